@@ -1,0 +1,37 @@
+import { type PlantStore, StoreRefused } from './store.ts';
+
+/** What a store may hold back for its database. */
+export interface StoreLimits {
+  /** Adds that may wait at once; each further one is told at once that the store is unavailable. */
+  readonly maxWaiting: number;
+}
+
+const RIGHT =
+  'Use sqlite:data/plants.db (a file, relative or absolute), sqlite::memory: (nothing is kept), ' +
+  'or postgres://user:password@host:5432/database.';
+
+/**
+ * Opens the store that a database URL names, loading only the adapter that it needs.
+ *
+ * A database that is only out of reach for now (locked, its disk full, its server down) is no hindrance: the store opens,
+ * and is not ready until that has passed.
+ *
+ * @throws {StoreRefused} if the URL names no store, or one that cannot be opened and waiting would not mend it. The
+ *   message never holds the URL, which may hold a password.
+ */
+export async function openStore(url: string, limits: StoreLimits): Promise<PlantStore> {
+  if (/^sqlite:/i.test(url)) {
+    const path = url.slice('sqlite:'.length);
+    if (path === '' || /[/\\]$/.test(path)) throw new StoreRefused(`The sqlite: URL names no file. ${RIGHT}`);
+    if (path.startsWith('//')) throw new StoreRefused(`A sqlite: URL has a path, but no // before it. ${RIGHT}`);
+    if (/[?#]/.test(path)) throw new StoreRefused(`A sqlite: URL takes no parameters. ${RIGHT}`);
+    const { openSqlite } = await import('./sqlite.ts');
+    return openSqlite(path, limits);
+  }
+  if (/^postgres(ql)?:\/\//i.test(url)) {
+    const { openPostgres } = await import('./postgres.ts');
+    return openPostgres(url, limits);
+  }
+  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
+  throw new StoreRefused(`${scheme ? `There is no store for ${scheme}: URLs` : 'This is no database URL'}. ${RIGHT}`);
+}
