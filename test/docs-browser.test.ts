@@ -1,0 +1,312 @@
+import { readFileSync } from 'node:fs';
+import { createServer, request as forward, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import express from 'express';
+import helmet from 'helmet';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
+import { docs } from '../src/docs.ts';
+import { launchBrowser } from './support/chromium.ts';
+
+const token = 'a-token-of-the-test';
+/** A script for the page: the controls and cells that reach beyond the operation, or the page, that they belong to. */
+const cutOff = `[...document.querySelectorAll('button, select, input, textarea, th, td')]
+  .filter((element) => {
+    const box = (element.closest('.opblock') ?? document.body).getBoundingClientRect();
+    return element.checkVisibility() && element.getBoundingClientRect().right > box.right;
+  })
+  .map((element) => element.outerHTML)`;
+
+/** A script for the page: the visible texts that are hard to read. */
+const faintTexts = readFileSync(join(import.meta.dirname, 'support/faint-texts.js'), 'utf8');
+
+let browser: Browser;
+let context: BrowserContext;
+let direct: Server;
+let proxy: Server;
+
+beforeAll(async () => {
+  [browser, direct] = await Promise.all([launchBrowser(), listen(plantStore())]);
+  context = await browser.newContext();
+  const { port } = direct.address() as AddressInfo;
+  proxy = await listen(prefixProxy('/prefix', port));
+});
+
+afterAll(async () => {
+  await browser?.close();
+  direct?.close();
+  proxy?.close();
+});
+
+describe.each([
+  ['directly', () => origin(direct)],
+  ['behind a proxy under a prefix', () => `${origin(proxy)}/prefix`],
+])('the page, %s', (_where, baseUrl) => {
+  test('stores a plant with a token, and shows its answer exactly', async () => {
+    await visit(`${baseUrl()}/docs`, async (page, seen) => {
+      await authorize(page);
+      const answer = await createPlant(page, '{"id": 9007199254740993, "name": "Boston fern", "tag": "indoor"}');
+      expect(answer).toContain('200');
+      expect(answer).toContain('"id": 9007199254740993');
+      expect(answer).toContain('"name": "Boston fern"');
+      expect(await page.textContent('.request-url')).toContain(`${baseUrl()}/plants`);
+      expect(await page.textContent('.curl-command')).toContain(`'${baseUrl()}/plants'`);
+      expect(await page.textContent('.servers')).toBe(baseUrl());
+      expect(seen.complaints).toEqual([]);
+      expect(seen.requests).toContain(`${baseUrl()}/plants`);
+      expect(seen.requests.filter((url) => !url.startsWith(`${baseUrl()}/`))).toEqual([]);
+    });
+  });
+});
+
+test('forgets the token when it is loaded again, and shows the 401', async () => {
+  await visit(`${origin(direct)}/docs`, async (page, seen) => {
+    await authorize(page);
+    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(token);
+    await page.reload();
+    const answer = await createPlant(page, '{"id": 1, "name": "Boston fern"}');
+    expect(answer).toContain('401');
+    expect(answer).toContain('"message": "a bearer token is needed"');
+    expect(seen.complaints).toEqual([expect.stringMatching(/status of 401 .* at .*\/plants$/)]);
+  });
+});
+
+test('shows the 400 of a wrong body with the violation', async () => {
+  await visit(`${origin(direct)}/docs`, async (page, seen) => {
+    await authorize(page);
+    const answer = await createPlant(page, '{"id": "one", "name": "Boston fern"}');
+    expect(answer).toContain('400');
+    expect(answer).toContain('/body/id must be integer');
+    expect(seen.complaints).toEqual([expect.stringMatching(/status of 400 .* at .*\/plants$/)]);
+  });
+});
+
+test('opens the operation that a link names, by way of /docs/ and a prefix too', async () => {
+  await visit(`${origin(proxy)}/prefix/docs/#/plants/createPlant`, async (page, seen) => {
+    expect(page.url()).toBe(`${origin(proxy)}/prefix/docs#/plants/createPlant`);
+    await page.waitForSelector('#operations-plants-createPlant .opblock-body');
+    expect(await page.locator('.opblock.is-open').count()).toBe(1);
+    expect(seen.complaints).toEqual([]);
+  });
+});
+
+test('is readable on a phone, in light and dark: nothing is wider, and every text has a contrast of 4.5', async () => {
+  await visit(`${origin(direct)}/docs`, async (page) => {
+    const expectReadable = async () => {
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+      expect(await page.evaluate(cutOff)).toEqual([]);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await page.waitForSelector(colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
+        await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => {})))');
+        expect(await page.evaluate(faintTexts)).toEqual([]);
+      }
+    };
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expectReadable();
+    await openEverything(page);
+    await expectReadable();
+    await page.click('.btn.authorize');
+    await page.waitForSelector('.modal-ux');
+    await expectReadable();
+  });
+});
+
+/** What a page asked for, and everything it complained about. */
+interface Seen {
+  requests: string[];
+  complaints: string[];
+}
+
+async function visit(url: string, story: (page: Page, seen: Seen) => Promise<void>): Promise<void> {
+  const page = await context.newPage();
+  try {
+    page.setDefaultTimeout(10_000);
+    const seen: Seen = { requests: [], complaints: [] };
+    page.on('request', (request) => seen.requests.push(request.url()));
+    page.on('pageerror', (error) => seen.complaints.push(error.message));
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type())) {
+        seen.complaints.push(`${message.text()} at ${message.location().url}`);
+      }
+    });
+    await page.goto(url);
+    await page.waitForSelector('.opblock');
+    await story(page, seen);
+  } finally {
+    await page.close();
+  }
+}
+
+async function authorize(page: Page): Promise<void> {
+  await page.click('.btn.authorize');
+  await page.fill('.modal-ux input', token);
+  await page.click('.modal-ux .btn.authorize');
+  await page.click('.modal-ux .close-modal');
+}
+
+/** Tries `POST /plants` and gives the text of the answer. */
+async function createPlant(page: Page, body: string): Promise<string | null> {
+  const operation = page.locator('#operations-plants-createPlant');
+  await operation.locator('.opblock-summary-control').click();
+  await operation.locator('.try-out__btn').click();
+  await operation.locator('textarea').fill(body);
+  await operation.locator('.execute').click();
+  return operation.locator('.live-responses-table tbody').textContent();
+}
+
+async function openEverything(page: Page): Promise<void> {
+  await authorize(page);
+  await createPlant(
+    page,
+    '{"id": 1, "name": "A fern with a name that is longer than a phone is wide, by far", "tag": "x"}',
+  );
+  const remove = page.locator('#operations-plants-deletePlant');
+  await remove.locator('.opblock-summary-control').click();
+  await remove.locator('.try-out__btn').click();
+  await remove.locator('.execute').click();
+  await remove.locator('.validation-errors').waitFor();
+  await page.evaluate(
+    `for (const tab of document.querySelectorAll('.opblock [data-name=model]')) tab.click();
+     for (const button of document.querySelectorAll('.models .json-schema-2020-12-expand-deep-button')) button.click();`,
+  );
+  await page.getByText('Any 64-bit integer').last().waitFor();
+}
+
+/** A stand-in for the service: the document below, its page, and an answer for each case that the page shows. */
+function plantStore(): RequestListener {
+  return express()
+    .use(helmet())
+    .use(docs(plantDocument, ''))
+    .post('/plants', express.text({ type: 'application/json' }), (req, res) => {
+      res.type('application/json');
+      if (req.get('Authorization') !== `Bearer ${token}`) {
+        res.status(401).set('WWW-Authenticate', 'Bearer').send('{"error":401,"message":"a bearer token is needed"}');
+      } else if (Number.isInteger(JSON.parse(req.body).id)) {
+        res.send(req.body);
+      } else {
+        res.status(400).send('{"error":400,"message":"/body/id must be integer"}');
+      }
+    });
+}
+
+/** Forwards what is under the prefix, without it, as a gateway does that shares one host among services. */
+function prefixProxy(prefix: string, port: number): RequestListener {
+  return (req, res) => {
+    if (!req.url?.startsWith(`${prefix}/`)) {
+      res.writeHead(404).end();
+      return;
+    }
+    const path = req.url.slice(prefix.length);
+    req.pipe(
+      forward({ host: '127.0.0.1', port, method: req.method, path, headers: req.headers }, (answer) => {
+        res.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(res);
+      }),
+    );
+  };
+}
+
+async function listen(listener: RequestListener): Promise<Server> {
+  const server = createServer(listener);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  return server;
+}
+
+/** A host that browsers do not trust as they trust localhost: over plain HTTP it gets no exemption from any policy. */
+const origin = (server: Server): string => `http://plants.test:${(server.address() as AddressInfo).port}`;
+
+const json = (name: string, examples = {}) => ({
+  'application/json': { schema: { $ref: `#/components/schemas/${name}` }, examples },
+});
+
+const fern = { fern: { summary: 'A fern', value: { id: 1, name: 'Boston fern', tag: 'indoor' } } };
+
+const markdown = `# Plants
+What is [acknowledged](https://example.com/) with \`200\` is **on disk**.
+## Again
+> *The same* plant sent again ~~fails~~ changes nothing.
+
+| sent | answer |
+|---|---|
+| a new \`id\` | 200 |
+
+1. first
+   - second
+
+### Example
+    a: block
+#### of
+##### headings
+###### all six
+`;
+
+const plantDocument = {
+  openapi: '3.1.0',
+  info: {
+    title: 'OpenAPI Plant Store',
+    version: '1.0.0',
+    description: markdown,
+    license: { name: 'MIT', identifier: 'MIT' },
+  },
+  servers: [{ url: '{base_url}', variables: { base_url: { default: 'http://localhost:3000' } } }],
+  security: [{ bearerAuth: [] }],
+  tags: [{ name: 'plants', description: 'The plants in the store' }],
+  paths: {
+    '/plants': {
+      post: {
+        operationId: 'createPlant',
+        tags: ['plants'],
+        summary: 'Store a plant',
+        description: markdown,
+        requestBody: { required: true, content: json('NewPlant', fern) },
+        responses: {
+          200: { description: 'The plant is on disk', content: json('Plant', fern) },
+          400: { description: 'The plant is refused', content: json('Error') },
+          default: {
+            description: 'Any other failure',
+            headers: { 'WWW-Authenticate': { description: 'With 401', schema: { type: 'string' } } },
+            content: json('Error'),
+          },
+        },
+      },
+      ...Object.fromEntries(
+        ['get', 'put', 'patch', 'delete', 'head', 'options', 'trace'].map((method) => [
+          method,
+          { operationId: `${method}Plants`, tags: ['plants'], summary: 'Another method', responses: {} },
+        ]),
+      ),
+    },
+    '/plants/{id}': {
+      delete: {
+        operationId: 'deletePlant',
+        tags: ['plants'],
+        deprecated: true,
+        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } }],
+        responses: { 204: { description: 'The plant is gone' } },
+      },
+    },
+  },
+  components: {
+    securitySchemes: { bearerAuth: { type: 'http', scheme: 'bearer', description: 'An access token' } },
+    schemas: {
+      Plant: {
+        type: 'object',
+        description: markdown,
+        required: ['id', 'name'],
+        properties: {
+          id: { type: 'integer', format: 'int64', description: 'Any 64-bit integer', examples: [1] },
+          name: { type: 'string', minLength: 1, examples: ['Boston fern'] },
+          tag: { type: 'string', examples: ['indoor'] },
+        },
+      },
+      NewPlant: { allOf: [{ $ref: '#/components/schemas/Plant' }, { required: ['id'] }] },
+      Error: {
+        type: 'object',
+        required: ['error', 'message'],
+        properties: { error: { type: 'integer', format: 'int32' }, message: { type: 'string' } },
+      },
+    },
+  },
+};

@@ -1,0 +1,67 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, chromium } from 'playwright-core';
+
+const modules = join(import.meta.dirname, '../../node_modules');
+
+/** Host names under `.test` (RFC 6761 §6.2) lead to this machine. */
+const args = ['--host-resolver-rules=MAP *.test 127.0.0.1'];
+
+/**
+ * Starts a headless browser: the one that `CHROME_PATH` names; else, on x64 Linux, the Chromium of the npm package
+ * `@sparticuz/chromium`, which brings its own libraries and fonts; else the Google Chrome that is installed.
+ * Whoever launches it closes it.
+ *
+ * @throws {Error} from Playwright, when there is no such browser or it does not start
+ */
+export async function launchBrowser(): Promise<Browser> {
+  const { CHROME_PATH } = process.env;
+  if (CHROME_PATH) return chromium.launch({ args, executablePath: CHROME_PATH });
+  if (process.platform !== 'linux' || process.arch !== 'x64') return chromium.launch({ args, channel: 'chrome' });
+
+  const folder = await unpackedChromium();
+  return chromium.launch({
+    args,
+    executablePath: join(folder, 'chromium'),
+    env: {
+      ...process.env,
+      LD_LIBRARY_PATH: join(folder, 'al2023/lib'),
+      FONTCONFIG_FILE: join(folder, 'fonts.conf'),
+      XDG_CACHE_HOME: join(folder, 'cache'),
+    },
+  });
+}
+
+/** Unpacks the packaged Chromium once per version. Test processes that do so at the same time do not disturb each other. */
+async function unpackedChromium(): Promise<string> {
+  const { version }: { version: string } = JSON.parse(
+    await readFile(join(modules, '@sparticuz/chromium/package.json'), 'utf8'),
+  );
+  const cache = join(modules, '.cache');
+  const folder = join(cache, `chromium-${version}`);
+  if (existsSync(folder)) return folder;
+
+  await mkdir(cache, { recursive: true });
+  const staging = await mkdtemp(`${folder}-`);
+  try {
+    // The package unpacks into the system's temporary folder, and its libraries only where it believes to be in a
+    // Lambda function: a process of its own can be told both.
+    await promisify(execFile)(
+      process.execPath,
+      ['--input-type=module', '--eval', 'await (await import("@sparticuz/chromium")).default.executablePath()'],
+      { cwd: modules, env: { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' } },
+    );
+    await writeFile(
+      join(staging, 'fonts.conf'),
+      `<fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>\n`,
+    );
+    await rename(staging, folder);
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    if (!existsSync(folder)) throw error;
+  }
+  return folder;
+}
