@@ -1,0 +1,222 @@
+import { execFile, spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { openStore } from '../../src/stores/index.ts';
+import type { StoredPlant } from '../../src/stores/store.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+
+const SCRIPT = join(import.meta.dirname, '../../scripts/copy-plants.ts');
+
+let server: PostgresServer;
+let folder: string;
+let file: string;
+let sqlite: string;
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(() => server.remove());
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'plants-copy-'));
+  file = join(folder, 'plants.db');
+  sqlite = `sqlite:${file}`;
+});
+
+afterEach(() => rmSync(folder, { recursive: true }));
+
+interface Run {
+  readonly code: unknown;
+  readonly out: string;
+  readonly err: string;
+}
+
+function copy(...args: string[]): Promise<Run> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [SCRIPT, ...args], (error, out, err) => resolve({ code: error?.code ?? 0, out, err }));
+  });
+}
+
+async function fill(url: string, plants: readonly StoredPlant[]): Promise<void> {
+  const store = await openStore(url, { maxWaiting: plants.length });
+  await Promise.all(plants.map((plant) => store.add(plant)));
+  await store.close();
+}
+
+function row({ id, name, tag }: StoredPlant): Record<string, unknown> {
+  return { id: String(id), name, tag: tag ?? null };
+}
+
+function heldBySqlite(): Record<string, unknown>[] {
+  const db = new DatabaseSync(file, { readOnly: true, readBigInts: true });
+  try {
+    return db.prepare('SELECT CAST(id AS TEXT) AS id, name, tag FROM plants ORDER BY plants.id').all();
+  } finally {
+    db.close();
+  }
+}
+
+function heldByPostgres(url: string): Promise<Record<string, unknown>[]> {
+  return server.query('SELECT id::text, name, tag FROM plants ORDER BY plants.id', url);
+}
+
+/** Every kind of plant, and enough of them for several batches. */
+const plants: readonly StoredPlant[] = [
+  { id: -(2n ** 63n), name: 'the first' },
+  { id: -1n, name: '', tag: '' },
+  ...Array.from({ length: 2500 }, (_, at) => ({ id: BigInt(at), name: `plant ${at}`, tag: `NULL "{\\}" ${at}` })),
+  { id: 2n ** 53n, name: '\u{1f33f} e\u0301 \uffff' },
+  { id: 2n ** 53n + 1n, name: 'its neighbour' },
+  { id: 2n ** 63n - 1n, name: 'the last', tag: 'end' },
+];
+const N = plants.length;
+
+test('copies every plant from SQLite to PostgreSQL and back, exactly, and counts them on both sides', async () => {
+  await fill(sqlite, plants);
+  const there = await server.createSchema();
+  expect(await copy(sqlite, there)).toEqual({
+    code: 0,
+    out:
+      `${N} plants added, 0 were there already, 0 not copied.\n` +
+      `FROM holds ${N} plants; ${N} of them are in TO with the same name and tag. TO holds ${N}.\n`,
+    err: `${N} of ${N} plants copied\n${N} of ${N} plants found\n`,
+  });
+  expect(await heldByPostgres(there)).toEqual(plants.map(row));
+
+  rmSync(file);
+  expect((await copy(there, sqlite)).code).toBe(0);
+  expect(heldBySqlite()).toEqual(plants.map(row));
+});
+
+test('copies only what is missing when it is run again, and leaves what TO held before', async () => {
+  await fill(sqlite, plants.slice(10));
+  const there = await server.createSchema();
+  await fill(there, plants.slice(0, 20));
+  const { code, out } = await copy(sqlite, there);
+  expect({ code, out }).toEqual({
+    code: 0,
+    out:
+      `${N - 20} plants added, 10 were there already, 0 not copied.\n` +
+      `FROM holds ${N - 10} plants; ${N - 10} of them are in TO with the same name and tag. TO holds ${N}.\n`,
+  });
+  expect((await copy(sqlite, there)).out).toContain(`0 plants added, ${N - 10} were there already, 0 not copied.`);
+});
+
+test('goes on where it was killed', async () => {
+  const store = await openStore(sqlite, { maxWaiting: 100_000 });
+  await Promise.all(Array.from({ length: 20_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })));
+  await store.close();
+  const there = await server.createSchema();
+  await fill(there, [{ id: 0n, name: 'Basil' }]);
+  const first = spawn(process.execPath, [SCRIPT, sqlite, there], { stdio: 'ignore' });
+  const ended = new Promise((resolve) => first.on('exit', (_, signal) => resolve(signal)));
+  while (Number((await server.query('SELECT count(*) FROM plants', there))[0]?.count) < 1000);
+  first.kill('SIGKILL');
+  expect(await ended).toBe('SIGKILL');
+  const { code, out } = await copy(sqlite, there);
+  expect(code).toBe(0);
+  const [, added, before] = /^(\d+) plants added, (\d+) were there already, 0 not copied/.exec(out) ?? [];
+  expect(Number(before)).toBeGreaterThanOrEqual(1000);
+  expect(Number(added) + Number(before)).toBe(20_000);
+});
+
+test('names what TO holds with other content, leaves it, copies the others and fails', async () => {
+  await fill(sqlite, [
+    { id: 1n, name: 'Basil', tag: 'herb' },
+    { id: 2n, name: 'Mint' },
+    { id: 3n, name: 'Sage' },
+  ]);
+  const there = await server.createSchema();
+  await fill(there, [{ id: 1n, name: 'Basil' }]);
+  const { code, out, err } = await copy(sqlite, there);
+  expect(code).toBe(1);
+  expect(err).toContain('Plant 1 is not copied: TO holds it with another name or tag\n');
+  expect(err).toMatch(/\n1 plants of FROM are missing from TO, or differ there\n$/);
+  expect(out).toBe(
+    '2 plants added, 0 were there already, 1 not copied.\n' +
+      'FROM holds 3 plants; 2 of them are in TO with the same name and tag. TO holds 3.\n',
+  );
+  expect(await heldByPostgres(there)).toEqual([
+    { id: '1', name: 'Basil', tag: null },
+    { id: '2', name: 'Mint', tag: null },
+    { id: '3', name: 'Sage', tag: null },
+  ]);
+});
+
+test('names a plant that TO cannot hold, and fails', async () => {
+  await fill(sqlite, [
+    { id: 1n, name: 'a\0b' },
+    { id: 2n, name: 'Mint' },
+  ]);
+  const there = await server.createSchema();
+  const { code, err } = await copy(sqlite, there);
+  expect(code).toBe(1);
+  expect(err).toContain('Plant 1 is not copied: /body/name must not hold U+0000, which PostgreSQL cannot hold\n');
+  expect(await heldByPostgres(there)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
+});
+
+test.each(['SQLite', 'PostgreSQL'])(
+  'copies all that %s held at the start while plants go on arriving',
+  async (kind) => {
+    const [from, to] =
+      kind === 'SQLite' ? [sqlite, await server.createSchema()] : [await server.createSchema(), sqlite];
+    const source = await openStore(from, { maxWaiting: 10_000 });
+    await Promise.all(Array.from({ length: 5000 }, (_, at) => source.add({ id: 2n * BigInt(at), name: 'Basil' })));
+    let going = true;
+    let late = 0;
+    const writing = (async () => {
+      while (going) {
+        await source.add({ id: 2n * BigInt(late) + 1n, name: 'late' });
+        late += 1;
+      }
+    })();
+    const { code, out, err } = await copy(from, to);
+    going = false;
+    await writing;
+    await source.close();
+    expect({ code, err }).toEqual({ code: 0, err: expect.stringMatching(/plants found\n$/) });
+    expect(out).toMatch(/^(\d+) plants added.*\nFROM holds \1 plants; \1 of them are in TO/);
+    expect(late).toBeGreaterThan(10);
+    const held = kind === 'SQLite' ? await heldByPostgres(to) : heldBySqlite();
+    expect(held.filter(({ name }) => name === 'Basil').length).toBe(5000);
+  },
+);
+
+test('says what is wrong at either end, shows no password and makes no file', async () => {
+  const wrong = (await server.createSchema()).replace(/:[^:@]*@/, ':s3cret@');
+  await fill(sqlite, [{ id: 1n, name: 'Basil' }]);
+  const none = join(folder, 'none.db');
+  const runs = await Promise.all([
+    copy(wrong, sqlite),
+    copy(sqlite, wrong),
+    copy(`sqlite:${none}`, await server.createSchema()),
+    copy(sqlite, 'postgres://postgres:s3cret@127.0.0.1:1/plants'),
+    copy(await server.createSchema(), sqlite),
+    copy('mysql://u:s3cret@host/db', sqlite),
+  ]);
+  expect(runs.map(({ code }) => code)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(runs.map(({ err }) => err)).toEqual([
+    expect.stringMatching(/^FROM cannot be read: PostgreSQL at 127.*password authentication failed/),
+    expect.stringMatching(/^PostgreSQL at 127.*password authentication failed.*right user and password/),
+    expect.stringMatching(/^FROM cannot be read: unable to open database file/),
+    expect.stringMatching(/^PostgreSQL at 127.*ECONNREFUSED.*\nRun the same command again\.\n$/),
+    expect.stringMatching(/^FROM cannot be read: .*relation "plants" does not exist/),
+    expect.stringMatching(/^FROM_URL must be sqlite:FILE or postgres:/),
+  ]);
+  expect(JSON.stringify(runs)).not.toContain('s3cret');
+  expect(existsSync(none)).toBe(false);
+});
+
+test('shows how it is used, and refuses what it does not know', async () => {
+  const runs = await Promise.all([copy('--help'), copy('--fast', 'a', 'b'), copy('sqlite:a.db'), copy('a', 'a')]);
+  expect(runs).toEqual([
+    { code: 0, out: expect.stringMatching(/^Usage: npm run copy-plants -- FROM_URL TO_URL\n/), err: '' },
+    { code: 2, out: '', err: expect.stringMatching(/^Unknown option '--fast'.*\n\nUsage/s) },
+    { code: 2, out: '', err: expect.stringMatching(/^Two URLs are needed\n\nUsage/) },
+    { code: 2, out: '', err: expect.stringMatching(/^FROM_URL and TO_URL must be two stores\n\nUsage/) },
+  ]);
+});

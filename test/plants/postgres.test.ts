@@ -1,0 +1,653 @@
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Client } from 'pg';
+import { openPostgres } from '../../src/stores/postgres.ts';
+import { type PlantStore, StoreRefused, StoreUnavailable, Unstorable } from '../../src/stores/store.ts';
+import { type Certificate, makeCertificate } from '../support/certificate.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
+import { describeStore } from './store-suite.ts';
+
+/** How often the server is killed under load. */
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
+
+const limits = { maxWaiting: 10_000 };
+let server: PostgresServer;
+let opened: { close(): unknown }[] = [];
+
+beforeAll(async () => {
+  server = await startPostgres();
+});
+
+afterAll(() => server.remove());
+
+afterEach(async () => {
+  await Promise.all(opened.map((each) => each.close()));
+  opened = [];
+});
+
+async function open(url: string, maxWaiting = limits.maxWaiting): Promise<PlantStore> {
+  const store = await openPostgres(url, { maxWaiting });
+  opened.push(store);
+  return store;
+}
+
+async function until(condition: () => Promise<unknown> | boolean, patience = 10_000): Promise<void> {
+  const deadline = Date.now() + patience;
+  for (;;) {
+    try {
+      if ((await condition()) !== false) return;
+      if (Date.now() > deadline) throw new Error('it never happened');
+    } catch (error) {
+      if (Date.now() > deadline) throw error;
+    }
+    await delay(20);
+  }
+}
+
+/** A session of its own, which can hold locks. */
+async function session(url: string): Promise<Client> {
+  const client = await connected(url);
+  opened.push({ close: () => client.end() });
+  return client;
+}
+
+async function connected(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  return client;
+}
+
+async function listen(listener: Server): Promise<number> {
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP port');
+  return address.port;
+}
+
+interface Proxy {
+  readonly port: number;
+  /** From now on says nothing over the connections that are there, which stay. */
+  silence(): void;
+  /** Whether new connections are met with silence as well. */
+  silent: boolean;
+  close(): void;
+}
+
+/** Forwards to the server. */
+async function proxy(): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  const mute = new Set<Socket>();
+  const listener = createServer((near) => {
+    const far = connect(server.port, '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      if (state.silent) mute.add(from);
+      from.on('data', (data) => {
+        if (!mute.has(from)) to.write(data);
+      });
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        if (!mute.has(from)) to.destroy();
+      });
+    }
+  });
+  const state = {
+    port: await listen(listener),
+    silent: false,
+    silence() {
+      for (const socket of sockets) mute.add(socket);
+    },
+    close() {
+      listener.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+  opened.push(state);
+  return state;
+}
+
+/** Adds plants from `from` on through 16 adders until told to stop. */
+function load(store: PlantStore, from: bigint) {
+  const acknowledged = new Map<bigint, string>();
+  const failures: unknown[] = [];
+  let next = from;
+  let slowest = 0;
+  let going = true;
+  const adders = Array.from({ length: 16 }, async () => {
+    while (going) {
+      const id = next++;
+      const name = `plant ${id}`;
+      const start = performance.now();
+      try {
+        await store.add({ id, name });
+        acknowledged.set(id, name);
+      } catch (error) {
+        failures.push(error);
+        await delay(5);
+      }
+      slowest = Math.max(slowest, performance.now() - start);
+    }
+  });
+  return {
+    acknowledged,
+    failures,
+    async stop() {
+      going = false;
+      await Promise.all(adders);
+      return { acknowledged, failures, slowest, next };
+    },
+  };
+}
+
+async function expectFound(url: string, acknowledged: Map<bigint, string>): Promise<void> {
+  const rows = await server.query('SELECT id, name FROM plants', url);
+  const found = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
+  expect([...acknowledged].filter(([id, name]) => found.get(id) !== name)).toEqual([]);
+}
+
+describeStore(
+  'PostgreSQL',
+  async (under) => {
+    const url = await server.createSchema();
+    const client = await connected(url);
+    const store = await openPostgres(url, under);
+    const stores = [store];
+    return {
+      store,
+      async another() {
+        const another = await openPostgres(url, under);
+        stores.push(another);
+        return another;
+      },
+      async read(id) {
+        const { rows } = await client.query('SELECT name, tag FROM plants WHERE id = $1', [id]);
+        const row: Record<string, unknown> | undefined = rows[0];
+        return row && { name: String(row.name), tag: row.tag === null ? undefined : String(row.tag) };
+      },
+      async dispose() {
+        await Promise.all([client.end(), ...stores.map((each) => each.close())]);
+      },
+    };
+  },
+  { holdsNul: false },
+);
+
+describe('storing', () => {
+  test('sends what waits as one statement', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    await Promise.all(Array.from({ length: 300 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })));
+    expect(
+      await server.query('SELECT count(*)::int, count(DISTINCT xmin::text)::int AS commits FROM plants', url),
+    ).toEqual([{ count: 300, commits: 1 }]);
+  });
+
+  test('answers each of the adds with one id in one statement', async () => {
+    const store = await open(await server.createSchema());
+    await store.add({ id: 2n, name: 'Mint' });
+    const outcomes = await Promise.all([
+      store.add({ id: 1n, name: 'Basil', tag: 'herb' }),
+      store.add({ id: 1n, name: 'Basil', tag: 'herb' }),
+      store.add({ id: 1n, name: 'Basil' }),
+      store.add({ id: 2n, name: 'Mint', tag: '' }),
+      store.add({ id: 2n, name: 'Mint' }),
+      store.add({ id: 3n, name: 'Sage' }),
+    ]);
+    expect(outcomes).toEqual(['added', 'unchanged', 'conflict', 'conflict', 'unchanged', 'added']);
+  });
+
+  test('keeps exactly what means something in an array of PostgreSQL', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    const names = [
+      'NULL',
+      'null',
+      '',
+      ' ',
+      '{}',
+      '{"a",b}',
+      ',',
+      '"',
+      '\\',
+      '\\\\"',
+      "'",
+      '\n\t\r',
+      '\u{1f33f}e\u0301\uffff',
+    ];
+    await Promise.all(names.map((name, at) => store.add({ id: BigInt(at), name, tag: name })));
+    await store.add({ id: -1n, name: 'no tag' });
+    const rows = await server.query('SELECT name, tag FROM plants ORDER BY id', url);
+    expect(rows).toEqual([{ name: 'no tag', tag: null }, ...names.map((name) => ({ name, tag: name }))]);
+  });
+
+  test('refuses U+0000 by the name of the property and stores the others', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    const outcomes = await Promise.allSettled([
+      store.add({ id: 1n, name: 'a\0b' }),
+      store.add({ id: 2n, name: 'Basil', tag: '\0' }),
+      store.add({ id: 3n, name: 'Basil' }),
+    ]);
+    expect(outcomes).toEqual([
+      { status: 'rejected', reason: new Unstorable('/body/name must not hold U+0000, which PostgreSQL cannot hold') },
+      { status: 'rejected', reason: new Unstorable('/body/tag must not hold U+0000, which PostgreSQL cannot hold') },
+      { status: 'fulfilled', value: 'added' },
+    ]);
+  });
+
+  test('refuses only the plant that breaks a rule of the table, not those sent with it', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    await server.query("ALTER TABLE plants ADD CHECK (name <> 'Nettle')", url);
+    const outcomes = await Promise.allSettled([
+      store.add({ id: 1n, name: 'Basil' }),
+      store.add({ id: 2n, name: 'Nettle' }),
+      store.add({ id: 3n, name: 'Sage' }),
+    ]);
+    expect(outcomes).toEqual([
+      { status: 'fulfilled', value: 'added' },
+      { status: 'rejected', reason: new Unstorable('/body breaks a rule of the database') },
+      { status: 'fulfilled', value: 'added' },
+    ]);
+  });
+
+  test.each(['read committed', 'repeatable read', 'serializable'])(
+    'lets one of two instances win each race under %s',
+    async (isolation) => {
+      const option = ` -cdefault_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
+      const url = (await server.createSchema()) + encodeURIComponent(option);
+      const stores = await Promise.all([open(url), open(url)]);
+      const ids = Array.from({ length: 400 }, (_, at) => BigInt(at));
+      const outcomes = await Promise.all(
+        stores.map((store, at) =>
+          Promise.all(
+            (at === 0 ? ids : ids.toReversed()).map(async (id): Promise<[bigint, string]> => {
+              await delay(Number(id % 7n));
+              return [id, await store.add({ id, name: `instance ${at}` })];
+            }),
+          ),
+        ),
+      );
+      const byId = Map.groupBy(outcomes.flat(), ([id]) => id);
+      for (const [, results] of byId) {
+        expect(results.map(([, outcome]) => outcome).toSorted()).toEqual(['added', 'conflict']);
+      }
+    },
+  );
+
+  test('never deadlocks with another instance that adds the same plants in another order', async () => {
+    const url = await server.createSchema();
+    const stores = [await open(url), await open(url)];
+    const rival = await session(url);
+    await rival.query("BEGIN; INSERT INTO plants VALUES (50, 'Mint')");
+    const ids = Array.from({ length: 100 }, (_, at) => BigInt(at));
+    const adds = stores.map((store, at) =>
+      Promise.all((at === 0 ? ids : ids.toReversed()).map((id) => store.add({ id, name: 'Basil' }))),
+    );
+    await delay(100);
+    const start = performance.now();
+    await rival.query('ROLLBACK');
+    const outcomes = (await Promise.all(adds)).flat();
+    // PostgreSQL looks for deadlocks after a second.
+    expect(performance.now() - start).toBeLessThan(700);
+    expect(outcomes.filter((outcome) => outcome === 'added').length).toBe(100);
+  });
+});
+
+describe('starting', () => {
+  test('makes the table once where many start at once', async () => {
+    const url = await server.createSchema();
+    const stores = await Promise.all(Array.from({ length: 12 }, () => open(url)));
+    await Promise.all(stores.map((store, at) => store.add({ id: BigInt(at), name: 'Basil' })));
+    expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 12 }]);
+  });
+
+  test('asks for no right to make a table that is there', async () => {
+    const url = await server.createDatabase();
+    await (await open(url)).add({ id: 1n, name: 'Basil' });
+    await server.query("CREATE ROLE writer LOGIN PASSWORD 'p'; GRANT SELECT, INSERT ON plants TO writer", url);
+    const store = await open(url.replace(/\/\/.*@/, '//writer:p@'));
+    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('unchanged');
+  });
+
+  test('starts without the server, answers that it is unavailable, and makes the table once it is there', async () => {
+    const url = await server.createSchema();
+    await server.kill();
+    try {
+      const store = await open(url);
+      await expect(store.ready()).rejects.toThrow(StoreUnavailable);
+      await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(
+        /^PostgreSQL at 127.0.0.1:\d+\/postgres takes no plants now: connect ECONNREFUSED/,
+      );
+      await server.start();
+      await store.ready();
+      expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+    } finally {
+      await server.start();
+    }
+  });
+
+  test('starts within the time for a connection where a server accepts and says nothing', async () => {
+    const through = await proxy();
+    through.silent = true;
+    const start = performance.now();
+    const store = await open(`postgres://u:p@127.0.0.1:${through.port}/plants?connect_timeout=1`);
+    expect(performance.now() - start).toBeLessThan(1500);
+    const left = performance.now();
+    await Promise.all([store.add({ id: 1n, name: 'Basil' }).catch(() => {}), store.close()]);
+    expect(performance.now() - left).toBeLessThan(1500);
+  });
+
+  const here = (): string => `postgres://postgres:correct%20horse@127.0.0.1:${server.port}/postgres`;
+  test.each<[string, (url: string) => string, RegExp]>([
+    [
+      'a wrong password',
+      (url) => url.replace('correct%20horse', 's3cret'),
+      /password authentication failed.*right user/,
+    ],
+    ['no password', (url) => url.replace(':correct%20horse', ''), /right user and password/],
+    ['an unknown user', (url) => url.replace('//postgres', '//nobody'), /nobody.*right user and password/],
+    ['an unknown database', (url) => `${url}x`, /database "postgresx" does not exist.*CREATE DATABASE/],
+    ['TLS where there is none', (url) => `${url}?sslmode=require`, /does not support SSL.*sslmode=disable/],
+    [
+      'an unknown sslmode',
+      (url) => `${url}?sslmode=prefer`,
+      /"prefer".*one of disable, require, verify-ca, verify-full/,
+    ],
+    ['verify-ca with no authority', (url) => `${url}?sslmode=verify-ca`, /needs sslrootcert=FILE/],
+    ['a certificate that is not there', (url) => `${url}?sslmode=require&sslrootcert=/none`, /"\/none".*PEM file/],
+    ['certificates without TLS', (url) => `${url}?sslrootcert=${import.meta.filename}`, /add sslmode=verify-full/],
+    ['a time that is none', (url) => `${url}?connect_timeout=soon`, /connect_timeout.*"soon".*1 to 60/],
+    ['a pool of none', (url) => `${url}?max=0`, /max.*"0".*connections from 1 to 100/],
+    ['an unknown parameter', (url) => `${url}?pool=3`, /"pool".*known are application_name, connect_timeout/],
+    ['a parameter twice', (url) => `${url}?max=1&max=2`, /"max" twice/],
+    ['unknown options', (url) => `${url}?options=-cfoo%3D1`, /unrecognized configuration parameter "foo".*options/],
+    ['two databases', (url) => `${url}/b`, /more than one database/],
+    ['a # in the password', (url) => url.replace('correct%20horse', '12#s3cret'), /not of the form.*%23/],
+    ['a / in the password', (url) => url.replace('correct%20horse', '12/s3cret'), /not of the form.*%2F/],
+    ['a ? in the password', (url) => url.replace('correct%20horse', '12?s3cret'), /not of the form.*%3F/],
+    ['a % in the password', (url) => url.replace('correct%20horse', 's3cret%'), /password.*%25/],
+    ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /not of the form/],
+  ])('refuses %s, says what would be right and shows no password', async (_, change, message) => {
+    const refused = await open(change(here())).catch((error: unknown) => error);
+    expect(refused).toBeInstanceOf(StoreRefused);
+    expect(String(refused)).toMatch(message);
+    expect(String(refused)).not.toMatch(/s3cret|correct/);
+  });
+
+  test.each<[string, string, RegExp]>([
+    [
+      'another table plants',
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(20), tag text)',
+      /another table/,
+    ],
+    ['a table with no such column', 'CREATE TABLE plants (id bigint PRIMARY KEY)', /"name".*another table/],
+    ['a table with no primary key', 'CREATE TABLE plants (id bigint, name text, tag text)', /another table/],
+    ['commits that do not wait for the disk', 'ALTER ROLE CURRENT_USER SET synchronous_commit = off', /must be on/],
+  ])('refuses %s', async (_, statement, message) => {
+    const url = await server.createSchema();
+    await server.query(statement, url);
+    try {
+      const refused = await open(url).catch((error: unknown) => error);
+      expect(refused).toBeInstanceOf(StoreRefused);
+      expect(String(refused)).toMatch(message);
+    } finally {
+      await server.query('ALTER ROLE CURRENT_USER RESET ALL');
+    }
+  });
+
+  test('refuses a database whose encoding cannot hold every name', async () => {
+    await server.query("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
+    const url = (await server.createSchema()).replace(/postgres\?.*$/, 'latin');
+    await expect(open(url)).rejects.toThrow(/encoding LATIN1.*ENCODING 'UTF8'/);
+  });
+
+  test('refuses a user who may not make the table', async () => {
+    const url = await server.createDatabase();
+    await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
+    await expect(open(url.replace(/\/\/.*@/, '//guest:p@'))).rejects.toThrow(
+      /guest: permission denied.*make it first: CREATE TABLE/,
+    );
+  });
+});
+
+describe('TLS', () => {
+  const own = makeCertificate('127.0.0.1');
+  const elsewhere = makeCertificate('192.0.2.1');
+  let folder: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'plants-tls-'));
+    await writeFile(join(folder, 'own.pem'), own.cert);
+    await writeFile(join(folder, 'elsewhere.pem'), elsewhere.cert);
+  });
+
+  afterAll(() => rm(folder, { recursive: true }));
+
+  /** Takes connections with TLS only, and forwards them to the server. */
+  async function tlsProxy(certificate: Certificate): Promise<number> {
+    const listener = createServer((near) => {
+      near.on('error', () => {});
+      // The client asks for TLS with eight bytes, and starts it when the answer is S.
+      near.once('data', () => {
+        near.write('S');
+        const plain = new TLSSocket(near, { isServer: true, ...certificate });
+        const far = connect(server.port, '127.0.0.1');
+        plain.on('error', () => far.destroy());
+        far.on('error', () => plain.destroy());
+        plain.pipe(far).pipe(plain);
+      });
+    });
+    opened.unshift({ close: () => listener.close() });
+    return listen(listener);
+  }
+
+  test.each<[string, Certificate, string, RegExp | undefined]>([
+    ['trusts whoever answers under require', elsewhere, 'require', undefined],
+    ['trusts its authority for any host under verify-ca', elsewhere, 'verify-ca&sslrootcert=elsewhere.pem', undefined],
+    ['trusts its authority for the host under verify-full', own, 'verify-full&sslrootcert=own.pem', undefined],
+    ['refuses another authority under require', elsewhere, 'require&sslrootcert=own.pem', /sslrootcert=FILE/],
+    ['refuses another authority under verify-ca', elsewhere, 'verify-ca&sslrootcert=own.pem', /sslrootcert=FILE/],
+    [
+      'refuses another host under verify-full',
+      elsewhere,
+      'verify-full&sslrootcert=elsewhere.pem',
+      /not in the cert.*for this host/,
+    ],
+    ['refuses an authority that nobody knows under verify-full', own, 'verify-full', /self-signed.*sslrootcert=FILE/],
+  ])('%s', async (_, certificate, parameters, refused) => {
+    const port = await tlsProxy(certificate);
+    const mode = parameters.replace('sslrootcert=', `sslrootcert=${encodeURIComponent(folder)}/`);
+    const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=${mode}`;
+    if (refused) {
+      const error = await open(url).catch((error: unknown) => error);
+      expect(error).toBeInstanceOf(StoreRefused);
+      expect(String(error)).toMatch(refused);
+    } else {
+      expect(await (await open(url)).add({ id: 1n, name: 'Basil' })).toBe('added');
+    }
+  });
+});
+
+describe('trouble', () => {
+  test('loses no acknowledged plant when the server is killed under load, and goes on by itself', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    let next = 1n;
+    for (let round = 0; round < ROUNDS; round += 1) {
+      const run = load(store, next);
+      await delay(50 + 200 * Math.random());
+      await server.kill();
+      await until(() => run.failures.length > 0);
+      await server.start();
+      const before = run.acknowledged.size;
+      await until(() => run.acknowledged.size > before + 50);
+      const { acknowledged, failures, slowest, next: after } = await run.stop();
+      expect(failures.filter((failure) => !(failure instanceof StoreUnavailable))).toEqual([]);
+      expect(slowest).toBeLessThan(6500);
+      await expectFound(url, acknowledged);
+      next = after;
+    }
+  });
+
+  test('loses no acknowledged plant when its connections are cut under load, and goes on by itself', async () => {
+    const url = await server.createSchema();
+    const store = await open(`${url}&application_name=cut`);
+    const run = load(store, 1n);
+    for (let cut = 0; cut < 10; cut += 1) {
+      await delay(30 * Math.random());
+      await server.query(
+        `SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+         WHERE application_name = 'cut'`,
+      );
+    }
+    const before = run.acknowledged.size;
+    await until(() => run.acknowledged.size > before + 50);
+    const { acknowledged, failures } = await run.stop();
+    expect(failures.filter((failure) => !(failure instanceof StoreUnavailable))).toEqual([]);
+    await expectFound(url, acknowledged);
+  });
+
+  test('is unavailable within its bound behind a lock, leaves no statement behind, and recovers', async () => {
+    const url = await server.createSchema();
+    const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
+    const locker = await session(url);
+    await locker.query('BEGIN; LOCK TABLE plants');
+    const start = performance.now();
+    const outcomes = await Promise.allSettled([store.add({ id: 1n, name: 'Basil' }), store.ready()]);
+    expect(performance.now() - start).toBeLessThan(1500);
+    expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)).toEqual([
+      expect.any(StoreUnavailable),
+      expect.any(StoreUnavailable),
+    ]);
+    await until(async () => {
+      const [row] = await server.query("SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+      return row?.count === 0;
+    });
+    await locker.query('ROLLBACK');
+    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+  });
+
+  test('lets other plants pass while one waits for a transaction of others', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    const rival = await session(url);
+    await rival.query("BEGIN; INSERT INTO plants VALUES (1, 'Mint')");
+    const stuck = store.add({ id: 1n, name: 'Basil' });
+    await delay(50);
+    expect(await store.add({ id: 2n, name: 'Sage' })).toBe('added');
+    await rival.query('COMMIT');
+    expect(await stuck).toBe('conflict');
+  });
+
+  test('is unavailable within its bound when the network falls silent, and recovers', async () => {
+    const through = await proxy();
+    const url = (await server.createSchema()).replace(String(server.port), String(through.port));
+    const store = await open(`${url}&statement_timeout=300&connect_timeout=1&max=1`);
+    through.silent = true;
+    through.silence();
+    const start = performance.now();
+    await expect(store.add({ id: 2n, name: 'Sage' })).rejects.toThrow(/no answer within 300 ms/);
+    await expect(store.ready()).rejects.toThrow(StoreUnavailable);
+    expect(performance.now() - start).toBeLessThan(2000);
+    through.silent = false;
+    await until(() => store.ready());
+    expect(await store.add({ id: 3n, name: 'Thyme' })).toBe('added');
+  });
+
+  test('trusts none of its connections after one of them was silent', async () => {
+    const through = await proxy();
+    const url = await server.createSchema();
+    const store = await open(`${url.replace(String(server.port), String(through.port))}&statement_timeout=500`);
+    const locker = await session(url);
+    await locker.query('BEGIN; LOCK TABLE plants');
+    const busy = [];
+    for (const id of [1n, 2n, 3n, 4n]) {
+      busy.push(store.add({ id, name: 'Basil' }));
+      await delay(30);
+    }
+    await locker.query('ROLLBACK');
+    await Promise.all(busy);
+    through.silence();
+    await expect(store.add({ id: 5n, name: 'Sage' })).rejects.toThrow(/no answer within 500 ms/);
+    expect(await store.add({ id: 6n, name: 'Sage' })).toBe('added');
+  });
+
+  test('is unavailable while the server has no connection left', async () => {
+    const url = await server.createDatabase();
+    await open(url);
+    await server.query("CREATE ROLE single LOGIN PASSWORD 'p' CONNECTION LIMIT 1");
+    await server.query('GRANT SELECT, INSERT ON plants TO single', url);
+    const single = url.replace(/\/\/.*@/, '//single:p@');
+    const holder = await session(single);
+    const store = await open(single);
+    await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(/too many connections.*SQLSTATE 53300/);
+    await holder.end();
+    await until(() => store.ready());
+    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+  });
+
+  test('is unavailable while the server only reads, and finds the next primary by itself', async () => {
+    const url = await server.createDatabase();
+    const store = await open(url);
+    const database = new URL(url).pathname.slice(1);
+    const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`;
+    await server.query(`ALTER DATABASE ${database} SET default_transaction_read_only = on; ${backends}`);
+    await until(async () => expect(await store.ready().catch(String)).toMatch(/read-only transaction/));
+    await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
+    // Only new connections see this: one that still reads only must not be used again.
+    await server.query(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
+    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+  });
+
+  test('is unavailable at once past its limit, and counts what waits', async () => {
+    const store = await open(await server.createSchema(), 10);
+    const outcomes = Array.from({ length: 12 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
+    expect(store.stats()).toEqual({ waiting: 10 });
+    const start = performance.now();
+    await expect(outcomes[10]).rejects.toThrow('The store is busy: 10 plants are waiting.');
+    await expect(outcomes[11]).rejects.toThrow(StoreUnavailable);
+    expect(performance.now() - start).toBeLessThan(50);
+    expect(await Promise.all(outcomes.slice(0, 10))).toEqual(Array(10).fill('added'));
+    expect(store.stats()).toEqual({ waiting: 0 });
+  });
+
+  test('finishes what waits when it is closed, takes no more, and leaves no connection', async () => {
+    const url = await server.createSchema();
+    const store = await open(`${url}&application_name=closed`);
+    const waiting = Array.from({ length: 1000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
+    const closed = store.close();
+    await expect(store.add({ id: 1000n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
+    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['added']));
+    await closed;
+    await until(async () => {
+      const rows = await server.query("SELECT FROM pg_stat_activity WHERE application_name = 'closed'");
+      return rows.length === 0;
+    });
+  });
+
+  test('closes within its bound while the network is silent', async () => {
+    const through = await proxy();
+    const url = (await server.createSchema()).replace(String(server.port), String(through.port));
+    const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
+    through.silent = true;
+    through.silence();
+    const lost = store.add({ id: 1n, name: 'Basil' }).catch((error: unknown) => error);
+    const start = performance.now();
+    await store.close();
+    expect(performance.now() - start).toBeLessThan(2600);
+    expect(await lost).toBeInstanceOf(StoreUnavailable);
+  });
+});

