@@ -1,0 +1,14 @@
+/** Express alone: parses JSON, keeps the plant, answers. No token, no checks. */
+import express from 'express';
+import { keeper } from './keep.ts';
+
+const keep = keeper();
+
+express()
+  .use(express.json())
+  .post('/plants', (req, res) => {
+    const { id, name, tag } = req.body;
+    keep({ id, name, tag });
+    res.json({ name, tag });
+  })
+  .listen(Number(process.env.PORT), '127.0.0.1');
