@@ -42,12 +42,19 @@ export function parseNumber(text: string): number | bigint | Inexact | undefined
   if (!mayHoldLarge(text) || !Number.isInteger(double) || Math.abs(double) > 2 ** 63) return double;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
   const digits = (whole + fraction).replace(/^0+(?=\d)/, '');
-  const trailing = /0*$/.exec(digits)?.[0].length ?? 0;
+  const trailing = digits.length - endOfNonZeros(digits);
   const shift = Number(exponent) - fraction.length;
   if (digits === '0') return double;
   if (shift < -trailing) return new Inexact(double);
   const exact = BigInt(sign + (shift < 0 ? digits.slice(0, shift) : digits + '0'.repeat(shift)));
   return exact >= MIN && exact <= MAX ? canonical(exact) : double;
+}
+
+/** Where the zeros at the end begin. A regular expression would try each zero before them. */
+function endOfNonZeros(digits: string): number {
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  return end;
 }
 
 /** The one form of an integer. */
@@ -62,8 +69,39 @@ export const mayHoldLarge = (text: string): boolean => /\d[\d.]{15}|\d[eE]/.test
 const exactReviver = (_key: string, value: unknown, context: { source?: string }): unknown =>
   typeof value === 'number' && context.source !== undefined ? parseNumber(context.source) : value;
 
-/** `JSON.parse` with every int64 exact. @throws {SyntaxError} as `JSON.parse` does. */
+/** The deepest nesting of arrays and objects that is read: what walks a value must not run out of stack. */
+export const MAX_DEPTH = 256;
+
+/** Whether a JSON text nests deeper than `MAX_DEPTH`; of a text that is no JSON, either. */
+export function nestsTooDeep(text: string): boolean {
+  if (text.length <= MAX_DEPTH) return false;
+  let depth = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const char = text[at];
+    if (char === '"') {
+      at = endOfString(text, at);
+      if (at < 0) return false;
+    } else if (char === '[' || char === '{') {
+      depth += 1;
+      if (depth > MAX_DEPTH) return true;
+    } else if (char === ']' || char === '}') depth -= 1;
+  }
+  return false;
+}
+
+/** The index of the quote that ends a string, -1 if none does. */
+function endOfString(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let escapes = end;
+    while (text[escapes - 1] === '\\') escapes -= 1;
+    if ((end - escapes) % 2 === 0) return end;
+  }
+  return -1;
+}
+
+/** `JSON.parse` with every int64 exact. @throws {SyntaxError} as `JSON.parse` does, and for what `nestsTooDeep`. */
 export function parseJson(text: string): unknown {
+  if (nestsTooDeep(text)) throw new SyntaxError(`JSON nested deeper than ${MAX_DEPTH} levels`);
   return mayHoldLarge(text)
     ? JSON.parse(text, exactReviver as (key: string, value: unknown) => unknown)
     : JSON.parse(text);

@@ -4,6 +4,8 @@ import { type PlantStore, StoreRefused } from './store.ts';
 export interface StoreLimits {
   /** Adds that may wait at once; each further one is told at once that the store is unavailable. */
   readonly maxWaiting: number;
+  /** Told how many plants share a statement and a commit, each time. */
+  readonly onBatch?: ((plants: number) => void) | undefined;
 }
 
 const RIGHT =

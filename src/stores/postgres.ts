@@ -60,7 +60,7 @@ interface Waiter {
  * @throws {StoreRefused} if the URL is wrong or if the server's answer will stay no: wrong password, no such database, no
  *   right to the table or another table of that name, an untrusted certificate, commits that do not wait for the disk.
  */
-export async function openPostgres(url: string, { maxWaiting }: StoreLimits): Promise<PlantStore> {
+export async function openPostgres(url: string, { maxWaiting, onBatch }: StoreLimits): Promise<PlantStore> {
   const settings = readPostgresUrl(url);
   const patience = settings.connectTimeout + settings.statementTimeout;
   const waiters = new Set<Waiter>();
@@ -143,6 +143,8 @@ export async function openPostgres(url: string, { maxWaiting }: StoreLimits): Pr
     try {
       if (!prepared) await prepare(client);
       prepared = true;
+      const plants = batch.filter(({ plant }) => plant !== undefined).length;
+      if (plants > 0) onBatch?.(plants);
       await addAll(client, batch);
       if (open.has(connection)) idle.push(connection);
     } catch (error) {

@@ -43,7 +43,7 @@ interface Waiter {
  *
  * @throws {StoreRefused} if the file is no database, has another table `plants`, or can be neither read nor made.
  */
-export async function openSqlite(path: string, { maxWaiting }: StoreLimits): Promise<PlantStore> {
+export async function openSqlite(path: string, { maxWaiting, onBatch }: StoreLimits): Promise<PlantStore> {
   const file = path === ':memory:' ? path : absolute(path);
   const queue: Gathered[] = [];
   let waiting = 0;
@@ -86,6 +86,7 @@ export async function openSqlite(path: string, { maxWaiting }: StoreLimits): Pro
   async function commit(): Promise<void> {
     await turn();
     for (let sent = queue.shift(); sent; sent = queue.shift()) {
+      onBatch?.(sent.waiters.length);
       const answer = await ask(sent.batch);
       waiting -= sent.waiters.length;
       settle(sent.waiters, answer);

@@ -1,0 +1,73 @@
+import { randomUUID } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
+import type { Logger } from 'pino';
+import type { Failure } from './failure.ts';
+
+/** What is known of a request by the time that its answer is sent, for the log and the metrics. */
+export interface Trace {
+  readonly id: string;
+  readonly started: number;
+  operationId: string | undefined;
+  subject: string | undefined;
+  failure: Failure | undefined;
+}
+
+const traces = new WeakMap<object, Trace>();
+
+/** The trace of a request's answer. @throws {Error} if `accessLog` has not seen it. */
+export function traceOf(response: Response): Trace {
+  const trace = traces.get(response);
+  if (trace === undefined) throw new Error('the access log comes first');
+  return trace;
+}
+
+/** An id that a proxy made is kept if it can do no harm in a log. */
+const SANE_ID = /^[\w.:-]{1,64}$/;
+
+/**
+ * Gives each request an id, answered as `X-Request-Id`, and logs the request once its answer is sent or its client is
+ * gone: neither query nor headers nor body, which may hold secrets.
+ *
+ * @param observe told the same, with the duration in seconds, for metrics.
+ */
+export function accessLog(
+  log: Logger,
+  observe: (trace: Trace, status: number, seconds: number) => void = () => {},
+): RequestHandler {
+  return (request, response, next) => {
+    const sent = request.headers['x-request-id'];
+    const id = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID();
+    const trace: Trace = {
+      id,
+      started: performance.now(),
+      operationId: undefined,
+      subject: undefined,
+      failure: undefined,
+    };
+    traces.set(response, trace);
+    response.setHeader('X-Request-Id', id);
+    response.once('close', () => {
+      const { operationId, subject, failure, started } = trace;
+      const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
+      const status = response.headersSent ? response.statusCode : 499;
+      observe(trace, status, durationMs / 1000);
+      const entry = {
+        requestId: id,
+        operationId,
+        method: request.method,
+        // A path that leads nowhere may be anything, a token too.
+        ...(operationId === undefined && status < 400 && { path: request.path }),
+        status,
+        durationMs,
+        ...(subject !== undefined && { subject }),
+        // What is wrong with a request (400) may quote it.
+        ...(failure !== undefined && failure.cause === undefined && status !== 400 && { reason: failure.message }),
+        ...(failure?.cause !== undefined && { err: failure.cause }),
+        ...(!response.writableFinished && { cutOff: true }),
+      };
+      if (status >= 500) log.error(entry, 'failed');
+      else log.info(entry, 'answered');
+    });
+    next();
+  };
+}

@@ -1,0 +1,77 @@
+import type { Response } from 'express';
+import { traceOf } from './access-log.ts';
+import { declaredFor, type Operation } from './contract/operation.ts';
+import type { OperationValidator } from './contract/validator.ts';
+import { type ClientError, ERROR_MEDIA_TYPE, failureOf, internal } from './errors.ts';
+import { BrokenReply, type Failure } from './failure.ts';
+import { stringifyJson } from './int64.ts';
+import { type CheckedReply, checkReply, send } from './reply.ts';
+
+/** An operation, as far as its answers go. */
+export interface Answering {
+  readonly operation: Operation;
+  readonly validator: OperationValidator<unknown>;
+}
+
+/** How a failure becomes the document's error body: `errorBody`. */
+export type ErrorBody = (error: ClientError) => unknown;
+
+/**
+ * Answers with what an error means to the client, in the document's own form, and leaves its cause to the log. An answer
+ * that has begun is cut off: what follows could only be taken for a part of it.
+ *
+ * @param answering the operation, where the request has come that far: its declared failures are what may be answered.
+ */
+export async function answerFailure(
+  response: Response,
+  error: unknown,
+  errorBody: ErrorBody,
+  answering?: Answering,
+): Promise<void> {
+  const trace = traceOf(response);
+  trace.failure = failureOf(error);
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  let reply: CheckedReply;
+  try {
+    reply = await failureReply(trace.failure, errorBody, answering);
+  } catch (broken) {
+    trace.failure = internal(broken);
+    reply = undeclared(trace.failure, errorBody);
+  }
+  await send(response, reply);
+}
+
+/**
+ * The reply that tells of a failure. Where the document declares the status without a body it has none.
+ *
+ * @throws {BrokenReply} if the document declares the status, but not with such a body.
+ */
+export async function failureReply(
+  failure: Failure,
+  errorBody: ErrorBody,
+  answering?: Answering,
+): Promise<CheckedReply> {
+  const { status, headers } = failure;
+  const declared = answering && declaredFor(answering.operation, status);
+  if (answering === undefined || declared === undefined) return undeclared(failure, errorBody);
+  const { operation, validator } = answering;
+  if (declared.media.length === 0) return checkReply(operation, validator, { status, headers });
+  const body = errorBody({ status, message: failure.message });
+  const kind = typeof body === 'string' ? 'text' : 'json';
+  const media = declared.media.find((candidate) => candidate.kind === kind);
+  const range = declared.media.find(({ type }) => type === '*/*' || type === 'application/*');
+  if (media === undefined && range === undefined) {
+    throw new BrokenReply(
+      `${operation.id} declares ${declared.key} as ${declared.media.map(({ type }) => type)}, not ${kind}`,
+    );
+  }
+  return checkReply(operation, validator, { status, headers, contentType: media?.type ?? ERROR_MEDIA_TYPE, body });
+}
+
+function undeclared({ status, message, headers }: Failure, errorBody: ErrorBody): CheckedReply {
+  const body = stringifyJson(errorBody({ status, message }));
+  return { status, headers: { ...headers, 'Content-Type': ERROR_MEDIA_TYPE }, body };
+}

@@ -1,0 +1,195 @@
+import { isUtf8 } from 'node:buffer';
+import { type Readable, Transform } from 'node:stream';
+import { type Request, type Response, raw } from 'express';
+import { type Json, objectAt } from './contract/document.ts';
+import { essenceOf, isFile, type MediaType, type Operation } from './contract/operation.ts';
+import { itemSchemas, propertySchemas, typesOf } from './contract/schema.ts';
+import { Failure } from './failure.ts';
+import { MAX_DEPTH, nestsTooDeep, parseJson } from './int64.ts';
+import { jsonOr, pairsOf, typed } from './parameters.ts';
+
+/** What came with a request: the declared media type that it has, and its value. */
+export interface ReadBody {
+  readonly media: MediaType | undefined;
+  readonly body: unknown;
+}
+
+/** Reads the body of a request to one operation. @throws {Failure} 400, 413 or 415 */
+export type BodyReader = (request: Request, response: Response) => Promise<ReadBody>;
+
+const NONE: ReadBody = { media: undefined, body: undefined };
+
+/**
+ * Prepares to read an operation's bodies. JSON becomes values with exact integers, text a string, a form an object,
+ * `multipart/form-data` an object with a `File` for each file, anything else a stream.
+ *
+ * @param limit the most bytes of a body, after decompression.
+ */
+export function bodyReader(root: Json, { requestBody }: Operation, limit: number): BodyReader {
+  const readBytes = raw({ limit, type: () => true });
+  const media = requestBody?.media ?? [];
+
+  return async (request, response) => {
+    if (!hasBody(request) || requestBody === undefined) {
+      if (requestBody?.required)
+        throw Failure.violations([{ path: '/body', message: `is required, as ${orList(media)}` }]);
+      return NONE;
+    }
+    const declared = mediaTypeFor(request.headers['content-type'], media);
+    proveFraming(request, declared, limit);
+    if (request.headers.expect !== undefined) response.writeContinue();
+    if (declared.kind === 'stream') return { media: declared, body: limited(request, response, limit) };
+
+    await new Promise<void>((resolve, reject) => {
+      readBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
+    });
+    const bytes: unknown = request.body;
+    if (!Buffer.isBuffer(bytes) || (bytes.length === 0 && declared.kind === 'json')) {
+      if (requestBody.required)
+        throw Failure.violations([{ path: '/body', message: `is required, as ${orList(media)}` }]);
+      return NONE;
+    }
+    if (declared.kind === 'multipart')
+      return { media: declared, body: await multipart(root, declared, request, bytes) };
+    if (!isUtf8(bytes)) throw new Failure(400, 'the body must be UTF-8');
+    const text = bytes.toString();
+    if (declared.kind === 'text') return { media: declared, body: text };
+    return { media: declared, body: declared.kind === 'json' ? json(text) : form(root, declared.schema, text) };
+  };
+}
+
+/** RFC 9112 §6: a body is there when a length or a transfer coding says so. */
+const hasBody = ({ headers }: Request): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** Of zstd, a few bytes can ask for a window of 128 MiB. */
+const CODINGS = ['gzip', 'deflate', 'br', 'identity'];
+
+/** Refuses what the headers alone tell, before the body is waited for. */
+function proveFraming({ headers }: Request, { kind }: MediaType, limit: number): void {
+  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const accepted = kind === 'stream' ? ['identity'] : CODINGS;
+  if (!accepted.includes(coding)) {
+    throw new Failure(415, `the content encoding must be ${accepted.join(' or ')}`, {
+      headers: { 'Accept-Encoding': accepted.join(', ') },
+    });
+  }
+  if (coding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+}
+
+const orList = (media: readonly MediaType[]): string => media.map(({ type }) => type).join(' or ') || 'declared';
+
+/**
+ * The declared media type for what a client says it sends: the type itself before a range (OpenAPI 3.1 §4.8.14.1), with
+ * its parameters before without.
+ */
+function mediaTypeFor(contentType: string | undefined, media: readonly MediaType[]): MediaType {
+  const exact = media.find(({ type }) => type === contentType);
+  if (exact !== undefined) return exact;
+  const sent = essenceOf(contentType ?? '');
+  const [group] = sent.split('/');
+  const fitting = [sent, `${group}/*`, '*/*'].map((type) =>
+    media.filter((candidate) => essenceOf(candidate.type) === type && hasParameters(contentType, candidate.type)),
+  );
+  const found = fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
+  if (found === undefined) {
+    throw new Failure(415, `the body must be ${orList(media)}`, {
+      headers: { Accept: media.map(({ type }) => type).join(', ') },
+    });
+  }
+  const charset = parametersOf(contentType).get('charset');
+  if (charset !== undefined && found.kind !== 'stream' && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
+    throw new Failure(415, 'the charset of the body must be utf-8');
+  }
+  return found;
+}
+
+/** Whether what was sent has the parameters that the declared type names, but for a charset. */
+function hasParameters(sent: string | undefined, declared: string): boolean {
+  const given = parametersOf(sent);
+  return [...parametersOf(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);
+}
+
+const parametersOf = (type = ''): Map<string, string> =>
+  new Map(
+    [...type.matchAll(/;\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)].map(([, name = '', quoted, plain = '']) => [
+      name.toLowerCase(),
+      (quoted ?? plain).toLowerCase(),
+    ]),
+  );
+
+function json(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    const what = nestsTooDeep(text) ? `JSON nested at most ${MAX_DEPTH} levels deep` : 'JSON';
+    throw new Failure(400, `the body must be ${what}`);
+  }
+}
+
+function form(root: Json, schema: unknown, text: string): unknown {
+  try {
+    const fields = [...pairsOf(text)].map(([name, values]) => [name, values.map(decodeURIComponent)] as const);
+    return Object.fromEntries(fields.map(([name, values]) => [name, field(root, schema, name, values)]));
+  } catch (error) {
+    if (error instanceof URIError) throw new Failure(400, 'the body must be percent-encoded UTF-8');
+    throw error;
+  }
+}
+
+async function multipart(root: Json, media: MediaType, request: Request, bytes: Buffer): Promise<unknown> {
+  let data: FormData;
+  try {
+    const headers = { 'content-type': request.headers['content-type'] ?? '' };
+    data = await new globalThis.Response(new Uint8Array(bytes), { headers }).formData();
+  } catch {
+    throw new Failure(400, 'the body must be multipart/form-data (RFC 7578) with the boundary that Content-Type names');
+  }
+  const encoding = objectAt(media.source.encoding);
+  const fields = [...new Set(data.keys())].map(async (name) => {
+    const { contentType } = objectAt(encoding[name]);
+    const schemas = propertySchemas(root, media.schema, name);
+    const items = schemas.flatMap((schema) => [schema, ...itemSchemas(root, schema, 0)]);
+    const isFileField = items.some((schema) => isFile(root, schema, contentType));
+    const isTextField = items.some((schema) => typesOf(root, schema).size > 0);
+    const values = data.getAll(name).map(async (value) => {
+      if (typeof value === 'string') return isFileField ? new File([value], '', { type: 'text/plain' }) : value;
+      return isFileField || !isTextField ? value : await value.text();
+    });
+    return [name, field(root, media.schema, name, await Promise.all(values))] as const;
+  });
+  return Object.fromEntries(await Promise.all(fields));
+}
+
+/** The values of one field: as many as the schema takes, texts as the types that it asks for. */
+function field(root: Json, schema: unknown, name: string, values: readonly (string | File)[]): unknown {
+  const schemas = propertySchemas(root, schema, name);
+  const array = schemas.find((inner) => typesOf(root, inner).has('array'));
+  const value = (inner: unknown, item: string | File): unknown => {
+    if (typeof item !== 'string') return item;
+    return typesOf(root, inner).has('object') ? jsonOr(item) : typed(root, inner, item);
+  };
+  if (array !== undefined) return values.map((item, index) => value(itemSchemas(root, array, index)[0], item));
+  return values.length === 1 && values[0] !== undefined ? value(schemas[0], values[0]) : values;
+}
+
+/** The request as a stream that ends with 413 when it grows past the limit. */
+function limited(request: Request, response: Response, limit: number): Readable {
+  let size = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      done(size > limit ? tooLarge(limit) : null, chunk);
+    },
+  });
+  // A handler may drop the stream, or never look at it: that is no error, and the connection goes on behind it.
+  stream.on('error', () => {});
+  response.once('finish', () => {
+    request.unpipe(stream);
+    request.resume();
+  });
+  request.on('aborted', () => stream.destroy(new Failure(400, 'the request was cut off')));
+  return request.pipe(stream);
+}
+
+const tooLarge = (limit: number): Failure => new Failure(413, `the body must be at most ${limit} bytes`);

@@ -1,0 +1,48 @@
+/** Path templates (OpenAPI 3.1 §4.8.8.2): `/plants/{id}`, also with text around a parameter, `/plants/{id}.json`. */
+
+const PARAMETER = /(\{[^{}]+\})/;
+const isParameter = (part: string): boolean => PARAMETER.test(part);
+
+/** The names of a template's parameters, in its order. */
+export const parameterNames = (template: string): string[] =>
+  [...template.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name);
+
+/** A template in the syntax of `find-my-way`, whose own names and signs must not meet with the document's. */
+export function routerPath(template: string): string {
+  return template
+    .split('/')
+    .map((segment, index) => {
+      const parts = segment.split(PARAMETER).filter((part) => part !== '');
+      if (parts.length === 1 && isParameter(segment)) return `:p${index}`;
+      if (!parts.some(isParameter) && !segment.includes('*')) return decoded(segment).replaceAll(':', '::');
+      return `:p${index}(^${parts.map((part) => (isParameter(part) ? '.+' : escaped(decoded(part)))).join('')}$)`;
+    })
+    .join('/');
+}
+
+/** An expression for paths that are known to fit a template: its groups are the parameters' texts, still encoded. */
+export function pathPattern(template: string): RegExp {
+  const segments = template.split('/').map((segment) => {
+    if (!isParameter(segment)) return '[^/]*';
+    return segment
+      .split(PARAMETER)
+      .map((part) => (isParameter(part) ? '([^/]+)' : [...decoded(part)].map(rawOrEncoded).join('')))
+      .join('');
+  });
+  return new RegExp(`${segments.join('/')}$`, 'i');
+}
+
+const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+
+function rawOrEncoded(character: string): string {
+  const encoded = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+  return `(?:${escaped(character)}|${encoded})`;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

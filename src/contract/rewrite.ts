@@ -1,0 +1,219 @@
+import { arrayAt, isObject, type Json, objectAt, token, valueAt } from './document.ts';
+import { alternatives, LIST, MAP, ONE, parts } from './schema.ts';
+
+/** Which way a value goes: `readOnly`, `writeOnly` and `default` depend on it. */
+export type Direction = 'request' | 'response';
+
+/** Assertions that stand for themselves (JSON Schema 2020-12, Validation §6). */
+const ASSERTIONS = new Set([
+  ...['type', 'enum', 'const', 'multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'],
+  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'maxContains', 'minContains'],
+  ...['maxProperties', 'minProperties', 'dependentRequired'],
+]);
+
+/** What the schemas around one, which hold of the same value, say about it. */
+interface Context {
+  readonly direction: Direction;
+  /** Properties that must not be demanded, since they go the other way only. */
+  readonly hidden: ReadonlySet<string>;
+  /** Whether defaults are filled in: not where the schema may turn out not to hold. */
+  readonly defaults: boolean;
+  /** Whether the schema is looked at as the base of another one, which has been chosen already. */
+  readonly inherited: boolean;
+}
+
+/**
+ * Rewrites the schemas of a document into ones that express-openapi-validator reads as they are meant. Its
+ * preprocessing drops the neighbours of a `$ref`, knows discriminators only at the top of a body, lets `readOnly` names
+ * stay required next to an `allOf`, fills in the defaults of alternatives that do not hold, and checks no range of an
+ * integer without a format.
+ *
+ * What a `$ref` leads to becomes a component of its own for each context, made when first asked for.
+ */
+export class SchemaRewriter {
+  readonly #root: Json;
+  readonly #knownFormat: (format: string) => boolean;
+  readonly #names = new Map<string, string>();
+  /** The components made so far, by name. */
+  readonly components: Record<string, unknown> = {};
+
+  constructor(root: Json, knownFormat: (format: string) => boolean) {
+    this.#root = root;
+    this.#knownFormat = knownFormat;
+  }
+
+  /** A schema that admits what this one does; `undefined` admits everything. */
+  rewrite(schema: unknown, direction: Direction): unknown {
+    return this.#rewrite(schema, { direction, hidden: new Set(), defaults: true, inherited: false });
+  }
+
+  #rewrite(schema: unknown, context: Context): unknown {
+    if (!isObject(schema)) return schema !== false;
+    const { direction } = context;
+    const here: Context = {
+      ...context,
+      hidden: new Set([...context.hidden, ...this.#oneWayNames(parts(this.#root, schema), direction)]),
+      inherited: context.inherited || inheritors(this.#root).has(schema),
+    };
+    const inside: Context = { ...context, hidden: new Set(), inherited: false };
+    const maybe = { ...here, defaults: false };
+    const out: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(schema)) {
+      if (ASSERTIONS.has(key)) out[key] = value;
+      else if (key === 'properties') out[key] = this.#properties(objectAt(value), inside);
+      else if (key === 'if' || key === 'not') out[key] = this.#rewrite(value, maybe);
+      else if (key === 'then' || key === 'else') out[key] = this.#rewrite(value, here);
+      else if (key === 'anyOf' || key === 'oneOf') out[key] = arrayAt(value).map((item) => this.#rewrite(item, maybe));
+      else if (key === 'allOf') out[key] = arrayAt(value).map((item) => this.#rewrite(item, here));
+      else if (key === 'dependentSchemas') out[key] = mapValues(value, (item) => this.#rewrite(item, here));
+      else if (key !== '$defs' && ONE.includes(key)) out[key] = this.#rewrite(value, inside);
+      else if (key !== '$defs' && LIST.includes(key))
+        out[key] = arrayAt(value).map((item) => this.#rewrite(item, inside));
+      else if (key !== '$defs' && MAP.includes(key)) out[key] = mapValues(value, (item) => this.#rewrite(item, inside));
+    }
+    const notDemanded = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
+    const required = arrayAt(schema.required).filter((name) => !notDemanded.has(String(name)));
+    if (required.length > 0) out.required = required;
+    const { format } = schema;
+    if (typeof format === 'string' && this.#knownFormat(format)) out.format = format;
+    const withDefault = parts(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
+    if (context.defaults && withDefault !== undefined) out.default = withDefault.default;
+
+    const more: unknown[] = [];
+    const isInteger = (Array.isArray(schema.type) ? schema.type : [schema.type]).includes('integer');
+    if (isInteger && format !== 'int32' && format !== 'int64') more.push({ format: 'int64' });
+    if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
+    const choices = choicesOf(this.#root, schema);
+    if (choices !== undefined && (choices.key !== undefined || !here.inherited)) {
+      if (choices.key !== undefined) delete out[choices.key];
+      more.push(...this.#choose(choices, here));
+    }
+    if (more.length > 0) out.allOf = [...arrayAt(out.allOf), ...more];
+    return out;
+  }
+
+  #properties(properties: Json, context: Context): Json {
+    return mapValues(properties, (property) =>
+      this.#isOneWay(property, context.direction) ? false : this.#rewrite(property, context),
+    );
+  }
+
+  #component(ref: string, context: Context): Json {
+    const { direction, hidden, defaults, inherited } = context;
+    const key = JSON.stringify([ref, direction, [...hidden].sort(), defaults, inherited]);
+    const known = this.#names.get(key);
+    if (known !== undefined) return { $ref: `#/components/schemas/${known}` };
+    const name = `S${this.#names.size}`;
+    this.#names.set(key, name);
+    this.components[name] = {};
+    const made = this.#rewrite(valueAt(this.#root, ref), context);
+    this.components[name] = made === true ? {} : made === false ? { not: {} } : made;
+    return { $ref: `#/components/schemas/${name}` };
+  }
+
+  /** Whether a property goes the other way only: read-only in a request, write-only in a response. */
+  #isOneWay(property: unknown, direction: Direction): boolean {
+    const keyword = direction === 'request' ? 'readOnly' : 'writeOnly';
+    return parts(this.#root, property).some((part) => part[keyword] === true);
+  }
+
+  #oneWayNames(schemas: readonly Json[], direction: Direction): string[] {
+    return schemas.flatMap((schema) =>
+      Object.entries(objectAt(schema.properties))
+        .filter(([, property]) => this.#isOneWay(property, direction))
+        .map(([name]) => name),
+    );
+  }
+
+  /** A discriminator as `if` and `then`, which say what is wrong in the schema chosen. */
+  #choose({ propertyName, schemas, orNull }: Choices, context: Context): unknown[] {
+    const rule = {
+      type: 'object',
+      required: [propertyName],
+      properties: { [propertyName]: { enum: [...schemas.keys()] } },
+    };
+    return [
+      orNull ? { if: { type: 'null' }, else: rule } : rule,
+      ...[...schemas]
+        .filter(([, ref]) => ref !== undefined)
+        .map(([value, ref = '']) => ({
+          if: { type: 'object', required: [propertyName], properties: { [propertyName]: { const: value } } },
+          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+          then: this.#component(ref, context),
+        })),
+    ];
+  }
+}
+
+/** What a Discriminator Object (OpenAPI 3.1 §4.8.25) chooses among. */
+export interface Choices {
+  readonly propertyName: string;
+  /** The keyword that lists the schemas; `undefined` where they are those that have this one in their `allOf`. */
+  readonly key: 'oneOf' | 'anyOf' | undefined;
+  /** By the values of the property; `undefined` for the schema itself. */
+  readonly schemas: ReadonlyMap<string, string | undefined>;
+  readonly orNull: boolean;
+}
+
+/** The schemas that a schema's discriminator tells apart; `undefined` if it has none, or one that cannot be followed. */
+export function choicesOf(root: Json, schema: Json): Choices | undefined {
+  const { propertyName, mapping } = objectAt(schema.discriminator);
+  if (typeof propertyName !== 'string') return undefined;
+  const key = Array.isArray(schema.oneOf) ? 'oneOf' : Array.isArray(schema.anyOf) ? 'anyOf' : undefined;
+  const schemas = new Map<string, string | undefined>();
+  const add = (ref: string): boolean => {
+    const name = COMPONENT.exec(ref)?.[1];
+    const mapped = Object.entries(objectAt(mapping)).filter(([, target]) => target === ref || target === name);
+    for (const [value] of mapped) schemas.set(value, ref);
+    if (mapped.length === 0 && name !== undefined) schemas.set(name, ref);
+    return mapped.length > 0 || name !== undefined;
+  };
+  if (key === undefined) {
+    const [own] = Object.entries(objectAt(objectAt(root.components).schemas)).find(([, item]) => item === schema) ?? [];
+    if (own === undefined) return undefined;
+    add(`#/components/schemas/${token(own)}`);
+    for (const value of schemas.keys()) schemas.set(value, undefined);
+    const inherits = heirsOf(root, schema).every((ref) => add(ref));
+    return inherits && schemas.size > 1 ? { propertyName, key, schemas, orNull: false } : undefined;
+  }
+  let orNull = false;
+  for (const item of arrayAt(schema[key]).map(objectAt)) {
+    if (item.type === 'null') orNull = true;
+    else if (typeof item.$ref !== 'string' || !add(item.$ref)) return undefined;
+  }
+  return { propertyName, key, schemas, orNull };
+}
+
+const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
+
+/** The components with a schema in their `allOf`, and those that have these, as references. */
+function heirsOf(root: Json, base: Json, seen = new Set<unknown>([base])): string[] {
+  return Object.entries(objectAt(objectAt(root.components).schemas)).flatMap(([name, schema]) => {
+    if (seen.has(schema) || !basesOf(root, schema).includes(base)) return [];
+    seen.add(schema);
+    return [`#/components/schemas/${token(name)}`, ...heirsOf(root, objectAt(schema), seen)];
+  });
+}
+
+const basesOf = (root: Json, schema: unknown): unknown[] =>
+  arrayAt(objectAt(schema).allOf).flatMap((part) => {
+    const { $ref } = objectAt(part);
+    return typeof $ref === 'string' ? [valueAt(root, $ref)] : [];
+  });
+
+const knownInheritors = new WeakMap<Json, ReadonlySet<unknown>>();
+
+/** The components that have one with a discriminator of its own in their `allOf`, or one that has. */
+function inheritors(root: Json): ReadonlySet<unknown> {
+  let found = knownInheritors.get(root);
+  if (found === undefined) {
+    const schemas = Object.values(objectAt(objectAt(root.components).schemas)).map(objectAt);
+    const bases = schemas.filter(({ discriminator, oneOf, anyOf }) => discriminator !== undefined && !oneOf && !anyOf);
+    found = new Set(bases.flatMap((base) => heirsOf(root, base)).map((ref) => valueAt(root, ref)));
+    knownInheritors.set(root, found);
+  }
+  return found;
+}
+
+const mapValues = (value: unknown, change: (item: unknown) => unknown): Json =>
+  Object.fromEntries(Object.entries(objectAt(value)).map(([key, item]) => [key, change(item)]));

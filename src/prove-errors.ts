@@ -1,0 +1,49 @@
+import { type ErrorBody, failureReply } from './answer.ts';
+import type { Caller } from './auth.ts';
+import type { Contract } from './contract/contract.ts';
+import type { Finding } from './contract/document.ts';
+import { declaredFor } from './contract/operation.ts';
+import { Failure } from './failure.ts';
+
+/** What the service itself may answer in place of an operation's handler. */
+const FAILURES = [
+  new Failure(400, '/body/id must be integer'),
+  new Failure(401, 'A bearer token is required', { headers: { 'WWW-Authenticate': 'Bearer' } }),
+  new Failure(403, 'The token lacks a scope'),
+  new Failure(413, 'the body is too large'),
+  new Failure(415, 'the body must be application/json'),
+  new Failure(500, 'the service failed'),
+  new Failure(503, 'the store cannot answer now', { headers: { 'Retry-After': 1 } }),
+];
+
+/**
+ * Proves that what `errorBody` makes is what the document declares for each failure that the service itself may answer
+ * with. Each declared form is tried once, however many operations share it.
+ */
+export async function proveErrorBody(contract: Contract<Caller>, errorBody: ErrorBody): Promise<Finding[]> {
+  const tried = new Set<string>();
+  const findings: Finding[] = [];
+  for (const operation of contract.operations) {
+    for (const failure of FAILURES) {
+      const declared = declaredFor(operation, failure.status);
+      if (declared === undefined || findings.some(({ pointer }) => pointer === declared.pointer)) continue;
+      const form = JSON.stringify([
+        failure.status,
+        declared.headers,
+        declared.media.map(({ type, schema }) => [type, schema]),
+      ]);
+      if (tried.has(form)) continue;
+      tried.add(form);
+      try {
+        await failureReply(failure, errorBody, { operation, validator: await contract.validator(operation) });
+      } catch (error) {
+        const why = error instanceof Error ? error.message : String(error);
+        findings.push({
+          pointer: declared.pointer,
+          message: `errorBody in src/errors.ts makes another body than this: ${why}`,
+        });
+      }
+    }
+  }
+  return findings;
+}

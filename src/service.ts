@@ -1,0 +1,151 @@
+import cluster from 'node:cluster';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Logger } from 'pino';
+import { createApp } from './app.ts';
+import { createAuthenticator } from './auth.ts';
+import { type Config, explainAddress } from './config.ts';
+import { basePathsOf } from './contract/contract.ts';
+import { describeFindings } from './contract/document.ts';
+import { loadDocument } from './contract/load.ts';
+import { operationsOf } from './contract/operation.ts';
+import { exampleLine } from './example.ts';
+import { Failure } from './failure.ts';
+import { plantHandlers } from './plants.ts';
+import { listen } from './server.ts';
+import { openStore } from './stores/index.ts';
+
+/** What the start tells people and logs. */
+export interface Started {
+  /** Where the document's paths start, without a slash at the end. */
+  readonly url: string;
+  readonly store: string;
+  /** The page, if it is served. */
+  readonly docs: string | undefined;
+  /** `GET /metrics`, if it is served. */
+  readonly metrics: string | undefined;
+  /** Method and path of each operation, in the document's order. */
+  readonly operations: readonly string[];
+  /** Where the document declares operations that have no handler, as `file:line:column operation …`. */
+  readonly missing: readonly string[];
+  /** A request to try, as {@link exampleLine} makes it. */
+  readonly example: string | undefined;
+}
+
+/** A service that runs. */
+export interface Service {
+  readonly started: Started;
+  /** Reads the file of access tokens again, and logs what came of it. */
+  reload(): Promise<void>;
+  /** Stops being ready, then accepting; finishes what is in flight; closes the store. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Opens the store, makes the app and listens: in this order, and back when it stops.
+ *
+ * @throws {Error} why it cannot, fit for the operator.
+ */
+export async function startService(config: Config, log: Logger): Promise<Service> {
+  const closers: (() => Promise<void>)[] = [];
+  const close = async () => {
+    for (const closer of closers.splice(0).reverse()) await closer();
+  };
+  try {
+    return await open();
+  } catch (error) {
+    await close();
+    throw error;
+  }
+
+  async function open(): Promise<Service> {
+    const metrics = await openMetrics(config);
+    if (metrics !== undefined) closers.push(metrics.close);
+    const opening = openStore(config.databaseUrl, { maxWaiting: config.maxWaiting, onBatch: metrics?.onBatch });
+    closers.push(() =>
+      opening.then(
+        (store) => store.close(),
+        () => undefined,
+      ),
+    );
+    const [document, authenticator, store] = await Promise.all([
+      loadDocument(config.openapiFile),
+      createAuthenticator(config.auth, (error) =>
+        log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+      ),
+      opening,
+    ]);
+    metrics?.watch(store);
+    let draining = false;
+    const handlers = plantHandlers(store);
+    const app = await createApp({
+      document,
+      handlers,
+      authenticator,
+      log,
+      bodyLimit: config.bodyLimit,
+      missing: config.missing,
+      docs: config.docs,
+      observe: metrics?.observe,
+      async ready() {
+        if (draining) throw new Failure(503, 'the service is stopping', { headers: { 'Retry-After': 1 } });
+        await store.ready();
+      },
+    });
+    await store.ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
+    const { url, stop } = await listen(app, config.host, config.port).catch((error: unknown) => {
+      throw explainAddress(error, 'PORT');
+    });
+    closers.push(stop);
+
+    const reachable = reachableFrom(url);
+    const [basePath = ''] = basePathsOf(document);
+    const operations = operationsOf(document);
+    const unimplemented = operations
+      .filter(({ id }) => !Object.hasOwn(handlers, id))
+      .map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
+    return {
+      started: {
+        url: reachable + basePath,
+        store: withoutSecrets(config.databaseUrl),
+        docs: config.docs ? `${reachable}/docs` : undefined,
+        metrics: metrics?.url,
+        operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
+        missing: unimplemented.length === 0 ? [] : describeFindings(document, unimplemented).split('\n'),
+        example: await exampleLine(document, operations, reachable + basePath),
+      },
+      async reload() {
+        try {
+          log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
+        } catch (error) {
+          log.error({ err: error }, 'access tokens stay as they were');
+        }
+      },
+      async stop() {
+        draining = true;
+        await delay(config.drainSeconds * 1000);
+        await close();
+      },
+    };
+  }
+}
+
+/** The metrics of this process, and where they are read: by the process that supervises this one, or on a port. */
+async function openMetrics({ host, metricsPort }: Config) {
+  if (metricsPort === undefined) return undefined;
+  const { createMetrics, serveMetrics, shareMetrics } = await import('./metrics.ts');
+  const metrics = createMetrics();
+  if (cluster.isWorker) {
+    shareMetrics(metrics);
+    return { ...metrics, url: undefined, close: async () => undefined };
+  }
+  return { ...metrics, ...(await serveMetrics(host, metricsPort, () => metrics.registry.metrics())) };
+}
+
+/** An address that listens everywhere, as one that a client on this machine can use. */
+const reachableFrom = (url: string): string => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+
+/** A database URL without its user, password and parameters. */
+function withoutSecrets(url: string): string {
+  const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {};
+  return host === '' ? url : `${protocol}//${host}${pathname}`;
+}

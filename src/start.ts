@@ -1,0 +1,92 @@
+import cluster from 'node:cluster';
+import { existsSync } from 'node:fs';
+import { isatty } from 'node:tty';
+import { parseArgs } from 'node:util';
+import type { Logger } from 'pino';
+import { randomToken } from './auth.ts';
+import { banner, explain, help, startError, withToken } from './banner.ts';
+import { type Config, readConfig } from './config.ts';
+import { createLog } from './log.ts';
+import type { Service } from './service.ts';
+import { obeySupervisor, reportFailure, superviseWorkers } from './workers.ts';
+
+/** Beyond `DRAIN_SECONDS`, how long a stop may take before it is an exit without order. Milliseconds. */
+const STOP_LIMIT = 20_000;
+
+/** Runs the service in this process, or as many processes as `WORKERS` says, until a signal ends it. */
+export async function start(args: readonly string[]): Promise<void> {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: { help: { type: 'boolean', short: 'h' }, stack: { type: 'boolean' } },
+    });
+    if (values.help) process.stdout.write(help());
+    else await run();
+  } catch (error) {
+    const message = explain(error, args.includes('--stack'));
+    if (cluster.isWorker) await reportFailure(message);
+    else process.stderr.write(startError(message));
+    process.exit(1);
+  }
+}
+
+async function run(): Promise<void> {
+  let stop = (): void => process.exit(0);
+  if (cluster.isWorker) {
+    // A terminal sends its signals to all processes of a command; the first one tells the others what to do.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  } else {
+    process.on('SIGINT', () => stop()).on('SIGTERM', () => stop());
+  }
+
+  if (existsSync('.env')) process.loadEnvFile('.env');
+  const read = readConfig(process.env);
+  const token = read.makeToken ? randomToken() : undefined;
+  const config: Config = token === undefined ? read : { ...read, auth: { ...read.auth, accessTokens: [token] } };
+  const log = await createLog(config.logLevel);
+  process.once('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'the service failed and ends');
+    process.exit(1);
+  });
+
+  const service =
+    config.workers > 1 && cluster.isPrimary
+      ? await superviseWorkers(config, token === undefined ? {} : { ACCESS_TOKENS: token }, log)
+      : await (await import('./service.ts')).startService(config, log);
+  stop = stopper(service, log, config.drainSeconds * 1000 + STOP_LIMIT);
+  if (cluster.isWorker) return obeySupervisor(service, stop);
+
+  const onTerminal = isatty(1);
+  // A terminal that is closed sends SIGHUP, too.
+  process.on('SIGHUP', () => (onTerminal && !isatty(1) ? stop() : void service.reload()));
+  const { started } = service;
+  if (onTerminal) process.stdout.write(banner(started, token));
+  else {
+    const example = token && started.example && withToken(started.example, token);
+    log.info({ ...started, token, example }, 'listening');
+  }
+  log.flush();
+}
+
+/** What stops the service at its first call and ends the process then, or at its second call. */
+function stopper(service: Service, log: Logger, limit: number): () => void {
+  let stopping = false;
+  return () => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    setTimeout(() => {
+      log.fatal(`the stop took longer than ${limit / 1000} s: what was still in flight is cut off`);
+      process.exit(1);
+    }, limit);
+    service.stop().then(
+      () => {
+        if (cluster.isPrimary) log.info('stopped');
+        process.exit(0);
+      },
+      (error: unknown) => {
+        log.fatal({ err: error }, 'the service did not stop in order');
+        process.exit(1);
+      },
+    );
+  };
+}
