@@ -5,8 +5,8 @@ import type { Caller } from './auth.ts';
 import { bodyReader } from './body.ts';
 import type { Contract } from './contract/contract.ts';
 import type { Operation } from './contract/operation.ts';
-import { CredentialsRefused } from './contract/validator.ts';
-import type { AnyHandler } from './operations.ts';
+import { CredentialsRefused, type Parameters } from './contract/validator.ts';
+import type { AnyHandler, AnyRequest } from './operations.ts';
 import { cookiesOf, pairsOf, parameterReader } from './parameters.ts';
 import { checkReply, send } from './reply.ts';
 import { apiKeyQueryNames, refusal } from './security.ts';
@@ -45,17 +45,9 @@ export async function dispatcher(
       const { media, body } = await readBody(request, response);
       const parameters = readParameters({ path, query, headers: request.headers });
       const checked = await validator.request(parameters, media, body);
-      const reply = await handler({
-        ...checked.parameters,
-        contentType: media?.type,
-        body: checked.body,
-        caller,
-        headers: request.headers,
-        accepts: (...types) => request.accepts(...types) || undefined,
-        get signal() {
-          return gone(response);
-        },
-      });
+      const reply = await handler(
+        new CheckedRequest(request, response, checked.parameters, media?.type, checked.body, caller),
+      );
       await send(response, await checkReply(operation, validator, reply));
     } catch (error) {
       await answerFailure(response, error, errorBody, answering);
@@ -66,12 +58,8 @@ export async function dispatcher(
     try {
       const callers = await validator.security({
         headers: request.headers,
-        get query() {
-          return Object.fromEntries([...pairsOf(query)].map(([name, [value]]) => [name, safelyDecoded(value ?? '')]));
-        },
-        get cookies() {
-          return Object.fromEntries(cookiesOf(request.headers.cookie));
-        },
+        query: query === '' ? NOTHING : firstValues(query),
+        cookies: request.headers.cookie === undefined ? NOTHING : Object.fromEntries(cookiesOf(request.headers.cookie)),
       });
       const [first] = callers.values();
       return [...callers.values()].find(({ subject }) => subject !== undefined) ?? first;
@@ -81,19 +69,68 @@ export async function dispatcher(
   }
 }
 
-/** Aborts when the client is gone before its answer was sent. */
-function gone(response: Response): AbortSignal {
-  const controller = new AbortController();
-  response.once('close', () => {
-    if (!response.writableFinished) controller.abort();
-  });
-  return controller.signal;
+const NOTHING = {};
+
+/**
+ * What a handler is given. A class with getters, since an object that holds a function of its own keeps the whole
+ * request alive until the next major garbage collection: V8 remembers the function in the object's hidden class.
+ */
+class CheckedRequest implements AnyRequest {
+  readonly path: AnyRequest['path'];
+  readonly query: AnyRequest['query'];
+  readonly header: AnyRequest['header'];
+  readonly cookie: AnyRequest['cookie'];
+  readonly contentType: string | undefined;
+  readonly body: unknown;
+  readonly caller: Caller | undefined;
+  readonly headers: AnyRequest['headers'];
+  readonly #request: Request;
+  readonly #response: Response;
+
+  constructor(
+    request: Request,
+    response: Response,
+    { path, query, header, cookie }: Parameters,
+    contentType: string | undefined,
+    body: unknown,
+    caller: Caller | undefined,
+  ) {
+    this.path = path;
+    this.query = query;
+    this.header = header;
+    this.cookie = cookie;
+    this.contentType = contentType;
+    this.body = body;
+    this.caller = caller;
+    this.headers = request.headers;
+    this.#request = request;
+    this.#response = response;
+  }
+
+  get accepts(): AnyRequest['accepts'] {
+    const request = this.#request;
+    return (...types) => request.accepts(...types) || undefined;
+  }
+
+  get signal(): AbortSignal {
+    const controller = new AbortController();
+    const response = this.#response;
+    response.once('close', () => {
+      if (!response.writableFinished) controller.abort();
+    });
+    return controller.signal;
+  }
 }
 
-function safelyDecoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+/** The first value of each name in a query, as API keys travel; what is badly encoded stands as it was sent. */
+function firstValues(query: string): Record<string, string> {
+  return Object.fromEntries(
+    [...pairsOf(query)].map(([name, [value = '']]) => {
+      try {
+        return [name, decodeURIComponent(value)];
+      } catch {
+        return [name, value];
+      }
+    }),
+  );
 }
