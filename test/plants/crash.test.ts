@@ -1,0 +1,200 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Agent, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { plantsIn, type ServiceProcess, start, TOKEN } from '../support/plant-service.ts';
+
+const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 2);
+const CONNECTIONS = 24;
+
+let folder: string;
+let path: string;
+const processes: ServiceProcess[] = [];
+
+async function run(): Promise<ServiceProcess> {
+  const service = await start({ DATABASE_URL: `sqlite:${path}` });
+  processes.push(service);
+  return service;
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'plants-'));
+  path = join(folder, 'plants.db');
+});
+
+afterEach(async () => {
+  for (const { child, exit } of processes.splice(0)) {
+    child.kill('SIGKILL');
+    await exit;
+  }
+  rmSync(folder, { recursive: true });
+});
+
+interface Plant {
+  readonly name: string;
+  readonly tag?: string;
+}
+
+/** Every third one has no tag. */
+const plant = (id: number): Plant => ({ name: `plant ${id} 🌱`, ...(id % 3 > 0 && { tag: `tag ${id}` }) });
+
+/** Resolves to the status of the answer and to its `error`. Rejects if the connection ends before the answer does. */
+function post(agent: Agent, port: number, id: number, content: Plant): Promise<{ status: number; error?: number }> {
+  return new Promise((resolve, reject) => {
+    const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+    const sent = request({ host: '127.0.0.1', port, path: '/plants', method: 'POST', agent, headers }, (response) => {
+      let text = '';
+      response.on('data', (chunk) => {
+        text += chunk;
+      });
+      response.on('error', reject);
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, ...JSON.parse(text) }));
+    });
+    sent.on('error', reject);
+    sent.end(JSON.stringify({ id, ...content }));
+  });
+}
+
+/** What clients know of what they sent. */
+interface Sent {
+  next: number;
+  readonly sent: Set<number>;
+  readonly acknowledged: Set<number>;
+}
+
+/** Posts new plants through many connections, one after the other on each, until the service is gone. */
+async function load({ port }: ServiceProcess, ids: Sent): Promise<void> {
+  const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+  const client = async () => {
+    for (;;) {
+      const id = ids.next++;
+      ids.sent.add(id);
+      try {
+        const { status } = await post(agent, port, id, plant(id));
+        expect(status).toBe(200);
+        ids.acknowledged.add(id);
+      } catch (error) {
+        // Jest's own Error is not that of Node.
+        if (String(Object(error).code).startsWith('ECONN')) return;
+        throw error;
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: CONNECTIONS }, client));
+  agent.destroy();
+}
+
+/** Proves that every plant in the file was sent, as it is there. @returns their ids */
+function kept({ sent }: Sent): Set<number> {
+  const plants = [...plantsIn(path)];
+  for (const [id, { name, tag }] of plants) {
+    expect(sent.has(Number(id))).toBe(true);
+    expect({ name, tag }).toEqual({ tag: null, ...plant(Number(id)) });
+  }
+  return new Set(plants.map(([id]) => Number(id)));
+}
+
+describe('a process that is killed', () => {
+  test(
+    'has kept every plant that it acknowledged, and none that was never sent',
+    async () => {
+      const ids: Sent = { next: 1, sent: new Set(), acknowledged: new Set() };
+      let service = await run();
+      for (let round = 0; round < ROUNDS; round += 1) {
+        const before = ids.acknowledged.size;
+        const loading = load(service, ids);
+        await delay(150 + Math.random() * 400);
+        service.child.kill('SIGKILL');
+        await loading;
+        expect(await service.exit).toBe('SIGKILL');
+        expect(ids.acknowledged.size).toBeGreaterThan(before + 10);
+
+        service = await run();
+        const found = kept(ids);
+        expect([...ids.acknowledged].filter((id) => !found.has(id))).toEqual([]);
+
+        // Who never got an answer sends again, and who got one may.
+        const unanswered = [...ids.sent].filter((id) => !ids.acknowledged.has(id));
+        expect(unanswered.length).toBeGreaterThan(0);
+        const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
+        const again = [...unanswered, ...[...ids.acknowledged].slice(-100)];
+        const answers = await Promise.all(again.map((id) => post(agent, service.port, id, plant(id))));
+        expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+        const others = await Promise.all(again.map((id) => post(agent, service.port, id, { name: 'another' })));
+        expect(others.filter(({ status, error }) => status !== 400 || error !== 409)).toEqual([]);
+        agent.destroy();
+        for (const id of unanswered) ids.acknowledged.add(id);
+      }
+    },
+    20_000 + ROUNDS * 10_000,
+  );
+});
+
+describe('a process that is told to stop', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s answers each request that it accepted, then ends with 0',
+    async (signal) => {
+      const ids: Sent = { next: 1, sent: new Set(), acknowledged: new Set() };
+      const service = await run();
+      const loading = load(service, ids);
+      await delay(150 + Math.random() * 300);
+      service.child.kill(signal);
+      await loading;
+      expect(await service.exit).toBe(0);
+      expect(ids.acknowledged.size).toBeGreaterThan(10);
+      // A request that got no answer has not been accepted: its plant is not there.
+      expect(kept(ids)).toEqual(ids.acknowledged);
+    },
+  );
+
+  test('finishes what is in flight, and takes nothing new', async () => {
+    const service = await run();
+    const blocker = new DatabaseSync(path);
+    blocker.exec('BEGIN IMMEDIATE');
+    const answers = Array.from({ length: 10 }, (_, id) =>
+      post(new Agent({ keepAlive: true }), service.port, id, plant(id)),
+    );
+    await delay(300);
+    service.child.kill('SIGTERM');
+    await delay(200);
+    await expect(post(new Agent(), service.port, 99, plant(99))).rejects.toMatchObject({ code: 'ECONNREFUSED' });
+    blocker.exec('ROLLBACK');
+    blocker.close();
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
+    const answered = performance.now();
+    expect(await service.exit).toBe(0);
+    expect(performance.now() - answered).toBeLessThan(2_000);
+    expect(plantsIn(path).size).toBe(10);
+  });
+
+  test('does not wait for connections that do nothing', async () => {
+    const service = await run();
+    const agent = new Agent({ keepAlive: true });
+    await post(agent, service.port, 1, plant(1));
+    const began = performance.now();
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    expect(performance.now() - began).toBeLessThan(2_000);
+    agent.destroy();
+  });
+
+  test('ends at once when it is told again', async () => {
+    const service = await run();
+    const blocker = new DatabaseSync(path);
+    blocker.exec('BEGIN IMMEDIATE');
+    const unanswered = post(new Agent(), service.port, 1, plant(1)).catch((error: unknown) => error);
+    await delay(300);
+    service.child.kill('SIGTERM');
+    await delay(200);
+    const began = performance.now();
+    service.child.kill('SIGTERM');
+    expect(await service.exit).not.toBe(0);
+    expect(performance.now() - began).toBeLessThan(500);
+    expect(await unanswered).toMatchObject({ code: 'ECONNRESET' });
+    blocker.exec('ROLLBACK');
+    blocker.close();
+  });
+});

@@ -1,0 +1,579 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import supertest from 'supertest';
+import { openStore } from '../../src/stores/index.ts';
+import { type Differences, type Service, serve, TOKEN } from '../support/plant-service.ts';
+import { connected, type Exchange, exchange, type RawResponse, request } from '../support/raw-http.ts';
+
+const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` };
+const JSON_BODY = { ...AUTHORIZED, 'Content-Type': 'application/json' };
+const PLANT = '{"id":1,"name":"Monstera"}';
+/** A request that is answered with 200. */
+const GOOD = request('POST /plants', JSON_BODY, PLANT);
+
+const running: Service[] = [];
+let service: Service;
+
+async function another(differences: Differences): Promise<Service> {
+  const started = await serve(differences);
+  running.push(started);
+  return started;
+}
+
+beforeAll(async () => {
+  service = await another({});
+});
+
+afterAll(() => Promise.all(running.map((started) => started.stop())));
+
+const http = ({ port } = service) => supertest(`http://127.0.0.1:${port}`);
+
+/** Posts a plant, or what is none, with good credentials. */
+const post = (body: string | Buffer, headers: Record<string, string> = {}, to = service) =>
+  http(to)
+    .post('/plants')
+    .set({ ...JSON_BODY, ...headers })
+    .serialize((data) => data)
+    .send(body);
+
+interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+}
+
+/** Proves an answer to be a failure in the document's form and returns its message. `error` differs for conflicts only. */
+function failure({ status, headers, text }: Answer, expected: number, error = expected): string {
+  expect({ status, text }).toMatchObject({ status: expected });
+  expect(headers['content-type']).toBe('application/json');
+  expect(headers).not.toHaveProperty('x-powered-by');
+  expect(headers).not.toHaveProperty('server');
+  expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
+  const body: unknown = JSON.parse(text);
+  expect(body).toEqual({ error, message: expect.stringMatching(/^[^\n]{10,}$/) });
+  expect(text).not.toMatch(/<html|node_modules|\.[jt]s\b|\bat \S+:\d/);
+  return String((body as { message?: unknown }).message);
+}
+
+const answerOf = ({ status, headers, body }: RawResponse): Answer => ({ status, headers, text: body.toString() });
+
+/** Proves that an exchange ends with a failure and the end of the connection, and returns its message. */
+function lastWord({ responses, rest, closed }: Exchange, status: number): string {
+  const last = responses.at(-1);
+  expect({ last: last?.status, rest, closed }).toEqual({ last: status, rest: '', closed: true });
+  if (last === undefined) throw new Error('no answer');
+  expect(last.headers.connection).toBe('close');
+  expect(Date.parse(last.headers.date ?? '')).toBeGreaterThan(Date.now() - 60_000);
+  return failure(answerOf(last), status);
+}
+
+/** Sends what ends the connection. */
+const send = (bytes: string | Uint8Array, to = service) =>
+  exchange(to.port, bytes, { responses: Number.POSITIVE_INFINITY });
+
+describe('a body', () => {
+  test('that breaks NewPlant gets 400 with each violation by its path', async () => {
+    const message = failure(await post('{"id":"1","tag":2}'), 400);
+    expect(message).toContain('/body/id must be integer');
+    expect(message).toContain('/body/tag must be string');
+    expect(message).toMatch(/\/body(\/name)? must have required property 'name'/);
+  });
+
+  test.each([
+    ['no JSON', '{"id":1,'],
+    ['words that are no JSON', 'undefined'],
+    ['two values', '{} {}'],
+    ['a byte order mark', '\uFEFF{"id":1,"name":"a"}'],
+  ])('of %s gets 400', async (_what, body) => {
+    expect(failure(await post(body), 400)).toBe('the body must be JSON');
+  });
+
+  test.each(['null', '1', '"a"', '[]', 'true'])('of %s gets 400: it must be an object', async (body) => {
+    expect(failure(await post(body), 400)).toBe('/body must be object');
+  });
+
+  test('that is missing gets 400', async () => {
+    expect(failure(await http().post('/plants').set(JSON_BODY), 400)).toMatch(/^\/body is required/);
+    const { responses } = await exchange(
+      service.port,
+      request('POST /plants', { ...JSON_BODY, 'Content-Length': '0' }),
+    );
+    expect(responses[0]?.status).toBe(400);
+  });
+
+  test('that is no UTF-8 gets 400', async () => {
+    for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
+      const body = Buffer.concat([Buffer.from('{"id":1,"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
+      expect(failure(await post(body), 400)).toBe('the body must be UTF-8');
+    }
+  });
+
+  test('with a lone surrogate gets 400 that names the property', async () => {
+    expect(failure(await post('{"id":2,"name":"\\ud83c"}'), 400)).toMatch(/^\/body\/name .*surrogate/);
+    expect(failure(await post('{"id":2,"name":"a","tag":"\\udf31\\ud83c"}'), 400)).toMatch(/^\/body\/tag .*surrogate/);
+  });
+
+  test('that holds other content under a known id gets 400 with error 409, and the plant stays', async () => {
+    expect((await post('{"id":3,"name":"a"}')).status).toBe(200);
+    failure(await post('{"id":3,"name":"b"}'), 400, 409);
+    failure(await post('{"id":3,"name":"a","tag":""}'), 400, 409);
+    expect((await post('{"id":3,"name":"a"}')).status).toBe(200);
+  });
+
+  test('of more than the limit gets 413 that names it, however it comes', async () => {
+    const large = JSON.stringify({ id: 1, name: 'a'.repeat(100 * 1024) });
+    const bodies = [
+      post(large),
+      post(gzipSync(large), { 'Content-Encoding': 'gzip' }),
+      post(deflateSync(large), { 'Content-Encoding': 'deflate' }),
+      post(brotliCompressSync(large), { 'Content-Encoding': 'br' }),
+    ];
+    for (const body of bodies) expect(failure(await body, 413)).toBe('the body must be at most 102400 bytes');
+    const size = large.length.toString(16);
+    const chunked = request('POST /plants', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
+    const { responses } = await exchange(service.port, `${chunked}${size}\r\n${large}\r\n0\r\n\r\n`);
+    expect(responses.map(({ status }) => status)).toEqual([413]);
+  });
+
+  test('that is announced as too large gets 413 before it comes', async () => {
+    const head = request('POST /plants', { ...JSON_BODY, 'Content-Length': '99999999999' });
+    const { responses, took } = await exchange(service.port, head);
+    expect(responses.map(({ status }) => status)).toEqual([413]);
+    expect(took).toBeLessThan(2_000);
+  });
+
+  test('of the limit itself is taken', async () => {
+    const frame = '{"id":4,"name":""}';
+    const name = 'a'.repeat(100 * 1024 - frame.length);
+    expect((await post(`{"id":4,"name":"${name}"}`)).status).toBe(200);
+    expect((await post(gzipSync(`{"id":4,"name":"${name}"}`), { 'Content-Encoding': 'gzip' })).status).toBe(200);
+  });
+
+  test.each([
+    ['another media type', 'text/plain'],
+    ['a media type that only begins like JSON', 'application/jsonp'],
+    ['no media type that can be read', 'json'],
+  ])('of %s gets 415 with Accept', async (_what, type) => {
+    const answer = await post(PLANT, { 'Content-Type': type });
+    expect(failure(answer, 415)).toBe('the body must be application/json');
+    expect(answer.headers.accept).toBe('application/json');
+  });
+
+  test('without a media type gets 415', async () => {
+    const { responses } = await exchange(service.port, request('POST /plants', AUTHORIZED, PLANT));
+    expect(responses.map(({ status }) => status)).toEqual([415]);
+  });
+
+  test('of another charset gets 415', async () => {
+    for (const charset of ['iso-8859-1', 'utf-16', '"UTF-7"', 'nonsense']) {
+      const answer = await post(PLANT, { 'Content-Type': `application/json; charset=${charset}` });
+      expect(failure(answer, 415)).toBe('the charset of the body must be utf-8');
+    }
+    expect((await post(PLANT, { 'Content-Type': 'Application/JSON;charset="UTF-8"' })).status).toBe(200);
+  });
+
+  test('of another encoding gets 415 with Accept-Encoding', async () => {
+    for (const encoding of ['compress', 'zstd', 'gzip, gzip', 'nonsense']) {
+      const answer = await post(PLANT, { 'Content-Encoding': encoding });
+      expect(failure(answer, 415)).toBe('the content encoding must be gzip or deflate or br or identity');
+      expect(answer.headers['accept-encoding']).toBe('gzip, deflate, br, identity');
+    }
+  });
+
+  test('that is not what its encoding says gets 400', async () => {
+    const bodies: [string, Buffer][] = [
+      ['gzip', Buffer.from(PLANT)],
+      ['gzip', gzipSync(PLANT).subarray(0, 12)],
+      ['gzip', Buffer.concat([gzipSync(PLANT), Buffer.from('more')])],
+      ['deflate', Buffer.from(PLANT)],
+      ['deflate', deflateSync(PLANT).subarray(0, 8)],
+      ['br', Buffer.from(PLANT)],
+      ['br', brotliCompressSync(PLANT).subarray(0, 5)],
+    ];
+    for (const [encoding, bytes] of bodies) {
+      const answer = await post(bytes, { 'Content-Encoding': encoding });
+      expect(failure(answer, 400)).toBe('the body is not what its Content-Encoding says');
+    }
+  });
+});
+
+describe('credentials', () => {
+  test.each<[string, string | undefined, string]>([
+    ['are missing', undefined, 'Bearer'],
+    ['are of another scheme', `Basic ${TOKEN}`, 'Bearer'],
+    ['only hold the word', `Basic xx Bearer ${TOKEN}`, 'Bearer'],
+    ['are another token', 'Bearer another', 'Bearer error="invalid_token"'],
+    ['are the token and more', `Bearer ${TOKEN} more`, 'Bearer error="invalid_token"'],
+    ['are the beginning of the token', `Bearer ${TOKEN.slice(0, -1)}`, 'Bearer error="invalid_token"'],
+    ['are an empty token', 'Bearer ', 'Bearer error="invalid_token"'],
+    ['are two tokens', `Bearer ${TOKEN}, Bearer ${TOKEN}`, 'Bearer error="invalid_token"'],
+  ])('that %s get 401 with a challenge', async (_what, authorization, challenge) => {
+    const answer = await http()
+      .post('/plants')
+      .set({ 'Content-Type': 'application/json', ...(authorization !== undefined && { Authorization: authorization }) })
+      .send(PLANT);
+    failure(answer, 401);
+    expect(answer.headers['www-authenticate']).toBe(challenge);
+  });
+
+  test('are checked before the body is read', async () => {
+    const waiting = { 'Content-Type': 'application/json', Expect: '100-continue', 'Content-Length': '26' };
+    const refused = await exchange(service.port, request('POST /plants', waiting));
+    expect(refused.responses.map(({ status }) => status)).toEqual([401]);
+
+    const socket = await connected(service.port);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.write(request('POST /plants', { ...waiting, ...AUTHORIZED }));
+    await delay(200);
+    expect(received).toBe('HTTP/1.1 100 Continue\r\n\r\n');
+    socket.write(PLANT);
+    await delay(200);
+    socket.destroy();
+    expect(received).toMatch(/100 Continue\r\n\r\nHTTP\/1\.1 200 OK/);
+  });
+
+  test('are checked before the media type and the size are', async () => {
+    const large = { 'Content-Type': 'text/plain', 'Content-Length': '99999999999' };
+    const { responses } = await exchange(service.port, request('POST /plants', large));
+    expect(responses.map(({ status }) => status)).toEqual([401]);
+  });
+
+  test('that come twice get 400', async () => {
+    const twice = GOOD.replace('\r\n', '\r\nAuthorization: Bearer another\r\n');
+    expect(lastWord(await send(twice), 400)).toBe('the header authorization must come once');
+  });
+});
+
+describe('a path', () => {
+  test.each([
+    '/',
+    '/plant',
+    '/plants/',
+    '//plants',
+    '/plants/1',
+    '/Plants',
+    '/plants%2f',
+    '/%2e%2e/plants',
+    '/__proto__',
+  ])('%s that is not there gets 404', async (path) => {
+    const { responses } = await exchange(service.port, request(`POST ${path}`, JSON_BODY, PLANT));
+    failure(answerOf(responses[0] as RawResponse), 404);
+  });
+
+  test.each(['/%', '/%zz', '/plants%', '/%ff', '/plants/%c0%80', '/healthz/%ff', '/docs/%ff'])(
+    '%s that is not percent-encoded UTF-8 gets 400',
+    async (path) => {
+      const { responses } = await exchange(service.port, request(`GET ${path}`));
+      failure(answerOf(responses[0] as RawResponse), 400);
+    },
+  );
+
+  test.each(['get', 'put', 'delete', 'patch', 'options', 'trace'] as const)(
+    'gets 405 with Allow for the method %s',
+    async (method) => {
+      const answer = await http()[method]('/plants').set(AUTHORIZED);
+      failure(answer, 405);
+      expect(answer.headers.allow).toBe('POST');
+    },
+  );
+
+  test('gets 405 with Allow for methods that OpenAPI does not know, and for HEAD', async () => {
+    for (const method of ['PROPFIND', 'QUERY', 'PURGE', 'HEAD']) {
+      const { responses } = await exchange(service.port, request(`${method} /plants`), { head: method === 'HEAD' });
+      expect(responses[0]).toMatchObject({ status: 405, headers: { allow: 'POST' } });
+    }
+  });
+
+  test('of the operators gets 405 with Allow', async () => {
+    for (const path of ['/healthz', '/readyz', '/docs', '/openapi.yaml', '/openapi.json']) {
+      const answer = await http().post(path).set(JSON_BODY).send(PLANT);
+      failure(answer, 405);
+      expect(answer.headers.allow).toBe('GET, HEAD');
+    }
+  });
+
+  test('of a file gets 412 or 416 for a condition or a range that does not hold', async () => {
+    failure(await http().get('/docs/swagger-ui.css').set('Range', 'bytes=99999999-'), 416);
+    failure(await http().get('/docs/swagger-ui.css').set('If-Match', '"another"'), 412);
+  });
+
+  test('in absolute form is the path within it', async () => {
+    const { responses } = await exchange(service.port, request('POST http://elsewhere:1/plants?', JSON_BODY, PLANT));
+    expect(responses[0]?.status).toBe(200);
+    const open = await exchange(service.port, request('POST http://elsewhere/plants', {}, PLANT));
+    expect(open.responses[0]?.status).toBe(401);
+  });
+
+  test.each([
+    'OPTIONS *',
+    'GET http://elsewhere',
+    'GET http://elsewhere?x',
+    'GET http://[::1]:1/',
+    'GET //elsewhere/healthz',
+  ])('%s gets 404', async (line) => {
+    const { responses } = await exchange(service.port, request(line));
+    failure(answerOf(responses[0] as RawResponse), 404);
+  });
+
+  test('with a query that the operation does not declare gets 400', async () => {
+    const answer = await http().post('/plants?id=1').set(JSON_BODY).send(PLANT);
+    expect(failure(answer, 400)).toBe('/query/id is not a parameter of this operation');
+  });
+});
+
+describe('the service', () => {
+  test('answers 503 with Retry-After while the store cannot be reached, and tells the log why', async () => {
+    const store = await openStore('sqlite::memory:', { maxWaiting: 1 });
+    const broken = await another({ store });
+    await store.close();
+    for (const answer of [await post(PLANT, {}, broken), await http(broken).get('/readyz')]) {
+      failure(answer, 503);
+      expect(answer.headers['retry-after']).toBe('1');
+    }
+    expect((await http(broken).get('/healthz')).status).toBe(200);
+    expect(broken.log()).toContain('The store is closed.');
+  });
+
+  test('answers 500 for a fault of its own, whose cause goes to the log only', async () => {
+    const buggy = await another({
+      handlers: {
+        createPlant() {
+          throw new Error('the cause');
+        },
+      },
+    });
+    const answer = await post(PLANT, {}, buggy);
+    expect(failure(answer, 500)).not.toContain('cause');
+    expect(buggy.log()).toContain('the cause');
+  });
+
+  test.each<[string, object]>([
+    ['an undeclared body', { status: 200, body: { name: 1 } }],
+    ['no body', { status: 200 }],
+    ['a media type that is not declared', { status: 200, contentType: 'text/html', body: '<html>' }],
+    ['a status that is none', { status: 99, body: {} }],
+    ['a broken error body', { status: 503, body: { error: 'no' } }],
+    [
+      'a declared header of another type',
+      { status: 503, headers: { 'Retry-After': 'soon' }, body: { error: 503, message: 'm' } },
+    ],
+  ])('answers 500 for a reply with %s', async (_what, reply) => {
+    const buggy = await another({ handlers: { createPlant: async () => reply as never } });
+    failure(await post(PLANT, {}, buggy), 500);
+    expect(buggy.log()).toContain('BrokenReply');
+  });
+
+  test('answers a bad request after a failure as before', async () => {
+    expect((await exchange(service.port, GOOD)).responses[0]?.status).toBe(200);
+  });
+});
+
+describe('bytes', () => {
+  test.each([
+    ['that are no HTTP', 'hello there\r\n\r\n', 'the request line must begin with a method'],
+    ['of a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc', 'the request line must begin with a method'],
+    [
+      'with a method in small letters',
+      'post /plants HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the request line must begin with a method',
+    ],
+    [
+      'with a method that HTTP does not know',
+      'FOO / HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the request line must begin with a method',
+    ],
+    [
+      'with a target that is not encoded',
+      'GET /caf\xe9 HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the request target must be percent-encoded',
+    ],
+    ['with a target without a host', 'GET http:///healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
+    ['with a target on no port', 'GET http://a:b/healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
+    ['with a target on half a host', 'GET http://[/healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
+    ['with a target of another scheme', 'GET ftp://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
+    ['with a target of no method but OPTIONS', 'GET * HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
+    ['of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ''],
+    [
+      'of a version that HTTP does not have',
+      'GET /healthz HTTP/3.7\r\nHost: a\r\n\r\n',
+      'the version of HTTP must be 1.1',
+    ],
+    ['of HTTP/0.9', 'GET /healthz\r\n\r\n', 'the version of HTTP must be 1.1'],
+    ['without Host', 'GET /healthz HTTP/1.1\r\n\r\n', 'the header host is required'],
+    ['with two Hosts', 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 'the header host must come once'],
+    ['with a Host that is none', 'GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n', 'the header host is required'],
+    ['with a space before a colon', 'GET /healthz HTTP/1.1\r\nHost : a\r\n\r\n', 'a header must be a name'],
+    ['with a folded header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n', ''],
+    ['with a line feed alone', 'GET /healthz HTTP/1.1\nHost: a\n\n', ''],
+    ['with a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n', 'a header must be a name'],
+  ])('%s get 400', async (_what, bytes, message) => {
+    expect(lastWord(await send(bytes), 400)).toContain(message);
+  });
+
+  test.each([
+    ['two lengths', 'Content-Length: 5\r\nContent-Length: 6', 'Content-Length must come once'],
+    ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked', 'the transfer coding must be chunked'],
+    ['chunks and a length', 'Transfer-Encoding: chunked\r\nContent-Length: 5', 'Content-Length must be'],
+    ['a negative length', 'Content-Length: -1', 'Content-Length must be a number'],
+    ['a length beyond all numbers', 'Content-Length: 99999999999999999999999', 'Content-Length must be a number'],
+    ['another transfer coding', 'Transfer-Encoding: gzip', 'the transfer coding must be chunked'],
+    ['a transfer coding before the chunks', 'Transfer-Encoding: gzip, chunked', 'the transfer coding must be chunked'],
+    ['a chunk without a size', 'Transfer-Encoding: chunked\r\n\r\nzz', 'a chunk must begin with its size'],
+    ['two media types', 'Content-Type: text/plain\r\nContent-Length: 1', 'the header content-type must come once'],
+  ])('with %s get 400', async (_what, headers, message) => {
+    const head = request('POST /plants', JSON_BODY).slice(0, -2);
+    expect(lastWord(await send(`${head}${headers}\r\n\r\n`), 400)).toContain(message);
+  });
+
+  test('in HTTP/1.0 with chunks get 400', async () => {
+    const head = `POST /plants HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: keep-alive\r\n`;
+    expect(lastWord(await send(`${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`), 400)).toContain('HTTP/1.1');
+  });
+
+  test('in HTTP/1.0 are answered, without Host too', async () => {
+    const head = `POST /plants HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
+    const { responses, closed } = await send(`${head}Content-Length: ${PLANT.length}\r\n\r\n${PLANT}`);
+    expect(responses.map(({ status }) => status)).toEqual([200]);
+    expect(closed).toBe(true);
+  });
+
+  test('of a header section that is too large get 431 that names the limit', async () => {
+    const large = 'a'.repeat(16_500);
+    for (const bytes of [`GET / HTTP/1.1\r\nHost: a\r\nX: ${large}`, `GET /${large} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
+      expect(lastWord(await send(bytes), 431)).toBe(
+        'the header section is too large: at most 16384 bytes are accepted',
+      );
+    }
+  });
+
+  test('of chunk extensions that are too large get 413', async () => {
+    const chunked = request('POST /plants', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
+    lastWord(await send(`${chunked}1;${'a'.repeat(20_000)}\r\n`), 413);
+  });
+
+  test('of CONNECT get 405 with an empty Allow, and their reset does no harm', async () => {
+    const connect = 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n';
+    const answer = await send(connect);
+    lastWord(answer, 405);
+    expect(answer.responses[0]?.headers.allow).toBe('');
+    for (let round = 0; round < 20; round += 1) {
+      const socket = await connected(service.port);
+      socket.write(round % 2 === 0 ? connect : connect.replace('\r\n\r\n', '\r\nContent-Length: 5\r\n\r\n'));
+      await delay(round % 5);
+      socket.resetAndDestroy();
+    }
+    expect((await exchange(service.port, GOOD)).responses[0]?.status).toBe(200);
+  });
+
+  test('that ask for another protocol are answered in HTTP/1.1', async () => {
+    const upgrade = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQAAP__' };
+    const { responses } = await exchange(service.port, request('GET /healthz', upgrade));
+    expect(responses.map(({ status }) => status)).toEqual([200]);
+  });
+
+  test('of another expectation get 417', async () => {
+    lastWord(await send(request('POST /plants', { ...JSON_BODY, Expect: 'tea', 'Content-Length': '5' })), 417);
+  });
+
+  test('that are cut off get 400, if the client still reads', async () => {
+    const cut = await exchange(service.port, GOOD.slice(0, -5), { end: true });
+    expect(cut.responses.map(answerOf).map((answer) => failure(answer, 400))).toEqual(['the request was cut off']);
+    const headers = await exchange(service.port, GOOD.slice(0, 40), { end: true });
+    expect(headers.responses.map(({ status }) => status)).toEqual([400]);
+  });
+
+  test('with more headers than Node counts keep the last ones', async () => {
+    const many = Array.from({ length: 3_000 }, () => 'a:\r\n').join('');
+    const head = `POST /plants HTTP/1.1\r\n${many}`;
+    const { responses } = await exchange(service.port, head + GOOD.slice(GOOD.indexOf('\r\n') + 2));
+    expect(responses.map(({ status }) => status)).toEqual([200]);
+  });
+});
+
+describe('pipelined requests', () => {
+  test('are answered in their order', async () => {
+    const { responses } = await exchange(service.port, `${GOOD}${request('GET /nothing')}${GOOD}`, { responses: 3 });
+    expect(responses.map(({ status }) => status)).toEqual([200, 404, 200]);
+  });
+
+  test.each([
+    ['garbage', 'GARBAGE\0\r\n\r\n', 400],
+    ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
+    ['a broken body', `${GOOD.slice(0, GOOD.indexOf('Content-Length'))}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
+  ])('are all answered before %s is', async (_what, bytes, status) => {
+    const answer = await send(`${GOOD}${GOOD}${bytes}`);
+    lastWord(answer, status);
+    expect(answer.responses.map((response) => response.status)).toEqual([200, 200, status]);
+  });
+
+  test('get no second answer for a body that breaks after the first one', async () => {
+    const refused = request('POST /plants', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' });
+    const socket = await connected(service.port);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.write(refused);
+    await delay(100);
+    socket.write('zz\r\n');
+    await new Promise((resolve) => socket.once('close', resolve));
+    expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
+  });
+});
+
+describe('a client that takes its time', () => {
+  const quick = {
+    headersTimeout: 300,
+    requestTimeout: 600,
+    idleTimeout: 900,
+    keepAliveTimeout: 500,
+    lingerTimeout: 200,
+  };
+  let impatient: Service;
+
+  beforeAll(async () => {
+    impatient = await another({ limits: quick });
+  });
+
+  test.each([
+    ['says nothing', ''],
+    ['does not finish its headers', 'POST /plants HTTP/1.1\r\nHost: a\r\n'],
+    ['does not finish its body', GOOD.slice(0, -1)],
+  ])('and %s gets 408', async (_what, bytes) => {
+    const answer = await send(bytes, impatient);
+    expect(lastWord(answer, 408)).toBe('the request did not arrive in time');
+    expect(answer.took).toBeLessThan(3_000);
+  });
+
+  test('is closed once its answered request goes on for too long', async () => {
+    const refused = request('POST /plants', { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+    const { responses, closed, took } = await send(refused, impatient);
+    expect(responses.map(({ status }) => status)).toEqual([401]);
+    expect(closed).toBe(true);
+    expect(took).toBeLessThan(3_000);
+  });
+
+  test('between two requests is closed without a word', async () => {
+    const { responses, rest, closed } = await send(GOOD, impatient);
+    expect({ statuses: responses.map(({ status }) => status), rest, closed }).toEqual({
+      statuses: [200],
+      rest: '',
+      closed: true,
+    });
+  });
+
+  test('is closed though it goes on sending after it was given up', async () => {
+    const socket = await connected(impatient.port);
+    const drip = setInterval(() => socket.write('x'), 50);
+    socket.write('garbage\r\n\r\n');
+    socket.resume();
+    const began = performance.now();
+    await new Promise((resolve) => socket.once('close', resolve));
+    clearInterval(drip);
+    expect(performance.now() - began).toBeLessThan(2_000);
+  });
+});

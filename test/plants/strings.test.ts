@@ -1,0 +1,134 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { openStore } from '../../src/stores/index.ts';
+import { plantsIn, type Service, serve, TOKEN } from '../support/plant-service.ts';
+
+const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
+
+let folder: string;
+let path: string;
+let service: Service;
+let lastId = 0n;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'plants-'));
+  path = join(folder, 'plants.db');
+  service = await serve({ store: await openStore(`sqlite:${path}`, { maxWaiting: 1_000 }) });
+});
+
+afterAll(async () => {
+  await service.stop();
+  rmSync(folder, { recursive: true });
+});
+
+async function post(body: string | Uint8Array<ArrayBuffer>): Promise<{ status: number; answer: unknown }> {
+  const response = await fetch(`http://127.0.0.1:${service.port}/plants`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
+    body,
+  });
+  return { status: response.status, answer: await response.json() };
+}
+
+/** JSON in which every unit of UTF-16 is escaped. */
+const escapedUnits = (text: string): string =>
+  `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
+
+const anyText = fc.string({ unit: 'binary', maxLength: 60 });
+
+/** What normalization, trimming, C strings, byte order marks and JSON itself would change. */
+const delicate = fc.constantFrom(
+  '',
+  '\0',
+  'a\0b',
+  '\uFEFFa',
+  ' a ',
+  '\r\n',
+  'é',
+  'e\u0301',
+  '\u2028',
+  '\uFFFD',
+  '\uFFFF',
+  '🌱',
+  '\u{10FFFF}',
+  '"\\',
+  'İ',
+  'ﬁ',
+  '\u202E',
+);
+
+const text = fc.oneof(
+  anyText,
+  fc.array(fc.oneof(delicate, anyText), { maxLength: 4 }).map((parts) => parts.join('')),
+);
+
+test('every text comes back, and lies in the file, byte for byte', async () => {
+  await fc.assert(
+    fc.asyncProperty(text, fc.option(text, { nil: undefined }), fc.boolean(), async (name, tag, escaped) => {
+      lastId += 1n;
+      const write = escaped ? escapedUnits : JSON.stringify;
+      const tagged = tag === undefined ? '' : `,"tag":${write(tag)}`;
+      const { status, answer } = await post(`{"id":${lastId},"name":${write(name)}${tagged}}`);
+      expect({ status, answer }).toEqual({ status: 200, answer: { name, ...(tag !== undefined && { tag }) } });
+      const kept = plantsIn(path).get(lastId);
+      expect(kept).toEqual({ name, tag: tag ?? null });
+      expect(Buffer.from(String(kept?.name))).toEqual(Buffer.from(name));
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('every text with a lone surrogate is refused, and nothing is kept', async () => {
+  const lone = fc
+    .tuple(
+      fc.string({ unit: 'grapheme', maxLength: 5 }),
+      fc.integer({ min: 0xd800, max: 0xdfff }),
+      fc.string({ unit: 'grapheme', maxLength: 5 }),
+    )
+    .map(([before, unit, after]) => before + String.fromCharCode(unit) + after);
+  await fc.assert(
+    fc.asyncProperty(lone, fc.constantFrom('name', 'tag'), async (broken, property) => {
+      lastId += 1n;
+      const other = property === 'tag' ? '"name":"a",' : '';
+      const { status, answer } = await post(`{"id":${lastId},${other}"${property}":${escapedUnits(broken)}}`);
+      expect(status).toBe(400);
+      expect(answer).toMatchObject({ error: 400, message: expect.stringContaining(`/body/${property}`) });
+      expect(plantsIn(path).has(lastId)).toBe(false);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('every body that is no UTF-8 is refused, and nothing is kept', async () => {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const isUtf8 = (bytes: Uint8Array): boolean => {
+    try {
+      decoder.decode(bytes);
+      return true;
+    } catch {
+      return false;
+    }
+  };
+  const broken = fc.uint8Array({ minLength: 1, maxLength: 8, min: 0x80 }).filter((bytes) => !isUtf8(bytes));
+  await fc.assert(
+    fc.asyncProperty(broken, async (bytes) => {
+      lastId += 1n;
+      const { status, answer } = await post(
+        Buffer.concat([Buffer.from(`{"id":${lastId},"name":"`), bytes, Buffer.from('"}')]),
+      );
+      expect({ status, answer }).toEqual({ status: 400, answer: { error: 400, message: 'the body must be UTF-8' } });
+      expect(plantsIn(path).has(lastId)).toBe(false);
+    }),
+    { numRuns: RUNS },
+  );
+});
+
+test('texts that look alike are different contents', async () => {
+  expect((await post('{"id":-1,"name":"é"}')).status).toBe(200);
+  expect(await post('{"id":-1,"name":"e\u0301"}')).toMatchObject({ status: 400, answer: { error: 409 } });
+  expect(await post('{"id":-1,"name":"É"}')).toMatchObject({ status: 400, answer: { error: 409 } });
+  expect(await post('{"id":-1,"name":"é\\u0000"}')).toMatchObject({ status: 400, answer: { error: 409 } });
+});

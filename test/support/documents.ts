@@ -1,0 +1,63 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { pino } from 'pino';
+import request from 'supertest';
+import { type AppOptions, createApp } from '../../src/app.ts';
+import type { Authenticator } from '../../src/auth.ts';
+import { Forbidden, Unauthorized } from '../../src/auth.ts';
+import { loadDocument } from '../../src/contract/load.ts';
+import type { AnyHandler, AnyReply } from '../../src/operations.ts';
+
+/** The path of one of the documents under `test/documents`. */
+export const documentFile = (name: string): string => fileURLToPath(new URL(`../documents/${name}`, import.meta.url));
+
+/** Accepts `good` for everything, `reader` without scopes. */
+export const authenticator: Authenticator = {
+  verify(token, scopes) {
+    if (token === 'good') return { subject: 'someone', scopes: 'all' };
+    if (token !== 'reader') throw new Unauthorized('The token is not valid');
+    if (scopes.length > 0) throw new Forbidden(scopes);
+    return { subject: 'reader', scopes: new Set() };
+  },
+  reload: async () => 0,
+};
+
+/** Answers with what came. */
+export const echo: AnyHandler = ({ path, query, header, cookie, contentType, body }) => ({
+  status: 200,
+  body: { path, query, header, cookie, contentType, body },
+});
+
+export type Options = Partial<Omit<AppOptions, 'document' | 'handlers'>>;
+
+/** Serves a document in this process: what it answers, and what it logs. */
+export async function serve(file: string, handlers: Readonly<Record<string, AnyHandler>>, options: Options = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const document = await loadDocument(file);
+  const app = await createApp({ document, handlers, authenticator, log, bodyLimit: 10_000, ...options });
+  return { app, client: request(app), lines, document };
+}
+
+/** A handler that answers what a test puts into `next`. */
+export function scripted() {
+  const script: { next: () => unknown } = { next: () => ({ status: 204 }) };
+  const handler: AnyHandler = () => script.next() as AnyReply;
+  return { script, handler };
+}
+
+/** Runs with files of these names and texts in a folder of their own. */
+export async function withFiles<T>(
+  files: Readonly<Record<string, string>>,
+  use: (folder: string) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'documents-'));
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    return await use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -1,0 +1,169 @@
+import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+
+export const PROJECT = join(import.meta.dirname, '../..');
+export const MAIN = join(PROJECT, 'src/main.ts');
+
+/** A line of the service's log. */
+export type Line = Readonly<Record<string, unknown>>;
+
+/** The service as a process of its own. */
+export interface Launched {
+  readonly child: ChildProcess;
+  readonly pid: number;
+  stdout(): string;
+  stderr(): string;
+  /** The lines on standard output so far. @throws {SyntaxError} if one is no JSON. */
+  lines(): Line[];
+  /** Resolves to the first log line that is as asked. @throws {Error} with all output, if it does not come */
+  line(wanted: (line: Line) => boolean): Promise<Line>;
+  /** Resolves once it listens, to where. */
+  readonly url: Promise<string>;
+  /** Resolves to its exit code, or the signal that ended it. */
+  readonly exit: Promise<number | string>;
+}
+
+/** How Node is called. */
+interface Invocation {
+  readonly args?: readonly string[];
+  /** Node's own. */
+  readonly flags?: readonly string[];
+  readonly main?: string;
+}
+
+const running = new Set<ChildProcess>();
+
+/** Starts `src/main.ts` on a free port of 127.0.0.1, with nothing else of this process's environment but `PATH`. */
+export function launch(
+  env: Readonly<Record<string, string>> = {},
+  { args = [], flags = [], main = MAIN, ...options }: Invocation & SpawnOptions = {},
+): Launched {
+  const child = spawn(process.execPath, [...flags, main, ...args], {
+    cwd: PROJECT,
+    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    ...options,
+  });
+  running.add(child);
+  let stdout = '';
+  let stderr = '';
+  const watchers = new Set<() => void>();
+  const wake = () => {
+    for (const watcher of watchers) watcher();
+  };
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    stdout += text;
+    wake();
+  });
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text;
+  });
+  const exit = once(child, 'close').then(([code, signal]) => {
+    running.delete(child);
+    return code ?? signal;
+  });
+
+  const lines = () =>
+    stdout
+      .slice(0, stdout.lastIndexOf('\n') + 1)
+      .split('\n')
+      .filter(Boolean)
+      .map((text) => JSON.parse(text) as Line);
+  const line = (wanted: (line: Line) => boolean) =>
+    new Promise<Line>((resolve, reject) => {
+      const end = () => {
+        clearTimeout(timer);
+        watchers.delete(look);
+      };
+      const fail = (why: unknown) => {
+        end();
+        reject(new Error(`${why}:\n${stdout}\n${stderr}`));
+      };
+      const look = () => {
+        try {
+          const found = lines().find(wanted);
+          if (found === undefined) return;
+          end();
+          resolve(found);
+        } catch (error) {
+          fail(error);
+        }
+      };
+      const timer = setTimeout(() => fail('no such line within 10 s'), 10_000);
+      watchers.add(look);
+      exit.then((how) => fail(`the service ended with ${how}`));
+      look();
+    });
+  const url = line(({ msg }) => msg === 'listening').then((started) => String(started.url));
+  url.catch(() => undefined);
+  return {
+    child,
+    pid: child.pid ?? 0,
+    stdout: () => stdout,
+    stderr: () => stderr,
+    lines,
+    line,
+    url,
+    exit,
+  };
+}
+
+/** The process ids of a process's children. */
+export function childrenOf(pid: number): number[] {
+  const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/).map(Number))
+    .flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
+}
+
+/** Ends what a test that failed left running. */
+export async function endAll(): Promise<void> {
+  for (const child of running) {
+    child.kill('SIGKILL');
+    await once(child, 'close');
+  }
+}
+
+/** Sends a plant. @returns the status */
+export async function post(url: string, plant: object, token = 'token'): Promise<number> {
+  const response = await fetch(`${url}/plants`, {
+    method: 'POST',
+    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Connection: 'close' },
+    body: JSON.stringify(plant),
+  });
+  await response.arrayBuffer();
+  return response.status;
+}
+
+/**
+ * Sends a plant but for its last byte.
+ *
+ * @returns what sends that byte, and resolves to all that came back once the connection is closed.
+ */
+export async function postAlmost(url: string, plant: object): Promise<() => Promise<string>> {
+  const { hostname, port, host } = new URL(url);
+  const body = JSON.stringify(plant);
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.on('error', () => undefined);
+  const closed = once(socket, 'close');
+  const fields = ['Authorization: Bearer token', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+  socket.write(`POST /plants HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields.join('\r\n')}\r\n\r\n`);
+  socket.write(body.slice(0, -1));
+  // Long enough for the service to have read the headers.
+  await delay(100);
+  return async () => {
+    socket.write(body.slice(-1));
+    await closed;
+    return received;
+  };
+}

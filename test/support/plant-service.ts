@@ -1,0 +1,131 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import { createApp } from '../../src/app.ts';
+import { createAuthenticator } from '../../src/auth.ts';
+import { loadDocument } from '../../src/contract/load.ts';
+import type { AnyHandler } from '../../src/operations.ts';
+import { plantHandlers } from '../../src/plants.ts';
+import { LIMITS, listen } from '../../src/server.ts';
+import { openStore } from '../../src/stores/index.ts';
+import type { PlantStore } from '../../src/stores/store.ts';
+
+const project = join(import.meta.dirname, '../..');
+
+export const TOKEN = 'a-token.of-the_tests~1';
+
+/** The service in this process. */
+export interface Service {
+  readonly port: number;
+  /** What it has logged so far. */
+  log(): string;
+  /** How many connections are open. */
+  connections(): Promise<number>;
+  stop(): Promise<void>;
+}
+
+/** What of a service is not as it ships. */
+export interface Differences {
+  readonly store?: PlantStore;
+  readonly handlers?: Readonly<Record<string, AnyHandler>>;
+  readonly limits?: Partial<typeof LIMITS>;
+  readonly maxWaiting?: number;
+}
+
+/** Serves the real contract on 127.0.0.1, by default from memory. */
+export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Differences = {}): Promise<Service> {
+  const lines: string[] = [];
+  const sink = new Writable({
+    write(chunk, _encoding, done) {
+      lines.push(String(chunk));
+      done();
+    },
+  });
+  const kept = store ?? (await openStore('sqlite::memory:', { maxWaiting }));
+  const app = await createApp({
+    document: await loadDocument(join(project, 'openapi.yaml')),
+    handlers: handlers ?? plantHandlers(kept),
+    authenticator: await createAuthenticator({ accessTokens: [TOKEN], accessTokensFile: undefined, jwt: undefined }),
+    log: pino(sink),
+    bodyLimit: 100 * 1024,
+    ready: () => kept.ready(),
+  });
+  const { url, server, stop } = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits });
+  return {
+    port: Number(new URL(url).port),
+    log: () => lines.join(''),
+    connections: () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
+    async stop() {
+      await stop();
+      await kept.close();
+    },
+  };
+}
+
+/** The service as a process of its own. */
+export interface ServiceProcess {
+  readonly child: ChildProcess;
+  readonly port: number;
+  /** What it has written so far. */
+  output(): string;
+  /** Bytes on its heap and beside it, after a collection. */
+  memory(): Promise<number>;
+  /** Resolves to its exit code, or the signal that ended it. */
+  readonly exit: Promise<number | string>;
+}
+
+/** Lets a process say how much memory it needs. */
+const MEASURED = `data:text/javascript,process.on('message', () => {
+  gc();
+  const { heapUsed, external } = process.memoryUsage();
+  process.send(heapUsed + external);
+}).channel.unref()`.replaceAll('\n', ' ');
+
+/**
+ * Starts `src/main.ts` with {@link TOKEN} on a free port. It must log, since the log says which. Whoever starts it ends it.
+ *
+ * @throws {Error} with its output, if it ends before it listens.
+ */
+export async function start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, ['--expose-gc', '--import', MEASURED, join(project, 'src/main.ts')], {
+    cwd: project,
+    env: { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', ACCESS_TOKENS: TOKEN, ...env },
+    stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
+  });
+  let output = '';
+  const exit = once(child, 'exit').then(([code, signal]): number | string => code ?? signal);
+  const port = await new Promise<number>((resolve, reject) => {
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const found = /"url":"http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1];
+      if (found !== undefined) resolve(Number(found));
+    };
+    child.stdout?.on('data', read);
+    child.stderr?.on('data', read);
+    exit.then((how) => reject(new Error(`the service ended with ${how}:\n${output}`)));
+  });
+  return {
+    child,
+    port,
+    output: () => output,
+    async memory() {
+      const told = once(child, 'message');
+      child.send('measure');
+      return Number((await told)[0]);
+    },
+    exit,
+  };
+}
+
+/** What a SQLite file holds, read past the service. */
+export function plantsIn(path: string): Map<bigint, { name: unknown; tag: unknown }> {
+  const database = new DatabaseSync(path, { readOnly: true });
+  const select = database.prepare('SELECT id, name, tag FROM plants');
+  select.setReadBigInts(true);
+  const plants = new Map(select.all().map(({ id, name, tag }) => [BigInt(String(id)), { name, tag }]));
+  database.close();
+  return plants;
+}
