@@ -39,9 +39,18 @@ export async function answerFailure(
     reply = await failureReply(trace.failure, errorBody, answering);
   } catch (broken) {
     trace.failure = internal(broken);
-    reply = undeclared(trace.failure, errorBody);
+    reply = await brokenReply(trace.failure, errorBody, answering);
   }
   await send(response, reply);
+}
+
+/** The reply that tells that the one meant to tell of a failure was broken. */
+async function brokenReply(failure: Failure, errorBody: ErrorBody, answering?: Answering): Promise<CheckedReply> {
+  try {
+    return await failureReply(failure, errorBody, answering);
+  } catch {
+    return LAST_RESORT;
+  }
 }
 
 /**
@@ -72,6 +81,14 @@ export async function failureReply(
 }
 
 function undeclared({ status, message, headers }: Failure, errorBody: ErrorBody): CheckedReply {
-  const body = stringifyJson(errorBody({ status, message }));
-  return { status, headers: { ...headers, 'Content-Type': ERROR_MEDIA_TYPE }, body };
+  const body = errorBody({ status, message });
+  const text = typeof body === 'string' ? body : stringifyJson(body);
+  return { status, headers: { ...headers, 'Content-Type': ERROR_MEDIA_TYPE }, body: text };
 }
+
+/** Where the function that makes error bodies fails itself. */
+const LAST_RESORT: CheckedReply = {
+  status: 500,
+  headers: { 'Content-Type': 'application/json' },
+  body: JSON.stringify({ error: 500, message: 'the service failed; the fault is not in the request' }),
+};

@@ -4,13 +4,14 @@ import { TOKEN_PLACE } from './example.ts';
 import type { Started } from './service.ts';
 
 /** What the start tells a person: where the service is, what it does, and how to try it. */
-export function banner({ url, store, docs, metrics, operations, example }: Started, token?: string): string {
+export function banner({ url, store, docs, metrics, operations, missing, example }: Started, token?: string): string {
   const entries: readonly (readonly [label: string, text: string | undefined])[] = [
     ['listening', styleText('bold', url)],
     ['page', docs],
     ['store', store],
     ['metrics', metrics],
     ...operations.map((operation, index) => [index === 0 ? 'operations' : '', operation] as const),
+    ...missing.map((place, index) => [index === 0 ? 'missing' : '', place] as const),
     ['token', token],
   ];
   const lines = entries.flatMap(([label, text]) =>
@@ -51,5 +52,11 @@ export function explain(error: unknown, stack: boolean): string {
   if (stack) return error.stack ?? error.message;
   const code = 'code' in error ? String(error.code) : '';
   if (code.startsWith('ERR_PARSE_ARGS')) return `${error.message.split('. ', 1)[0]}: --help shows what there is`;
+  if (isFaultOfCode(error)) return error.stack?.replace(/\n\s+at [^\n]*\bnode:internal[^\n]*/g, '') ?? error.message;
   return error.message;
 }
+
+/** Whether code could not be loaded, or does what it may not: the place in it says more than the message. */
+const isFaultOfCode = (error: Error): boolean =>
+  [SyntaxError, TypeError, ReferenceError, RangeError].some((type) => error instanceof type) ||
+  /\bat ModuleJob\./.test(error.stack ?? '');

@@ -29,12 +29,13 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
   const readBytes = raw({ limit, type: () => true });
   const media = requestBody?.media ?? [];
 
+  const absent = (): ReadBody => {
+    if (requestBody?.required !== true) return NONE;
+    throw Failure.violations([{ path: '/body', message: `is required, as ${orList(media)}` }]);
+  };
+
   return async (request, response) => {
-    if (!hasBody(request) || requestBody === undefined) {
-      if (requestBody?.required)
-        throw Failure.violations([{ path: '/body', message: `is required, as ${orList(media)}` }]);
-      return NONE;
-    }
+    if (!hasBody(request) || requestBody === undefined) return absent();
     const declared = mediaTypeFor(request.headers['content-type'], media);
     proveFraming(request, declared, limit);
     if (request.headers.expect !== undefined) response.writeContinue();
@@ -44,11 +45,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
       readBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
     });
     const bytes: unknown = request.body;
-    if (!Buffer.isBuffer(bytes) || (bytes.length === 0 && declared.kind === 'json')) {
-      if (requestBody.required)
-        throw Failure.violations([{ path: '/body', message: `is required, as ${orList(media)}` }]);
-      return NONE;
-    }
+    if (!Buffer.isBuffer(bytes) || (bytes.length === 0 && declared.kind === 'json')) return absent();
     if (declared.kind === 'multipart')
       return { media: declared, body: await multipart(root, declared, request, bytes) };
     if (!isUtf8(bytes)) throw new Failure(400, 'the body must be UTF-8');

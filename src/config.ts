@@ -21,7 +21,11 @@ export const VARIABLES: readonly (readonly [name: string, preset: string, meanin
   ['PORT', '3000', 'the port to listen on; 0 takes any free one'],
   ['HOST', '127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all'],
   ['DATABASE_URL', 'sqlite:data/plants.db', 'sqlite:FILE, sqlite::memory: or postgres://…'],
-  ['ACCESS_TOKENS', 'a random one, shown at the start', 'comma-separated; an entry may be sha256:HEX'],
+  [
+    'ACCESS_TOKENS',
+    'a random one, shown at the start',
+    'comma-separated; an entry may be sha256:HEX; with NODE_ENV=production there is no default',
+  ],
   ['ACCESS_TOKENS_FILE', '', 'the same, one a line; SIGHUP reads it again'],
   ['JWKS_URL', '', 'the keys of signed tokens (RFC 7517)'],
   ['JWT_ISSUER', '', 'the issuer that signed tokens must name'],
@@ -126,7 +130,7 @@ const ADDRESS_ERRORS: Readonly<Record<string, (portName: string) => string>> = {
 
 /** An error of Node for an address that cannot be had, as the operator's variables put it; any other error as it is. */
 export function explainAddress(error: unknown, portName: string): unknown {
-  if (!(error instanceof Error)) return error;
+  if (!Error.isError(error)) return error;
   const { code, address, port, hostname } = error as Error & Record<string, unknown>;
   const words = ADDRESS_ERRORS[String(code)];
   if (words === undefined) return error;

@@ -22,7 +22,7 @@ export const int64Format = {
 
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** A number whose nearest double is an integer though it is none itself, such as 9007199254740992.5. */
+/** A number whose nearest double is an int64 though it is none itself: 9007199254740992.5, or −2⁶³−1. */
 export class Inexact {
   readonly double: number;
 
@@ -47,7 +47,8 @@ export function parseNumber(text: string): number | bigint | Inexact | undefined
   if (digits === '0') return double;
   if (shift < -trailing) return new Inexact(double);
   const exact = BigInt(sign + (shift < 0 ? digits.slice(0, shift) : digits + '0'.repeat(shift)));
-  return exact >= MIN && exact <= MAX ? canonical(exact) : double;
+  if (exact >= MIN && exact <= MAX) return canonical(exact);
+  return double < -(2 ** 63) || double >= 2 ** 63 ? double : new Inexact(double);
 }
 
 /** Where the zeros at the end begin. A regular expression would try each zero before them. */
@@ -138,11 +139,13 @@ function mapLeaves(value: unknown, change: (leaf: unknown) => unknown): unknown 
 /**
  * Doubles that stand for numbers no double holds, while a validator looks at them: of the same sign and size, one double
  * for each integer, so that types, bounds within ±2⁵³ and uniqueness are judged as for the integer itself. What only
- * rounds to an integer gets a double that is no int64.
+ * rounds to an int64 gets a double that is none.
  */
 export class StandIns {
   readonly #doubles = new Map<bigint, number>();
   readonly #originals = new Map<number, number | bigint>();
+  /** Where to look for the next free double, so that a body full of neighbours costs no more than one of others. */
+  readonly #next = new Map<number, number>();
 
   /** A copy of the value with each `bigint` and each `Inexact` replaced. */
   replace(value: unknown): unknown {
@@ -158,7 +161,8 @@ export class StandIns {
   }
 
   #integer(value: bigint): number {
-    if (value < MIN || value > MAX || Number.isSafeInteger(Number(value))) return Number(value);
+    if (Number.isSafeInteger(Number(value))) return Number(value);
+    if (value < MIN || value > MAX) return this.#fraction(Number(value));
     const known = this.#doubles.get(value);
     if (known !== undefined) return known;
     const nearest = Math.max(-(2 ** 63), Math.min(Number(value), 2 ** 63 - 1024));
@@ -179,8 +183,9 @@ export class StandIns {
   }
 
   #free(start: number, step: number): number {
-    let double = start;
+    let double = this.#next.get(start) ?? start;
     while (this.#originals.has(double)) double = double * step === double ? double * 2 : double * step;
+    this.#next.set(start, double);
     return double;
   }
 }

@@ -24,8 +24,27 @@ type Filled<P, Names> = Simplify<
   }
 >;
 
+/**
+ * What is left of a type where all that goes one way only is marked, as openapi-typescript marks it: `$read` what is
+ * readOnly, `$write` what is writeOnly.
+ */
+type Towards<Kept extends '$read' | '$write', T> = T extends { readonly [K in Kept]: infer U }
+  ? Towards<Kept, U>
+  : T extends Blob
+    ? T
+    : T extends readonly unknown[]
+      ? { [I in keyof T]: Towards<Kept, T[I]> }
+      : T extends object
+        ? {
+            [K in keyof T as NonNullable<T[K]> extends { readonly [M in Exclude<'$read' | '$write', Kept>]: unknown }
+              ? never
+              : K]: Towards<Kept, T[K]>;
+          }
+        : T;
+
 /** The value of a body of a media type, as a handler sees it. */
-type JsonType = `application/json` | `application/${string}+json` | `application/json;${string}`;
+type JsonEssence = 'application/json' | `application/${string}+json`;
+type JsonType = JsonEssence | `${JsonEssence};${string}`;
 type BodyOf<Type, Value> = Type extends JsonType
   ? Value
   : Type extends 'multipart/form-data' | 'application/x-www-form-urlencoded'
@@ -41,7 +60,10 @@ type RequestBody<Op> =
       ? BodyUnion<Content> | { readonly contentType: undefined; readonly body: undefined }
       : { readonly contentType: undefined; readonly body: undefined };
 type BodyUnion<Content> = {
-  [Type in keyof Content]: { readonly contentType: Type; readonly body: Readonly<BodyOf<Type, Content[Type]>> };
+  [Type in keyof Content]: {
+    readonly contentType: Type;
+    readonly body: Readonly<BodyOf<Type, Towards<'$write', Content[Type]>>>;
+  };
 }[keyof Content];
 
 type CallerOf<Security> = Security extends 'required'
@@ -99,7 +121,7 @@ type ReplyBody<Response> =
   Get<Response, 'content'> extends infer Content
     ? [Content] extends [undefined]
       ? { readonly body?: undefined; readonly contentType?: undefined }
-      : { [T in keyof Content]: ReplyOfType<T, Content[T], IsUnion<keyof Content>> }[keyof Content]
+      : { [T in keyof Content]: ReplyOfType<T, Towards<'$read', Content[T]>, IsUnion<keyof Content>> }[keyof Content]
     : never;
 /** A range such as `image/*` leaves it to the reply to say what it is, and one that admits JSON admits a value. */
 type ReplyOfType<Type, Value, Several> = Type extends `${string}*`

@@ -35,10 +35,10 @@ export function parameterReader(root: Json, operation: Operation, credentials: R
   return ({ path, query, headers }) => {
     const violations: Violation[] = [];
     const parameters: Parameters = { path: {}, query: {}, header: {}, cookie: {} };
-    const read = (parameter: Parameter, name: string, take: () => unknown) => {
+    const read = (parameter: Parameter, take: () => unknown) => {
       try {
         const value = take();
-        if (value !== undefined) parameters[parameter.in][name] = value;
+        if (value !== undefined) parameters[parameter.in][parameter.name] = value;
       } catch (error) {
         if (!(error instanceof URIError)) throw error;
         violations.push({ path: `/${parameter.in}/${parameter.name}`, message: 'must be percent-encoded UTF-8' });
@@ -48,7 +48,7 @@ export function parameterReader(root: Json, operation: Operation, credentials: R
       const texts = template.exec(path) ?? [];
       for (const parameter of inPath) {
         const text = texts[names.indexOf(parameter.name) + 1];
-        read(parameter, parameter.name, () => fromText(root, parameter, text, decodeURIComponent));
+        read(parameter, () => fromText(root, parameter, text, decodeURIComponent));
       }
     }
     if (query !== '') {
@@ -59,23 +59,18 @@ export function parameterReader(root: Json, operation: Operation, credentials: R
         }
       }
       for (const parameter of inQuery) {
-        read(parameter, parameter.name, () =>
-          fromQuery(root, parameter, pairs, (name) => known.has(name) || credentials.has(name)),
-        );
+        read(parameter, () => fromQuery(root, parameter, pairs, (name) => known.has(name) || credentials.has(name)));
       }
     }
     for (const parameter of inHeader) {
-      const name = parameter.name.toLowerCase();
-      const value = headers[name];
+      const value = headers[parameter.name.toLowerCase()];
       const text = Array.isArray(value) ? value.join(', ') : value;
-      read(parameter, name, () => fromText(root, parameter, text, (part) => part.trim()));
+      read(parameter, () => fromText(root, parameter, text, (part) => part.trim()));
     }
     if (inCookie.length > 0) {
       const cookies = cookiesOf(headers.cookie);
       for (const parameter of inCookie) {
-        read(parameter, parameter.name, () =>
-          fromText(root, parameter, cookies.get(parameter.name), decodeURIComponent),
-        );
+        read(parameter, () => fromText(root, parameter, cookies.get(parameter.name), decodeURIComponent));
       }
     }
     if (violations.length > 0) throw Failure.violations(violations);

@@ -29,7 +29,7 @@ export async function proveErrorBody(contract: Contract<Caller>, errorBody: Erro
       if (declared === undefined || findings.some(({ pointer }) => pointer === declared.pointer)) continue;
       const form = JSON.stringify([
         failure.status,
-        declared.headers,
+        declared.headers.map(({ name, required, schema }) => [name, required, schema]),
         declared.media.map(({ type, schema }) => [type, schema]),
       ]);
       if (tried.has(form)) continue;

@@ -75,7 +75,10 @@ export async function send(response: Response, { status, headers, body }: Checke
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
   if (!(body instanceof Readable)) {
-    // Node drops the body of a HEAD and sets Content-Length.
+    // Node drops the body of an answer to HEAD, and its length with it.
+    if (response.req.method === 'HEAD' && body !== undefined) {
+      response.setHeader('Content-Length', Buffer.byteLength(body));
+    }
     response.end(body);
     return;
   }

@@ -1,11 +1,12 @@
 import cluster from 'node:cluster';
+import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { createAuthenticator } from './auth.ts';
-import { type Config, explainAddress } from './config.ts';
+import { type Config, ConfigError, explainAddress } from './config.ts';
 import { basePathsOf } from './contract/contract.ts';
-import { describeFindings } from './contract/document.ts';
+import { type Document, describeFindings } from './contract/document.ts';
 import { loadDocument } from './contract/load.ts';
 import { operationsOf } from './contract/operation.ts';
 import { exampleLine } from './example.ts';
@@ -13,6 +14,7 @@ import { Failure } from './failure.ts';
 import { plantHandlers } from './plants.ts';
 import { listen } from './server.ts';
 import { openStore } from './stores/index.ts';
+import { StoreRefused } from './stores/store.ts';
 
 /** What the start tells people and logs. */
 export interface Started {
@@ -60,7 +62,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
   async function open(): Promise<Service> {
     const metrics = await openMetrics(config);
     if (metrics !== undefined) closers.push(metrics.close);
-    const opening = openStore(config.databaseUrl, { maxWaiting: config.maxWaiting, onBatch: metrics?.onBatch });
+    const limits = { maxWaiting: config.maxWaiting, onBatch: metrics?.onBatch };
+    const opening = openStore(config.databaseUrl, limits).catch((error: unknown) => {
+      throw error instanceof StoreRefused ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
+    });
     closers.push(() =>
       opening.then(
         (store) => store.close(),
@@ -68,7 +73,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
       ),
     );
     const [document, authenticator, store] = await Promise.all([
-      loadDocument(config.openapiFile),
+      readDocument(config.openapiFile),
       createAuthenticator(config.auth, (error) =>
         log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
       ),
@@ -129,6 +134,17 @@ export async function startService(config: Config, log: Logger): Promise<Service
   }
 }
 
+async function readDocument(file: string): Promise<Document> {
+  await access(file, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
+    const right = 'must name an OpenAPI document';
+    throw new ConfigError(
+      `OPENAPI_FILE is ${JSON.stringify(file)}, which cannot be read (${cause.code}), but ${right}`,
+      { cause },
+    );
+  });
+  return loadDocument(file);
+}
+
 /** The metrics of this process, and where they are read: by the process that supervises this one, or on a port. */
 async function openMetrics({ host, metricsPort }: Config) {
   if (metricsPort === undefined) return undefined;
@@ -146,6 +162,7 @@ const reachableFrom = (url: string): string => url.replace('//0.0.0.0:', '//127.
 
 /** A database URL without its user, password and parameters. */
 function withoutSecrets(url: string): string {
+  if (/^sqlite:/i.test(url)) return url;
   const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {};
-  return host === '' ? url : `${protocol}//${host}${pathname}`;
+  return `${protocol}//${host}${pathname}`;
 }

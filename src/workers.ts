@@ -73,6 +73,7 @@ export async function superviseWorkers(
       if ('failed' in report) reason = report.failed;
       if (!('started' in report)) return;
       serving.add(worker);
+      if (phase === 'serving') log.info({ worker: worker.process.pid }, 'another worker took its place');
       start.resolve(report.started);
     });
     worker.once('exit', (code, signal) => {
@@ -80,10 +81,7 @@ export async function superviseWorkers(
       start.reject(new Error(reason ?? `A worker ended with ${signal ?? code} before it served.`));
       if (phase !== 'serving') return;
       pause = performance.now() - born > SHORT_LIFE ? 0 : Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
-      log.error(
-        { worker: worker.process.pid, exit: signal ?? code, reason, pauseMs: pause },
-        'a worker died and is replaced',
-      );
+      log.error({ worker: worker.process.pid, exit: signal ?? code, reason, pauseMs: pause }, 'a worker died');
       setTimeout(() => {
         if (phase === 'serving') spawn().catch(() => undefined);
       }, pause);

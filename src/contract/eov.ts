@@ -1,5 +1,6 @@
 import type { RequestHandler } from 'express';
-import { middleware } from 'express-openapi-validator';
+import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/openapi.spec.loader.js';
+import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
 import { int64Format } from '../int64.ts';
 import { type Json, objectAt } from './document.ts';
 import type { SecurityRequirement } from './operation.ts';
@@ -20,10 +21,17 @@ export interface JudgedOperation {
 
 /** express-openapi-validator for one operation. What it finds is thrown as it finds it. */
 export interface Judge {
-  security(credentials: object): Promise<Granted>;
+  security(credentials: JudgedCredentials): Promise<Granted>;
   /** Fills in defaults. */
   request(key: string, value: unknown): Promise<void>;
   response(key: string, value: unknown): Promise<void>;
+}
+
+/** Where credentials may stand. */
+export interface JudgedCredentials {
+  readonly headers: object;
+  readonly query: object;
+  readonly cookies: object;
 }
 
 /** Proves a credential of a scheme. */
@@ -46,6 +54,7 @@ interface Examined {
 
 const PATH = '/operation';
 const NOTHING = {};
+const NO_CREDENTIALS: JudgedCredentials = { headers: NOTHING, query: NOTHING, cookies: NOTHING };
 const APP = { param: () => undefined, enabled: () => true };
 const REPLY_HEADERS = { 'content-type': 'application/json' };
 
@@ -61,14 +70,15 @@ export async function judgesOf(
   components: Json,
   schemes: Readonly<Record<string, JudgeScheme>>,
 ): Promise<Map<string, Judge>> {
-  const handlers = middleware({
-    // The option is typed as a document of OpenAPI, which the type of this one does not prove.
-    apiSpec: {
-      openapi: '3.1.0',
-      info: { title: 'one path', version: '1' },
-      paths: { [PATH]: Object.fromEntries([...operations].map(([method, item]) => [method, operationObject(item)])) },
-      components,
-    } as never,
+  // Both are typed to take any document of OpenAPI, which the type of this one does not prove.
+  const apiDoc = {
+    openapi: '3.1.0',
+    info: { title: 'one path', version: '1' },
+    paths: { [PATH]: Object.fromEntries([...operations].map(([method, item]) => [method, operationObject(item)])) },
+    components,
+  } as never;
+  const validator = new OpenApiValidator({
+    apiSpec: apiDoc,
     validateApiSpec: false,
     validateRequests: { allErrors: true },
     validateResponses: { allErrors: true },
@@ -93,6 +103,9 @@ export async function judgesOf(
       ),
     },
   });
+  admitOpenTuples(validator);
+  const spec = new OpenApiSpecLoader({ apiDoc, validateApiSpec: false, $refParser: { mode: 'bundle' } });
+  const handlers = validator.installMiddleware(spec.load());
   const step = (name: string): RequestHandler => {
     const handler = handlers.find((candidate) => candidate.name === name);
     if (handler === undefined) throw new Error(`express-openapi-validator has no ${name}`);
@@ -106,21 +119,8 @@ export async function judgesOf(
 
   const judges = new Map<string, Judge>();
   for (const method of operations.keys()) {
-    const examine = (parts: object, openapi: object | undefined): Examined => ({
-      method: method.toUpperCase(),
-      path: PATH,
-      originalUrl: '',
-      baseUrl: '',
-      app: APP,
-      headers: NOTHING,
-      query: NOTHING,
-      cookies: NOTHING,
-      params: NOTHING,
-      body: undefined,
-      openapi,
-      ...parts,
-    });
-    const probe = examine({ originalUrl: PATH }, undefined);
+    const examine = examiner(method.toUpperCase());
+    const probe = examine(PATH, undefined, NO_CREDENTIALS, undefined);
     await run(load, probe);
     await run(metadata, probe);
     const { openapi } = probe;
@@ -130,15 +130,16 @@ export async function judgesOf(
       async security(credentials) {
         const granted: Granted = { callers: new Map(), reasons: [] };
         try {
-          await run(security, examine({ ...credentials, granted }, openapi));
+          await run(security, new ExaminedCredentials(credentials, openapi, granted));
         } catch (error) {
           throw Object.assign(error instanceof Error ? error : new Error(String(error)), { reasons: granted.reasons });
         }
         return granted;
       },
-      request: (key, value) => run(request, examine({ headers: { 'content-type': key }, body: value }, openapi)),
+      request: (key, value) =>
+        run(request, examine('', openapi, { ...NO_CREDENTIALS, headers: { 'content-type': key } }, value)),
       response(statusCode, value) {
-        const examined = examine(NOTHING, openapi);
+        const examined = examine('', openapi, NO_CREDENTIALS, undefined);
         return new Promise((resolve, reject) => {
           const reply = {
             statusCode,
@@ -156,6 +157,58 @@ export async function judgesOf(
     });
   }
   return judges;
+}
+
+/** Credentials as a request: query and cookies are costly to read, and few schemes look at them. */
+class ExaminedCredentials {
+  readonly headers: object;
+  readonly openapi: object;
+  readonly granted: Granted;
+  readonly #credentials: JudgedCredentials;
+
+  constructor(credentials: JudgedCredentials, openapi: object, granted: Granted) {
+    this.headers = credentials.headers;
+    this.openapi = openapi;
+    this.granted = granted;
+    this.#credentials = credentials;
+  }
+
+  get query(): object {
+    return this.#credentials.query;
+  }
+
+  get cookies(): object {
+    return this.#credentials.cookies;
+  }
+}
+
+const examiner =
+  (method: string) =>
+  (
+    originalUrl: string,
+    openapi: object | undefined,
+    { headers, query, cookies }: JudgedCredentials,
+    body: unknown,
+  ): Examined => ({
+    method,
+    path: PATH,
+    originalUrl,
+    baseUrl: '',
+    app: APP,
+    headers,
+    query,
+    cookies,
+    params: NOTHING,
+    body,
+    openapi,
+  });
+
+/** Ajv's strict mode refuses a tuple that may be shorter or longer than its `prefixItems`, and no option reaches it. */
+function admitOpenTuples({ ajvOpts }: OpenApiValidator): void {
+  for (const kind of ['preprocessor', 'request', 'response'] as const) {
+    const options = { ...ajvOpts[kind], strictTuples: false };
+    Object.defineProperty(ajvOpts, kind, { value: options });
+  }
 }
 
 const operationObject = ({ security, requests, responses }: JudgedOperation): Json => ({
@@ -176,7 +229,7 @@ const operationObject = ({ security, requests, responses }: JudgedOperation): Js
   ),
 });
 
-const run = (step: RequestHandler, examined: Examined): Promise<void> =>
+const run = (step: RequestHandler, examined: Examined | ExaminedCredentials): Promise<void> =>
   new Promise((resolve, reject) => {
     step(examined as never, NOTHING as never, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
   });

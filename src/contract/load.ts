@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { basename, dirname, extname, join } from 'node:path';
+import { readFile } from 'node:fs/promises';
+import { basename, dirname, extname, join, resolve } from 'node:path';
+import RefParser from '@apidevtools/json-schema-ref-parser';
 import { LineCounter, parseDocument } from 'yaml';
 import {
   type Document,
@@ -21,7 +22,12 @@ import {
  * @throws {DocumentError} if that is no YAML, a file is missing, or a reference leads to nothing.
  */
 export async function loadDocument(file: string): Promise<Document> {
-  return new Bundler(join(file)).bundle();
+  const bundler = new Bundler(join(file));
+  await bundler.read(join(file)).catch((error: unknown) => {
+    if (error instanceof DocumentError) throw error;
+    throw new DocumentError(`${file} cannot be read: ${error instanceof Error ? error.message : error}`);
+  });
+  return bundler.bundle();
 }
 
 /** Maps from names to what they name, in which `default` or `example` is a name like any other. */
@@ -31,6 +37,12 @@ const NAMES =
 /** Members that hold data of the API's own, in which nothing is a reference. */
 const DATA = new Set(['default', 'const', 'enum', 'example', 'value']);
 
+const isData = (key: string, value: unknown, at: string): boolean =>
+  (DATA.has(key) || (key === 'examples' && Array.isArray(value))) && !NAMES.test(at);
+
+const SCHEME = /^[a-z][a-z\d+.-]+:/i;
+
+/** Where a schema stands. */
 const SCHEMA = new RegExp(
   [
     '/(schema|items|contains|not|if|then|else|propertyNames|(additional|unevaluated)(Properties|Items))$',
@@ -53,8 +65,22 @@ class Bundler {
     this.#file = file;
   }
 
+  /** Reads a file, and those that it references. */
+  async read(file: string): Promise<void> {
+    if (this.#files.has(file)) return;
+    const value = await readYaml(file);
+    this.#files.set(file, value);
+    for (const ref of referencesIn(value)) {
+      if (ref.startsWith('#') || SCHEME.test(ref)) continue;
+      await this.read(this.#target(ref, { file, pointer: '' }).file).catch((error: unknown) => {
+        // Whether the file is missed, and where, turns out when its reference is followed.
+        if (error instanceof DocumentError) throw error;
+      });
+    }
+  }
+
   bundle(): Document {
-    const source = this.#read(this.#file);
+    const source = this.#files.get(this.#file);
     if (!isObject(source)) throw new DocumentError(`${this.#file}:1:1 an OpenAPI document is an object at its top`);
     const components = objectAt(source.components);
     Object.assign(this.#schemas, objectAt(components.schemas));
@@ -89,8 +115,8 @@ class Bundler {
     if (typeof value.$ref === 'string') return this.#reference(value.$ref, value, from, at);
     return Object.fromEntries(
       Object.entries(value).map(([key, item]) => {
-        if (!NAMES.test(at) && (DATA.has(key) || (key === 'examples' && Array.isArray(item)))) return [key, item];
         if (key === 'mapping' && at.endsWith('/discriminator')) return [key, this.#mapping(item, ...inside(key))];
+        if (typeof item !== 'object' || isData(key, item, at)) return [key, item];
         return [key, this.#walk(item, ...inside(key))];
       }),
     );
@@ -106,25 +132,20 @@ class Bundler {
     }
     const origin = this.#target(ref, from);
     this.#origins.set(at, origin);
-    const drawnIn = this.#walk(valueAt(this.#read(origin.file), origin.pointer), origin, at);
+    const drawnIn = this.#walk(valueAt(this.#files.get(origin.file), origin.pointer), origin, at);
     return isObject(drawnIn) ? { ...drawnIn, ...rest } : drawnIn;
   }
 
   /** What a `$ref` becomes in the bundle: a place there, `at` itself where the part is to be drawn in. */
   #place(ref: string, from: Place, at: string): string | undefined {
-    if (/^[a-z][a-z\d+.-]+:/i.test(ref)) return this.#problem(from, `${ref} is not fetched: only files are read`);
+    if (SCHEME.test(ref)) return this.#problem(from, `${ref} is not fetched: only files are read`);
     const origin = this.#target(ref, from);
     if (origin.file === this.#file) return `#${origin.pointer}`;
     const key = `${origin.file}#${origin.pointer}`;
     const known = this.#places.get(key);
     if (known !== undefined) return known;
-    let value: unknown;
-    try {
-      value = valueAt(this.#read(origin.file), origin.pointer);
-    } catch (error) {
-      if (error instanceof DocumentError) throw error;
-      return this.#problem(from, `${origin.file} cannot be read: ${(error as NodeJS.ErrnoException).code}`);
-    }
+    if (!this.#files.has(origin.file)) return this.#problem(from, `${origin.file} cannot be read`);
+    const value = valueAt(this.#files.get(origin.file), origin.pointer);
     if (value === undefined) return this.#problem(from, `$ref leads to nothing: ${ref}`);
     if (!SCHEMA.test(at)) {
       this.#places.set(key, `#${at}`);
@@ -139,11 +160,15 @@ class Bundler {
     return `#${place}`;
   }
 
+  /** A mapping's values are references, or names of schemas (OpenAPI 3.1 §4.8.25.4): in the bundle, references. */
   #mapping(mapping: unknown, from: Place, at: string): unknown {
     return Object.fromEntries(
       Object.entries(objectAt(mapping)).map(([value, target]) => {
-        const isReference = typeof target === 'string' && /^#|\.(ya?ml|json)(#|$)/.test(target);
-        return [value, isReference ? this.#place(target, from, `${at}/anyOf/0`) : target];
+        if (typeof target !== 'string') return [value, target];
+        const isName = Object.hasOwn(this.#schemas, target);
+        const place = isName ? `#/components/schemas/${token(target)}` : this.#place(target, from, `${at}/anyOf/0`);
+        if (place !== undefined) this.#references.push({ ref: place, from });
+        return [value, place];
       }),
     );
   }
@@ -164,11 +189,6 @@ class Bundler {
     return free;
   }
 
-  #read(file: string): unknown {
-    if (!this.#files.has(file)) this.#files.set(file, readYaml(file));
-    return this.#files.get(file);
-  }
-
   #problem({ file, pointer }: Place, message: string): undefined {
     this.#problems.push(`${locate(file, pointer)} ${message}`);
   }
@@ -184,9 +204,25 @@ function problemOf(root: Json, ref: string): string | undefined {
   return undefined;
 }
 
-function readYaml(file: string): unknown {
+/** The references that may be in a file: in `$ref`s, and in the mappings of discriminators. */
+function referencesIn(value: unknown): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key === '$ref' && typeof item === 'string') return [item];
+    if (key !== 'mapping') return referencesIn(item);
+    return Object.values(objectAt(item)).filter(
+      (target) => typeof target === 'string' && /\.(ya?ml|json)(#|$)/.test(target),
+    ) as string[];
+  });
+}
+
+async function readYaml(file: string): Promise<unknown> {
+  const text = await readFile(file, 'utf8');
+  // The parser of the reference parser is several times faster; this one knows merge keys, and where a mistake is.
+  const quick = /^\s*<<\s*:/m.test(text) ? undefined : await RefParser.parse(resolve(file)).catch(() => undefined);
+  if (isObject(quick)) return quick;
   const lines = new LineCounter();
-  const document = parseDocument(readFileSync(file, 'utf8'), { lineCounter: lines, merge: true, prettyErrors: false });
+  const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false });
   const [error] = document.errors;
   if (error !== undefined) {
     const { line, col } = lines.linePos(error.pos[0]);

@@ -5,7 +5,7 @@ import { arrayAt, type Document, type Finding, follow, type Json, objectAt, toke
 import { knownFormat } from './formats.ts';
 import { type Operation, securitySchemesOf } from './operation.ts';
 import { choicesOf } from './rewrite.ts';
-import { eachSchema, typesOf } from './schema.ts';
+import { eachSchema, parts, typesOf } from './schema.ts';
 
 /** What the proof of a document found. */
 export interface Proof {
@@ -29,6 +29,7 @@ export function prove(document: Document, operations: readonly Operation[], veri
     problems: [
       ...proveOperationIds(operations),
       ...provePaths(operations),
+      ...proveServers(document.root),
       ...operations.flatMap((operation) => proveSecurity(document.root, operation, verifiable)),
       ...schemas.problems,
     ],
@@ -105,6 +106,16 @@ function provePaths(operations: readonly Operation[]): Finding[] {
   });
 }
 
+function proveServers(root: Json): Finding[] {
+  return arrayAt(root.servers).flatMap((server, index) => {
+    const { url, variables } = objectAt(server);
+    const names = [...String(url).matchAll(/\{([^{}]*)\}/g)].map(([, name = '']) => name);
+    return names
+      .filter((name) => objectAt(variables)[name] === undefined)
+      .map((name) => ({ pointer: `/servers/${index}/url`, message: `the variable {${name}} is not declared` }));
+  });
+}
+
 const STYLES: Readonly<Record<string, readonly string[]>> = {
   path: ['simple', 'label', 'matrix'],
   query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
@@ -143,6 +154,12 @@ const isInexact = (value: number, key: string): boolean =>
     ? value !== 1
     : !Number.isSafeInteger(value) && Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
+const hasDefaults = (root: Json, alternatives: readonly unknown[]): boolean =>
+  alternatives
+    .flatMap((alternative) => parts(root, alternative))
+    .flatMap(({ properties }) => Object.values(objectAt(properties)))
+    .some((property) => parts(root, property).some((part) => Object.hasOwn(part, 'default')));
+
 function proveSchemas(root: Json, operations: readonly Operation[]): Proof {
   const ajv = new Ajv2020({ strict: false, logger: false });
   addFormats.default(ajv);
@@ -160,6 +177,14 @@ function proveSchemas(root: Json, operations: readonly Operation[]): Proof {
     }
     if (schema.discriminator !== undefined && choicesOf(root, schema) === undefined) {
       notices.push({ pointer, message: 'discriminator is not enforced: its schemas must be in components.schemas' });
+    }
+    if (Array.isArray(schema.enum) && schema.enum.length === 0)
+      problems.push({ pointer, message: 'enum must not be empty' });
+    if (
+      choicesOf(root, schema) === undefined &&
+      hasDefaults(root, [...arrayAt(schema.anyOf), ...arrayAt(schema.oneOf)])
+    ) {
+      notices.push({ pointer, message: 'defaults inside anyOf and oneOf are not filled in' });
     }
     const { format, pattern } = schema;
     if (typeof format === 'string' && !knownFormat(format) && !unknown.has(format)) {
@@ -231,7 +256,10 @@ function noticesOf(root: Json, operations: readonly Operation[]): Finding[] {
     }
   }
   for (const { parameters, requestBody, responses } of operations) {
-    for (const { kind, type, pointer, constrained } of requestBody?.media ?? []) {
+    for (const { kind, type, pointer, constrained, source } of requestBody?.media ?? []) {
+      if (source.encoding !== undefined) {
+        notices.push({ pointer: `${pointer}/encoding`, message: 'encoding tells files from texts and is not checked' });
+      }
       if (kind === 'stream' && constrained) notices.push({ pointer, message: passes(type) });
     }
     for (const { kind, type, pointer, constrained } of responses.flatMap(({ media }) => media)) {

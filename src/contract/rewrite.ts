@@ -163,7 +163,7 @@ export function choicesOf(root: Json, schema: Json): Choices | undefined {
   const schemas = new Map<string, string | undefined>();
   const add = (ref: string): boolean => {
     const name = COMPONENT.exec(ref)?.[1];
-    const mapped = Object.entries(objectAt(mapping)).filter(([, target]) => target === ref || target === name);
+    const mapped = Object.entries(objectAt(mapping)).filter(([, target]) => target === ref);
     for (const [value] of mapped) schemas.set(value, ref);
     if (mapped.length === 0 && name !== undefined) schemas.set(name, ref);
     return mapped.length > 0 || name !== undefined;

@@ -4,16 +4,10 @@ import type { Json } from './document.ts';
 import { findingsOf, type Judge, type JudgedOperation, type JudgeScheme, judgesOf } from './eov.ts';
 import { restoreExact } from './exact.ts';
 import { knownFormat } from './formats.ts';
-import {
-  type DeclaredResponse,
-  type MediaType,
-  type Operation,
-  type Parameter,
-  securitySchemesOf,
-} from './operation.ts';
+import { type DeclaredResponse, type MediaType, type Operation, securitySchemesOf } from './operation.ts';
 import { SchemaRewriter } from './rewrite.ts';
 
-/** The values of an operation's parameters by name, where the document puts them. Header names are in lower case. */
+/** The values of an operation's parameters by name, where the document puts them. */
 export interface Parameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -154,7 +148,7 @@ function judgedOperation(rewriter: SchemaRewriter, operation: Operation): Judged
   const located = Object.fromEntries(
     LOCATIONS.map((where) => [where, parameters.filter((parameter) => parameter.in === where)] as const)
       .filter(([, inPlace]) => inPlace.length > 0)
-      .map(([where, inPlace]) => [where, objectSchema(rewriter, inPlace.map(withLowerCaseName), 'request')]),
+      .map(([where, inPlace]) => [where, objectSchema(rewriter, inPlace, 'request')]),
   );
   const request = (body?: MediaType): Json => ({
     type: 'object',
@@ -181,9 +175,6 @@ function judgedOperation(rewriter: SchemaRewriter, operation: Operation): Judged
   };
 }
 
-const withLowerCaseName = (parameter: Parameter): Parameter =>
-  parameter.in === 'header' ? { ...parameter, name: parameter.name.toLowerCase() } : parameter;
-
 function objectSchema(
   rewriter: SchemaRewriter,
   members: readonly { readonly name: string; readonly required: boolean; readonly schema: unknown }[],
@@ -205,9 +196,7 @@ function restored<Request extends Parameters & { body: unknown }>(
   request: Request,
   standIns: StandIns,
 ): Request {
-  const schemas = new Map(
-    parameters.map((parameter) => [`${parameter.in} ${withLowerCaseName(parameter).name}`, parameter.schema]),
-  );
+  const schemas = new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter.schema]));
   const locations = LOCATIONS.map((where) => [
     where,
     Object.fromEntries(

@@ -1,0 +1,86 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { childrenOf, endAll, type Launched, launch, post } from './support/launch.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-metrics-'));
+afterEach(endAll);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Waits for the start, and returns what reads the metrics as a map from series to value. */
+async function scraper(service: Launched): Promise<() => Promise<Map<string, number>>> {
+  const { metrics } = await service.line(({ msg }) => msg === 'listening');
+  return async () => {
+    const response = await fetch(String(metrics));
+    expect(response.status).toBe(200);
+    expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    return new Map(
+      lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+    );
+  };
+}
+
+test('requests, durations, the queue, batches, event-loop delay and memory are measured, on a port of their own', async () => {
+  const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0' });
+  const [url, scrape] = [await service.url, await scraper(service)];
+  expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
+  expect(await post(url, { id: 1, name: 'Moss' })).toBe(400);
+  expect(await post(url, { id: 2, name: 'Moss' })).toBe(200);
+  expect(await post(url, { id: 3, name: 'Palm' }, 'wrong')).toBe(401);
+  expect((await fetch(`${url}/metrics`)).status).toBe(404);
+
+  const metrics = await scrape();
+  expect(metrics.get('http_requests_total{operation="createPlant",status="200"}')).toBe(2);
+  expect(metrics.get('http_requests_total{operation="createPlant",status="400"}')).toBe(1);
+  expect(metrics.get('http_requests_total{operation="createPlant",status="401"}')).toBe(1);
+  expect(metrics.get('http_requests_total{operation="",status="404"}')).toBe(1);
+  expect(metrics.get('http_request_duration_seconds_count{operation="createPlant"}')).toBe(4);
+  expect(metrics.get('http_request_duration_seconds_bucket{le="+Inf",operation="createPlant"}')).toBe(4);
+  expect(metrics.get('http_request_duration_seconds_sum{operation="createPlant"}')).toBeGreaterThan(0);
+  expect(metrics.get('store_waiting_plants')).toBe(0);
+  expect(metrics.get('store_batch_plants_count')).toBe(3);
+  expect(metrics.get('store_batch_plants_sum')).toBe(3);
+  expect(metrics.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
+  expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(20_000_000);
+  // Whoever guesses paths makes no series.
+  expect([...metrics.keys()].filter((series) => series.includes('/'))).toEqual([]);
+
+  const { metrics: address } = service.lines()[0] ?? {};
+  expect((await fetch(new URL('/', String(address)))).status).toBe(404);
+  expect((await fetch(String(address), { method: 'POST' })).status).toBe(405);
+  service.child.kill('SIGTERM');
+  expect(await service.exit).toBe(0);
+});
+
+test('the metrics of several workers are added up, also while one is gone', async () => {
+  const database = `sqlite:${join(folder, 'plants.db')}`;
+  const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0', WORKERS: '2', DATABASE_URL: database });
+  const [url, scrape] = [await service.url, await scraper(service)];
+  const ids = Array.from({ length: 40 }, (_, id) => id);
+  expect(new Set(await Promise.all(ids.map((id) => post(url, { id, name: 'Fern' }))))).toEqual(new Set([200]));
+  const metrics = await scrape();
+  expect(metrics.get('http_requests_total{operation="createPlant",status="200"}')).toBe(40);
+  expect(metrics.get('store_batch_plants_sum')).toBe(40);
+
+  const [worker] = childrenOf(service.pid);
+  process.kill(worker ?? 0, 'SIGKILL');
+  await service.line(({ msg }) => msg === 'a worker died');
+  const began = performance.now();
+  const rest = (await scrape()).get('http_requests_total{operation="createPlant",status="200"}') ?? 0;
+  expect(performance.now() - began).toBeLessThan(1_500);
+  expect(rest).toBeGreaterThan(0);
+  expect(rest).toBeLessThan(40);
+});
+
+test('without METRICS_PORT, what measures is not even loaded', async () => {
+  const loading =
+    'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "prom-client") console.error("loaded"); return next(what, at); } });';
+  const flags = ['--import', loading];
+  const [off, on] = [launch({}, { flags }), launch({ METRICS_PORT: '0' }, { flags })];
+  await Promise.all([off.url, on.url]);
+  expect(on.stderr()).toBe('loaded\n');
+  expect(off.stderr()).toBe('');
+  expect(off.lines()[0]).not.toHaveProperty('metrics');
+});

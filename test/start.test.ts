@@ -1,0 +1,308 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { VARIABLES } from '../src/config.ts';
+import { endAll, launch, MAIN, PROJECT, post, postAlmost } from './support/launch.ts';
+import { plantsIn } from './support/plant-service.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-start-'));
+afterEach(endAll);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
+
+/** What a shell prints for a line; without curl, what Node makes of the same request. */
+async function runLine(line: string): Promise<unknown> {
+  if (has('curl')) return JSON.parse(spawnSync('sh', ['-c', line], { encoding: 'utf8' }).stdout);
+  const [, url = '', authorization = '', body = ''] =
+    /^curl (\S+) -H '(?:Authorization: )([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(line) ?? [];
+  const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
+  return (await fetch(url, { method: 'POST', headers, body })).json();
+}
+
+/** Starts the service on a terminal, stops it with Ctrl-C, and returns what the terminal showed. */
+async function onTerminal(env: Record<string, string>, then: (shown: string) => Promise<void>): Promise<string> {
+  const { spawn } = await import('node:child_process');
+  const child = spawn('script', ['-qec', `${process.execPath} ${MAIN}`, '/dev/null'], {
+    cwd: PROJECT,
+    env: { PATH: process.env.PATH, TERM: 'xterm-256color', PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  const exit = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  await new Promise<void>((resolve) => {
+    child.stdout.on('data', (chunk) => {
+      shown += chunk;
+      if (/-d '.*'\s*$/.test(stripVTControlCharacters(shown))) resolve();
+    });
+    exit.then(resolve);
+  });
+  await then(shown);
+  child.stdin.write('\x03');
+  await exit;
+  return shown.replaceAll('\r\n', '\n');
+}
+
+describe('without a terminal', () => {
+  test('the start tells all in one JSON line, whose example works when pasted', async () => {
+    const service = launch();
+    const url = await service.url;
+    const [first, ...others] = service.lines();
+    expect(others).toEqual([]);
+    expect(first).toEqual({
+      level: 30,
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      msg: 'listening',
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      store: 'sqlite::memory:',
+      docs: `${url}/docs`,
+      operations: ['POST /plants'],
+      missing: [],
+      token: expect.stringMatching(/^[\w-]{43}$/),
+      example: expect.stringContaining(`curl ${url}/plants -H 'Authorization: Bearer ${first?.token}'`),
+    });
+    expect(await runLine(String(first?.example))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    expect(service.lines().map(({ msg }) => msg)).toEqual(['listening', 'answered', 'stopped']);
+    expect(service.stderr()).toBe('');
+  });
+
+  test('a token that was configured is told to no one', async () => {
+    const service = launch({ ACCESS_TOKENS: 'configured-token', LOG_LEVEL: 'trace' });
+    expect(await post(await service.url, { id: 1, name: 'Fern' }, 'configured-token')).toBe(200);
+    service.child.kill('SIGTERM');
+    await service.exit;
+    expect(service.stdout() + service.stderr()).not.toContain('configured-token');
+    expect(service.lines()[0]).not.toHaveProperty('example');
+  });
+
+  test('a variable may come from a file .env, which the environment overrules', async () => {
+    file('.env', 'PORT=wrong\nACCESS_TOKENS="token-of-the-file"\nOPENAPI_FILE=missing.yaml\n');
+    const env = { OPENAPI_FILE: join(PROJECT, 'openapi.yaml') };
+    const service = launch(env, { cwd: folder });
+    expect(await post(await service.url, { id: 1, name: 'Fern' }, 'token-of-the-file')).toBe(200);
+  });
+});
+
+(has('script') ? describe : describe.skip)('on a terminal', () => {
+  test('the start is told in words, whose example works when pasted, and Ctrl-C stops it', async () => {
+    let answer: unknown;
+    const shown = await onTerminal({}, async (text) => {
+      answer = await runLine(/curl .*'/.exec(stripVTControlCharacters(text))?.[0] ?? '');
+    });
+    const words = stripVTControlCharacters(shown);
+    expect(shown).not.toBe(words);
+    expect(words).toMatch(
+      /^\n {2}listening {3}http:\/\/127\.0\.0\.1:(\d+)\n {2}page {8}http:\/\/127\.0\.0\.1:\1\/docs\n {2}store {7}sqlite::memory:\n {2}operations {2}POST \/plants\n {2}token {7}[\w-]{43}\n\n/,
+    );
+    expect(words).toContain('set ACCESS_TOKENS to one that stays');
+    expect(answer).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
+    expect(words).toMatch(/INFO: answered .*createPlant.*\n.*INFO: stopped\n$/s);
+    expect(words).not.toContain('"level"');
+  });
+
+  test('NO_COLOR takes the colours away', async () => {
+    const shown = await onTerminal({ NO_COLOR: '1' }, async () => undefined);
+    expect(shown).toContain('listening');
+    expect(shown).toBe(stripVTControlCharacters(shown));
+  });
+});
+
+describe('a start that fails ends with 1 and says on standard error alone', () => {
+  const block = (service: ReturnType<typeof launch>) =>
+    service.exit.then((code) => ({ code, stdout: service.stdout(), stderr: service.stderr() }));
+  const refused = (message: string) => ({
+    code: 1,
+    stdout: '',
+    stderr: `The service cannot start.\n\n  ${message}\n`,
+  });
+
+  test('which variable is wrong', async () => {
+    expect(await block(launch({ PORT: '99999' }))).toEqual(
+      refused('PORT is "99999", but must be an integer from 0 to 65535'),
+    );
+  });
+
+  test('that production needs credentials', async () => {
+    expect(await block(launch({ NODE_ENV: 'production' }))).toEqual(
+      refused('ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL'),
+    );
+  });
+
+  test('where the document is wrong, each place on a line', async () => {
+    const document = file(
+      'wrong.yaml',
+      [
+        'openapi: 3.1.0',
+        'info: { title: Wrong, version: 1.0.0 }',
+        'paths:',
+        '  /things:',
+        '    get:',
+        '      operationId: listThings',
+        "      responses: { '200': { description: Things } }",
+        '    post:',
+        '      operationId: addThing',
+        "      responses: { '200': { description: A thing } }",
+        '',
+      ].join('\n'),
+    );
+    const { code, stdout, stderr } = await block(launch({ OPENAPI_FILE: document }));
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    const [heading, empty, ...places] = stderr.trimEnd().split('\n');
+    expect([heading, empty]).toEqual(['The service cannot start.', '']);
+    expect(places).toEqual(
+      expect.arrayContaining([
+        `  ${document}:5:5 operation listThings has no handler`,
+        `  ${document}:8:5 operation addThing has no handler`,
+      ]),
+    );
+    for (const place of places) expect(place).toMatch(/^ {2}\S+:\d+:\d+ /);
+  });
+
+  test('which flag is unknown', async () => {
+    expect(await block(launch({}, { args: ['--prot=1'] }))).toEqual(
+      refused("Unknown option '--prot': --help shows what there is"),
+    );
+    expect(await block(launch({}, { args: ['now'] }))).toEqual(
+      refused("Unexpected argument 'now': --help shows what there is"),
+    );
+  });
+
+  describe('whose port is taken', () => {
+    const taken = createServer();
+    let port = 0;
+    beforeAll(async () => {
+      await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
+      const address = taken.address();
+      port = typeof address === 'object' && address !== null ? address.port : 0;
+    });
+    afterAll(() => void taken.close());
+
+    test('and which variable sets another', async () => {
+      expect(await block(launch({ PORT: String(port) }))).toEqual(
+        refused(`127.0.0.1 port ${port} is taken by another process: stop that one, or set PORT to another port`),
+      );
+      expect(await block(launch({ METRICS_PORT: String(port) }))).toEqual(
+        refused(
+          `127.0.0.1 port ${port} is taken by another process: stop that one, or set METRICS_PORT to another port`,
+        ),
+      );
+    });
+
+    test('and with --stack where in the code', async () => {
+      const { stderr } = await block(launch({ PORT: String(port) }, { args: ['--stack'] }));
+      expect(stderr).toMatch(/is taken by another process.*\n\s+at .*service\.ts:\d+/s);
+    });
+  });
+});
+
+test('--help tells every variable, and starts nothing', async () => {
+  const service = launch({ PORT: 'wrong' }, { args: ['--help'] });
+  expect(await service.exit).toBe(0);
+  for (const [name, preset, meaning] of VARIABLES) {
+    expect(service.stdout()).toMatch(new RegExp(`^  ${name} `, 'm'));
+    expect(service.stdout()).toContain(meaning);
+    expect(service.stdout()).toContain(preset);
+  }
+  expect(service.stderr()).toBe('');
+});
+
+describe('a stop', () => {
+  test.each(['SIGTERM', 'SIGINT'] as const)(
+    'by %s lets readiness fall, then closes the port, and ends with 0',
+    async (signal) => {
+      const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '1' });
+      const url = await service.url;
+      expect((await fetch(`${url}/readyz`)).status).toBe(200);
+      service.child.kill(signal);
+      const draining = performance.now();
+      let ready = 200;
+      while (ready === 200) ready = (await fetch(`${url}/readyz`)).status;
+      expect(ready).toBe(503);
+      expect((await fetch(`${url}/healthz`)).status).toBe(200);
+      expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
+      expect(await service.exit).toBe(0);
+      expect(performance.now() - draining).toBeGreaterThan(950);
+      await expect(fetch(url)).rejects.toThrow();
+    },
+  );
+
+  test('finishes what is in flight, and what it answers is on disk', async () => {
+    const database = join(folder, 'stop.db');
+    const service = launch({ ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}` });
+    const url = await service.url;
+    const finish = await postAlmost(url, { id: 7, name: 'Fern' });
+    service.child.kill('SIGTERM');
+    while (
+      await fetch(`${url}/healthz`).then(
+        () => true,
+        () => false,
+      )
+    );
+    expect(await finish()).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await service.exit).toBe(0);
+    expect(plantsIn(database)).toEqual(new Map([[7n, { name: 'Fern', tag: null }]]));
+  });
+
+  test('by a second signal ends at once', async () => {
+    const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '60' });
+    const url = await service.url;
+    service.child.kill('SIGTERM');
+    while ((await fetch(`${url}/readyz`)).status === 200);
+    const began = performance.now();
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(1);
+    expect(performance.now() - began).toBeLessThan(1000);
+  });
+});
+
+test('a stop while it starts is no failure', async () => {
+  const stop =
+    'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "helmet") process.kill(process.pid, "SIGTERM"); return next(what, at); } });';
+  const service = launch({}, { flags: ['--import', stop] });
+  expect(await service.exit).toBe(0);
+  expect(service.stdout()).toBe('');
+  expect(service.stderr()).toBe('');
+});
+
+test('a fault that nothing catches is logged, and ends the process with 1', async () => {
+  const fault = 'data:text/javascript,process.on("SIGUSR2", () => { throw new Error("a fault") })';
+  const service = launch({}, { flags: ['--import', fault] });
+  await service.url;
+  service.child.kill('SIGUSR2');
+  expect(await service.exit).toBe(1);
+  const last = service.lines().at(-1);
+  expect(last).toMatchObject({ level: 60, err: { message: 'a fault' }, msg: 'the service failed and ends' });
+  expect(service.stderr()).toBe('');
+});
+
+test('SIGHUP reads the file of tokens again: what is gone is refused; a file that is wrong changes nothing', async () => {
+  const tokens = file('tokens', 'first\nsecond\n');
+  const service = launch({ ACCESS_TOKENS_FILE: tokens });
+  const url = await service.url;
+  const plant = { id: 1, name: 'Fern' };
+  expect(await post(url, plant, 'second')).toBe(200);
+
+  writeFileSync(tokens, 'first\n');
+  service.child.kill('SIGHUP');
+  expect(await service.line(({ msg }) => msg === 'access tokens read again')).toMatchObject({ accepted: 1 });
+  expect(await post(url, plant, 'second')).toBe(401);
+  expect(await post(url, plant, 'first')).toBe(200);
+
+  writeFileSync(tokens, 'secret token\n');
+  service.child.kill('SIGHUP');
+  const kept = await service.line(({ msg }) => msg === 'access tokens stay as they were');
+  expect(kept).toMatchObject({ level: 50, err: { message: expect.stringMatching(/^ACCESS_TOKENS_FILE: line 1 is /) } });
+  expect(await post(url, plant, 'first')).toBe(200);
+  expect(service.stdout()).not.toMatch(/secret token|second/);
+});

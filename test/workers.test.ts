@@ -1,0 +1,161 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { childrenOf, endAll, type Launched, launch, post, postAlmost } from './support/launch.ts';
+import { plantsIn } from './support/plant-service.ts';
+import { startPostgres } from './support/postgres.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-workers-'));
+afterEach(endAll);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let database = '';
+let files = 0;
+beforeEach(() => {
+  files += 1;
+  database = join(folder, `${files}.db`);
+});
+
+const launchTwo = (env: Record<string, string> = {}, options = {}): Launched =>
+  launch({ WORKERS: '2', ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, ...env }, options);
+
+/** Whether a process runs; one that has ended and that nobody has asked for its exit code does not. */
+function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return /^[^Z]/.test(stdout.trim());
+}
+
+async function eventually(what: () => boolean, within = 5_000): Promise<void> {
+  const deadline = performance.now() + within;
+  while (!what()) {
+    if (performance.now() > deadline) throw new Error(`not so within ${within} ms: ${what}`);
+    await delay(20);
+  }
+}
+
+/** Posts a plant to each URL at once, all with one id and each with a name of its own. */
+const race = (urls: readonly string[], id: number, token?: string): Promise<number[]> =>
+  Promise.all(urls.map((url, index) => post(url, { id, name: `runner ${index}` }, token)));
+
+const oneWinner = (statuses: readonly number[]): boolean =>
+  statuses.filter((status) => status === 200).length === 1 && statuses.every((status) => [200, 400].includes(status));
+
+describe('several workers', () => {
+  test('share one port, one token and one SQLite file, on which a race for an id has one winner; their log lines do not mix', async () => {
+    const service = launchTwo({ ACCESS_TOKENS: '' });
+    const url = await service.url;
+    const token = String(service.lines()[0]?.token);
+    expect(childrenOf(service.pid)).toHaveLength(2);
+    const names: string[] = [];
+    for (let id = 1; id <= 20; id += 1) {
+      const statuses = await race(Array(8).fill(url), id, token);
+      expect({ statuses, won: oneWinner(statuses) }).toMatchObject({ won: true });
+      names.push(`runner ${statuses.indexOf(200)}`);
+    }
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    expect([...plantsIn(database).values()].map(({ name }) => name)).toEqual(names);
+    expect(service.lines().filter(({ operationId }) => operationId === 'createPlant')).toHaveLength(160);
+    expect(service.lines().filter(({ msg }) => msg === 'listening' || msg === 'stopped')).toHaveLength(2);
+  });
+
+  test('of which one is killed serve on, and it is replaced after a pause that grows if it dies at once', async () => {
+    const service = launchTwo();
+    const url = await service.url;
+    let [victim = 0] = childrenOf(service.pid);
+    for (const [round, pauseMs] of [500, 1000].entries()) {
+      process.kill(victim, 'SIGKILL');
+      const died = await service.line(({ msg, worker }) => msg === 'a worker died' && worker === victim);
+      expect(died).toMatchObject({ level: 50, exit: 'SIGKILL', pauseMs });
+      expect(await post(url, { id: round, name: 'Fern' })).toBe(200);
+      const replaced = await service.line(({ msg, worker }) => /took its place/.test(String(msg)) && worker !== victim);
+      victim = Number(replaced.worker);
+      expect(childrenOf(service.pid)).toHaveLength(2);
+      expect(childrenOf(service.pid)).toContain(victim);
+    }
+    process.kill(victim, 'SIGKILL');
+    await service.line(({ worker, pauseMs }) => worker === victim && pauseMs === 2000);
+    // A stop does not wait for the next one.
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+  });
+
+  test.each([
+    ['SIGTERM to the first', (pid: number) => process.kill(pid, 'SIGTERM')],
+    ['Ctrl-C, which reaches all,', (pid: number) => process.kill(-pid, 'SIGINT')],
+  ])('by %s let readiness fall, finish what is in flight, and end with 0', async (_what, signal) => {
+    const service = launchTwo({ DRAIN_SECONDS: '1' }, { detached: true });
+    const url = await service.url;
+    const workers = childrenOf(service.pid);
+    const finish = await Promise.all([1, 2, 3].map((id) => postAlmost(url, { id, name: 'Fern' })));
+    signal(service.pid);
+    await delay(200);
+    const ready = await Promise.all(
+      [1, 2, 3, 4].map(() => fetch(`${url}/readyz`, { headers: { Connection: 'close' } })),
+    );
+    expect(ready.map(({ status }) => status)).toEqual([503, 503, 503, 503]);
+    await delay(1_000);
+    await expect(fetch(url)).rejects.toThrow();
+    for (const answer of await Promise.all(finish.map((send) => send()))) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+    expect(await service.exit).toBe(0);
+    expect(workers.filter(isRunning)).toEqual([]);
+    expect(plantsIn(database).size).toBe(3);
+  });
+
+  test('end at once at a second signal, and with the first process if that is killed', async () => {
+    const [twice, killed] = [launchTwo({ DRAIN_SECONDS: '60' }), launchTwo({ DATABASE_URL: `sqlite:${database}2` })];
+    await Promise.all([twice.url, killed.url]);
+    const workers = [twice, killed].flatMap(({ pid }) => childrenOf(pid));
+    expect(workers).toHaveLength(4);
+    twice.child.kill('SIGTERM');
+    await delay(100);
+    twice.child.kill('SIGTERM');
+    killed.child.kill('SIGKILL');
+    expect(await twice.exit).toBe(1);
+    expect(await killed.exit).toBe('SIGKILL');
+    await eventually(() => !workers.some(isRunning), 2_000);
+  });
+
+  test('read the file of tokens again, all of them', async () => {
+    const tokens = join(folder, 'tokens');
+    writeFileSync(tokens, 'token\nrevoked\n');
+    const service = launchTwo({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
+    const url = await service.url;
+    const try6 = () => Promise.all([1, 2, 3, 4, 5, 6].map(() => post(url, { id: 1, name: 'Fern' }, 'revoked')));
+    expect(new Set(await try6())).toEqual(new Set([200]));
+    writeFileSync(tokens, 'token\n');
+    service.child.kill('SIGHUP');
+    await eventually(() => service.lines().filter(({ msg }) => msg === 'access tokens read again').length === 2);
+    expect(new Set(await try6())).toEqual(new Set([401]));
+  });
+
+  test('of which the first cannot serve fail the start with one message', async () => {
+    const document = join(folder, 'broken.yaml');
+    writeFileSync(document, 'openapi: [\n');
+    const service = launchTwo({ WORKERS: '3', OPENAPI_FILE: document });
+    expect(await service.exit).toBe(1);
+    expect(service.stdout()).toBe('');
+    expect(service.stderr()).toMatch(/^The service cannot start\.\n\n {2}\S+broken\.yaml:\d+:\d+ [^\n]+\n$/);
+  });
+});
+
+test('two instances with one PostgreSQL are one service: a race for an id has one winner', async () => {
+  const postgres = await startPostgres();
+  try {
+    const env = { ACCESS_TOKENS: 'token', DATABASE_URL: await postgres.createSchema() };
+    const instances = [launch(env), launch(env)];
+    const urls = await Promise.all(instances.map(({ url }) => url));
+    expect(new Set(urls).size).toBe(2);
+    for (let id = 1; id <= 20; id += 1) {
+      const statuses = await race(urls, id);
+      expect({ statuses, won: oneWinner(statuses) }).toMatchObject({ won: true });
+    }
+    for (const { child } of instances) child.kill('SIGTERM');
+    expect(await Promise.all(instances.map(({ exit }) => exit))).toEqual([0, 0]);
+  } finally {
+    await postgres.remove();
+  }
+});
