@@ -5,4 +5,6 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   testTimeout: 30_000,
+  // The default leaves a core idle.
+  maxWorkers: '100%',
 };
