@@ -19,9 +19,22 @@ function describe(error: unknown): unknown {
 /** Bytes that go into a pipe at once, so that the lines of several workers do not mix (POSIX `PIPE_BUF`). */
 const PIPE_BUF = 4096;
 
+let now = 0;
+let written = '';
+
+/** The time as ISO 8601, written once for each millisecond. */
+function timestamp(): string {
+  const time = Date.now();
+  if (time !== now) {
+    now = time;
+    written = `,"time":"${new Date(time).toISOString()}"`;
+  }
+  return written;
+}
+
 /** A log of JSON lines on standard output, or of lines for people where that is a terminal (and pino-pretty is there). */
 export async function createLog(level: LogLevel): Promise<Logger> {
-  const options = { level, base: undefined, serializers: { err: describe }, timestamp: pino.stdTimeFunctions.isoTime };
+  const options = { level, base: undefined, serializers: { err: describe }, timestamp };
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
   if (pretty !== undefined) {
     const colorize = process.stdout.hasColors();

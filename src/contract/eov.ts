@@ -1,3 +1,4 @@
+import { parse } from 'node:url';
 import type { RequestHandler } from 'express';
 import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/openapi.spec.loader.js';
 import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
@@ -57,6 +58,19 @@ const NOTHING = {};
 const NO_CREDENTIALS: JudgedCredentials = { headers: NOTHING, query: NOTHING, cookies: NOTHING };
 const APP = { param: () => undefined, enabled: () => true };
 const REPLY_HEADERS = { 'content-type': 'application/json' };
+
+/**
+ * express-openapi-validator calls `url.parse` for each request. Until it has once warned that this is deprecated, Node
+ * takes a stack trace each time to see whether a dependency calls it, which costs more than all the parsing.
+ */
+function settleDeprecation(): void {
+  const { noDeprecation } = process;
+  process.noDeprecation = true;
+  parse('');
+  process.noDeprecation = noDeprecation ?? false;
+}
+
+settleDeprecation();
 
 /**
  * Sets express-openapi-validator up for the operations of one path item, by method.
