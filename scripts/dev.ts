@@ -4,8 +4,10 @@
  * answers. Operations without a handler are mocked.
  */
 import cluster, { type Worker as Server } from 'node:cluster';
+import { once } from 'node:events';
 import { existsSync, type FSWatcher, mkdirSync, readdirSync, readFileSync, watch, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, styleText } from 'node:util';
 import { Worker as Thread } from 'node:worker_threads';
 import { randomToken } from '../src/auth.ts';
@@ -26,6 +28,12 @@ const TYPES = 'generated/openapi.ts';
 /** A save is often more than one event. Milliseconds. */
 const SETTLE = 30;
 
+/** How long a server may take to start when something newer waits for it. Milliseconds. */
+const LONGEST_START = 2000;
+
+/** How long the former server's last answers are waited for before the new one is announced. Milliseconds. */
+const LAST_ANSWERS = 500;
+
 try {
   const { values } = parseArgs({ options: { help: { type: 'boolean' } } });
   if (values.help) say(USAGE);
@@ -45,6 +53,8 @@ async function loop(): Promise<void> {
     WORKERS: '1',
     DRAIN_SECONDS: '0',
   };
+  // Servers accept for themselves: what this process had passed on would be lost with a server that ends.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ exec: 'src/main.ts', args: [] });
 
   let serving: Server | undefined;
@@ -52,19 +62,18 @@ async function loop(): Promise<void> {
   let savedAt: number | undefined = performance.now();
   let following = false;
   let stopping = false;
-  let shown = false;
-  let saidLast = '';
+  let saidLast: string | undefined;
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   const saves = watchSaves(resolve(file), () => {
     savedAt ??= performance.now();
     void follow();
   });
+  const types = typeChecker();
   await follow();
-  checkTypes();
 
   /** Serves what is on disk, until nothing was saved meanwhile. */
   async function follow(): Promise<void> {
-    starting?.process.kill('SIGKILL');
+    if (starting !== undefined) giveUpOn(starting);
     if (following) return;
     following = true;
     while (savedAt !== undefined && !stopping) {
@@ -73,6 +82,7 @@ async function loop(): Promise<void> {
       await serve(since).catch((error: unknown) => stays(error instanceof Error ? error.message : String(error)));
     }
     following = false;
+    types.check();
   }
 
   async function serve(since: number): Promise<void> {
@@ -80,19 +90,18 @@ async function loop(): Promise<void> {
     const { findings, files } = await lintDocument(file);
     saves.renew(files);
     const found = findings.map(describeFinding).join('\n');
+    if (savedAt !== undefined || stopping) return;
     if (findings.some(({ severity }) => severity === 'error')) return stays(found);
 
     const next = cluster.fork(env);
     starting = next;
     const [started] = await Promise.all([startOf(next), writeTypes(file)]);
     starting = undefined;
-    // A newer save has already ended this one, or is about to.
-    if (savedAt !== undefined || stopping) return void next.process.kill('SIGKILL');
+    if (stopping) return void next.process.kill('SIGKILL');
     if (started === undefined) return stays(found);
 
     const former = serving;
     serving = next;
-    former?.send('stop' satisfies Order, () => undefined);
     const born = performance.now();
     next.once('exit', () => {
       if (serving !== next) return;
@@ -103,19 +112,29 @@ async function loop(): Promise<void> {
       savedAt ??= performance.now();
       void follow();
     });
+    if (former !== undefined) {
+      former.send('stop' satisfies Order, () => undefined);
+      await Promise.race([once(former, 'exit'), pause(LAST_ANSWERS)]);
+    }
 
-    if (!shown) say(banner(started, token));
-    shown = true;
-    const left = started.missing.map((place) => `${place}: it is mocked`);
+    const first = saidLast === undefined;
+    if (first) say(banner(started, token));
+    const until = env.MISSING_OPERATIONS === 'mock' ? 'mocked until then' : 'answered with 501 until then';
+    const left = started.missing.length === 0 ? [] : [`Left to write, ${until}:`, ...started.missing];
     const report = [found, ...left].filter(Boolean).join('\n');
     if (report !== saidLast && report !== '') say(report);
     saidLast = report;
-    say(styleText('green', `Served, ${Math.round(performance.now() - since)} ms after the save.`));
+    const after = first ? 'Each save is followed.' : `${Math.round(performance.now() - since)} ms after the save.`;
+    say(styleText('green', `Served. ${after}`));
+  }
+
+  /** Ends a server that a newer save makes pointless, unless it is about to serve: it may have taken requests. */
+  function giveUpOn(server: Server): void {
+    setTimeout(() => server === starting && server.process.kill('SIGKILL'), LONGEST_START);
   }
 
   function stays(why: string): void {
     if (stopping) return;
-    saidLast = '';
     if (why !== '') say(why);
     say(styleText('red', serving ? 'Not served: the last good version answers on.' : 'Not served: mend it and save.'));
   }
@@ -156,18 +175,22 @@ async function writeTypes(file: string): Promise<void> {
   }
 }
 
-/** Says after each save what the compiler finds, in a thread: it ends with the loop and takes none of its time. */
-function checkTypes(): void {
-  const options = ['--watch', '--preserveWatchOutput', '--pretty', 'false'];
-  const compiler = new Thread(resolve('node_modules/typescript/bin/tsc'), { argv: options, stdout: true });
-  let report = '';
-  compiler.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    report += chunk;
-    const [, errors, count] = /Starting [^\n]*\n([\s\S]*)\n[^\n]*Found (\d+) errors?\./.exec(report) ?? [];
-    if (errors === undefined) return;
-    report = '';
-    say(count === '0' ? 'The types fit.' : `The types do not fit:\n${errors.trim()}`);
+/** Says what the compiler finds, each time that `check` is called. Its thread takes no time of the loop. */
+function typeChecker() {
+  const compiler = new Thread(new URL('compiler.ts', import.meta.url));
+  let asked = 0;
+  compiler.on('message', (findings: readonly string[] | undefined) => {
+    // What a newer save has made old is not said.
+    if (--asked > 0 || findings === undefined) return;
+    say(findings.length === 0 ? 'The types fit.' : `The types do not fit:\n${findings.join('\n')}`);
   });
+  compiler.on('error', (error) => say(`The types are no longer checked: ${error}`));
+  return {
+    check() {
+      asked++;
+      compiler.postMessage('check');
+    },
+  };
 }
 
 /** Watches the sources, and the files of a document. */

@@ -1,5 +1,5 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ClientError, ERROR_MEDIA_TYPE, errorBody, parserError, rawResponse } from './errors.ts';
 
@@ -33,6 +33,8 @@ export interface Listening {
 interface Connection {
   /** The answer to its newest request, until both are over. */
   newest: ServerResponse | undefined;
+  /** A request has come. */
+  used: boolean;
   /** Nothing that comes after its newest request is answered. */
   closing: boolean;
 }
@@ -60,9 +62,10 @@ export async function listen(
     // The answer before this request has told the client that no other will follow (RFC 9112 §9.6).
     if (connection === undefined || connection.closing) return;
     connection.newest = response;
+    connection.used = true;
     response.once('close', () => {
       if (connection.newest === response && request.complete) connection.newest = undefined;
-      if (stopping) server.closeIdleConnections();
+      if (stopping && connection.newest === undefined) request.socket.destroySoon();
     });
     if (stopping) closeAfter(connection);
     if (fault !== undefined) refuse(response, fault);
@@ -85,7 +88,7 @@ export async function listen(
   // Node would leave out the headers beyond a count; their size is bounded anyway.
   server.maxHeadersCount = 0;
   server.on('connection', (socket: Duplex) => {
-    connections.set(socket, { newest: undefined, closing: false });
+    connections.set(socket, { newest: undefined, used: false, closing: false });
     socket.once('close', () => connections.delete(socket));
   });
   // With this listener the body is asked for only once it is wanted: see body.ts.
@@ -144,12 +147,20 @@ export async function listen(
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
     async stop() {
       stopping = true;
-      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      for (const connection of connections.values()) closeAfter(connection);
+      // Not that of the HTTP server, which would cut off connections whose first request is still on its way.
+      const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
+      const unheard = setTimeout(() => {
+        for (const [socket, { newest }] of connections) if (newest === undefined) socket.destroy();
+      }, limits.lingerTimeout);
+      for (const [socket, connection] of connections) {
+        if (connection.newest === undefined && connection.used) socket.destroy();
+        else closeAfter(connection);
+      }
       const end = setTimeout(() => {
         for (const socket of connections.keys()) socket.destroy();
       }, limits.stopTimeout);
       await closed;
+      clearTimeout(unheard);
       clearTimeout(end);
     },
   };

@@ -1,0 +1,264 @@
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { copyProject, end, freePort, get, groupRuns, placeOf, poll, type Running, start } from '../story/project.ts';
+
+/** A document with two operations, one of which greets with `word`. */
+const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
+info: { title: Greetings, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+servers: [{ url: 'http://greetings.example/v1' }]
+security: []
+paths:
+  /greeting:
+    get:
+      operationId: greet
+      summary: A greeting
+      responses:
+        '200':
+          description: It
+          content:
+            application/json:
+              schema: ${greeting}
+        4XX: { description: No greeting }
+  /farewell:
+    get:
+      operationId: leave
+      summary: A farewell
+      responses:
+        '200': { description: It }
+        '404': { description: No farewell }
+`;
+
+const handlers = (greet: string, top = '') => `
+import type { defaults, operations, security } from '../generated/openapi.ts';
+import { implement } from './operations.ts';
+${top}
+export const plantHandlers = (_: unknown) =>
+  implement<{ operations: Pick<operations, 'greet'>; security: security; defaults: defaults }>({
+    async greet() {
+      ${greet}
+    },
+  });
+`;
+
+const SERVED = /^Served\. .*$/m;
+const NOT_SERVED = /^Not served: the last good version answers on\.$/m;
+
+const folders: string[] = [];
+const files = () => {
+  const folder = copyProject();
+  folders.push(folder);
+  // What is left has fewer types to check.
+  rmSync(join(folder, 'scripts/bench'), { recursive: true, force: true });
+  return {
+    folder,
+    path: (name: string) => join(folder, name),
+    write: (name: string, text: string) => writeFileSync(join(folder, name), text),
+  };
+};
+const dev = async (folder: string) => {
+  const port = await freePort();
+  return {
+    loop: start(folder, ['scripts/dev.ts'], { LOG_LEVEL: 'error', PORT: String(port) }),
+    url: `http://127.0.0.1:${port}/v1`,
+  };
+};
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+describe('npm run dev', () => {
+  const { folder, path, write } = files();
+  let loop: Running;
+  let url: string;
+  let polled: ReturnType<typeof poll>;
+  const greeting = async () => (await get(`${url}/greeting`)).text;
+  /** Does something, and waits until the loop has said what is to come of it. */
+  const following = async (save: () => void, pattern = SERVED) => {
+    loop.forget();
+    save();
+    const [found] = await loop.said(pattern);
+    return found;
+  };
+
+  beforeAll(async () => {
+    write('openapi.yaml', contract('hello'));
+    ({ loop, url } = await dev(folder));
+    await loop.said(SERVED);
+    polled = poll(`${url}/greeting`);
+  });
+  afterAll(async () => {
+    await polled.stop();
+    end(loop);
+  });
+
+  test('serves the document at once and names what is left to write, with its place', async () => {
+    expect(loop.output()).toContain(
+      [
+        'Left to write, mocked until then:',
+        `openapi.yaml:${placeOf(path('openapi.yaml'), 'get:')} operation greet has no handler`,
+        'openapi.yaml:18:5 operation leave has no handler',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('answers operations without a handler from the document, marked', async () => {
+    const { status, headers, text } = await get(`${url}/greeting`);
+    expect({ status, text }).toEqual({ status: 200, text: '"hello"' });
+    expect(headers['x-mock']).toBe('true');
+    expect((await get(`${url}/farewell`, { Prefer: 'code=404' })).status).toBe(404);
+  });
+
+  test('follows a save of the document, with its types', async () => {
+    await following(() => write('openapi.yaml', contract('hi')));
+    expect(await greeting()).toBe('"hi"');
+    expect(readFileSync(path('generated/openapi.ts'), 'utf8')).toContain('"application/json": "hi"');
+  });
+
+  test('shows a mistake with its place and rule, answers on, and recovers when it is mended', async () => {
+    const fault = contract('oops').replace('operationId: leave', 'operationId: greet');
+    await following(() => write('openapi.yaml', fault), NOT_SERVED);
+    expect(loop.output()).toMatch(/^openapi\.yaml:19:7 operation-operationId-unique /m);
+    await following(() => write('openapi.yaml', '{'), NOT_SERVED);
+    expect(loop.output()).toMatch(/^openapi\.yaml:\d+:\d+ document /m);
+    expect(await greeting()).toBe('"hi"');
+    await following(() => write('openapi.yaml', contract('mended')));
+    expect(await greeting()).toBe('"mended"');
+  });
+
+  test('follows an editor that puts a new file in the place of the old one', async () => {
+    await following(() => {
+      write('openapi.yaml~', contract('renamed'));
+      renameSync(path('openapi.yaml~'), path('openapi.yaml'));
+    });
+    expect(await greeting()).toBe('"renamed"');
+  });
+
+  test('follows a file that the document references since its last save, even one that comes later', async () => {
+    await following(() => write('openapi.yaml', contract('', '{ $ref: parts/greeting.yaml }')), NOT_SERVED);
+    expect(loop.output()).toMatch(/^openapi\.yaml:15:23 no-unresolved-refs /m);
+    await following(() => {
+      mkdirSync(path('parts'));
+      write('parts/greeting.yaml', 'const: part');
+    });
+    expect(await greeting()).toBe('"part"');
+    await following(() => write('parts/greeting.yaml', 'const: other part'));
+    expect(await greeting()).toBe('"other part"');
+  });
+
+  test('says what the compiler misses', async () => {
+    expect((await loop.said(/The types do not fit:\n([\s\S]*?)\n$/))[1]).toMatch(
+      /^src\/plants\.ts:\d+:\d+ TS\d+ .*createPlant/m,
+    );
+  });
+
+  test('follows handlers, and names only what is still left', async () => {
+    await following(() => {
+      write('openapi.yaml', contract('served'));
+      write('src/plants.ts', handlers("return { status: 200, body: 'served' };"));
+    });
+    expect((await get(`${url}/greeting`)).headers['x-mock']).toBeUndefined();
+    expect(loop.output()).toContain('operation leave has no handler');
+    expect(loop.output()).not.toContain('operation greet has no handler');
+    await loop.said(/^The types fit\.$/m);
+  });
+
+  test('keeps the last good server when a handler has a syntax error or cannot be loaded, and says where', async () => {
+    await following(() => write('src/plants.ts', handlers('return = {};')), NOT_SERVED);
+    expect(loop.output()).toMatch(/src\/plants\.ts:8\n/);
+    await following(() => write('src/plants.ts', handlers('', "throw new Error('no thanks');")), NOT_SERVED);
+    expect(loop.output()).toMatch(/no thanks\n.*src\/plants\.ts:4:7/);
+    expect(await greeting()).toBe('"served"');
+  });
+
+  test('gives up on a start that hangs when something newer is saved', async () => {
+    await following(
+      () => write('src/plants.ts', handlers('', 'await new Promise(() => setInterval(() => 0, 1e6));')),
+      /^/,
+    );
+    await pause(500);
+    await following(() => write('src/plants.ts', handlers("return { status: 200, body: 'served' };")));
+    expect(await greeting()).toBe('"served"');
+  });
+
+  test('serves the last of many quick saves', async () => {
+    const served = following(() => write('src/plants.ts', handlers("return { status: 200, body: 'last' };")));
+    for (let count = 0; count < 20; count++) {
+      write('openapi.yaml', contract(`quick${count}`));
+      await pause(20);
+    }
+    write('openapi.yaml', contract('last'));
+    await served;
+    for (let waited = 0; waited < 200 && (await greeting()) !== '"last"'; waited++) await pause(50);
+    await pause(300);
+    expect(await greeting()).toBe('"last"');
+  });
+
+  test('has refused no connection and cut off no answer all the while', async () => {
+    await polled.stop();
+    expect(polled.failures).toEqual([]);
+    expect([...polled.answers.keys()].filter((answer) => !answer.startsWith('200 '))).toEqual([]);
+    expect(polled.answers.size).toBeGreaterThanOrEqual(7);
+  });
+
+  test('starts a server again that ended', async () => {
+    const ends = handlers("setImmediate(() => process.exit(3)); return { status: 200, body: 'last' };");
+    await following(() => write('src/plants.ts', ends));
+    await pause(1100);
+    await following(() => void get(`${url}/greeting`).catch(() => undefined), /^The server ended[\s\S]*^Served/m);
+    expect((await get(`${url}/farewell`)).status).toBe(200);
+  });
+
+  test('ends with everything it started when Ctrl-C reaches all of it', async () => {
+    process.kill(-(loop.child.pid ?? 0), 'SIGINT');
+    expect(await loop.exit).toBe(0);
+    expect(groupRuns(loop)).toBe(false);
+  });
+});
+
+describe('npm run dev with a document that is broken', () => {
+  const { folder, path, write } = files();
+  let loop: Running;
+  afterAll(() => end(loop));
+
+  test('waits until it is mended, and ends on SIGTERM with everything it started', async () => {
+    rmSync(path('openapi.yaml'));
+    const started = await dev(folder);
+    loop = started.loop;
+    await loop.said(/^Not served: mend it and save\.$/m);
+    expect(loop.output()).toMatch(/^openapi\.yaml:1:1 document /m);
+    write('openapi.yaml', contract('hello'));
+    await loop.said(SERVED);
+    expect((await get(`${started.url}/greeting`)).text).toBe('"hello"');
+    loop.child.kill('SIGTERM');
+    expect(await loop.exit).toBe(0);
+    expect(groupRuns(loop)).toBe(false);
+  });
+
+  test('leaves nothing behind when it is killed', async () => {
+    ({ loop } = await dev(folder));
+    await loop.said(SERVED);
+    loop.child.kill('SIGKILL');
+    for (let waited = 0; waited < 500 && groupRuns(loop); waited++) await pause(10);
+    expect(groupRuns(loop)).toBe(false);
+  });
+});
+
+describe('the command line of npm run dev', () => {
+  const project = join(import.meta.dirname, '../..');
+
+  test('refuses what it does not know, and says what is right', async () => {
+    const loop = start(project, ['scripts/dev.ts', '--fast']);
+    expect(await loop.exit).toBe(1);
+    expect(loop.output()).toContain("Unknown option '--fast'");
+  });
+
+  test('refuses a wrong variable', async () => {
+    const loop = start(project, ['scripts/dev.ts'], { PORT: 'x' });
+    expect(await loop.exit).toBe(1);
+    expect(loop.output()).toContain('PORT is "x", but must be an integer');
+  });
+});

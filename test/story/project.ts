@@ -1,0 +1,172 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { request } from 'node:http';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+
+const original = join(import.meta.dirname, '../..');
+
+/** Copies the project to a new folder, as a team does that starts from it; of its tests only what supports them. */
+export function copyProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'project-'));
+  const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: original });
+  for (const file of String(list).split('\0')) {
+    if (
+      file === '' ||
+      file === 'node_modules' ||
+      /^test\/(?!support\/)/.test(file) ||
+      !existsSync(join(original, file))
+    )
+      continue;
+    cpSync(join(original, file), join(folder, file));
+  }
+  symlinkSync(join(original, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+const environment = (env: Readonly<Record<string, string>>) => ({
+  PATH: process.env.PATH,
+  HOME: process.env.HOME,
+  NO_COLOR: '1',
+  PORT: '0',
+  DATABASE_URL: 'sqlite::memory:',
+  ...env,
+});
+
+/** Runs a program of the project to its end. */
+export async function run(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}) {
+  const running = start(folder, args, env);
+  const code = await running.exit;
+  return { code, output: running.output() };
+}
+
+/** A program of the project that runs on, as the leader of a process group. */
+export interface Running {
+  readonly child: ChildProcess;
+  /** What it has written since the last call of `forget`. */
+  output(): string;
+  forget(): void;
+  /** Resolves to what matches, once it is written. @throws {Error} with the output, if the program ends or 40 s pass. */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves to its exit code, or the signal that ended it. */
+  readonly exit: Promise<number | string>;
+}
+
+/** Starts a program of the project: `args` are those of Node. */
+export function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>> = {}): Running {
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: environment(env),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const read = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
+  return {
+    child,
+    exit,
+    output: () => output,
+    forget() {
+      output = '';
+    },
+    async said(pattern) {
+      for (let waited = 0; waited < 40_000; waited += 10) {
+        const found = pattern.exec(output);
+        if (found !== null) return found;
+        if (child.exitCode !== null) break;
+        await pause(10);
+      }
+      throw new Error(`nothing like ${pattern} was said, but:\n${output}`);
+    },
+  };
+}
+
+/** Whether anything of a program's process group runs. */
+export function groupRuns({ child }: Running): boolean {
+  try {
+    process.kill(-(child.pid ?? 0), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Ends a program with all that it has started, if it still runs. */
+export function end(running: Running | undefined): void {
+  if (running !== undefined && groupRuns(running)) process.kill(-(running.child.pid ?? 0), 'SIGKILL');
+}
+
+/** A port that nothing listens on. */
+export async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** An answer over a connection of its own. */
+export interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+export function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request(url, { agent: false, headers }, async (response) => {
+      let text = '';
+      try {
+        for await (const chunk of response) text += chunk;
+      } catch (error) {
+        reject(error);
+      }
+      resolve({ status: response.statusCode, headers: response.headers, text });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** Calls `url` all the time, each time over a new connection. */
+export function poll(url: string) {
+  const failures: string[] = [];
+  const answers = new Map<string, number>();
+  let polling = true;
+  const over = (async () => {
+    while (polling) {
+      try {
+        const { status, text } = await get(url);
+        answers.set(`${status} ${text}`, (answers.get(`${status} ${text}`) ?? 0) + 1);
+      } catch (error) {
+        failures.push(String(error));
+      }
+      await pause(4);
+    }
+  })();
+  return {
+    /** What went wrong with a connection. */
+    failures,
+    /** How often each answer came. */
+    answers,
+    async stop() {
+      polling = false;
+      await over;
+    },
+  };
+}
+
+/** `line:column` of a text in a file, counted from 1. */
+export function placeOf(file: string, text: string): string {
+  const before = readFileSync(file, 'utf8').split(text)[0] ?? '';
+  const lines = before.split('\n');
+  return `${lines.length}:${(lines.at(-1) ?? '').length + 1}`;
+}
