@@ -1,7 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { Violations } from './contract/validator.ts';
 import { BrokenReply, Failure } from './failure.ts';
-import { StoreUnavailable, Unstorable } from './stores/store.ts';
 
 /** What clients learn of a failure. */
 export interface ClientError {
@@ -24,11 +23,6 @@ export const ERROR_MEDIA_TYPE = 'application/json';
 export function failureOf(error: unknown): Failure {
   if (error instanceof Failure) return error;
   if (error instanceof Violations) return Failure.violations(error.violations);
-  if (error instanceof Unstorable) return new Failure(400, error.message);
-  if (error instanceof StoreUnavailable) {
-    const headers = { 'Retry-After': error.retryAfter };
-    return new Failure(503, 'the store cannot answer now; try again later', { headers, cause: error });
-  }
   return refusedByExpress(error) ?? internal(error);
 }
 

@@ -3,7 +3,6 @@ import type { AddressInfo } from 'node:net';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Trace } from './access-log.ts';
 import { explainAddress } from './config.ts';
-import type { PlantStore } from './stores/store.ts';
 import { type Order, report } from './workers.ts';
 
 /** What Prometheus is told of this process. */
@@ -11,10 +10,10 @@ export interface Metrics {
   readonly registry: Registry;
   /** Counts an answer. `status` is 499 where the client was gone before it. */
   observe(trace: Trace, status: number, seconds: number): void;
-  /** Counts the plants of a batch that the store took. */
-  onBatch(plants: number): void;
-  /** Measures what waits for a store. */
-  watch(store: PlantStore): void;
+  /** Counts what shared one commit of the store. */
+  onBatch(size: number): void;
+  /** Measures what waits for the store. */
+  watch(waiting: () => number): void;
 }
 
 /** Metrics of requests and of the store, beside those of Node (event-loop delay, memory). */
@@ -36,8 +35,8 @@ export function createMetrics(): Metrics {
     registers,
   });
   const batches = new Histogram({
-    name: 'store_batch_plants',
-    help: 'Plants that share one statement and one commit of the store',
+    name: 'store_batch_size',
+    help: 'How many requests shared one statement and one commit of the store',
     buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
     registers,
   });
@@ -47,14 +46,14 @@ export function createMetrics(): Metrics {
       requests.inc({ operation, status });
       duration.observe({ operation }, seconds);
     },
-    onBatch: (plants) => batches.observe(plants),
-    watch(store) {
+    onBatch: (size) => batches.observe(size),
+    watch(waiting) {
       new Gauge({
-        name: 'store_waiting_plants',
-        help: 'Plants that wait for the store',
+        name: 'store_waiting',
+        help: 'Requests that wait for the store',
         registers,
         collect() {
-          this.set(store.stats().waiting);
+          this.set(waiting());
         },
       });
     },

@@ -11,10 +11,22 @@ import { loadDocument } from './contract/load.ts';
 import { operationsOf } from './contract/operation.ts';
 import { exampleLine } from './example.ts';
 import { Failure } from './failure.ts';
-import { plantHandlers } from './plants.ts';
+import type { AnyHandler } from './operations.ts';
+import { openPlants } from './plants.ts';
 import { listen } from './server.ts';
-import { openStore } from './stores/index.ts';
-import { StoreRefused } from './stores/store.ts';
+
+/** What stands behind the operations: opened when the service starts, closed when it stops. */
+export interface Backend {
+  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  /** Where it keeps what it is given, for people: without secrets. */
+  readonly place: string;
+  /** @throws {Failure} why it could not answer now. */
+  ready(): Promise<void>;
+  /** How many requests wait for it. */
+  waiting(): number;
+  /** Finishes what waits, then lets go of everything. */
+  close(): Promise<void>;
+}
 
 /** What the start tells people and logs. */
 export interface Started {
@@ -62,26 +74,23 @@ export async function startService(config: Config, log: Logger): Promise<Service
   async function open(): Promise<Service> {
     const metrics = await openMetrics(config);
     if (metrics !== undefined) closers.push(metrics.close);
-    const limits = { maxWaiting: config.maxWaiting, onBatch: metrics?.onBatch };
-    const opening = openStore(config.databaseUrl, limits).catch((error: unknown) => {
-      throw error instanceof StoreRefused ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
-    });
+    const opening = openPlants(config, metrics?.onBatch);
     closers.push(() =>
       opening.then(
-        (store) => store.close(),
+        (backend) => backend.close(),
         () => undefined,
       ),
     );
-    const [document, authenticator, store] = await Promise.all([
+    const [document, authenticator, backend] = await Promise.all([
       readDocument(config.openapiFile),
       createAuthenticator(config.auth, (error) =>
         log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
       ),
       opening,
     ]);
-    metrics?.watch(store);
+    metrics?.watch(backend.waiting);
     let draining = false;
-    const handlers = plantHandlers(store);
+    const { handlers } = backend;
     const app = await createApp({
       document,
       handlers,
@@ -93,10 +102,10 @@ export async function startService(config: Config, log: Logger): Promise<Service
       observe: metrics?.observe,
       async ready() {
         if (draining) throw new Failure(503, 'the service is stopping', { headers: { 'Retry-After': 1 } });
-        await store.ready();
+        await backend.ready();
       },
     });
-    await store.ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
+    await backend.ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
     const { url, stop } = await listen(app, config.host, config.port).catch((error: unknown) => {
       throw explainAddress(error, 'PORT');
     });
@@ -111,7 +120,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     return {
       started: {
         url: reachable + basePath,
-        store: withoutSecrets(config.databaseUrl),
+        store: backend.place,
         docs: config.docs ? `${reachable}/docs` : undefined,
         metrics: metrics?.url,
         operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
@@ -159,10 +168,3 @@ async function openMetrics({ host, metricsPort }: Config) {
 
 /** An address that listens everywhere, as one that a client on this machine can use. */
 const reachableFrom = (url: string): string => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-
-/** A database URL without its user, password and parameters. */
-function withoutSecrets(url: string): string {
-  if (/^sqlite:/i.test(url)) return url;
-  const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {};
-  return `${protocol}//${host}${pathname}`;
-}

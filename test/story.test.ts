@@ -9,6 +9,7 @@ const TOKEN = 'a-token-of-the-library';
 /** What the team writes: two of the twelve operations. */
 const HANDLERS = `import type { components, defaults, operations, Readable, security } from '../generated/openapi.ts';
 import { implement } from './operations.ts';
+import type { Backend } from './service.ts';
 
 type Book = components['schemas']['Book'];
 type Loan = Readable<components['schemas']['Loan']>;
@@ -25,9 +26,9 @@ const catalogue: readonly Book[] = [
   { isbn: '9780140449266', title: 'The Monk', year: null, genres: ['fiction'] },
 ];
 
-export const libraryHandlers = () => {
+export async function openLibrary(): Promise<Backend> {
   const loans: Loan[] = [];
-  return implement<LibraryContract>({
+  const handlers = implement<LibraryContract>({
     listBooks({ query: { genre, sort, page, perPage } }) {
       const found = catalogue
         .filter(({ genres }) => genre === undefined || genre.some((wanted) => genres.includes(wanted)))
@@ -49,7 +50,14 @@ export const libraryHandlers = () => {
       return { status: 201, body: loan };
     },
   });
-};
+  return {
+    handlers,
+    place: 'memory',
+    ready: async () => undefined,
+    waiting: () => 0,
+    close: async () => undefined,
+  };
+}
 `;
 
 /** What the team says of its handlers until all of them are written. */
@@ -173,10 +181,10 @@ test('a team that brings its own document is led by what the tools print', async
   // 5. Two operations are written; the compiler says what is left, until the team says that it knows.
   loop.forget();
   writeFileSync(path('src/library.ts'), HANDLERS);
-  edit('src/service.ts', ['{ plantHandlers }', '{ libraryHandlers }'], ['./plants.ts', './library.ts']);
-  edit('src/service.ts', ['plantHandlers(store)', 'libraryHandlers()']);
-  rmSync(path('src/plants.ts'));
-  await loop.said(/^The types do not fit:\nsrc\/library\.ts:21:/m);
+  edit('src/service.ts', ['{ openPlants }', '{ openLibrary }'], ['./plants.ts', './library.ts']);
+  edit('src/service.ts', ['openPlants(config, metrics?.onBatch)', 'openLibrary()']);
+  for (const plants of ['src/plants.ts', 'src/stores']) rmSync(path(plants), { recursive: true });
+  await loop.said(/^The types do not fit:\nsrc\/library\.ts:22:/m);
   expect(loop.output()).toMatch(/missing the following .*: addBook, getBook, replaceBook, removeBook, and 6 more/);
   loop.forget();
   edit('src/library.ts', ['operations: operations;', WRITTEN]);

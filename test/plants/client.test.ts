@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import createClient from 'openapi-fetch';
 import type { paths } from '../../generated/openapi.ts';
-import { type Running, runPlants } from '../support/plants.ts';
+import { type Running, runPlants } from './support/plants.ts';
 
 let service: Running;
 

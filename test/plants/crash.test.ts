@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { plantsIn, type ServiceProcess, start, TOKEN } from '../support/plant-service.ts';
+import { plantsIn, type ServiceProcess, start, TOKEN } from './support/plant-service.ts';
 
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 2);
 const CONNECTIONS = 24;

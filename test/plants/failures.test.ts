@@ -3,8 +3,8 @@ import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
 import { openStore } from '../../src/stores/index.ts';
-import { type Differences, type Service, serve, TOKEN } from '../support/plant-service.ts';
 import { connected, type Exchange, exchange, type RawResponse, request } from '../support/raw-http.ts';
+import { type Differences, type Service, serve, TOKEN } from './support/plant-service.ts';
 
 const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` };
 const JSON_BODY = { ...AUTHORIZED, 'Content-Type': 'application/json' };

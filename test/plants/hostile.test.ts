@@ -6,8 +6,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { parse } from 'yaml';
-import { type Service, serve, start, TOKEN } from '../support/plant-service.ts';
 import { connected, type Exchange, exchange, type RawResponse, request } from '../support/raw-http.ts';
+import { type Service, serve, start, TOKEN } from './support/plant-service.ts';
 
 /** How many requests each property makes up. */
 const RUNS = Number(process.env.FUZZ_RUNS ?? 100);

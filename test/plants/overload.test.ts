@@ -5,8 +5,8 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { plantsIn, type ServiceProcess, serve, start, TOKEN } from '../support/plant-service.ts';
 import { connected, exchange, type RawResponse, request } from '../support/raw-http.ts';
+import { plantsIn, type ServiceProcess, serve, start, TOKEN } from './support/plant-service.ts';
 
 const MAX_WAITING = 50;
 const MIB = 1024 * 1024;

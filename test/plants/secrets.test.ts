@@ -3,8 +3,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type ServiceProcess, start, TOKEN } from '../support/plant-service.ts';
 import { exchange, request } from '../support/raw-http.ts';
+import { type ServiceProcess, start, TOKEN } from './support/plant-service.ts';
 
 const HASHED = 'only-its-digest.is~configured';
 const digest = (token: string): string => createHash('sha256').update(token).digest('hex');

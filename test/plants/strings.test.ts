@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { openStore } from '../../src/stores/index.ts';
-import { plantsIn, type Service, serve, TOKEN } from '../support/plant-service.ts';
+import { plantsIn, type Service, serve, TOKEN } from './support/plant-service.ts';
 
 const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
 

@@ -34,12 +34,17 @@ const handlers = (greet: string, top = '') => `
 import type { defaults, operations, security } from '../generated/openapi.ts';
 import { implement } from './operations.ts';
 ${top}
-export const plantHandlers = (_: unknown) =>
-  implement<{ operations: Pick<operations, 'greet'>; security: security; defaults: defaults }>({
+export const openPlants = async (..._: unknown[]) => ({
+  place: 'nowhere',
+  ready: async () => undefined,
+  waiting: () => 0,
+  close: async () => undefined,
+  handlers: implement<{ operations: Pick<operations, 'greet'>; security: security; defaults: defaults }>({
     async greet() {
       ${greet}
     },
-  });
+  }),
+});
 `;
 
 const SERVED = /^Served\. .*$/m;
@@ -168,7 +173,7 @@ describe('npm run dev', () => {
 
   test('keeps the last good server when a handler has a syntax error or cannot be loaded, and says where', async () => {
     await following(() => write('src/plants.ts', handlers('return = {};')), NOT_SERVED);
-    expect(loop.output()).toMatch(/src\/plants\.ts:8\n/);
+    expect(loop.output()).toMatch(/src\/plants\.ts:12\n/);
     await following(() => write('src/plants.ts', handlers('', "throw new Error('no thanks');")), NOT_SERVED);
     expect(loop.output()).toMatch(/no thanks\n.*src\/plants\.ts:4:7/);
     expect(await greeting()).toBe('"served"');

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { childrenOf, endAll, type Launched, launch, post, postAlmost } from './support/launch.ts';
+import { childrenOf, endAll, type Launched, launch, post, postAlmost } from '../support/launch.ts';
+import { startPostgres } from '../support/postgres.ts';
 import { plantsIn } from './support/plant-service.ts';
-import { startPostgres } from './support/postgres.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-workers-'));
 afterEach(endAll);

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
-import { childrenOf, endAll, type Launched, launch, post } from './support/launch.ts';
+import { childrenOf, endAll, type Launched, launch, post } from '../support/launch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-metrics-'));
 afterEach(endAll);
@@ -39,9 +39,9 @@ test('requests, durations, the queue, batches, event-loop delay and memory are m
   expect(metrics.get('http_request_duration_seconds_count{operation="createPlant"}')).toBe(4);
   expect(metrics.get('http_request_duration_seconds_bucket{le="+Inf",operation="createPlant"}')).toBe(4);
   expect(metrics.get('http_request_duration_seconds_sum{operation="createPlant"}')).toBeGreaterThan(0);
-  expect(metrics.get('store_waiting_plants')).toBe(0);
-  expect(metrics.get('store_batch_plants_count')).toBe(3);
-  expect(metrics.get('store_batch_plants_sum')).toBe(3);
+  expect(metrics.get('store_waiting')).toBe(0);
+  expect(metrics.get('store_batch_size_count')).toBe(3);
+  expect(metrics.get('store_batch_size_sum')).toBe(3);
   expect(metrics.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(20_000_000);
   // Whoever guesses paths makes no series.
@@ -62,7 +62,7 @@ test('the metrics of several workers are added up, also while one is gone', asyn
   expect(new Set(await Promise.all(ids.map((id) => post(url, { id, name: 'Fern' }))))).toEqual(new Set([200]));
   const metrics = await scrape();
   expect(metrics.get('http_requests_total{operation="createPlant",status="200"}')).toBe(40);
-  expect(metrics.get('store_batch_plants_sum')).toBe(40);
+  expect(metrics.get('store_batch_size_sum')).toBe(40);
 
   const [worker] = childrenOf(service.pid);
   process.kill(worker ?? 0, 'SIGKILL');

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
-import { type Config, readConfig } from '../../src/config.ts';
-import { startService } from '../../src/service.ts';
+import { type Config, readConfig } from '../../../src/config.ts';
+import { startService } from '../../../src/service.ts';
 
 /** The whole service in this process, on a port of its own. */
 export interface Running {

@@ -4,16 +4,16 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { createApp } from '../../src/app.ts';
-import { createAuthenticator } from '../../src/auth.ts';
-import { loadDocument } from '../../src/contract/load.ts';
-import type { AnyHandler } from '../../src/operations.ts';
-import { plantHandlers } from '../../src/plants.ts';
-import { LIMITS, listen } from '../../src/server.ts';
-import { openStore } from '../../src/stores/index.ts';
-import type { PlantStore } from '../../src/stores/store.ts';
+import { createApp } from '../../../src/app.ts';
+import { createAuthenticator } from '../../../src/auth.ts';
+import { loadDocument } from '../../../src/contract/load.ts';
+import type { AnyHandler } from '../../../src/operations.ts';
+import { plantBackend } from '../../../src/plants.ts';
+import { LIMITS, listen } from '../../../src/server.ts';
+import { openStore } from '../../../src/stores/index.ts';
+import type { PlantStore } from '../../../src/stores/store.ts';
 
-const project = join(import.meta.dirname, '../..');
+const project = join(import.meta.dirname, '../../..');
 
 export const TOKEN = 'a-token.of-the_tests~1';
 
@@ -44,14 +44,14 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
       done();
     },
   });
-  const kept = store ?? (await openStore('sqlite::memory:', { maxWaiting }));
+  const backend = plantBackend(store ?? (await openStore('sqlite::memory:', { maxWaiting })), 'a test');
   const app = await createApp({
     document: await loadDocument(join(project, 'openapi.yaml')),
-    handlers: handlers ?? plantHandlers(kept),
+    handlers: handlers ?? backend.handlers,
     authenticator: await createAuthenticator({ accessTokens: [TOKEN], accessTokensFile: undefined, jwt: undefined }),
     log: pino(sink),
     bodyLimit: 100 * 1024,
-    ready: () => kept.ready(),
+    ready: backend.ready,
   });
   const { url, server, stop } = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits });
   return {
@@ -60,7 +60,7 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
     connections: () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
     async stop() {
       await stop();
-      await kept.close();
+      await backend.close();
     },
   };
 }

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { VARIABLES } from '../src/config.ts';
-import { endAll, launch, MAIN, PROJECT, post, postAlmost } from './support/launch.ts';
+import { VARIABLES } from '../../src/config.ts';
+import { endAll, launch, MAIN, PROJECT, post, postAlmost } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-start-'));
