@@ -1,6 +1,7 @@
-import { STATUS_CODES } from 'node:http';
 import { Violations } from './contract/validator.ts';
 import { BrokenReply, Failure } from './failure.ts';
+
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** What clients learn of a failure. */
 export interface ClientError {

@@ -52,7 +52,7 @@ function sampleBody(root: Json, media: MediaType, name: string | undefined): unk
   if (example?.value !== undefined) return example.value;
   if (media.source.example !== undefined) return media.source.example;
   const value = sampleOf(root, media.schema);
-  return media.kind === 'json' || typeof value === 'string' ? value : String(value ?? '');
+  return media.kind === 'json' || typeof value === 'string' ? value : '';
 }
 
 function sampleHeaders(root: Json, { headers }: DeclaredResponse): Json {

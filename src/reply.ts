@@ -1,4 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
@@ -15,6 +14,8 @@ import { type OperationValidator, Violations } from './contract/validator.ts';
 import { BrokenReply, describeViolations } from './failure.ts';
 import { stringifyJson } from './int64.ts';
 import type { AnyReply } from './operations.ts';
+
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** A reply that the document declares, ready to be written. */
 export interface CheckedReply {

@@ -89,6 +89,12 @@ export async function startService(config: Config, log: Logger): Promise<Service
       opening,
     ]);
     metrics?.watch(backend.waiting);
+    const { jwt } = config.auth;
+    if (jwt !== undefined && (jwt.issuer === undefined || jwt.audience === undefined)) {
+      log.warn(
+        'JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too',
+      );
+    }
     let draining = false;
     const { handlers } = backend;
     const app = await createApp({

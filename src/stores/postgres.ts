@@ -6,6 +6,7 @@ import { type PostgresSettings, readPostgresUrl } from './postgres-url.ts';
 import {
   type AddOutcome,
   type PlantStore,
+  proveStorable,
   type StoredPlant,
   StoreRefused,
   StoreUnavailable,
@@ -203,11 +204,8 @@ export async function openPostgres(url: string, { maxWaiting, onBatch }: StoreLi
   return {
     async add(plant) {
       if (closing) throw new StoreUnavailable('The store is closed.');
-      proveText('/body/name', plant.name);
-      if (plant.tag !== undefined) proveText('/body/tag', plant.tag);
-      if (BigInt.asIntN(64, plant.id) !== plant.id) {
-        throw new Unstorable('/body/id must be an integer from -2^63 to 2^63-1');
-      }
+      proveStorable(plant);
+      proveNoNul(plant);
       if (waiters.size >= maxWaiting)
         throw new StoreUnavailable(`The store is busy: ${waiters.size} plants are waiting.`);
       return wait(plant);
@@ -341,9 +339,9 @@ async function probe(client: Client): Promise<void> {
   await query(client, INSERT, [[], [], []]);
 }
 
-function proveText(property: string, text: string): void {
-  if (!text.isWellFormed()) throw new Unstorable(`${property} must not hold a lone surrogate, which UTF-8 cannot hold`);
-  if (text.includes('\0')) throw new Unstorable(`${property} must not hold U+0000, which PostgreSQL cannot hold`);
+function proveNoNul({ name, tag }: StoredPlant): void {
+  const held = name.includes('\0') ? '/body/name' : tag?.includes('\0') ? '/body/tag' : undefined;
+  if (held !== undefined) throw new Unstorable(`${held} must not hold U+0000, which PostgreSQL cannot hold`);
 }
 
 function unavailable({ place }: PostgresSettings, error: unknown): StoreUnavailable {

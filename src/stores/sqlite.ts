@@ -6,6 +6,7 @@ import type { Answer, Question, SqliteWorkerData, Trouble } from './sqlite-worke
 import {
   type AddOutcome,
   type PlantStore,
+  proveStorable,
   type StoredPlant,
   StoreRefused,
   StoreUnavailable,
@@ -118,11 +119,7 @@ export async function openSqlite(path: string, { maxWaiting, onBatch }: StoreLim
   return {
     async add(plant) {
       if (closing) throw new StoreUnavailable('The store is closed.');
-      proveText('/body/name', plant.name);
-      if (plant.tag !== undefined) proveText('/body/tag', plant.tag);
-      if (BigInt.asIntN(64, plant.id) !== plant.id) {
-        throw new Unstorable('/body/id must be an integer from -2^63 to 2^63-1');
-      }
+      proveStorable(plant);
       if (waiting >= maxWaiting) throw new StoreUnavailable(`The store is busy: ${waiting} plants are waiting.`);
       return wait(plant);
     },
@@ -139,10 +136,6 @@ export async function openSqlite(path: string, { maxWaiting, onBatch }: StoreLim
       return closing;
     },
   };
-}
-
-function proveText(property: string, text: string): void {
-  if (!text.isWellFormed()) throw new Unstorable(`${property} must not hold a lone surrogate, which UTF-8 cannot hold`);
 }
 
 function unavailable({ trouble, cause }: Trouble): StoreUnavailable {

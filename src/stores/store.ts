@@ -51,6 +51,14 @@ export class Unstorable extends Error {
   override readonly name = 'Unstorable';
 }
 
+/** @throws {Unstorable} if no store holds the plant exactly: an id beyond int64, or text that is not well-formed Unicode. */
+export function proveStorable({ id, name, tag = '' }: StoredPlant): void {
+  if (BigInt.asIntN(64, id) !== id) throw new Unstorable('/body/id must be an integer from -2^63 to 2^63-1');
+  for (const [path, text] of [['/body/name', name] as const, ['/body/tag', tag] as const]) {
+    if (!text.isWellFormed()) throw new Unstorable(`${path} must not hold a lone surrogate, which UTF-8 cannot hold`);
+  }
+}
+
 /** The store cannot be opened, and waiting would not mend it. The message says what is wrong and what would be right. */
 export class StoreRefused extends Error {
   override readonly name = 'StoreRefused';
