@@ -1,0 +1,57 @@
+/** A fenced code block. */
+export interface Block {
+  readonly language: string;
+  readonly code: string;
+}
+
+/** A Markdown text, as far as the README's tests need it. */
+export interface Markdown {
+  readonly blocks: readonly Block[];
+  /** What people are told to type, each once: lines of `sh` blocks, and code spans that call a program. */
+  readonly commands: readonly string[];
+  /** The cells of the table's body whose header row starts with these cells. @throws {Error} if there is none */
+  table(...header: string[]): readonly (readonly string[])[];
+}
+
+const FENCE = /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm;
+const PROGRAM = /^(?:npm|npx|node|git|curl|docker|openssl)\s/;
+
+/** Reads GitHub Flavored Markdown: §4.5 fenced code blocks, §4.10 tables, §6.3 code spans. */
+export function readMarkdown(text: string): Markdown {
+  const blocks = [...text.matchAll(FENCE)].map(([, indent = '', language = '', code = '']) => ({
+    language,
+    code: code.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+  }));
+  const lines = blocks
+    .filter(({ language }) => language === 'sh')
+    .flatMap(({ code }) =>
+      code
+        .replaceAll(/\\\n\s*/g, '')
+        .trim()
+        .split('\n'),
+    );
+
+  const prose = text.replaceAll(FENCE, '');
+  const spans: string[] = [];
+  for (const [, span = ''] of prose.matchAll(/(?<!`)`([^`]+)`(?!`)/g)) {
+    const code = span.replaceAll(/\s+/g, ' ');
+    // `-- --check` goes on with the command named before it.
+    if (code.startsWith('-- ')) spans.push(`${spans.at(-1)} ${code}`);
+    else if (PROGRAM.test(code)) spans.push(code);
+  }
+
+  const rows = prose
+    .split('\n')
+    .map((line) => (/^\|.*\|$/.test(line) ? line.slice(1, -1).split('|') : []).map((cell) => cell.trim()));
+  return {
+    blocks,
+    commands: [...new Set([...lines, ...spans])],
+    table(...header) {
+      const first = rows.findIndex((row) => header.every((cell, column) => row[column] === cell));
+      if (first < 0) throw new Error(`no table starts with | ${header.join(' | ')} |`);
+      const body = rows.slice(first + 2);
+      const end = body.findIndex((row) => row.length === 0);
+      return end < 0 ? body : body.slice(0, end);
+    },
+  };
+}
