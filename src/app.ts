@@ -20,8 +20,11 @@ import { tokenVerifiers, type Verifiers } from './security.ts';
 /** Everything that a service is made of. */
 export interface AppOptions {
   readonly document: Document;
-  /** By operationId. `Handlers` proves at compile time that each operation has one. */
-  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  /**
+   * By operationId. `Handlers` proves at compile time that each operation has one. May still be on their way: the
+   * document is proved meanwhile.
+   */
+  readonly handlers: Readonly<Record<string, AnyHandler>> | Promise<Readonly<Record<string, AnyHandler>>>;
   readonly authenticator: Authenticator;
   readonly log: Logger;
   /** The most bytes of a body, after decompression. */
@@ -50,7 +53,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   const operations = operationsOf(document);
   const verifiers = { ...tokenVerifiers(document.root, authenticator), ...options.verifiers };
   const { problems, notices } = prove(document, operations, new Set(Object.keys(verifiers)));
-  const { handlers, findings } = await missingOperations(document, operations, options.handlers, missing);
+  const { handlers, findings } = await missingOperations(document, operations, await options.handlers, missing);
   refuse(document, [...problems, ...findings]);
   const contract = openContract(document, operations, verifiers);
   refuse(document, await proveErrorBody(contract, errorBody));

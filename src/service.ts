@@ -75,20 +75,21 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const metrics = await openMetrics(config);
     if (metrics !== undefined) closers.push(metrics.close);
     const opening = openPlants(config, metrics?.onBatch);
+    const handlers = opening.then((backend) => backend.handlers);
+    // The store opens while the document is proved; whether it could is asked after that.
+    handlers.catch(() => undefined);
     closers.push(() =>
       opening.then(
         (backend) => backend.close(),
         () => undefined,
       ),
     );
-    const [document, authenticator, backend] = await Promise.all([
+    const [document, authenticator] = await Promise.all([
       readDocument(config.openapiFile),
       createAuthenticator(config.auth, (error) =>
         log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
       ),
-      opening,
     ]);
-    metrics?.watch(backend.waiting);
     const { jwt } = config.auth;
     if (jwt !== undefined && (jwt.issuer === undefined || jwt.audience === undefined)) {
       log.warn(
@@ -96,7 +97,6 @@ export async function startService(config: Config, log: Logger): Promise<Service
       );
     }
     let draining = false;
-    const { handlers } = backend;
     const app = await createApp({
       document,
       handlers,
@@ -108,9 +108,11 @@ export async function startService(config: Config, log: Logger): Promise<Service
       observe: metrics?.observe,
       async ready() {
         if (draining) throw new Failure(503, 'the service is stopping', { headers: { 'Retry-After': 1 } });
-        await backend.ready();
+        await (await opening).ready();
       },
     });
+    const backend = await opening;
+    metrics?.watch(backend.waiting);
     await backend.ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
     const { url, stop } = await listen(app, config.host, config.port).catch((error: unknown) => {
       throw explainAddress(error, 'PORT');
@@ -121,7 +123,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const [basePath = ''] = basePathsOf(document);
     const operations = operationsOf(document);
     const unimplemented = operations
-      .filter(({ id }) => !Object.hasOwn(handlers, id))
+      .filter(({ id }) => !Object.hasOwn(backend.handlers, id))
       .map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
     return {
       started: {
