@@ -125,12 +125,18 @@ function refuse(document: Document, findings: readonly Finding[]): void {
 const OPERATOR_PATHS = ['/healthz', '/readyz', '/docs', '/openapi.yaml', '/openapi.json'];
 
 /**
- * Helmet's headers for a service of JSON: no page is made of its answers. Nothing here asks a browser for HTTPS, which a
- * service over plain HTTP cannot give.
+ * Helmet's headers for a service of JSON, without those that only concern pages, downloads in old browsers and Flash.
+ * Nothing here asks a browser for HTTPS, which a service over plain HTTP cannot give.
  */
 const SECURITY_HEADERS = helmet({
   contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
   strictTransportSecurity: false,
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
 });
 
 const notAllowed = (method: string, allow: readonly string[]): Failure =>
