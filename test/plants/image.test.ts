@@ -1,6 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
+  constants,
+  copyFileSync,
   cpSync,
   existsSync,
   lstatSync,
@@ -149,10 +151,13 @@ describe('the image', () => {
 
   describe('built by its own steps in an empty folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'plants-image-'));
+    // The other user may not be let into the folders above this checkout.
+    const node = asRoot ? join(folder, 'node') : process.execPath;
     let root = '';
     let app = '';
     beforeAll(() => {
       chmodSync(folder, 0o755);
+      if (asRoot) copyFileSync(process.execPath, node, constants.COPYFILE_FICLONE);
       root = build(folder);
       app = join(root, 'app');
       if (!asRoot) spawnSync('chmod', ['-R', 'a-w', app]);
@@ -173,7 +178,7 @@ describe('the image', () => {
           DATABASE_URL: DATABASE_URL.replace('/data', join(root, 'data')),
           ...env,
         },
-        { cwd: app, main: join(app, 'src/main.ts'), ...(asRoot && { uid: NODE_USER, gid: NODE_USER }) },
+        { cwd: app, main: join(app, 'src/main.ts'), node, ...(asRoot && { uid: NODE_USER, gid: NODE_USER }) },
       );
     }
 

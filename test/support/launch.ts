@@ -32,6 +32,7 @@ interface Invocation {
   /** Node's own. */
   readonly flags?: readonly string[];
   readonly main?: string;
+  readonly node?: string;
 }
 
 const running = new Set<ChildProcess>();
@@ -39,9 +40,9 @@ const running = new Set<ChildProcess>();
 /** Starts `src/main.ts` on a free port of 127.0.0.1, with nothing else of this process's environment but `PATH`. */
 export function launch(
   env: Readonly<Record<string, string>> = {},
-  { args = [], flags = [], main = MAIN, ...options }: Invocation & SpawnOptions = {},
+  { args = [], flags = [], main = MAIN, node = process.execPath, ...options }: Invocation & SpawnOptions = {},
 ): Launched {
-  const child = spawn(process.execPath, [...flags, main, ...args], {
+  const child = spawn(node, [...flags, main, ...args], {
     cwd: PROJECT,
     env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
