@@ -1,5 +1,4 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response, Router } from 'express';
-import helmet from 'helmet';
 import type { Logger } from 'pino';
 import { accessLog, type Trace } from './access-log.ts';
 import { answerFailure, type ErrorBody } from './answer.ts';
@@ -16,6 +15,7 @@ import { missingOperations, type WhenMissing } from './missing.ts';
 import type { AnyHandler } from './operations.ts';
 import { proveErrorBody } from './prove-errors.ts';
 import { tokenVerifiers, type Verifiers } from './security.ts';
+import { SECURITY_HEADERS } from './security-headers.ts';
 
 /** Everything that a service is made of. */
 export interface AppOptions {
@@ -123,21 +123,6 @@ function refuse(document: Document, findings: readonly Finding[]): void {
 }
 
 const OPERATOR_PATHS = ['/healthz', '/readyz', '/docs', '/openapi.yaml', '/openapi.json'];
-
-/**
- * Helmet's headers for a service of JSON, without those that only concern pages, downloads in old browsers and Flash.
- * Nothing here asks a browser for HTTPS, which a service over plain HTTP cannot give.
- */
-const SECURITY_HEADERS = helmet({
-  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
-  strictTransportSecurity: false,
-  crossOriginOpenerPolicy: false,
-  originAgentCluster: false,
-  xDnsPrefetchControl: false,
-  xDownloadOptions: false,
-  xPermittedCrossDomainPolicies: false,
-  xXssProtection: false,
-});
 
 const notAllowed = (method: string, allow: readonly string[]): Failure =>
   new Failure(405, `${method} is not a method of this path: ${allow.join(', ')}`, {

@@ -84,16 +84,11 @@ const mapObjects = (object: Json, change: (value: Json, key: string) => Json): J
 const printYaml = (document: Json): string =>
   stringifyYaml(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
 
-/**
- * Answers under the page's own policy. Two headers that are set for the whole service do not go with it: on a plain
- * HTTP origin browsers ignore them and complain about each in the page's console.
- */
+/** Answers under the page's own policy, in the place of the one for JSON. */
 const asPage =
   (answer: RequestHandler): RequestHandler =>
   (req, res, next) => {
     res.setHeader('Content-Security-Policy', contentSecurityPolicy);
-    res.removeHeader('Cross-Origin-Opener-Policy');
-    res.removeHeader('Origin-Agent-Cluster');
     answer(req, res, next);
   };
 

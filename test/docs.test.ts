@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import express from 'express';
-import helmet from 'helmet';
 import request from 'supertest';
 import { parse } from 'yaml';
 import { docs } from '../src/docs.ts';
+import { SECURITY_HEADERS } from '../src/security-headers.ts';
 
 const document = {
   openapi: '3.1.0',
@@ -29,7 +29,7 @@ const document = {
 
 const service = (basePath = '') =>
   express()
-    .use(helmet())
+    .use(SECURITY_HEADERS)
     .use(docs(document, basePath))
     .use((_req, res) => {
       res.status(418).json({ left: 'to the next handler' });

@@ -4,11 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import helmet from 'helmet';
 import { pino } from 'pino';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { readConfig } from '../../src/config.ts';
 import { docs } from '../../src/docs.ts';
+import { SECURITY_HEADERS } from '../../src/security-headers.ts';
 import { type Service, startService } from '../../src/service.ts';
 import { launchBrowser } from '../support/chromium.ts';
 
@@ -212,7 +212,7 @@ async function taken(id: string): Promise<boolean> {
 /** A page of what the service's own document does not have; what it is sent comes back. */
 function otherOperations(): RequestListener {
   return express()
-    .use(helmet())
+    .use(SECURITY_HEADERS)
     .use(docs(plantDocument, ''))
     .post('/plants', express.text({ type: 'application/json' }), (req, res) => {
       res.type('application/json').send(req.body);
