@@ -25,6 +25,8 @@ Its variables are those of npm start; operations without a handler are mocked, u
 
 const TYPES = 'generated/openapi.ts';
 
+const ENDED_AT_ONCE = 'The server ended soon after its start.';
+
 /** A save is often more than one event. Milliseconds. */
 const SETTLE = 30;
 
@@ -99,6 +101,7 @@ async function loop(): Promise<void> {
     starting = undefined;
     if (stopping) return void next.process.kill('SIGKILL');
     if (started === undefined) return stays(found);
+    if (next.isDead()) return stays(ENDED_AT_ONCE);
 
     const former = serving;
     serving = next;
@@ -107,7 +110,7 @@ async function loop(): Promise<void> {
       if (serving !== next) return;
       serving = undefined;
       if (stopping) return;
-      if (performance.now() - born < 1000) return stays('The server ended soon after its start.');
+      if (performance.now() - born < 1000) return stays(ENDED_AT_ONCE);
       say(styleText('red', 'The server ended and is started again.'));
       savedAt ??= performance.now();
       void follow();
@@ -115,6 +118,7 @@ async function loop(): Promise<void> {
     if (former !== undefined) {
       former.send('stop' satisfies Order, () => undefined);
       await Promise.race([once(former, 'exit'), pause(LAST_ANSWERS)]);
+      if (serving !== next) return;
     }
 
     const first = saidLast === undefined;
