@@ -4,7 +4,7 @@ export default {
   testMatch: ['<rootDir>/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
-  testTimeout: 30_000,
+  testTimeout: 60_000,
   // The default leaves a core idle.
   maxWorkers: '100%',
 };

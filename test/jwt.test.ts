@@ -516,14 +516,14 @@ describe('a key server', () => {
   });
 
   test('that stalls when the keys are old delays the first token only', async () => {
-    const { verify } = verifier({ timeout: 600, refreshAfter: -1 });
+    const { verify } = verifier({ timeout: 1_500, refreshAfter: -1 });
     const token = await issuer.sign();
     await verify(token);
     issuer.answer = () => {};
     await verify(token);
     const start = performance.now();
     await verify(token);
-    expect(performance.now() - start).toBeLessThan(300);
+    expect(performance.now() - start).toBeLessThan(1_000);
   });
 
   test('that fails is left alone for a while, and clients are told how long', async () => {

@@ -114,7 +114,7 @@ describe('content types of clients', () => {
       server.closeAllConnections();
       server.close();
     }
-  }, 30_000);
+  });
 });
 
 describe('a body that is required', () => {

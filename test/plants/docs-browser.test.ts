@@ -146,7 +146,7 @@ interface Seen {
 async function visit(url: string, story: (page: Page, seen: Seen) => Promise<void>): Promise<void> {
   const page = await context.newPage();
   try {
-    page.setDefaultTimeout(10_000);
+    page.setDefaultTimeout(30_000);
     const seen: Seen = { requests: [], complaints: [] };
     page.on('request', (request) => seen.requests.push(request.url()));
     page.on('pageerror', (error) => seen.complaints.push(error.message));

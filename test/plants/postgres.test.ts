@@ -10,6 +10,7 @@ import { Client } from 'pg';
 import { openPostgres } from '../../src/stores/postgres.ts';
 import { type PlantStore, StoreRefused, StoreUnavailable, Unstorable } from '../../src/stores/store.ts';
 import { type Certificate, makeCertificate } from '../support/certificate.ts';
+import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { describeStore } from './store-suite.ts';
 
@@ -35,19 +36,6 @@ async function open(url: string, maxWaiting = limits.maxWaiting): Promise<PlantS
   const store = await openPostgres(url, { maxWaiting });
   opened.push(store);
   return store;
-}
-
-async function until(condition: () => Promise<unknown> | boolean, patience = 10_000): Promise<void> {
-  const deadline = Date.now() + patience;
-  for (;;) {
-    try {
-      if ((await condition()) !== false) return;
-      if (Date.now() > deadline) throw new Error('it never happened');
-    } catch (error) {
-      if (Date.now() > deadline) throw error;
-    }
-    await delay(20);
-  }
 }
 
 /** A session of its own, which can hold locks. */
@@ -297,12 +285,13 @@ describe('storing', () => {
       Promise.all((at === 0 ? ids : ids.toReversed()).map((id) => store.add({ id, name: 'Basil' }))),
     );
     await delay(100);
-    const start = performance.now();
     await rival.query('ROLLBACK');
     const outcomes = (await Promise.all(adds)).flat();
-    // PostgreSQL looks for deadlocks after a second.
-    expect(performance.now() - start).toBeLessThan(700);
     expect(outcomes.filter((outcome) => outcome === 'added').length).toBe(100);
+    // What a connection counts is there at the latest when it ends.
+    await Promise.all(stores.map((store) => store.close()));
+    const counted = 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()';
+    expect(await server.query(counted, url)).toEqual([{ deadlocks: 0 }]);
   });
 });
 
@@ -344,10 +333,10 @@ describe('starting', () => {
     through.silent = true;
     const start = performance.now();
     const store = await open(`postgres://u:p@127.0.0.1:${through.port}/plants?connect_timeout=1`);
-    expect(performance.now() - start).toBeLessThan(1500);
+    expect(performance.now() - start).toBeLessThan(2_500);
     const left = performance.now();
     await Promise.all([store.add({ id: 1n, name: 'Basil' }).catch(() => {}), store.close()]);
-    expect(performance.now() - left).toBeLessThan(1500);
+    expect(performance.now() - left).toBeLessThan(2_500);
   });
 
   const here = (): string => `postgres://postgres:correct%20horse@127.0.0.1:${server.port}/postgres`;
@@ -490,13 +479,13 @@ describe('trouble', () => {
       const run = load(store, next);
       await delay(50 + 200 * Math.random());
       await server.kill();
-      await until(() => run.failures.length > 0);
+      await eventually(() => run.failures.length > 0);
       await server.start();
       const before = run.acknowledged.size;
-      await until(() => run.acknowledged.size > before + 50);
+      await eventually(() => run.acknowledged.size > before + 50);
       const { acknowledged, failures, slowest, next: after } = await run.stop();
       expect(failures.filter((failure) => !(failure instanceof StoreUnavailable))).toEqual([]);
-      expect(slowest).toBeLessThan(6500);
+      expect(slowest).toBeLessThan(20_000);
       await expectFound(url, acknowledged);
       next = after;
     }
@@ -514,7 +503,7 @@ describe('trouble', () => {
       );
     }
     const before = run.acknowledged.size;
-    await until(() => run.acknowledged.size > before + 50);
+    await eventually(() => run.acknowledged.size > before + 50);
     const { acknowledged, failures } = await run.stop();
     expect(failures.filter((failure) => !(failure instanceof StoreUnavailable))).toEqual([]);
     await expectFound(url, acknowledged);
@@ -527,12 +516,12 @@ describe('trouble', () => {
     await locker.query('BEGIN; LOCK TABLE plants');
     const start = performance.now();
     const outcomes = await Promise.allSettled([store.add({ id: 1n, name: 'Basil' }), store.ready()]);
-    expect(performance.now() - start).toBeLessThan(1500);
+    expect(performance.now() - start).toBeLessThan(2_500);
     expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)).toEqual([
       expect.any(StoreUnavailable),
       expect.any(StoreUnavailable),
     ]);
-    await until(async () => {
+    await eventually(async () => {
       const [row] = await server.query("SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
       return row?.count === 0;
     });
@@ -561,16 +550,16 @@ describe('trouble', () => {
     const start = performance.now();
     await expect(store.add({ id: 2n, name: 'Sage' })).rejects.toThrow(/no answer within 300 ms/);
     await expect(store.ready()).rejects.toThrow(StoreUnavailable);
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(2_500);
     through.silent = false;
-    await until(() => store.ready());
+    await eventually(() => store.ready());
     expect(await store.add({ id: 3n, name: 'Thyme' })).toBe('added');
   });
 
   test('trusts none of its connections after one of them was silent', async () => {
     const through = await proxy();
     const url = await server.createSchema();
-    const store = await open(`${url.replace(String(server.port), String(through.port))}&statement_timeout=500`);
+    const store = await open(`${url.replace(String(server.port), String(through.port))}&statement_timeout=1500`);
     const locker = await session(url);
     await locker.query('BEGIN; LOCK TABLE plants');
     const busy = [];
@@ -581,7 +570,7 @@ describe('trouble', () => {
     await locker.query('ROLLBACK');
     await Promise.all(busy);
     through.silence();
-    await expect(store.add({ id: 5n, name: 'Sage' })).rejects.toThrow(/no answer within 500 ms/);
+    await expect(store.add({ id: 5n, name: 'Sage' })).rejects.toThrow(/no answer within 1500 ms/);
     expect(await store.add({ id: 6n, name: 'Sage' })).toBe('added');
   });
 
@@ -595,7 +584,7 @@ describe('trouble', () => {
     const store = await open(single);
     await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(/too many connections.*SQLSTATE 53300/);
     await holder.end();
-    await until(() => store.ready());
+    await eventually(() => store.ready());
     expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
   });
 
@@ -605,7 +594,7 @@ describe('trouble', () => {
     const database = new URL(url).pathname.slice(1);
     const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`;
     await server.query(`ALTER DATABASE ${database} SET default_transaction_read_only = on; ${backends}`);
-    await until(async () => expect(await store.ready().catch(String)).toMatch(/read-only transaction/));
+    await eventually(async () => expect(await store.ready().catch(String)).toMatch(/read-only transaction/));
     await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
     // Only new connections see this: one that still reads only must not be used again.
     await server.query(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
@@ -616,10 +605,17 @@ describe('trouble', () => {
     const store = await open(await server.createSchema(), 10);
     const outcomes = Array.from({ length: 12 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
     expect(store.stats()).toEqual({ waiting: 10 });
-    const start = performance.now();
+    const first = Promise.race(
+      outcomes.map((outcome, at) =>
+        outcome.then(
+          () => at,
+          () => at,
+        ),
+      ),
+    );
     await expect(outcomes[10]).rejects.toThrow('The store is busy: 10 plants are waiting.');
     await expect(outcomes[11]).rejects.toThrow(StoreUnavailable);
-    expect(performance.now() - start).toBeLessThan(50);
+    expect(await first).toBe(10);
     expect(await Promise.all(outcomes.slice(0, 10))).toEqual(Array(10).fill('added'));
     expect(store.stats()).toEqual({ waiting: 0 });
   });
@@ -632,7 +628,7 @@ describe('trouble', () => {
     await expect(store.add({ id: 1000n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
     expect(new Set(await Promise.all(waiting))).toEqual(new Set(['added']));
     await closed;
-    await until(async () => {
+    await eventually(async () => {
       const rows = await server.query("SELECT FROM pg_stat_activity WHERE application_name = 'closed'");
       return rows.length === 0;
     });
@@ -647,7 +643,7 @@ describe('trouble', () => {
     const lost = store.add({ id: 1n, name: 'Basil' }).catch((error: unknown) => error);
     const start = performance.now();
     await store.close();
-    expect(performance.now() - start).toBeLessThan(2600);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(await lost).toBeInstanceOf(StoreUnavailable);
   });
 });

@@ -290,9 +290,9 @@ function urlOf(address: ReturnType<ReturnType<typeof createServer>['address']>):
   return `http://127.0.0.1:${address.port}/plants`;
 }
 
-/** Whether a process ends within two seconds; a zombie has ended. */
+/** Whether a process ends within 20 seconds; a zombie has ended. */
 async function goneOrDead(pid: string): Promise<boolean> {
-  for (let attempt = 0; attempt < 100; attempt += 1) {
+  for (let attempt = 0; attempt < 1000; attempt += 1) {
     const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => undefined);
     if (stat === undefined || / [ZX] /.test(stat)) return true;
     await sleep(20);

@@ -49,7 +49,7 @@ export interface Running {
   /** What it has written since the last call of `forget`. */
   output(): string;
   forget(): void;
-  /** Resolves to what matches, once it is written. @throws {Error} with the output, if the program ends or 40 s pass. */
+  /** Resolves to what matches, once it is written. @throws {Error} with the output, if the program ends or 60 s pass. */
   said(pattern: RegExp): Promise<RegExpExecArray>;
   /** Resolves to its exit code, or the signal that ended it. */
   readonly exit: Promise<number | string>;
@@ -78,7 +78,7 @@ export function start(folder: string, args: readonly string[], env: Readonly<Rec
       output = '';
     },
     async said(pattern) {
-      for (let waited = 0; waited < 40_000; waited += 10) {
+      for (let waited = 0; waited < 60_000; waited += 10) {
         const found = pattern.exec(output);
         if (found !== null) return found;
         if (child.exitCode !== null) break;

@@ -2,7 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { eventually } from './eventually.ts';
 
 export const PROJECT = join(import.meta.dirname, '../..');
 export const MAIN = join(PROJECT, 'src/main.ts');
@@ -93,7 +93,7 @@ export function launch(
           fail(error);
         }
       };
-      const timer = setTimeout(() => fail('no such line within 10 s'), 10_000);
+      const timer = setTimeout(() => fail('no such line within 30 s'), 30_000);
       watchers.add(look);
       exit.then((how) => fail(`the service ended with ${how}`));
       look();
@@ -142,7 +142,7 @@ export async function post(url: string, plant: object, token = 'token'): Promise
 }
 
 /**
- * Sends a plant but for its last byte.
+ * Sends a plant but for its last byte, to a service that has read the headers.
  *
  * @returns what sends that byte, and resolves to all that came back once the connection is closed.
  */
@@ -157,11 +157,16 @@ export async function postAlmost(url: string, plant: object): Promise<() => Prom
   });
   socket.on('error', () => undefined);
   const closed = once(socket, 'close');
-  const fields = ['Authorization: Bearer token', 'Content-Type: application/json', `Content-Length: ${body.length}`];
+  const fields = [
+    'Authorization: Bearer token',
+    'Content-Type: application/json',
+    `Content-Length: ${body.length}`,
+    'Expect: 100-continue',
+  ];
   socket.write(`POST /plants HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields.join('\r\n')}\r\n\r\n`);
+  await eventually(() => received === 'HTTP/1.1 100 Continue\r\n\r\n');
+  received = '';
   socket.write(body.slice(0, -1));
-  // Long enough for the service to have read the headers.
-  await delay(100);
   return async () => {
     socket.write(body.slice(-1));
     await closed;

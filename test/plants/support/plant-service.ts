@@ -73,6 +73,8 @@ export interface ServiceProcess {
   output(): string;
   /** Bytes on its heap and beside it, after a collection. */
   memory(): Promise<number>;
+  /** How many plants wait for the store. It must have a `METRICS_PORT`. */
+  waiting(): Promise<number>;
   /** Resolves to its exit code, or the signal that ended it. */
   readonly exit: Promise<number | string>;
 }
@@ -115,6 +117,11 @@ export async function start(env: Readonly<Record<string, string>>): Promise<Serv
       const told = once(child, 'message');
       child.send('measure');
       return Number((await told)[0]);
+    },
+    async waiting() {
+      const [, metrics = ''] = /"metrics":"([^"]+)"/.exec(output) ?? [];
+      const [, waiting] = /^store_waiting (\d+)$/m.exec(await (await fetch(metrics)).text()) ?? [];
+      return Number(waiting);
     },
     exit,
   };
