@@ -42,6 +42,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
     if (declared.kind === 'stream') return { media: declared, body: limited(request, response, limit) };
 
     await new Promise<void>((resolve, reject) => {
+      if (request.headers['transfer-encoding'] !== undefined) rejectLarge(request, limit, reject);
       readBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
     });
     const bytes: unknown = request.body;
@@ -187,6 +188,15 @@ function limited(request: Request, response: Response, limit: number): Readable 
   });
   request.on('aborted', () => stream.destroy(new Failure(400, 'the request was cut off')));
   return request.pipe(stream);
+}
+
+/** Refuses a body of unknown length once it is too large: `raw` would do so when it has ended, which it may never. */
+function rejectLarge(request: Request, limit: number, reject: (why: Failure) => void): void {
+  let size = 0;
+  request.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limit) reject(tooLarge(limit));
+  });
 }
 
 const tooLarge = (limit: number): Failure => new Failure(413, `the body must be at most ${limit} bytes`);

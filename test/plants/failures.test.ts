@@ -133,7 +133,8 @@ describe('a body', () => {
     for (const body of bodies) expect(failure(await body, 413)).toBe('the body must be at most 102400 bytes');
     const size = large.length.toString(16);
     const chunked = request('POST /plants', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
-    const { responses } = await exchange(service.port, `${chunked}${size}\r\n${large}\r\n0\r\n\r\n`);
+    // It has not ended, and may never.
+    const { responses } = await exchange(service.port, `${chunked}${size}\r\n${large}\r\n`);
     expect(responses.map(({ status }) => status)).toEqual([413]);
   });
 
