@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { type Readable, Transform } from 'node:stream';
 import { type Request, type Response, raw } from 'express';
 import { type Json, objectAt } from './contract/document.ts';
-import { essenceOf, isFile, type MediaType, type Operation } from './contract/operation.ts';
+import { isFile, type MediaType, mediaTypeFor, type Operation, parametersOfType } from './contract/operation.ts';
 import { itemSchemas, propertySchemas, typesOf } from './contract/schema.ts';
 import { Failure } from './failure.ts';
 import { MAX_DEPTH, nestsTooDeep, parseJson } from './int64.ts';
@@ -20,8 +20,9 @@ export type BodyReader = (request: Request, response: Response) => Promise<ReadB
 const NONE: ReadBody = { media: undefined, body: undefined };
 
 /**
- * Prepares to read an operation's bodies. JSON becomes values with exact integers, text a string, a form an object,
- * `multipart/form-data` an object with a `File` for each file, anything else a stream.
+ * Prepares to read an operation's bodies. JSON becomes values with exact integers, text a string (or the number or boolean
+ * that its schema asks for), a form an object, `multipart/form-data` an object with a `File` for each file, anything else a
+ * stream.
  *
  * @param limit the most bytes of a body, after decompression.
  */
@@ -36,7 +37,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
 
   return async (request, response) => {
     if (!hasBody(request) || requestBody === undefined) return absent();
-    const declared = mediaTypeFor(request.headers['content-type'], media);
+    const declared = declaredType(request.headers['content-type'], media);
     proveFraming(request, declared, limit);
     if (request.headers.expect !== undefined) response.writeContinue();
     if (declared.kind === 'stream') return { media: declared, body: limited(request, response, limit) };
@@ -51,7 +52,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
       return { media: declared, body: await multipart(root, declared, request, bytes) };
     if (!isUtf8(bytes)) throw new Failure(400, 'the body must be UTF-8');
     const text = bytes.toString();
-    if (declared.kind === 'text') return { media: declared, body: text };
+    if (declared.kind === 'text') return { media: declared, body: typed(root, declared.schema, text) };
     return { media: declared, body: declared.kind === 'json' ? json(text) : form(root, declared.schema, text) };
   };
 }
@@ -77,44 +78,20 @@ function proveFraming({ headers }: Request, { kind }: MediaType, limit: number):
 
 const orList = (media: readonly MediaType[]): string => media.map(({ type }) => type).join(' or ') || 'declared';
 
-/**
- * The declared media type for what a client says it sends: the type itself before a range (OpenAPI 3.1 §4.8.14.1), with
- * its parameters before without.
- */
-function mediaTypeFor(contentType: string | undefined, media: readonly MediaType[]): MediaType {
-  const exact = media.find(({ type }) => type === contentType);
-  if (exact !== undefined) return exact;
-  const sent = essenceOf(contentType ?? '');
-  const [group] = sent.split('/');
-  const fitting = [sent, `${group}/*`, '*/*'].map((type) =>
-    media.filter((candidate) => essenceOf(candidate.type) === type && hasParameters(contentType, candidate.type)),
-  );
-  const found = fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
+/** The declared media type for what a client says it sends. @throws {Failure} 415 */
+function declaredType(contentType: string | undefined, media: readonly MediaType[]): MediaType {
+  const found = mediaTypeFor(media, contentType ?? '');
   if (found === undefined) {
     throw new Failure(415, `the body must be ${orList(media)}`, {
       headers: { Accept: media.map(({ type }) => type).join(', ') },
     });
   }
-  const charset = parametersOf(contentType).get('charset');
+  const charset = contentType?.includes(';') ? parametersOfType(contentType).get('charset') : undefined;
   if (charset !== undefined && found.kind !== 'stream' && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
     throw new Failure(415, 'the charset of the body must be utf-8');
   }
   return found;
 }
-
-/** Whether what was sent has the parameters that the declared type names, but for a charset. */
-function hasParameters(sent: string | undefined, declared: string): boolean {
-  const given = parametersOf(sent);
-  return [...parametersOf(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);
-}
-
-const parametersOf = (type = ''): Map<string, string> =>
-  new Map(
-    [...type.matchAll(/;\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)].map(([, name = '', quoted, plain = '']) => [
-      name.toLowerCase(),
-      (quoted ?? plain).toLowerCase(),
-    ]),
-  );
 
 function json(text: string): unknown {
   try {

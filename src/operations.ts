@@ -43,15 +43,22 @@ type Towards<Kept extends '$read' | '$write', T> = T extends { readonly [K in Ke
         : T;
 
 /** The value of a body of a media type, as a handler sees it. */
-type JsonEssence = 'application/json' | `application/${string}+json`;
+type JsonEssence = 'application/json' | `application/${string}+json` | 'text/json';
 type JsonType = JsonEssence | `${JsonEssence};${string}`;
 type BodyOf<Type, Value> = Type extends JsonType
   ? Value
   : Type extends 'multipart/form-data' | 'application/x-www-form-urlencoded'
     ? Value
     : Type extends `text/${string}`
-      ? string
+      ? TextOf<Value>
       : Readable;
+/** What a text says; of a list or an object it says it in a way of its own. */
+type TextOf<Value> = unknown extends Value
+  ? string
+  : [Extract<Value, Scalar>] extends [never]
+    ? Readable
+    : Extract<Value, Scalar>;
+type Scalar = string | number | bigint | boolean;
 
 type RequestBody<Op> =
   Get<Op, 'requestBody'> extends { content: infer Content }
@@ -115,7 +122,9 @@ type ReplyHeaders<Response> =
 
 type Bytes = Readable | Uint8Array | Blob;
 /** A body of a media type, as a handler returns it. */
-type WrittenAs<Type, Value> = Type extends JsonType ? Value : string | Bytes;
+type WrittenAs<Type, Value> = Type extends JsonType
+  ? Value
+  : (Type extends `text/${string}` ? Extract<Value, Scalar> : never) | string | Bytes;
 
 type ReplyBody<Response> =
   Get<Response, 'content'> extends infer Content

@@ -130,10 +130,12 @@ function fromQuery(
     return entries.length === 0 ? undefined : typedObject(root, schema, entries);
   };
   if (style === 'deepObject') {
-    return gathered(
-      (key) => isDeep(parameter, key),
-      (key) => key.slice(name.length + 1, -1),
-    );
+    const deep = [...pairs].filter(([key]) => isDeep(parameter, key));
+    const entries = deep.flatMap(([key, texts]) => {
+      const path = key.slice(name.length + 1, -1).split('][');
+      return texts.map((text): DeepEntry => [path, decode(text)]);
+    });
+    return entries.length === 0 ? undefined : typedDeep(root, [schema], entries);
   }
   if (shape === 'object' && explode && style === 'form') {
     const own = propertiesOf(root, schema);
@@ -199,7 +201,7 @@ const pairUp = (parts: readonly string[]): [string, string][] =>
   parts.flatMap((part, index): [string, string][] => (index % 2 === 0 ? [[part, parts[index + 1] ?? '']] : []));
 
 const isDeep = ({ name, style }: Parameter, key: string): boolean =>
-  style === 'deepObject' && key.startsWith(`${name}[`) && key.endsWith(']');
+  style === 'deepObject' && key.startsWith(name) && /^(\[[^[\]]*\])+$/.test(key.slice(name.length));
 
 /** What JSON says, or the text as it is: then the check says what is wrong. */
 export const jsonOr = (text: string): unknown => {
@@ -258,6 +260,35 @@ function typedObject(root: Json, schema: unknown, entries: readonly (readonly [s
           : typedItems(root, array, [text, ...more]),
       ];
     }),
+  );
+}
+
+/** The names in the brackets of a key, and what is left of them further inside; the text. */
+type DeepEntry = readonly [path: readonly string[], text: string];
+
+/**
+ * A value of the `deepObject` style. OpenAPI defines it for objects of scalars; objects in objects and lists are read as
+ * is the custom: `[a][b]=1`, and `[]=1` or `[0]=1` for the items of a list, in their order.
+ */
+function typedDeep(root: Json, schemas: readonly unknown[], entries: readonly DeepEntry[]): unknown {
+  const leaf = entries.find(([path]) => path.length === 0);
+  const array = schemas.find((schema) => shapeOf(root, schema) === 'array');
+  const isList =
+    array !== undefined && entries.every(([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0);
+  const texts = entries.map(([, text]) => text);
+  if (isList) return typedItems(root, array, texts);
+  // A text where there are members, too: the check says what is wrong.
+  if (leaf !== undefined) return entries.length === 1 ? typedByAny(root, schemas, leaf[1]) : texts;
+  const members = Map.groupBy(entries, ([[first = '']]) => first);
+  return Object.fromEntries(
+    [...members].map(([key, inside]) => [
+      key,
+      typedDeep(
+        root,
+        schemas.flatMap((schema) => propertySchemas(root, schema, key)),
+        inside.map(([[, ...path], text]): DeepEntry => [path, text]),
+      ),
+    ]),
   );
 }
 

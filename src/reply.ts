@@ -5,9 +5,9 @@ import { isObject } from './contract/document.ts';
 import {
   type DeclaredResponse,
   declaredFor,
-  essenceOf,
   kindOf,
   type MediaType,
+  mediaTypeFor,
   type Operation,
 } from './contract/operation.ts';
 import { type OperationValidator, Violations } from './contract/validator.ts';
@@ -105,11 +105,7 @@ function mediaFor(response: DeclaredResponse, { contentType }: AnyReply, broken:
     if (media.length > 1) throw broken('its contentType must say which of the declared media types it is');
     return media[0];
   }
-  const essence = essenceOf(contentType);
-  const [group] = essence.split('/');
-  const found = [essence, `${group}/*`, '*/*']
-    .map((type) => media.find((candidate) => essenceOf(candidate.type) === type))
-    .find((candidate) => candidate !== undefined);
+  const found = mediaTypeFor(media, contentType);
   if (found === undefined) throw broken(`the document declares no ${contentType}`);
   return found;
 }
@@ -128,18 +124,20 @@ async function write(
   broken: Broken,
 ): Promise<CheckedReply['body']> {
   if (body === undefined) throw broken('the document declares a body');
-  const kind = kindOf(type);
+  const range = media.type.includes('*');
+  const kind = range ? kindOf(type) : media.kind;
   if (kind === 'json') {
     await validator.response(response, media, body);
     return stringifyJson(body);
   }
-  if (typeof body === 'string') {
-    await validator.response(response, media, body);
-    return body;
+  const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof body);
+  if (kind === 'text' || range) {
+    if (isScalar) await validator.response(response, media, body);
+    else if (media.constrained) {
+      throw broken(`a body of ${type} must be a string, so that it can be checked against the schema`);
+    }
   }
-  if (media.constrained && (kind === 'text' || media.type.includes('*'))) {
-    throw broken(`a body of ${type} must be a string, so that it can be checked against the schema`);
-  }
+  if (typeof body === 'string' || (kind === 'text' && isScalar)) return String(body);
   if (body instanceof Readable || body instanceof Uint8Array) return body;
   if (body instanceof Blob) return Readable.fromWeb(body.stream());
   throw broken(`a body of ${media.type} is a string, a Uint8Array, a Blob or a Readable`);

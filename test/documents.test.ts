@@ -530,6 +530,101 @@ describe('schemas', () => {
   });
 });
 
+describe('what documents seldom say', () => {
+  let served: Served;
+  const { script, handler } = scripted();
+  beforeAll(async () => {
+    served = await serve(documentFile('uncommon.yaml'), {
+      ...handlersFor(echo, 'merged', 'near', 'deep', 'own', 'amounts'),
+      texts: async (request) =>
+        request.body instanceof Readable
+          ? { status: 200, contentType: 'application/json', body: await text(request.body) }
+          : handler(request),
+    });
+  });
+  const query = (target: string) =>
+    served.client.get(target).then(({ status, body }) => (status === 200 ? body.query : body.message));
+
+  test('text is the number that its schema asks for, JSON by another name, or passes as it is', async () => {
+    const post = (type: string, body: string) => served.client.post('/texts').set('Content-Type', type).send(body);
+    expect(served.lines).toEqual([
+      expect.objectContaining({
+        msg: 'not all of the document is enforced',
+        places: [
+          expect.stringContaining('multipleOf is checked only to the nearest double'),
+          ...['text/csv', 'text/event-stream', 'application/xml'].map((type) =>
+            expect.stringContaining(`bodies of ${type} pass as they are`),
+          ),
+        ],
+      }),
+    ]);
+    script.next = () => ({ status: 200, contentType: 'application/json', body: 1 });
+    await post('text/plain', '5').expect(200);
+    await post('text/plain', 'five').expect(400);
+    await post('text/json', '{"n":1}').expect(200);
+    await post('text/json', '{}').expect(400);
+    expect((await post('text/csv', 'a,b').expect(200)).body).toBe('a,b');
+  });
+
+  test.each<[string, unknown, number, string]>([
+    ['text/plain', 5, 200, '5'],
+    ['text/plain', 'five', 500, ''],
+    ['text/event-stream', 'data: {}\n\n', 200, 'data: {}\n\n'],
+    ['application/xml', '<a/>', 200, '<a/>'],
+    ['application/json;profile=two', 2, 200, '2'],
+    ['application/json;profile=two', 1, 500, ''],
+    ['application/json; profile="one"', 1, 200, '1'],
+  ])('a reply of %s with %j', async (contentType, body, status, sent) => {
+    script.next = () => ({ status: 200, contentType, body });
+    const response = await served.client
+      .post('/texts')
+      .set('Content-Type', 'text/plain')
+      .send('5')
+      .responseType('blob')
+      .expect(status);
+    if (status === 200) expect(String(response.body)).toBe(sent);
+  });
+
+  test.each<[string, unknown]>([
+    ['/merged?first=9&second=9', { first: 9, second: 9 }],
+    ['/merged?first=10', '/query/first must be <= 9'],
+    ['/merged?second=10', '/query/second must be <= 9'],
+    ['/near?q=1', { q: 1 }],
+    ['/near?q=one', '/query/q must be integer'],
+    ['/deep?f[a][min]=1&f[word]=x', { f: { a: { min: 1 }, word: 'x' } }],
+    ['/deep?f[a][not][x]=true', { f: { a: { not: { x: true } } } }],
+    ['/deep?f[list]=1&f[list]=2', { f: { list: [1, 2] } }],
+    ['/deep?f[list][]=1&f[list][]=2', { f: { list: [1, 2] } }],
+    ['/deep?f[list][0]=1&f[list][1]=2', { f: { list: [1, 2] } }],
+    ['/deep?f[a][min]=one', '/query/f/a/min must be integer'],
+    ['/deep?f[a]=1', '/query/f/a must be object'],
+    ['/deep?f[a]=1&f[a][min]=1', '/query/f/a must be object'],
+    ['/deep?f[other][x]=1', '/query/f/other must NOT have additional properties'],
+    ['/deep?f[__proto__][x]=1', '/query/f/__proto__ must NOT have additional properties'],
+    ['/deep?f[a]min=1', '/query/f[a]min is not a parameter of this operation'],
+    ['/deep?expand[]=a&expand[]=b', { expand: ['a', 'b'] }],
+    ['/amounts?cents=19.99', { cents: 19.99 }],
+    ['/amounts?cents=283636.67', { cents: 283636.67 }],
+    ['/amounts?cents=-4.35', { cents: -4.35 }],
+    ['/amounts?cents=1e22', { cents: 1e22 }],
+    ['/amounts?cents=0', { cents: 0 }],
+    ['/amounts?cents=0.001', '/query/cents must be multiple of 0.01'],
+    ['/amounts?cents=1e-300', '/query/cents must be multiple of 0.01'],
+    ['/amounts?fives=1242555227.6', { fives: 1242555227.6 }],
+    ['/amounts?fives=0.06', '/query/fives must be multiple of 0.05'],
+    ['/amounts?dozens=24', { dozens: 24 }],
+    ['/amounts?dozens=25', '/query/dozens must be multiple of 12'],
+  ])('%s', async (target, expected) => {
+    expect(await query(target)).toEqual(expected);
+  });
+
+  test('names that every object has are members like any other', async () => {
+    await served.client.post('/own').send({ valueOf: 1 }).expect(200);
+    await served.client.post('/own').send({}).expect(400);
+    await served.client.post('/own').send({ valueOf: 1, constructor: 1 }).expect(400);
+  });
+});
+
 describe('documents split over files', () => {
   test('are served as one, with their discriminators', async () => {
     const { client } = await serve(documentFile('split/openapi.yaml'), { putPet: echo });

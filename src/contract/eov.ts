@@ -4,7 +4,9 @@ import { OpenApiSpecLoader } from 'express-openapi-validator/dist/framework/open
 import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
 import { int64Format } from '../int64.ts';
 import { type Json, objectAt } from './document.ts';
+import { isMultipleOf } from './multiple.ts';
 import type { SecurityRequirement } from './operation.ts';
+import { multipleFormat } from './rewrite.ts';
 
 /** Whose credentials were accepted, by scheme, and why others were not. */
 export interface Granted {
@@ -82,6 +84,7 @@ settleDeprecation();
 export async function judgesOf(
   operations: ReadonlyMap<string, JudgedOperation>,
   components: Json,
+  fractions: Iterable<number>,
   schemes: Readonly<Record<string, JudgeScheme>>,
 ): Promise<Map<string, Judge>> {
   // Both are typed to take any document of OpenAPI, which the type of this one does not prove.
@@ -97,7 +100,7 @@ export async function judgesOf(
     validateRequests: { allErrors: true },
     validateResponses: { allErrors: true },
     ajvFormats: { mode: 'full' },
-    formats: { int64: int64Format },
+    formats: { int64: int64Format, ...multipleFormats(fractions) },
     fileUploader: false,
     validateSecurity: {
       handlers: Object.fromEntries(
@@ -117,7 +120,7 @@ export async function judgesOf(
       ),
     },
   });
-  admitOpenTuples(validator);
+  adjustAjv(validator);
   const spec = new OpenApiSpecLoader({ apiDoc, validateApiSpec: false, $refParser: { mode: 'bundle' } });
   const handlers = validator.installMiddleware(spec.load());
   const step = (name: string): RequestHandler => {
@@ -217,10 +220,21 @@ const examiner =
     openapi,
   });
 
-/** Ajv's strict mode refuses a tuple that may be shorter or longer than its `prefixItems`, and no option reaches it. */
-function admitOpenTuples({ ajvOpts }: OpenApiValidator): void {
+const multipleFormats = (fractions: Iterable<number>) =>
+  Object.fromEntries(
+    Array.from(fractions, (fraction) => [
+      multipleFormat(fraction),
+      { type: 'number' as const, validate: (value: number) => isMultipleOf(value, fraction) },
+    ]),
+  );
+
+/**
+ * Sets what no option of express-openapi-validator reaches: Ajv's strict mode would refuse a tuple that may be shorter or
+ * longer than its `prefixItems`, and without `ownProperties` it takes `constructor` for a member of every object.
+ */
+function adjustAjv({ ajvOpts }: OpenApiValidator): void {
   for (const kind of ['preprocessor', 'request', 'response'] as const) {
-    const options = { ...ajvOpts[kind], strictTuples: false };
+    const options = { ...ajvOpts[kind], strictTuples: false, ownProperties: true };
     Object.defineProperty(ajvOpts, kind, { value: options });
   }
 }
@@ -256,7 +270,8 @@ export function findingsOf(error: unknown): { path: string; message: string }[] 
   const telling = all.filter(({ errorCode }) => errorCode !== 'if.openapi.validation');
   return (telling.length > 0 ? telling : all).map(({ path, message }) => ({
     path: String(path).replace(/^\/(body|response\/value)(?=\/|$)/, ''),
-    message: MESSAGES.get(String(message)) ?? String(message),
+    message:
+      MESSAGES.get(String(message)) ?? String(message).replace(/^must match format "(multiple of .*)"$/, 'must be $1'),
   }));
 }
 

@@ -38,7 +38,7 @@ const NAMES =
 const DATA = new Set(['default', 'const', 'enum', 'example', 'value']);
 
 const isData = (key: string, value: unknown, at: string): boolean =>
-  (DATA.has(key) || (key === 'examples' && Array.isArray(value))) && !NAMES.test(at);
+  (DATA.has(key) || key.startsWith('x-') || (key === 'examples' && Array.isArray(value))) && !NAMES.test(at);
 
 const SCHEME = /^[a-z][a-z\d+.-]+:/i;
 
@@ -219,7 +219,7 @@ function referencesIn(value: unknown): string[] {
 async function readYaml(file: string): Promise<unknown> {
   const text = await readFile(file, 'utf8');
   // js-yaml is several times faster; the other parser knows merge keys, and where a mistake is.
-  const quick = /^\s*<<\s*:/m.test(text) ? undefined : attempt(() => parseYaml(text));
+  const quick = /<<["']?\s*:/.test(text) ? undefined : attempt(() => parseYaml(text));
   if (isObject(quick)) return quick;
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, merge: true, prettyErrors: false });

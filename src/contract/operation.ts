@@ -1,5 +1,5 @@
 import { arrayAt, type Document, follow, isObject, type Json, objectAt, token } from './document.ts';
-import { saysMoreThanString } from './schema.ts';
+import { saysMoreThanString, typesOf } from './schema.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
@@ -74,7 +74,7 @@ export interface Operation {
 export function operationsOf(document: Document): Operation[] {
   const { root } = document;
   return Object.entries(objectAt(root.paths)).flatMap(([path, value]) => {
-    const item = follow(root, value) ?? {};
+    const item = pathItemOf(root, value);
     const pointer = `/paths/${token(path)}`;
     return METHODS.filter((method) => isObject(item[method])).map((method) => {
       const source = objectAt(item[method]);
@@ -95,6 +95,9 @@ export function operationsOf(document: Document): Operation[] {
   });
 }
 
+/** A Path Item Object with what it references drawn in (OpenAPI 3.1 §4.8.9): its own members are the nearer ones. */
+export const pathItemOf = (root: Json, value: unknown): Json => ({ ...follow(root, value), ...objectAt(value) });
+
 /** The response that the document declares for a status: the code itself, its range, `default` (OpenAPI 3.1 §4.8.16). */
 export function declaredFor(operation: Operation, status: number): DeclaredResponse | undefined {
   const find = (key: string) => operation.responses.find((response) => response.key.toUpperCase() === key);
@@ -110,14 +113,54 @@ export const securitySchemesOf = (root: Json): Record<string, Json> =>
     }),
   );
 
-/** How bodies of a media type are treated. */
-export function kindOf(type: string): BodyKind {
+/**
+ * How bodies of a media type are treated. A text whose schema is that of a list or an object, such as `text/csv`, passes
+ * as it is: what the values would be that the schema speaks of, only the media type knows.
+ */
+export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKind {
   const essence = essenceOf(type);
-  if (/^application\/(.+\+)?json$/.test(essence)) return 'json';
+  if (/^application\/(.+\+)?json$/.test(essence) || essence === 'text/json') return 'json';
   if (essence === 'application/x-www-form-urlencoded') return 'form';
   if (essence === 'multipart/form-data') return 'multipart';
-  return essence.startsWith('text/') ? 'text' : 'stream';
+  return essence.startsWith('text/') && isScalar(root, schema) ? 'text' : 'stream';
 }
+
+function isScalar(root: Json, schema: unknown): boolean {
+  const types = typesOf(root, schema);
+  return types.size === 0 || ['string', 'number', 'integer', 'boolean'].some((type) => types.has(type));
+}
+
+/**
+ * The declared media type that a body has: the type itself before a range (OpenAPI 3.1 §4.8.14.1), with its parameters
+ * before without.
+ *
+ * @param contentType the value of a `Content-Type`.
+ */
+export function mediaTypeFor(media: readonly MediaType[], contentType: string): MediaType | undefined {
+  const exact = media.find(({ type }) => type === contentType);
+  if (exact !== undefined) return exact;
+  const essence = essenceOf(contentType);
+  const [group] = essence.split('/');
+  const fitting = [essence, `${group}/*`, '*/*'].map((type) =>
+    media.filter((candidate) => essenceOf(candidate.type) === type && hasParameters(contentType, candidate.type)),
+  );
+  return fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
+}
+
+/** Whether a media type has the parameters that the declared one names, but for a charset. */
+function hasParameters(contentType: string, declared: string): boolean {
+  const given = parametersOfType(contentType);
+  return [...parametersOfType(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);
+}
+
+/** The parameters of a media type by name, names and values in lower case (RFC 9110 §8.3.1). */
+export const parametersOfType = (type: string): Map<string, string> =>
+  new Map(
+    [...type.matchAll(/;\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)].map(([, name = '', quoted, plain = '']) => [
+      name.toLowerCase(),
+      (quoted ?? plain).toLowerCase(),
+    ]),
+  );
 
 /**
  * Whether a field of a form is a file: its media type, by `contentMediaType` or the Encoding Object, is neither JSON nor
@@ -173,7 +216,8 @@ function mediaOf(root: Json, content: unknown, pointer: string): MediaType[] {
     const source = follow(root, value) ?? {};
     const { schema } = source;
     const constrained = saysMoreThanString(root, schema);
-    return { type, kind: kindOf(type), schema, constrained, pointer: `${pointer}/content/${token(type)}`, source };
+    const at = `${pointer}/content/${token(type)}`;
+    return { type, kind: kindOf(type, root, schema), schema, constrained, pointer: at, source };
   });
 }
 

@@ -1,9 +1,9 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { OpenAPISchemaValidator } from 'express-openapi-validator/dist/framework/openapi.schema.validator.js';
-import { arrayAt, type Document, type Finding, follow, type Json, objectAt, token } from './document.ts';
+import { arrayAt, type Document, type Finding, type Json, objectAt, token } from './document.ts';
 import { knownFormat } from './formats.ts';
-import { type Operation, securitySchemesOf } from './operation.ts';
+import { type Operation, pathItemOf, securitySchemesOf } from './operation.ts';
 import { choicesOf } from './rewrite.ts';
 import { eachSchema, parts, typesOf } from './schema.ts';
 
@@ -242,7 +242,7 @@ function proveSchemas(root: Json, operations: readonly Operation[]): Proof {
 function noticesOf(root: Json, operations: readonly Operation[]): Finding[] {
   const notices: Finding[] = [];
   for (const [path, value] of Object.entries(objectAt(root.paths))) {
-    const item = follow(root, value) ?? {};
+    const item = pathItemOf(root, value);
     const pointer = `/paths/${token(path)}`;
     const own = [['', item], ...Object.entries(item)] as const;
     for (const [key, holder] of own) {

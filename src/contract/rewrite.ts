@@ -11,6 +11,9 @@ const ASSERTIONS = new Set([
   ...['maxProperties', 'minProperties', 'dependentRequired'],
 ]);
 
+/** The name of the format that stands for `multipleOf` of a fraction. */
+export const multipleFormat = (fraction: number): string => `multiple of ${fraction}`;
+
 /** What the schemas around one, which hold of the same value, say about it. */
 interface Context {
   readonly direction: Direction;
@@ -25,8 +28,8 @@ interface Context {
 /**
  * Rewrites the schemas of a document into ones that express-openapi-validator reads as they are meant. Its
  * preprocessing drops the neighbours of a `$ref`, knows discriminators only at the top of a body, lets `readOnly` names
- * stay required next to an `allOf`, fills in the defaults of alternatives that do not hold, and checks no range of an
- * integer without a format.
+ * stay required next to an `allOf`, fills in the defaults of alternatives that do not hold, checks no range of an integer
+ * without a format, and takes a decimal fraction for no multiple of another.
  *
  * What a `$ref` leads to becomes a component of its own for each context, made when first asked for.
  */
@@ -36,6 +39,8 @@ export class SchemaRewriter {
   readonly #names = new Map<string, string>();
   /** The components made so far, by name. */
   readonly components: Record<string, unknown> = {};
+  /** The fractions of which values must be multiples: each is a format, by {@link multipleFormat}. */
+  readonly fractions = new Set<number>();
 
   constructor(root: Json, knownFormat: (format: string) => boolean) {
     this.#root = root;
@@ -59,7 +64,8 @@ export class SchemaRewriter {
     const maybe = { ...here, defaults: false };
     const out: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
-      if (ASSERTIONS.has(key)) out[key] = value;
+      if (key === 'multipleOf' && !Number.isInteger(value)) this.fractions.add(Number(value));
+      else if (ASSERTIONS.has(key)) out[key] = value;
       else if (key === 'properties') out[key] = this.#properties(objectAt(value), inside);
       else if (key === 'if' || key === 'not') out[key] = this.#rewrite(value, maybe);
       else if (key === 'then' || key === 'else') out[key] = this.#rewrite(value, here);
@@ -82,6 +88,7 @@ export class SchemaRewriter {
     const more: unknown[] = [];
     const isInteger = (Array.isArray(schema.type) ? schema.type : [schema.type]).includes('integer');
     if (isInteger && format !== 'int32' && format !== 'int64') more.push({ format: 'int64' });
+    if (this.fractions.has(Number(schema.multipleOf))) more.push({ format: multipleFormat(Number(schema.multipleOf)) });
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
     const choices = choicesOf(this.#root, schema);
     if (choices !== undefined && (choices.key !== undefined || !here.inherited)) {

@@ -79,7 +79,8 @@ export async function validatePath<Caller>(
   const rewriter = new SchemaRewriter(root, knownFormat);
   const judged = new Map(operations.map((operation) => [operation.method, judgedOperation(rewriter, operation)]));
   const components = { schemas: rewriter.components, securitySchemes: securitySchemesOf(root) };
-  const judges = await judgesOf(judged, components, verifiers as Readonly<Record<string, JudgeScheme>>);
+  const schemes = verifiers as Readonly<Record<string, JudgeScheme>>;
+  const judges = await judgesOf(judged, components, rewriter.fractions, schemes);
   return new Map(
     operations.flatMap((operation) => {
       const judge = judges.get(operation.method);
