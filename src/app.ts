@@ -14,6 +14,7 @@ import { Failure } from './failure.ts';
 import { missingOperations, type WhenMissing } from './missing.ts';
 import type { AnyHandler } from './operations.ts';
 import { proveErrorBody } from './prove-errors.ts';
+import { checkReply } from './reply.ts';
 import { tokenVerifiers, type Verifiers } from './security.ts';
 import { SECURITY_HEADERS } from './security-headers.ts';
 
@@ -53,7 +54,13 @@ export async function createApp(options: AppOptions): Promise<Express> {
   const operations = operationsOf(document);
   const verifiers = { ...tokenVerifiers(document.root, authenticator), ...options.verifiers };
   const { problems, notices } = prove(document, operations, new Set(Object.keys(verifiers)));
-  const { handlers, findings } = await missingOperations(document, operations, await options.handlers, missing);
+  const { handlers, findings } = await missingOperations(
+    document,
+    operations,
+    await options.handlers,
+    missing,
+    async (operation, reply) => checkReply(operation, await contract.validator(operation), reply),
+  );
   refuse(document, [...problems, ...findings]);
   const contract = openContract(document, operations, verifiers);
   refuse(document, await proveErrorBody(contract, errorBody));

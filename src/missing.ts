@@ -1,6 +1,7 @@
 import type { Document, Finding } from './contract/document.ts';
 import type { Operation } from './contract/operation.ts';
 import { Failure } from './failure.ts';
+import type { CheckReply } from './mock.ts';
 import type { AnyHandler } from './operations.ts';
 
 /** What becomes of an operation without a handler: the start is refused, it answers 501, or from the document. */
@@ -16,6 +17,7 @@ export async function missingOperations(
   operations: readonly Operation[],
   handlers: Readonly<Record<string, AnyHandler>>,
   when: WhenMissing,
+  check: CheckReply,
 ): Promise<{ handlers: Readonly<Record<string, AnyHandler>>; findings: readonly Finding[] }> {
   const missing = operations.filter(({ id }) => id !== '' && !Object.hasOwn(handlers, id));
   const known = new Set(operations.map(({ id }) => id));
@@ -34,7 +36,7 @@ export async function missingOperations(
   };
 
   function standIn(operation: Operation): AnyHandler {
-    if (mock !== undefined) return mock(document, operation);
+    if (mock !== undefined) return mock(document, operation, check);
     return () => {
       throw new Failure(501, `${operation.id} is declared, but not implemented yet`);
     };

@@ -28,7 +28,7 @@ export interface CheckedReply {
 const FRAMING = new Set(['connection', 'content-length', 'content-type', 'keep-alive', 'transfer-encoding', 'upgrade']);
 
 /** Statuses whose answers have no body, whatever a `default` response declares (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
-const BODILESS = new Set([204, 205, 304]);
+export const BODILESS = new Set([204, 205, 304]);
 
 /**
  * Checks a reply against the document: status, media type, body and headers.

@@ -59,7 +59,11 @@ describe('the start is refused, with the place, for', () => {
       operation("parameters: [{ $ref: '#/components/parameters/P' }]"),
       'openapi.yaml:7:20 $ref leads to nothing: #/components/parameters/P',
     ],
-    ['a reference by anchor', schema("{ $ref: '#S' }"), 'openapi.yaml:12:5 $ref leads to nothing: #S'],
+    [
+      'a reference by anchor',
+      schema("{ $ref: '#S' }"),
+      'openapi.yaml:12:5 $ref: #S is an anchor, which is not supported',
+    ],
     [
       'references in a circle',
       schema("{ $ref: '#/components/schemas/T' }\n    T: { $ref: '#/components/schemas/S' }"),
@@ -125,6 +129,12 @@ describe('the start is refused, with the place, for', () => {
       schema('{ type: integer, minimum: 1, exclusiveMinimum: true }'),
       'openapi.yaml:12:37 must be number',
     ],
+    [
+      'another dialect of JSON Schema',
+      schema('{ $schema: http://json-schema.org/draft-07/schema# }'),
+      'openapi.yaml:12:10 must be JSON Schema 2020-12',
+    ],
+    ['the whole document as a schema', schema('{ items: { $ref: "#" } }'), 'openapi.yaml:12:10 $ref: "#" is the whole'],
     ['a dynamic reference', schema('{ $dynamicRef: "#x" }'), 'openapi.yaml:12:5 $dynamicRef is not supported'],
     [
       'paths that cannot be told apart',
@@ -174,6 +184,18 @@ describe('the start is refused, with the place, for', () => {
     );
   });
 
+  test('failures that must have a header which the service does not send, but for its own', async () => {
+    const declaring = (name: string) =>
+      operation('summary: x').replace(
+        DONE,
+        `responses: { '204': { description: done }, 4XX: { description: fault, headers: { ${name}: { required: true, schema: {} } } } }`,
+      );
+    expect((await started(declaring('X-Request-Id'))).error).toBeUndefined();
+    expect((await started(declaring('X-Other'))).error).toMatch(
+      /^openapi.yaml:8:\d+ the service answers with this too, without such headers: let them be optional: .*\/headers\/x-other/,
+    );
+  });
+
   test('every fault at once', async () => {
     const { error } = await started(
       `paths:\n  /a: { get: { ${DONE} } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
@@ -204,6 +226,58 @@ describe('an operation without a handler', () => {
   });
 });
 
+describe('a mock', () => {
+  const mocked = async (responses: string, more = '') =>
+    (
+      await started(
+        `paths:\n  /a:\n    get:\n      operationId: a\n      responses: ${responses}\n${more}`,
+        {},
+        { missing: 'mock' },
+      )
+    ).client;
+  const json = (media: string) => `{ '200': { description: it, content: { application/json: ${media} } } }`;
+
+  test('has no body where the status has none', async () => {
+    const client = await mocked(
+      '{ default: { description: any, content: { application/json: { schema: { type: object } } } } }',
+    );
+    for (const status of [204, 304]) await client?.get('/a').set('Prefer', `code=${status}`).expect(status, '');
+  });
+
+  test('is JSON if the client has nothing against it, and something concrete of a range', async () => {
+    const content = 'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
+    const client = await mocked(`{ '200': { description: it, content: { ${content} } } }`);
+    await client?.get('/a').expect(200, { n: 1 });
+    await client?.get('/a').set('Accept', 'application/xml').expect(200).expect('Content-Type', 'application/xml');
+    const any = await mocked("{ '200': { description: it, content: { '*/*': { schema: { type: object } } } } }");
+    await any?.get('/a').expect(200, {});
+    const image = await mocked("{ '200': { description: it, content: { 'image/*': {} } } }");
+    await image?.get('/a').expect(200).expect('Content-Type', 'image/png');
+  });
+
+  test('shows the example that the client names', async () => {
+    const client = await mocked(json('{ examples: { one: { value: 1 }, two: { value: 2 } } }'));
+    await client?.get('/a').expect(200, '1');
+    await client?.get('/a').set('Prefer', 'example=two').expect(200, '2').expect('Preference-Applied', 'example=two');
+    const { body } = (await client?.get('/a').set('Prefer', 'example=three').expect(400)) ?? {};
+    expect(body.message).toBe('/header/Prefer example must be one of the declared examples: one, two');
+  });
+
+  test('has the headers that must be there, by their examples', async () => {
+    const headers = 'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
+    await (await mocked(`{ '204': { description: it, ${headers} } }`))?.get('/a').expect(204).expect('X-Next', 'abc');
+  });
+
+  test('that cannot be made says so, and what would help', async () => {
+    const client = await mocked(json('{ schema: { type: string, pattern: ^abc$ } }'));
+    const { body } = (await client?.get('/a').expect(501)) ?? {};
+    expect(body.message).toMatch(
+      /^no answer could be made: give the response an example in the document \(a answered 200: \/body must match/,
+    );
+    await (await mocked('{}'))?.get('/a').expect(501);
+  });
+});
+
 describe('the start says what is not enforced:', () => {
   test.each<[string, string, string]>([
     [
@@ -227,6 +301,11 @@ describe('the start says what is not enforced:', () => {
       'a discriminator of inline schemas',
       schema('{ discriminator: { propertyName: k }, oneOf: [{ type: object }] }'),
       'openapi.yaml:12:5 discriminator is not enforced',
+    ],
+    [
+      'an operation that can answer nothing',
+      'paths: { /a: { get: { operationId: a } } }',
+      'openapi.yaml:3:16 operation a declares no response',
     ],
     [
       'servers of an operation',
@@ -262,9 +341,20 @@ describe('the start says what is not enforced:', () => {
     await client?.get('/healthz').expect(204);
   });
 
+  test('each place once, however many operations share it', async () => {
+    const shared = `{ operationId: a, parameters: [{ $ref: '#/components/parameters/p' }], ${DONE} }`;
+    const { notices } = await started(
+      `paths:\n  /a: { get: ${shared}, put: ${shared.replace('a,', 'b,')} }\ncomponents:\n  parameters:\n    p: { name: q, in: query, schema: { format: colour } }\n`,
+      { a: done, b: done },
+    );
+    expect(notices).toHaveLength(1);
+  });
+
   test('nothing, where all is: int64 to its ends, references and composed schemas', async () => {
     const { notices, error } = await started(
-      schema('{ type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }'),
+      schema(
+        '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',
+      ),
     );
     expect({ notices, error }).toEqual({ notices: [], error: undefined });
   });

@@ -118,7 +118,7 @@ function parse(file: string, parsed: Parsed) {
   return made;
 }
 
-/** The findings as text, a line each, with the place in the document. */
+/** The findings as text, a line each, with the place in the document. What several operations share is said once. */
 export function describeFindings({ file, origins = new Map() }: Document, findings: readonly Finding[]): string {
   const parsed: Parsed = new Map();
   const placeOf = (pointer: string): string => {
@@ -128,5 +128,5 @@ export function describeFindings({ file, origins = new Map() }: Document, findin
     }
     return locate(file, pointer, parsed);
   };
-  return findings.map(({ pointer, message }) => `${placeOf(pointer)} ${message}`).join('\n');
+  return [...new Set(findings.map(({ pointer, message }) => `${placeOf(pointer)} ${message}`))].join('\n');
 }

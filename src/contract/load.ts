@@ -195,6 +195,8 @@ class Bundler {
 }
 
 function problemOf(root: Json, ref: string): string | undefined {
+  if (/^#[^/]/.test(ref))
+    return `$ref: ${ref} is an anchor, which is not supported: use a JSON pointer, as #/components/schemas/…`;
   if (valueAt(root, ref) === undefined) return `$ref leads to nothing: ${ref}`;
   try {
     follow(root, { $ref: ref });

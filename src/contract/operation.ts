@@ -42,6 +42,8 @@ export interface ResponseHeader {
   readonly json: boolean;
   readonly schema: unknown;
   readonly pointer: string;
+  /** The Header Object itself, for its examples. */
+  readonly source: Json;
 }
 
 export interface DeclaredResponse {
@@ -236,11 +238,13 @@ function responsesOf(root: Json, responses: unknown, pointer: string): DeclaredR
         const [content] = Object.entries(objectAt(declared.content));
         return {
           name: name.toLowerCase(),
-          required: declared.required === true,
+          // Each answer has one of the service's own.
+          required: declared.required === true && name.toLowerCase() !== 'x-request-id',
           explode: declared.explode === true,
           json: content !== undefined && kindOf(content[0]) === 'json',
           schema: content === undefined ? declared.schema : objectAt(content[1]).schema,
           pointer: `${pointer}/${token(key)}/headers/${token(name)}`,
+          source: declared,
         };
       });
       return {

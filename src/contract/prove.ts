@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { OpenAPISchemaValidator } from 'express-openapi-validator/dist/framework/openapi.schema.validator.js';
-import { arrayAt, type Document, type Finding, type Json, objectAt, token } from './document.ts';
+import { arrayAt, type Document, type Finding, isObject, type Json, objectAt, token } from './document.ts';
 import { knownFormat } from './formats.ts';
 import { type Operation, pathItemOf, securitySchemesOf } from './operation.ts';
 import { choicesOf } from './rewrite.ts';
@@ -144,6 +144,12 @@ function proveSecurity(root: Json, operation: Operation, verifiable: ReadonlySet
   );
 }
 
+/** What `$schema` may say of a schema in OpenAPI 3.1 (§4.8.24.5). */
+const DIALECTS = new Set([
+  'https://spec.openapis.org/oas/3.1/dialect/base',
+  'https://json-schema.org/draft/2020-12/schema',
+]);
+
 const INTEGER_BOUNDS = [
   ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'const', 'enum', 'default'],
 ];
@@ -171,6 +177,18 @@ function proveSchemas(root: Json, operations: readonly Operation[]): Proof {
   const inspect = (schema: Json, pointer: string) => {
     for (const keyword of ['$dynamicRef', '$recursiveRef']) {
       if (schema[keyword] !== undefined) problems.push({ pointer, message: `${keyword} is not supported: use $ref` });
+    }
+    if (schema.$ref === '#') {
+      problems.push({
+        pointer,
+        message: '$ref: "#" is the whole OpenAPI document: name the schema, as #/components/schemas/…',
+      });
+    }
+    if (schema.$schema !== undefined && !DIALECTS.has(String(schema.$schema))) {
+      problems.push({
+        pointer: `${pointer}/$schema`,
+        message: `must be JSON Schema 2020-12, as all of the document is`,
+      });
     }
     if (schema.nullable !== undefined) {
       notices.push({ pointer, message: 'nullable says nothing in OpenAPI 3.1: use type: [..., "null"]' });
@@ -211,7 +229,8 @@ function proveSchemas(root: Json, operations: readonly Operation[]): Proof {
     if (schema === undefined || seen.has(schema)) return;
     seen.add(schema);
     const before = problems.length;
-    if (!ajv.validateSchema(schema as Json)) {
+    // Ajv would look the dialect up, which is no schema that it knows.
+    if (!ajv.validateSchema(isObject(schema) ? { ...schema, $schema: undefined } : (schema as Json))) {
       const [first] = (ajv.errors ?? []).filter(({ keyword }) => !['anyOf', 'oneOf', 'if'].includes(keyword));
       problems.push({
         pointer: `${pointer}${first?.instancePath ?? ''}`,
@@ -255,7 +274,13 @@ function noticesOf(root: Json, operations: readonly Operation[]): Finding[] {
       }
     }
   }
-  for (const { parameters, requestBody, responses } of operations) {
+  for (const { id, pointer, parameters, requestBody, responses } of operations) {
+    if (responses.length === 0) {
+      notices.push({
+        pointer,
+        message: `operation ${id} declares no response: every answer of its handler becomes a 500`,
+      });
+    }
     for (const { kind, type, pointer, constrained, source } of requestBody?.media ?? []) {
       if (source.encoding !== undefined) {
         notices.push({ pointer: `${pointer}/encoding`, message: 'encoding tells files from texts and is not checked' });
