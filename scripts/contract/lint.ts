@@ -21,12 +21,29 @@ export interface LintResult {
 }
 
 /**
- * Lints an OpenAPI document and the files that it references under Redocly's recommended rules. A missing operationId is
- * an error here, since types and handlers go by it. A document that cannot be read is a finding too, never a throw.
+ * Rules of Redocly's that are graded otherwise here. An operationId is what types and handlers go by. What is a matter of
+ * taste keeps no document from being served.
+ */
+const GRADES = {
+  'operation-operationId': 'error',
+  'operation-summary': 'warn',
+  'security-defined': 'warn',
+  'no-empty-servers': 'warn',
+  'no-server-trailing-slash': 'warn',
+  'no-path-trailing-slash': 'warn',
+} as const;
+
+/** Findings that concern webhooks, which are not served. */
+const ofWebhooks = ({ ruleId, location }: NormalizedProblem): boolean =>
+  ruleId in GRADES && location[0]?.pointer?.startsWith('#/webhooks/') === true;
+
+/**
+ * Lints an OpenAPI document and the files that it references under Redocly's recommended rules, graded for a server. A
+ * document that cannot be read is a finding too, never a throw.
  */
 export async function lintDocument(file: string): Promise<LintResult> {
   const { BaseResolver, createConfig, getLineColLocation, lint } = await import('@redocly/openapi-core');
-  const config = await createConfig({ extends: ['recommended'], rules: { 'operation-operationId': 'error' } });
+  const config = await createConfig({ extends: ['recommended'], rules: GRADES });
   const resolver = new BaseResolver(config.resolve);
   const findingOf = ({ ruleId, message, suggest, severity, location: [location] }: NormalizedProblem): Finding => {
     const place = location && getLineColLocation(location);
@@ -43,7 +60,7 @@ export async function lintDocument(file: string): Promise<LintResult> {
   let findings: Finding[];
   try {
     const problems = await lint({ ref: file, config, externalRefResolver: resolver });
-    findings = problems.filter(({ ignored }) => ignored !== true).map(findingOf);
+    findings = problems.filter((problem) => problem.ignored !== true && !ofWebhooks(problem)).map(findingOf);
   } catch (error) {
     findings = [unreadable(file, error)];
   }

@@ -135,6 +135,26 @@ describe('npm run generate', () => {
     });
   });
 
+  test('takes what is a matter of taste for no fault, and says nothing of webhooks, which are not served', () => {
+    const text = `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+paths: { /plants/: { get: { operationId: listPlants, responses: { '200': { description: Plants. }, '400': { description: None. } } } } }
+webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
+`;
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      const { status, stderr } = generate(folder);
+      expect(status).toBe(0);
+      const rules = ['no-empty-servers', 'no-path-trailing-slash', 'operation-summary', 'security-defined'];
+      expect(
+        stderr
+          .match(/^openapi\.yaml:\d+:\d+ [\w-]+ .*\(warning\)$/gm)
+          ?.map((line) => line.split(' ')[1])
+          .sort(),
+      ).toEqual(rules);
+      expect(stderr.trim().split('\n')).toHaveLength(rules.length);
+    });
+  });
+
   test('shows warnings and goes on, for the document that OPENAPI_FILE in .env names, with no paths in it', () => {
     const text = HEAD.replace(', identifier: MIT', '');
     inFolder({ 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' }, (folder) => {
