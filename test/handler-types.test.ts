@@ -113,6 +113,25 @@ const HANDLERS: Readonly<Record<string, string>> = {
     // @ts-expect-error a status that is not declared
     reply<'only'>({ status: 200 });
   `,
+  uncommon: `
+    implement<C>({
+      texts(request) {
+        if (request.contentType === 'text/plain') is<Int64>()(request.body);
+        if (request.contentType === 'text/csv') request.body.pipe;
+        if (request.contentType === 'text/json') is<Int64>()(request.body.n);
+        return { status: 200, contentType: 'text/plain', body: 5 };
+      },
+      merged: ({ query }) => ({ status: 200, body: is<Int64 | undefined>()(query.second) }),
+      near: ({ query }) => ({ status: 200, body: is<Int64 | undefined>()(query.q) }),
+      deep: ({ query }) => ({ status: 200, body: is<Int64 | undefined>()(query.f?.a?.min) }),
+      own: () => ({ status: 200, body: { constructor: 'a' } }),
+      amounts: ({ query }) => ({ status: 200, body: { query } }),
+    });
+    reply<'texts'>({ status: 200, contentType: 'text/event-stream', body: Readable.from([]) });
+    reply<'texts'>({ status: 200, contentType: 'application/xml', body: '<a/>' });
+    // @ts-expect-error a value where the media type has a way of its own to write it
+    reply<'texts'>({ status: 200, contentType: 'text/event-stream', body: {} });
+  `,
   schemas: `
     implement<C>({
       account({ body }) {

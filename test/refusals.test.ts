@@ -352,9 +352,9 @@ describe('the start says what is not enforced:', () => {
 
   test('nothing, where all is: int64 to its ends, references and composed schemas', async () => {
     const { notices, error } = await started(
-      schema(
+      `${schema(
         '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',
-      ),
+      )}x-note: { $ref: nowhere.yaml }\n`,
     );
     expect({ notices, error }).toEqual({ notices: [], error: undefined });
   });

@@ -2,7 +2,7 @@ import type { default as openapiTS } from 'openapi-typescript';
 import type TypeScript from 'typescript';
 import { arrayAt, follow, isObject, type Json, objectAt, token } from '../../src/contract/document.ts';
 import { loadDocument } from '../../src/contract/load.ts';
-import { kindOf, METHODS, type Operation, operationsOf } from '../../src/contract/operation.ts';
+import { isFile, kindOf, METHODS, type Operation, operationsOf } from '../../src/contract/operation.ts';
 import { alternatives, eachSchema, parts } from '../../src/contract/schema.ts';
 
 type Transform = NonNullable<NonNullable<Parameters<typeof openapiTS>[1]>['transform']>;
@@ -170,7 +170,7 @@ function drawIn(root: Json): void {
   }
 }
 
-/** A parameter in JSON has a type like any other; three headers are no parameters (OpenAPI 3.1 §4.8.12.1). */
+/** A parameter with `content` has a type like any other; three headers are no parameters (OpenAPI 3.1 §4.8.12.1). */
 function simplifyParameters(root: Json, components: Json): void {
   const items = Object.values(objectAt(root.paths)).map(objectAt);
   const holders = items.flatMap((item) => [item, ...METHODS.map((method) => objectAt(item[method]))]);
@@ -185,7 +185,7 @@ function simplifyParameters(root: Json, components: Json): void {
   const all = [...holders.flatMap(({ parameters }) => arrayAt(parameters)), ...values(components.parameters)];
   for (const parameter of all.filter(isObject)) {
     const [content] = Object.entries(objectAt(parameter.content));
-    if (content === undefined || kindOf(content[0]) !== 'json') continue;
+    if (content === undefined) continue;
     Object.assign(parameter, { schema: objectAt(content[1]).schema ?? {} });
   }
 }
@@ -220,15 +220,6 @@ function markFiles(root: Json, components: Json): void {
       }
     }
   }
-}
-
-function isFile(root: Json, schema: Json, encodingType: unknown): boolean {
-  const source = follow(root, schema) ?? {};
-  if (source.format === 'binary') return true;
-  if (source.contentEncoding !== undefined) return false;
-  const mediaType = source.contentMediaType ?? encodingType;
-  if (typeof mediaType === 'string' && kindOf(mediaType) !== 'stream') return false;
-  return source.contentMediaType !== undefined || Object.keys(source).every((key) => ANNOTATIONS.has(key));
 }
 
 function asFile(root: Json, schema: Json): void {

@@ -113,9 +113,11 @@ describe('npm run generate', () => {
     inFolder(files, (folder) => {
       const { status, stderr } = generate(folder);
       expect(status).toBe(1);
-      expect(stderr).toContain('openapi.yaml:7:5 operation-summary Operation object should contain `summary` field.\n');
+      expect(stderr).toContain(
+        'openapi.yaml:7:5 operation-summary Operation object should contain `summary` field. (warning)\n',
+      );
       expect(stderr).toMatch(/^schemas\/plant\.yaml:2:9 struct `type` can be one of .* Did you mean object\?$/m);
-      expect(stderr).toContain(`openapi.yaml has 2 errors, ${TYPES} stays as it is`);
+      expect(stderr).toContain(`openapi.yaml has an error, ${TYPES} stays as it is`);
       expect(typesIn(folder)).toBe('// as before\n');
     });
   });
@@ -190,6 +192,7 @@ paths:
         - { name: sort, in: query, required: true, schema: { type: string, default: name } }
         - { name: Authorization, in: header, required: true, schema: { type: string } }
         - { name: X-Trace, in: header, schema: { type: string, default: none } }
+        - { name: size, in: query, content: { text/plain: { schema: { type: integer } } } }
         - { name: filter, in: query, content: { application/json: { schema: { type: object, properties: { kind: { type: string } } } } } }
       responses:
         '200':
@@ -217,6 +220,8 @@ paths:
                 scan: {}
                 meta: {}
                 note: { type: string }
+                code: { type: string, format: binary, contentEncoding: base64 }
+                marked: { x-note: big }
                 more: { type: array, items: { type: string, contentMediaType: image/png } }
       responses: { '204': { description: Done. }, '400': { description: No. } }
   /same: { $ref: '#/components/pathItems/Same' }
@@ -269,9 +274,10 @@ const claims: true[] = [
   true satisfies Same<Plant['free'], Record<string, unknown>>,
   true satisfies Same<Read['parameters']['path'], { id: Int64 }>,
   true satisfies Same<NonNullable<Read['parameters']['query']>['filter'], { kind?: string } | undefined>,
+  true satisfies Same<NonNullable<Read['parameters']['query']>['size'], Int64 | undefined>,
   true satisfies Same<keyof NonNullable<Read['parameters']['header']>, 'X-Trace'>,
   true satisfies Same<Read['responses'][200]['headers']['X-Count'], Int64 | undefined>,
-  true satisfies Same<Form, { photo: Blob; scan: Blob; meta: unknown; note: string; more?: Blob[] }>,
+  true satisfies Same<Form, { photo: Blob; scan: Blob; meta: unknown; note: string; code?: string; marked?: Blob; more?: Blob[] }>,
   true satisfies Same<Bodies['image/png'], string>,
   true satisfies Same<security['readPlant'], 'none'>,
   true satisfies Same<security['plants/replace'], 'optional'>,
