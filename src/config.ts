@@ -88,7 +88,7 @@ export function readConfig(env: Environment) {
   }
   const databaseUrl = text('DATABASE_URL') ?? 'sqlite:data/plants.db';
   const workers = integer('WORKERS', 1, 1, 1024);
-  if (workers > 1 && databaseUrl === 'sqlite::memory:')
+  if (workers > 1 && databaseUrl.replace(/^sqlite:/i, '') === ':memory:')
     fail('WORKERS', '1 with DATABASE_URL=sqlite::memory:, which is of one process');
   const metricsPort = integer('METRICS_PORT', -1, 0, 65_535);
   return {

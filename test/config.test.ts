@@ -133,7 +133,9 @@ describe('the configuration', () => {
   });
 
   test('refuses several workers on a database that is of one process', () => {
-    expect(refusal({ WORKERS: '2', DATABASE_URL: 'sqlite::memory:' })).toMatch(/^WORKERS is "2", but must be 1 with/);
+    for (const url of ['sqlite::memory:', 'SQLite::memory:']) {
+      expect(refusal({ WORKERS: '2', DATABASE_URL: url })).toMatch(/^WORKERS is "2", but must be 1 with/);
+    }
   });
 
   test('refuses production without credentials, and takes each kind of them', () => {
