@@ -122,6 +122,7 @@ function open(): Connection {
       db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
       db.exec('BEGIN IMMEDIATE');
       db.exec(`CREATE TABLE IF NOT EXISTS plants (${COLUMNS}) STRICT`);
+      proveWritable(db);
       db.exec('COMMIT');
       return [
         db.prepare('INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (id) DO NOTHING'),
@@ -170,20 +171,25 @@ function addAll({ db, insert, same, file }: Connection, batch: Batch): (AddOutco
   return outcomes;
 }
 
-/**
- * Reads while all is well. After a failure it writes the database's own user_version once more, since only a commit
- * proves that the lock or the lack of space is gone.
- */
+/** Reads while all is well. After a failure it writes, since only a commit proves that lock or lack of space is gone. */
 function check({ db, file }: Connection): [] {
   if (lastFailed) {
     db.exec('BEGIN IMMEDIATE');
-    db.exec(`PRAGMA user_version = ${db.prepare('PRAGMA user_version').get()?.user_version}`);
+    proveWritable(db);
     db.exec('COMMIT');
   } else {
     db.prepare('SELECT 1 FROM plants LIMIT 1').get();
   }
   proveFile(file);
   return [];
+}
+
+/**
+ * Writes the database's own user_version once more. In a file that can only be read, SQLite lets a transaction begin, and
+ * end, as long as it changes nothing.
+ */
+function proveWritable(db: DatabaseSync): void {
+  db.exec(`PRAGMA user_version = ${db.prepare('PRAGMA user_version').get()?.user_version}`);
 }
 
 /** SQLite would go on writing to a file that was deleted or replaced, and all that it acknowledged would be lost. */

@@ -1,6 +1,7 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { type EventEmitter, once } from 'node:events';
 import {
+  chmodSync,
   closeSync,
   existsSync,
   mkdirSync,
@@ -209,6 +210,14 @@ describe('SQLite at the start', () => {
     await expectRefused('its folder');
   });
 
+  const mayDeny = process.getuid?.() === 0 ? mayMount : test;
+
+  mayDeny('refuses a database that cannot be written, though its folder can be', async () => {
+    await (await open()).close();
+    denyWriting(path);
+    await expectRefused('cannot be written');
+  });
+
   mayMount('opens on a full disk, and is ready when there is space', async () => {
     const mount = mountMemory('1m');
     path = join(mount, 'plants.db');
@@ -268,6 +277,17 @@ function mountMemory(size: string): string {
   execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', mount], { stdio: 'ignore' });
   mounts.push(mount);
   return mount;
+}
+
+/** Takes the right to write a file from this process: from root, only a mount can. */
+function denyWriting(file: string): void {
+  if (process.getuid?.() === 0) {
+    execFileSync('mount', ['--bind', file, file]);
+    mounts.push(file);
+    execFileSync('mount', ['-o', 'remount,bind,ro', file]);
+  } else {
+    chmodSync(file, 0o444);
+  }
 }
 
 /** Fills a file system to the last block; the function that it returns takes that back. */
