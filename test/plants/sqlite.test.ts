@@ -145,6 +145,17 @@ describe('SQLite at the start', () => {
     });
   });
 
+  test('has each commit wait for the disk, past its cache too', async () => {
+    const store = await open();
+    connect().exec(`CREATE TABLE seen (synchronous, fullfsync);
+      CREATE TRIGGER see AFTER INSERT ON plants BEGIN
+        INSERT INTO seen SELECT synchronous, fullfsync FROM pragma_synchronous, pragma_fullfsync;
+      END`);
+    await store.add({ id: 1n, name: 'Fern' });
+    const FULL = 2;
+    expect(connect().prepare('SELECT * FROM seen').all()).toEqual([{ synchronous: FULL, fullfsync: 1 }]);
+  });
+
   test('takes a table of plants that someone else made', async () => {
     connect().exec('CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL COLLATE NOCASE, tag TEXT)');
     connect().exec("INSERT INTO plants VALUES (1, 'Fern', NULL)");
@@ -329,6 +340,15 @@ describe('SQLite while it runs', () => {
     other.exec('COMMIT');
     await store.ready();
     expect(await store.add({ id: 1n, name: 'Fern' })).toBe('added');
+  });
+
+  test('shares a transaction among at most about a million characters', async () => {
+    const batches: number[] = [];
+    const store = await openStore('sqlite::memory:', { ...LIMITS, onBatch: (size) => batches.push(size) });
+    opened.push(store);
+    const name = 'Fern'.repeat(25_000);
+    await Promise.all(Array.from({ length: 25 }, (_, id) => store.add({ id: BigInt(id), name })));
+    expect(batches).toEqual([10, 10, 5]);
   });
 
   test('refuses one plant that breaks a rule of the database, and stores the others of its batch', async () => {
