@@ -43,11 +43,12 @@ interface Connection {
   readonly insert: StatementSync;
   /** Finds a plant with exactly this id, name and tag. */
   readonly same: StatementSync;
-  /** The file behind the connection. */
-  readonly file: FileId | undefined;
+  /** The files behind the connection. */
+  readonly files: readonly FileId[];
 }
 
 interface FileId {
+  readonly name: string;
   readonly dev: bigint;
   readonly ino: bigint;
 }
@@ -81,6 +82,12 @@ if (port === null) throw new Error('sqlite-worker.ts runs as a worker thread of 
 const { path, create }: SqliteWorkerData = workerData;
 const inMemory = path === ':memory:';
 
+/**
+ * The file, and what SQLite keeps beside it: the newest commits, and their index. Both are there as long as any connection
+ * is open (https://sqlite.org/wal.html, "The WAL File").
+ */
+const FILES = inMemory ? [] : [path, `${path}-wal`, `${path}-shm`];
+
 let mayCreate = create;
 let connection: Connection | undefined;
 let lastFailed = false;
@@ -97,6 +104,7 @@ port.on('message', (question: Question) => {
 function answer(question: Batch | 'check'): Answer {
   try {
     connection ??= open();
+    proveFiles(connection.files);
     const outcomes = question === 'check' ? check(connection) : addAll(connection, question);
     lastFailed = false;
     return outcomes;
@@ -110,7 +118,7 @@ function answer(question: Batch | 'check'): Answer {
 function open(): Connection {
   if (!inMemory) {
     if (mayCreate) mkdirSync(dirname(path), { recursive: true });
-    else if (fileId() === undefined) throw new Gone();
+    else fileId(path);
   }
   const db = new DatabaseSync(path, { timeout: 0 });
   try {
@@ -131,9 +139,9 @@ function open(): Connection {
     });
     // run() reports the id that it inserted, and throws if that is beyond 2⁵³ and numbers are not read as bigint.
     insert.setReadBigInts(true);
-    const file = inMemory ? undefined : fileId();
+    const files = FILES.map(fileId);
     mayCreate = false;
-    return { db, insert, same, file };
+    return { db, insert, same, files };
   } catch (error) {
     db.close();
     throw error;
@@ -152,7 +160,7 @@ function proveTable(db: DatabaseSync): void {
   }
 }
 
-function addAll({ db, insert, same, file }: Connection, batch: Batch): (AddOutcome | Refusal)[] {
+function addAll({ db, insert, same, files }: Connection, batch: Batch): (AddOutcome | Refusal)[] {
   patiently(() => db.exec('BEGIN IMMEDIATE'));
   const outcomes: (AddOutcome | Refusal)[] = [];
   for (let at = 0; at < batch.length; at += 3) {
@@ -167,12 +175,12 @@ function addAll({ db, insert, same, file }: Connection, batch: Batch): (AddOutco
     }
   }
   db.exec('COMMIT');
-  proveFile(file);
+  proveFiles(files);
   return outcomes;
 }
 
 /** Reads while all is well. After a failure it writes, since only a commit proves that lock or lack of space is gone. */
-function check({ db, file }: Connection): [] {
+function check({ db }: Connection): [] {
   if (lastFailed) {
     db.exec('BEGIN IMMEDIATE');
     proveWritable(db);
@@ -180,7 +188,6 @@ function check({ db, file }: Connection): [] {
   } else {
     db.prepare('SELECT 1 FROM plants LIMIT 1').get();
   }
-  proveFile(file);
   return [];
 }
 
@@ -193,14 +200,18 @@ function proveWritable(db: DatabaseSync): void {
 }
 
 /** SQLite would go on writing to a file that was deleted or replaced, and all that it acknowledged would be lost. */
-function proveFile(file: FileId | undefined): void {
-  if (file === undefined) return;
-  const now = fileId();
-  if (now === undefined || now.ino !== file.ino || now.dev !== file.dev) throw new Gone();
+function proveFiles(files: readonly FileId[]): void {
+  for (const { name, dev, ino } of files) {
+    const now = fileId(name);
+    if (now.ino !== ino || now.dev !== dev) throw new Gone(name);
+  }
 }
 
-function fileId(): FileId | undefined {
-  return statSync(path, { bigint: true, throwIfNoEntry: false });
+/** @throws {Gone} if it is not there. */
+function fileId(name: string): FileId {
+  const stats = statSync(name, { bigint: true, throwIfNoEntry: false });
+  if (stats === undefined) throw new Gone(name);
+  return { name, dev: stats.dev, ino: stats.ino };
 }
 
 /** Rolls back, and lets go of a connection that a fresh one may do better than. */
@@ -210,6 +221,11 @@ function recover(error: unknown): void {
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
     if (inMemory || [BUSY, FULL].includes(codeOf(error) ?? 0)) return;
+    if (error instanceof Gone && error.file !== path) {
+      // A fresh connection would begin another log, beside the one that other processes may have open as well.
+      db.exec('PRAGMA wal_checkpoint');
+      return;
+    }
   } catch {
     // Closing rolls back as well.
   }
@@ -241,8 +257,11 @@ function patiently<T>(attempt: () => T): T {
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
 class Gone extends Error {
-  constructor() {
-    super(`${path} was moved, deleted or replaced`);
+  readonly file: string;
+
+  constructor(file: string) {
+    super(`${file} was moved, deleted or replaced`);
+    this.file = file;
   }
 }
 
@@ -262,7 +281,7 @@ function refusalOf(error: unknown): Refusal | undefined {
 
 function explain(error: unknown): string {
   if (error instanceof Gone)
-    return `${path} was moved, deleted or replaced while it was open: put it back, or restart.`;
+    return `${error.file} was moved, deleted or replaced while it was open: put it back, or restart.`;
   if (error instanceof Unfit) return `${path} cannot hold the plants: ${error.message}. Name another file.`;
   switch (codeOf(error)) {
     case BUSY:

@@ -3,6 +3,7 @@ import { type EventEmitter, once } from 'node:events';
 import {
   chmodSync,
   closeSync,
+  copyFileSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -410,6 +411,27 @@ describe('SQLite while it runs', () => {
     for (const file of readdirSync(folder)) rmSync(join(folder, file));
     await expect(store.ready()).rejects.toThrow('moved, deleted or replaced');
   });
+
+  test.each(['-wal', '-shm'])(
+    'acknowledges nothing without its %s, loses nothing, and goes on when it is back',
+    async (end) => {
+      const store = await open();
+      expect(await store.add({ id: 1n, name: 'Fern' })).toBe('added');
+      const [file, away, copy] = [path + end, join(folder, 'away'), join(folder, 'copy')];
+      renameSync(file, away);
+      await expect(store.add({ id: 2n, name: 'Fern' })).rejects.toThrow(`${file} was moved, deleted or replaced`);
+      writeFileSync(file, '');
+      await expect(store.ready()).rejects.toThrow(`${file} was moved, deleted or replaced`);
+      copyFileSync(path, copy);
+      expect(connect(copy).prepare('SELECT id FROM plants').all()).toEqual([{ id: 1 }]);
+      renameSync(away, file);
+      await store.ready();
+      expect(await store.add({ id: 3n, name: 'Fern' })).toBe('added');
+      rmSync(file);
+      await store.close();
+      expect([...plants().keys()]).toEqual([1n, 3n]);
+    },
+  );
 
   test('goes on with the database that was put in the place of its own', async () => {
     const store = await open();
