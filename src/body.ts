@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { type Readable, Transform } from 'node:stream';
-import { type Request, type Response, raw } from 'express';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request, Response } from 'express';
 import { type Json, objectAt } from './contract/document.ts';
 import { isFile, type MediaType, mediaTypeFor, type Operation, parametersOfType } from './contract/operation.ts';
 import { itemSchemas, propertySchemas, typesOf } from './contract/schema.ts';
@@ -24,10 +25,9 @@ const NONE: ReadBody = { media: undefined, body: undefined };
  * that its schema asks for), a form an object, `multipart/form-data` an object with a `File` for each file, anything else a
  * stream.
  *
- * @param limit the most bytes of a body, after decompression.
+ * @param limit the most bytes of a body, also after decompression.
  */
 export function bodyReader(root: Json, { requestBody }: Operation, limit: number): BodyReader {
-  const readBytes = raw({ limit, type: () => true });
   const media = requestBody?.media ?? [];
 
   const absent = (): ReadBody => {
@@ -42,12 +42,8 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
     if (request.headers.expect !== undefined) response.writeContinue();
     if (declared.kind === 'stream') return { media: declared, body: limited(request, response, limit) };
 
-    await new Promise<void>((resolve, reject) => {
-      if (request.headers['transfer-encoding'] !== undefined) rejectLarge(request, limit, reject);
-      readBytes(request, response, (error?: unknown) => (error === undefined ? resolve() : reject(error)));
-    });
-    const bytes: unknown = request.body;
-    if (!Buffer.isBuffer(bytes) || (bytes.length === 0 && declared.kind === 'json')) return absent();
+    const bytes = await readBytes(request, limit);
+    if (bytes.length === 0 && declared.kind === 'json') return absent();
     if (declared.kind === 'multipart')
       return { media: declared, body: await multipart(root, declared, request, bytes) };
     if (!isUtf8(bytes)) throw new Failure(400, 'the body must be UTF-8');
@@ -62,18 +58,23 @@ const hasBody = ({ headers }: Request): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** Of zstd, a few bytes can ask for a window of 128 MiB. */
-const CODINGS = ['gzip', 'deflate', 'br', 'identity'];
+const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+const codingOf = ({ headers }: Request): string => headers['content-encoding']?.toLowerCase() ?? 'identity';
 
 /** Refuses what the headers alone tell, before the body is waited for. */
-function proveFraming({ headers }: Request, { kind }: MediaType, limit: number): void {
-  const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-  const accepted = kind === 'stream' ? ['identity'] : CODINGS;
-  if (!accepted.includes(coding)) {
+function proveFraming(request: Request, { kind }: MediaType, limit: number): void {
+  const accepted = kind === 'stream' ? ['identity'] : [...DECODERS.keys(), 'identity'];
+  if (!accepted.includes(codingOf(request))) {
     throw new Failure(415, `the content encoding must be ${accepted.join(' or ')}`, {
       headers: { 'Accept-Encoding': accepted.join(', ') },
     });
   }
-  if (coding === 'identity' && Number(headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
 const orList = (media: readonly MediaType[]): string => media.map(({ type }) => type).join(' or ') || 'declared';
@@ -148,6 +149,44 @@ function field(root: Json, schema: unknown, name: string, values: readonly (stri
   return values.length === 1 && values[0] !== undefined ? value(schemas[0], values[0]) : values;
 }
 
+/**
+ * The decompressed body. Refuses it as soon as it is too large or wrong; Node discards the rest while that is answered.
+ *
+ * @throws {Failure} 400 or 413
+ */
+function readBytes(request: Request, limit: number): Promise<Buffer> {
+  if (request.destroyed) return Promise.reject(cutOff());
+  const decoder = DECODERS.get(codingOf(request))?.();
+  const source: Readable = decoder === undefined ? request : request.pipe(decoder);
+  const letGo = (): void => {
+    if (decoder !== undefined) request.unpipe(decoder);
+    decoder?.destroy();
+    request.resume();
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (why: Failure): void => {
+      letGo();
+      reject(why);
+    };
+    const chunks: Buffer[] = [];
+    // What is sent is bounded as well as what it becomes: a decoder may take much and give nothing.
+    for (const stream of new Set([request, source])) {
+      let size = 0;
+      stream.on('data', (chunk: Buffer) => {
+        size += chunk.length;
+        if (size > limit) fail(tooLarge(limit));
+        else if (stream === source) chunks.push(chunk);
+      });
+    }
+    request.on('error', () => fail(cutOff()));
+    decoder?.on('error', () => fail(new Failure(400, 'the body is not what its Content-Encoding says')));
+    source.on('end', () => {
+      letGo();
+      resolve(Buffer.concat(chunks));
+    });
+  });
+}
+
 /** The request as a stream that ends with 413 when it grows past the limit. */
 function limited(request: Request, response: Response, limit: number): Readable {
   let size = 0;
@@ -163,17 +202,10 @@ function limited(request: Request, response: Response, limit: number): Readable 
     request.unpipe(stream);
     request.resume();
   });
-  request.on('aborted', () => stream.destroy(new Failure(400, 'the request was cut off')));
+  request.on('aborted', () => stream.destroy(cutOff()));
   return request.pipe(stream);
 }
 
-/** Refuses a body of unknown length once it is too large: `raw` would do so when it has ended, which it may never. */
-function rejectLarge(request: Request, limit: number, reject: (why: Failure) => void): void {
-  let size = 0;
-  request.on('data', (chunk: Buffer) => {
-    size += chunk.length;
-    if (size > limit) reject(tooLarge(limit));
-  });
-}
-
 const tooLarge = (limit: number): Failure => new Failure(413, `the body must be at most ${limit} bytes`);
+
+const cutOff = (): Failure => new Failure(400, 'the request was cut off');

@@ -30,7 +30,7 @@ export const VARIABLES: readonly (readonly [name: string, preset: string, meanin
   ['JWKS_URL', '', 'the keys of signed tokens (RFC 7517)'],
   ['JWT_ISSUER', '', 'the issuer that signed tokens must name'],
   ['JWT_AUDIENCE', '', 'the audience that signed tokens must name'],
-  ['BODY_LIMIT', '100kb', 'the most bytes of a body, after decompression'],
+  ['BODY_LIMIT', '100kb', 'the most bytes of a body, also after decompression'],
   ['LOG_LEVEL', 'info', LEVELS.join(', ')],
   ['OPENAPI_FILE', 'openapi.yaml', 'the document that is served'],
   ['MISSING_OPERATIONS', 'refuse', 'operations without a handler: refuse to start, answer 501, or mock'],

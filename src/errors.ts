@@ -37,13 +37,6 @@ export const internal = (cause: unknown): Failure =>
     { cause },
   );
 
-/** What Express's body parser says of a body, by `type`; its messages and `body` may quote the client, ours do not. */
-const BODY_FAILURES: Readonly<Record<string, readonly [status: number, message: string]>> = {
-  'entity.too.large': [413, 'the body is too large'],
-  'request.aborted': [400, 'the request was cut off'],
-  'request.size.invalid': [400, 'the body is not as long as Content-Length says'],
-};
-
 /** What Express says of a request for a file, by its status; the rest of what it refuses is a bad request. */
 const FILE_FAILURES: Readonly<Record<number, string>> = {
   404: 'there is nothing at this path',
@@ -51,18 +44,10 @@ const FILE_FAILURES: Readonly<Record<number, string>> = {
   416: 'the range is not within the file (RFC 9110 §14.1.1)',
 };
 
-/** What Express and its parts refuse: errors with a `status` (http-errors), and those of zlib. */
+/** What Express and its parts refuse: errors with a `status` (http-errors). */
 function refusedByExpress(error: unknown): Failure | undefined {
-  if (!(error instanceof Error)) return undefined;
-  const { type, status, limit, code } = error as Error & Record<'type' | 'status' | 'limit' | 'code', unknown>;
-  const known = BODY_FAILURES[String(type)];
-  if (known !== undefined) {
-    const [status, message] = known;
-    return new Failure(status, status === 413 ? `the body must be at most ${limit} bytes` : message);
-  }
-  if (/^(Z_|ZSTD_|ERR__ERROR_)/.test(String(code))) {
-    return new Failure(400, 'the body is not what its Content-Encoding says');
-  }
+  if (!(error instanceof Error && 'status' in error)) return undefined;
+  const { status } = error;
   if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
   const message = FILE_FAILURES[status];
   return message === undefined ? new Failure(400, 'the request cannot be understood') : new Failure(status, message);

@@ -73,6 +73,9 @@ function lastWord({ responses, rest, closed }: Exchange, status: number): string
 const send = (bytes: string | Uint8Array, to = service) =>
   exchange(to.port, bytes, { responses: Number.POSITIVE_INFINITY });
 
+const chunked = (headers: Record<string, string>) => ({ ...headers, 'Transfer-Encoding': 'chunked' });
+const chunk = (bytes: Buffer) => `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
+
 describe('a body', () => {
   test('that breaks NewPlant gets 400 with each violation by its path', async () => {
     const message = failure(await post('{"id":"1","tag":2}'), 400);
@@ -131,16 +134,45 @@ describe('a body', () => {
       post(brotliCompressSync(large), { 'Content-Encoding': 'br' }),
     ];
     for (const body of bodies) expect(failure(await body, 413)).toBe('the body must be at most 102400 bytes');
-    const size = large.length.toString(16);
-    const chunked = request('POST /plants', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
     // It has not ended, and may never.
-    const { responses } = await exchange(service.port, `${chunked}${size}\r\n${large}\r\n`);
+    const { responses } = await exchange(
+      service.port,
+      request('POST /plants', chunked(JSON_BODY)) + chunk(Buffer.from(large)),
+    );
     expect(responses.map(({ status }) => status)).toEqual([413]);
   });
 
-  test('that is announced as too large gets 413 before it comes', async () => {
-    const head = request('POST /plants', { ...JSON_BODY, 'Content-Length': '99999999999' });
-    const { responses } = await exchange(service.port, head);
+  test.each(['gzip', 'deflate', 'br', 'identity'])(
+    'of %s that is announced as too large gets 413 before it comes',
+    async (coding) => {
+      const headers = { ...JSON_BODY, 'Content-Encoding': coding, 'Content-Length': '99999999999' };
+      const { responses } = await exchange(service.port, request('POST /plants', headers));
+      expect(responses.map(({ status }) => status)).toEqual([413]);
+    },
+  );
+
+  test.each([
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotliCompressSync],
+  ])('of %s that has not ended gets 413 once it is too large', async (coding, compress) => {
+    const bomb = compress(Buffer.alloc(80 * 1024 * 1024)).subarray(0, -8);
+    const encoded = { ...JSON_BODY, 'Content-Encoding': coding };
+    const whole = request('POST /plants', { ...encoded, 'Content-Length': String(100 * 1024) });
+    for (const bytes of [whole + bomb.toString('latin1'), request('POST /plants', chunked(encoded)) + chunk(bomb)]) {
+      const { responses } = await exchange(service.port, bytes);
+      expect(responses.map(({ status }) => status)).toEqual([413]);
+    }
+  });
+
+  test('of gzip that is too large before anything of it can be decompressed gets 413', async () => {
+    const HAS_NAME = 8;
+    const header = Buffer.from([0x1f, 0x8b, 8, HAS_NAME, 0, 0, 0, 0, 0, 255]);
+    const body = chunk(Buffer.concat([header, Buffer.alloc(200_000, 'a')]));
+    const { responses } = await exchange(
+      service.port,
+      request('POST /plants', chunked({ ...JSON_BODY, 'Content-Encoding': 'gzip' })) + body,
+    );
     expect(responses.map(({ status }) => status)).toEqual([413]);
   });
 
