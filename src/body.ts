@@ -39,7 +39,8 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
     if (!hasBody(request) || requestBody === undefined) return absent();
     const declared = declaredType(request.headers['content-type'], media);
     proveFraming(request, declared, limit);
-    if (request.headers.expect !== undefined) response.writeContinue();
+    // From HTTP/1.0, an expectation must be ignored (RFC 9110 §10.1.1).
+    if (request.headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
     if (declared.kind === 'stream') return { media: declared, body: limited(request, response, limit) };
 
     const bytes = await readBytes(request, limit);

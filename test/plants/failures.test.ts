@@ -472,6 +472,13 @@ describe('bytes', () => {
     expect(closed).toBe(true);
   });
 
+  test('in HTTP/1.0 get no 100 Continue, which that version does not know', async () => {
+    const fields = [`Authorization: Bearer ${TOKEN}`, 'Content-Type: application/json', 'Expect: 100-continue'];
+    const head = ['POST /plants HTTP/1.0', ...fields, `Content-Length: ${PLANT.length}`, '', ''].join('\r\n');
+    const { responses } = await send(head + PLANT);
+    expect(responses.map(({ status }) => status)).toEqual([200]);
+  });
+
   test('of a header section that is too large get 431 that names the limit', async () => {
     const large = 'a'.repeat(16_500);
     for (const bytes of [`GET / HTTP/1.1\r\nHost: a\r\nX: ${large}`, `GET /${large} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
