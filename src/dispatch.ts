@@ -86,6 +86,7 @@ class CheckedRequest implements AnyRequest {
   readonly headers: AnyRequest['headers'];
   readonly #request: Request;
   readonly #response: Response;
+  #gone: AbortController | undefined;
 
   constructor(
     request: Request,
@@ -113,13 +114,22 @@ class CheckedRequest implements AnyRequest {
   }
 
   get signal(): AbortSignal {
-    const controller = new AbortController();
-    const response = this.#response;
-    response.once('close', () => {
-      if (!response.writableFinished) controller.abort();
-    });
-    return controller.signal;
+    this.#gone ??= goneController(this.#request, this.#response);
+    return this.#gone.signal;
   }
+}
+
+/** Aborts when the client closes its side or is cut off, unless it is answered by then. */
+function goneController({ socket }: Request, response: Response): AbortController {
+  const controller = new AbortController();
+  const abort = (): void => controller.abort();
+  if (response.writableFinished) return controller;
+  if (socket.readableEnded || socket.destroyed) abort();
+  else {
+    socket.once('end', abort).once('close', abort);
+    response.once('finish', () => socket.off('end', abort).off('close', abort));
+  }
+  return controller;
 }
 
 /** The first value of each name in a query, as API keys travel; what is badly encoded stands as it was sent. */

@@ -87,7 +87,7 @@ export type RequestTo<C extends Contract, Id extends keyof C['operations']> = {
     readonly caller: CallerOf<Get<C['security'], Id>>;
     /** The one of these media types that the client's `Accept` header prefers (RFC 9110 §12.5.1). */
     readonly accepts: <T extends string>(...types: readonly T[]) => T | undefined;
-    /** Aborted when the client is gone. */
+    /** Aborted when the client, before it is answered, closes its side of the connection: it may be gone. */
     readonly signal: AbortSignal;
   };
 

@@ -91,6 +91,8 @@ export async function listen(
   // Node would leave out the headers beyond a count; their size is bounded anyway.
   server.maxHeadersCount = 0;
   server.on('connection', (socket: Duplex) => {
+    // Each of many pipelined requests may want to know that the client is gone.
+    socket.setMaxListeners(0);
     connections.set(socket, { newest: undefined, used: false, closing: false });
     socket.once('close', () => connections.delete(socket));
   });
