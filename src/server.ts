@@ -90,6 +90,8 @@ export async function listen(
   server.timeout = limits.idleTimeout;
   // Node would leave out the headers beyond a count; their size is bounded anyway.
   server.maxHeadersCount = 0;
+  // A client that has asked for all that it wants may close its side, and still reads (RFC 9293 §3.6).
+  Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket: Duplex) => {
     // Each of many pipelined requests may want to know that the client is gone.
     socket.setMaxListeners(0);

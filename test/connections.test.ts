@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import type { AnyHandler, AnyRequest } from '../src/operations.ts';
-import { type Listening, listen } from '../src/server.ts';
+import { LIMITS, type Listening, listen } from '../src/server.ts';
 import { serve, withFiles } from './support/documents.ts';
 import { eventually } from './support/eventually.ts';
 import { connected, exchange, request } from './support/raw-http.ts';
@@ -48,6 +48,51 @@ afterAll(() => listening.stop());
 
 const connections = (): Promise<number> =>
   new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
+
+describe('a client that closes its side', () => {
+  test('is answered all that it has asked for', async () => {
+    const answers = exchange(port, `${GET}${request('GET /b')}${GET}`, {
+      end: true,
+      responses: Number.POSITIVE_INFINITY,
+    });
+    await eventually(() => held.length === 2 && held.every(({ signal }) => signal.aborted));
+    release.resolve();
+    const { responses, rest, closed } = await answers;
+    expect({ statuses: responses.map(({ status }) => status), rest, closed }).toEqual({
+      statuses: [204, 404, 204],
+      rest: '',
+      closed: true,
+    });
+    await eventually(async () => (await connections()) === 0);
+  });
+
+  test.each(['before', 'after'])('leaves no connection behind if it is gone %s its answer', async (when) => {
+    const socket = await connected(port);
+    socket.end(GET);
+    await eventually(() => held.length === 1 && held.every(({ signal }) => signal.aborted));
+    if (when === 'before') socket.destroy();
+    release.resolve();
+    await eventually(async () => (await connections()) === 0);
+    socket.destroy();
+  });
+
+  test('is answered while the service stops, which ends then', async () => {
+    const stopping = await listen(app, '127.0.0.1', 0, { ...LIMITS, stopTimeout: 600_000 });
+    const answer = exchange(Number(new URL(stopping.url).port), GET, { end: true });
+    await eventually(() => held.length === 1 && held.every(({ signal }) => signal.aborted));
+    const stopped = stopping.stop();
+    release.resolve();
+    expect((await answer).responses.map(({ status }) => status)).toEqual([204]);
+    await stopped;
+  });
+
+  test('leaves no connection behind if it has asked for nothing', async () => {
+    const socket = await connected(port);
+    await eventually(async () => (await connections()) === 1);
+    socket.end();
+    await eventually(async () => (await connections()) === 0);
+  });
+});
 
 describe('the signal of a request', () => {
   test.each(['closes', 'resets'])('is aborted when the client %s its connection', async (how) => {
