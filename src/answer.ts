@@ -2,7 +2,7 @@ import type { Response } from 'express';
 import { traceOf } from './access-log.ts';
 import { declaredFor, type Operation } from './contract/operation.ts';
 import type { OperationValidator } from './contract/validator.ts';
-import { type ClientError, ERROR_MEDIA_TYPE, failureOf, internal } from './errors.ts';
+import { type ClientError, failureOf, internal } from './errors.ts';
 import { BrokenReply, type Failure } from './failure.ts';
 import { stringifyJson } from './int64.ts';
 import { type CheckedReply, checkReply, send } from './reply.ts';
@@ -13,8 +13,12 @@ export interface Answering {
   readonly validator: OperationValidator<unknown>;
 }
 
-/** How a failure becomes the document's error body: `errorBody`. */
-export type ErrorBody = (error: ClientError) => unknown;
+/** How a failure becomes the document's error body. */
+export interface ErrorBody {
+  readonly make: (error: ClientError) => unknown;
+  /** The media type of what it makes, where the document does not declare another. */
+  readonly mediaType: string;
+}
 
 /**
  * Answers with what an error means to the client, in the document's own form, and leaves its cause to the log. An answer
@@ -68,7 +72,7 @@ export async function failureReply(
   if (answering === undefined || declared === undefined) return undeclared(failure, errorBody);
   const { operation, validator } = answering;
   if (declared.media.length === 0) return checkReply(operation, validator, { status, headers });
-  const body = errorBody({ status, message: failure.message });
+  const body = errorBody.make({ status, message: failure.message });
   const kind = typeof body === 'string' ? 'text' : 'json';
   const media = declared.media.find((candidate) => candidate.kind === kind);
   const range = declared.media.find(({ type }) => type === '*/*' || type === 'application/*');
@@ -77,13 +81,13 @@ export async function failureReply(
       `${operation.id} declares ${declared.key} as ${declared.media.map(({ type }) => type)}, not ${kind}`,
     );
   }
-  return checkReply(operation, validator, { status, headers, contentType: media?.type ?? ERROR_MEDIA_TYPE, body });
+  return checkReply(operation, validator, { status, headers, contentType: media?.type ?? errorBody.mediaType, body });
 }
 
 function undeclared({ status, message, headers }: Failure, errorBody: ErrorBody): CheckedReply {
-  const body = errorBody({ status, message });
+  const body = errorBody.make({ status, message });
   const text = typeof body === 'string' ? body : stringifyJson(body);
-  return { status, headers: { ...headers, 'Content-Type': ERROR_MEDIA_TYPE }, body: text };
+  return { status, headers: { ...headers, 'Content-Type': errorBody.mediaType }, body: text };
 }
 
 /** Where the function that makes error bodies fails itself. */

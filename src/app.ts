@@ -9,7 +9,7 @@ import { operationsOf } from './contract/operation.ts';
 import { prove } from './contract/prove.ts';
 import { type Dispatch, dispatcher } from './dispatch.ts';
 import { docs } from './docs.ts';
-import { errorBody as defaultErrorBody } from './errors.ts';
+import { ERROR_MEDIA_TYPE, errorBody as make } from './errors.ts';
 import { Failure } from './failure.ts';
 import { missingOperations, type WhenMissing } from './missing.ts';
 import type { AnyHandler } from './operations.ts';
@@ -34,6 +34,7 @@ export interface AppOptions {
   readonly missing?: WhenMissing;
   /** Verifiers for security schemes that tokens do not satisfy, by the scheme's name. */
   readonly verifiers?: Verifiers;
+  /** By default what `src/errors.ts` makes. */
   readonly errorBody?: ErrorBody;
   /** Whether the document and its page are served. */
   readonly docs?: boolean;
@@ -48,7 +49,8 @@ export interface AppOptions {
  * @throws {DocumentError} if the document cannot be served as it is meant, or not with these handlers.
  */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { document, log, authenticator, bodyLimit, errorBody = defaultErrorBody, missing = 'refuse' } = options;
+  const { document, log, authenticator, bodyLimit, missing = 'refuse' } = options;
+  const { errorBody = { make, mediaType: ERROR_MEDIA_TYPE } } = options;
 
   // 1. The document, the handlers and the error body are proved to fit, before anything is served.
   const operations = operationsOf(document);

@@ -4,6 +4,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
 import { createApp } from './app.ts';
 import { createAuthenticator } from './auth.ts';
+import { openBackend } from './backend.ts';
 import { type Config, ConfigError, explainAddress } from './config.ts';
 import { basePathsOf } from './contract/contract.ts';
 import { type Document, describeFindings } from './contract/document.ts';
@@ -12,7 +13,6 @@ import { operationsOf } from './contract/operation.ts';
 import { exampleLine } from './example.ts';
 import { Failure } from './failure.ts';
 import type { AnyHandler } from './operations.ts';
-import { openPlants } from './plants.ts';
 import { listen } from './server.ts';
 
 /** What stands behind the operations: opened when the service starts, closed when it stops. */
@@ -27,6 +27,9 @@ export interface Backend {
   /** Finishes what waits, then lets go of everything. */
   close(): Promise<void>;
 }
+
+/** Opens a backend. @param onBatch for the metrics: told how many requests were served together, each time. */
+export type OpenBackend = (config: Config, onBatch: ((requests: number) => void) | undefined) => Promise<Backend>;
 
 /** What the start tells people and logs. */
 export interface Started {
@@ -74,7 +77,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
   async function open(): Promise<Service> {
     const metrics = await openMetrics(config);
     if (metrics !== undefined) closers.push(metrics.close);
-    const opening = openPlants(config, metrics?.onBatch);
+    const opening = openBackend(config, metrics?.onBatch);
     const handlers = opening.then((backend) => backend.handlers);
     // The store opens while the document is proved; whether it could is asked after that.
     handlers.catch(() => undefined);

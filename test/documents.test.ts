@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { ErrorBody } from '../src/answer.ts';
 import type { AnyHandler, AnyRequest } from '../src/operations.ts';
 import { documentFile, echo, scripted, serve } from './support/documents.ts';
 
@@ -715,7 +716,10 @@ describe('servers', () => {
 });
 
 describe('error schemas of other shapes', () => {
-  const errorBody = ({ status, message }: { status: number; message: string }) => ({ title: message, status });
+  const errorBody: ErrorBody = {
+    make: ({ status, message }) => ({ title: message, status }),
+    mediaType: 'application/vnd.fault+json',
+  };
 
   test('are what every failure is answered with, and nothing where nothing is declared', async () => {
     const { script, handler } = scripted();
@@ -725,7 +729,8 @@ describe('error schemas of other shapes', () => {
     expect(refused.headers['content-type']).toBe('application/problem+json');
     script.next = () => ({ status: 200 });
     expect((await client.post('/things').send({ a: 1 }).expect(500)).body.status).toBe(500);
-    expect((await client.get('/nowhere').expect(404)).body.status).toBe(404);
+    const nowhere = await client.get('/nowhere').expect(404).expect('Content-Type', 'application/vnd.fault+json');
+    expect(nowhere.body.status).toBe(404);
   });
 
   test('that the errors do not fit stop the start', async () => {

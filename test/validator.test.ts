@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import type { ErrorBody } from '../src/answer.ts';
 import { Failure } from '../src/failure.ts';
 import type { AnyHandler } from '../src/operations.ts';
 import { documentFile, echo, scripted, serve } from './support/documents.ts';
@@ -145,15 +146,16 @@ describe('a body that is required', () => {
 });
 
 describe('failures', () => {
-  const proved = ({ status, message }: { status: number; message: string }) => ({ title: message, status });
+  const mediaType = 'application/json';
+  const proved: ErrorBody['make'] = ({ status, message }) => ({ title: message, status });
 
   test('have no page, no stack and no echo, also when their own body breaks the contract', async () => {
     const { script, handler } = scripted();
-    let errorBody: (error: { status: number; message: string }) => unknown = proved;
+    let make = proved;
     const served = await serve(
       documentFile('errors.yaml'),
       { things: handler },
-      { errorBody: (error) => errorBody(error) },
+      { errorBody: { make: (error) => make(error), mediaType } },
     );
     const post = (body = '{"a":1}') => served.client.post('/things').set('Content-Type', 'application/json').send(body);
     script.next = () => {
@@ -161,26 +163,30 @@ describe('failures', () => {
     };
     expect((await post().expect(409)).body).toEqual({ title: 'taken', status: 409 });
 
-    errorBody = (error) => (error.status === 409 ? { wrong: true } : proved(error));
+    make = (error) => (error.status === 409 ? { wrong: true } : proved(error));
     const broken = await post().expect(500);
     expect(broken.body).toEqual({ title: expect.any(String), status: 500 });
     expect(JSON.stringify(served.lines)).toContain('/body/title must have required property');
 
-    for (const make of [() => ({ wrong: true }), () => 5n, (): never => raise(), () => undefined]) {
-      errorBody = make;
+    for (const wrong of [() => ({ wrong: true }), () => 5n, (): never => raise(), () => undefined]) {
+      make = wrong;
       const answer = await post().expect(500).expect('Content-Type', 'application/json');
       expect(answer.body).toEqual({ error: 500, message: expect.any(String) });
       const nowhere = await served.client.get('/nowhere');
       expect(nowhere.headers['content-type']).toMatch(/^application\/json/);
       expect(nowhere.text).not.toContain('<');
     }
-    errorBody = proved;
+    make = proved;
     expect((await post('{"secret":').expect(400)).text).not.toContain('secret');
   });
 
   test('of 500 and above are checked like any other reply', async () => {
     const { script, handler } = scripted();
-    const { client } = await serve(documentFile('errors.yaml'), { things: handler }, { errorBody: proved });
+    const { client } = await serve(
+      documentFile('errors.yaml'),
+      { things: handler },
+      { errorBody: { make: proved, mediaType } },
+    );
     script.next = () => ({ status: 503, body: { title: 'a', status: 503 } });
     await client.post('/things').send({ a: 1 }).expect(503);
     script.next = () => ({ status: 503, body: { title: 'a' } });

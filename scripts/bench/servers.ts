@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { availableParallelism } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../../test/support/free-port.ts';
 import type { Contender } from './contenders/index.ts';
 import type { Order, Seen } from './fire.ts';
 
@@ -186,16 +186,6 @@ function post(url: string, credentials: string | undefined, body: object): Promi
     },
     body: JSON.stringify(body),
   });
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('There is no free port on 127.0.0.1.');
-  return address.port;
 }
 
 function residentMemory(pid: number | undefined): number | undefined {

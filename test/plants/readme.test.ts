@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { VARIABLES } from '../../src/config.ts';
-import { copyProject, end, freePort, groupRuns, type Running } from '../story/project.ts';
+import { freePort } from '../support/free-port.ts';
 import { endAll, launch, PROJECT, post } from '../support/launch.ts';
+import { copyProject, end, groupRuns, type Running } from '../support/project.ts';
 import { readMarkdown } from '../support/readme.ts';
 import { plantsIn } from './support/plant-service.ts';
 

@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { copyProject, end, freePort, get, groupRuns, placeOf, poll, type Running, start } from '../story/project.ts';
+import { freePort } from '../support/free-port.ts';
+import { copyProject, end, get, groupRuns, placeOf, poll, type Running, start } from '../support/project.ts';
 
 /** A document with two operations, one of which greets with `word`. */
 const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
@@ -31,22 +32,21 @@ paths:
         '404': { description: No farewell }
 `;
 
-const handlers = (greet: string, top = '') => `
+const backend = (operation: string, handler = '', top = '') => `
 import type { defaults, operations, security } from '../generated/openapi.ts';
 import { implement } from './operations.ts';
 ${top}
-export const openPlants = async (..._: unknown[]) => ({
+export const openBackend = async (..._: unknown[]) => ({
   place: 'nowhere',
   ready: async () => undefined,
   waiting: () => 0,
   close: async () => undefined,
-  handlers: implement<{ operations: Pick<operations, 'greet'>; security: security; defaults: defaults }>({
-    async greet() {
-      ${greet}
-    },
+  handlers: implement<{ operations: Pick<operations, '${operation}'>; security: security; defaults: defaults }>({
+    ${handler}
   }),
 });
 `;
+const handlers = (greet: string, top?: string) => backend('greet', `async greet() {\n      ${greet}\n    },`, top);
 
 const SERVED = /^Served\. .*$/m;
 const NOT_SERVED = '^Not served: the last good version answers on\\.$';
@@ -55,8 +55,10 @@ const folders: string[] = [];
 const files = () => {
   const folder = copyProject();
   folders.push(folder);
-  // What is left has fewer types to check.
-  rmSync(join(folder, 'scripts/bench'), { recursive: true, force: true });
+  // What the project has for another document is no part of what is checked.
+  const tsconfig = JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8'));
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...tsconfig, include: ['src/main.ts'] }));
+  writeFileSync(join(folder, 'src/backend.ts'), backend('forget'));
   return {
     folder,
     path: (name: string) => join(folder, name),
@@ -168,13 +170,13 @@ describe('npm run dev', () => {
   });
 
   test('says what the compiler misses', async () => {
-    await loop.said(/^The types do not fit:\nsrc\/plants\.ts:\d+:\d+ TS\d+ .*createPlant/m);
+    await loop.said(/^The types do not fit:\nsrc\/backend\.ts:\d+:\d+ TS\d+ .*forget/m);
   });
 
   test('follows handlers, and names only what is still left', async () => {
     await following(() => {
       write('openapi.yaml', contract('', '{ type: string }'));
-      write('src/plants.ts', handlers("return { status: 200, body: 'served' };"));
+      write('src/backend.ts', handlers("return { status: 200, body: 'served' };"));
     }, /^Left to write, mocked until then:\n\S+ operation leave has no handler\nServed\. /m);
     await greets('"served"');
     await loop.said(/^The types fit\.$/m);
@@ -182,29 +184,29 @@ describe('npm run dev', () => {
 
   test('keeps the last good server when a handler has a syntax error or cannot be loaded, and says where', async () => {
     await following(
-      () => write('src/plants.ts', handlers('return = {};')),
-      new RegExp(`src/plants\\.ts:12\n[\\s\\S]*${NOT_SERVED}`, 'm'),
+      () => write('src/backend.ts', handlers('return = {};')),
+      new RegExp(`src/backend\\.ts:12\n[\\s\\S]*${NOT_SERVED}`, 'm'),
     );
     await following(
-      () => write('src/plants.ts', handlers('', "throw new Error('no thanks');")),
-      new RegExp(`no thanks\n.*src/plants\\.ts:4:7[\\s\\S]*${NOT_SERVED}`, 'm'),
+      () => write('src/backend.ts', handlers('', "throw new Error('no thanks');")),
+      new RegExp(`no thanks\n.*src/backend\\.ts:4:7[\\s\\S]*${NOT_SERVED}`, 'm'),
     );
     expect((await greeting()).text).toBe('"served"');
   });
 
   test('gives up on a start that hangs when something newer is saved', async () => {
-    write('src/plants.ts', handlers('', 'await new Promise(() => setInterval(() => 0, 1e6));'));
+    write('src/backend.ts', handlers('', 'await new Promise(() => setInterval(() => 0, 1e6));'));
     await pause(500);
-    await following(() => write('src/plants.ts', handlers("return { status: 200, body: 'newer' };")));
+    await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")));
     await greets('"newer"');
   });
 
   test('serves the last of many quick saves', async () => {
     for (let count = 0; count < 20; count++) {
-      write('src/plants.ts', handlers(`return { status: 200, body: 'quick ${count}' };`));
+      write('src/backend.ts', handlers(`return { status: 200, body: 'quick ${count}' };`));
       await pause(20);
     }
-    await following(() => write('src/plants.ts', handlers("return { status: 200, body: 'last' };")));
+    await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'last' };")));
     await greets('"last"');
     await pause(300);
     expect((await greeting()).text).toBe('"last"');
@@ -231,7 +233,7 @@ describe('npm run dev with a server that ends', () => {
 
   test('starts it again, and waits for a save if it ends at once', async () => {
     write('openapi.yaml', contract('', '{ type: string }'));
-    write('src/plants.ts', handlers('process.exit(3);'));
+    write('src/backend.ts', handlers('process.exit(3);'));
     const started = await dev(folder);
     loop = started.loop;
     const greet = () => get(`${started.url}/greeting`).catch(() => undefined);
@@ -245,7 +247,7 @@ describe('npm run dev with a server that ends', () => {
     await loop.said(/^The server ended soon after its start\.\nNot served: mend it and save\.$/m);
     await polled.stop();
     loop.forget();
-    write('src/plants.ts', handlers("return { status: 200, body: 'mended' };"));
+    write('src/backend.ts', handlers("return { status: 200, body: 'mended' };"));
     await loop.said(SERVED);
     expect((await greet())?.text).toBe('"mended"');
   });

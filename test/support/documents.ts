@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import request from 'supertest';
+import type { ErrorBody } from '../../src/answer.ts';
 import { type AppOptions, createApp } from '../../src/app.ts';
 import type { Authenticator } from '../../src/auth.ts';
 import { Forbidden, Unauthorized } from '../../src/auth.ts';
@@ -24,6 +25,12 @@ export const authenticator: Authenticator = {
   reload: async () => 0,
 };
 
+/** Errors as the documents under `test/documents` declare them, whatever form this project gives its own. */
+const errorBody: ErrorBody = {
+  make: ({ status, message }) => ({ error: status, message }),
+  mediaType: 'application/json',
+};
+
 /** Answers with what came. */
 export const echo: AnyHandler = ({ path, query, header, cookie, contentType, body }) => ({
   status: 200,
@@ -37,7 +44,7 @@ export async function serve(file: string, handlers: Readonly<Record<string, AnyH
   const lines: Record<string, unknown>[] = [];
   const log = pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) });
   const document = await loadDocument(file);
-  const app = await createApp({ document, handlers, authenticator, log, bodyLimit: 10_000, ...options });
+  const app = await createApp({ document, handlers, authenticator, log, errorBody, bodyLimit: 10_000, ...options });
   return { app, client: request(app), lines, document };
 }
 

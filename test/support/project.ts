@@ -2,25 +2,18 @@ import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
 import { request } from 'node:http';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const original = join(import.meta.dirname, '../..');
 
-/** Copies the project to a new folder, as a team does that starts from it; of its tests only what supports them. */
+/** Copies the project to a new folder, as a team does that starts from it. */
 export function copyProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'project-'));
   const list = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard'], { cwd: original });
   for (const file of String(list).split('\0')) {
-    if (
-      file === '' ||
-      file === 'node_modules' ||
-      /^test\/(?!support\/)/.test(file) ||
-      !existsSync(join(original, file))
-    )
-      continue;
+    if (file === '' || file === 'node_modules' || !existsSync(join(original, file))) continue;
     cpSync(join(original, file), join(folder, file));
   }
   symlinkSync(join(original, 'node_modules'), join(folder, 'node_modules'));
@@ -102,15 +95,6 @@ export function groupRuns({ child }: Running): boolean {
 /** Ends a program with all that it has started, if it still runs. */
 export function end(running: Running | undefined): void {
   if (running !== undefined && groupRuns(running)) process.kill(-(running.child.pid ?? 0), 'SIGKILL');
-}
-
-/** A port that nothing listens on. */
-export async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
 /** An answer over a connection of its own. */

@@ -1,0 +1,37 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { runPlants } from './support/plants.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-database-url-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+describe('the start refuses', () => {
+  test.each([
+    ['a URL of no store', () => 'mysql://me:secret@host/db', /^DATABASE_URL: There is no store for mysql: URLs\. Use /],
+    ['what is no URL', () => 'plants.db', /^DATABASE_URL: This is no database URL\. Use sqlite:/],
+    [
+      'a file that is no database',
+      () => `sqlite:${file('text.db', 'no database '.repeat(99))}`,
+      /text\.db is not a SQ/,
+    ],
+    ['a folder that cannot be made', () => `sqlite:${file('flat', '')}/plants.db`, /its folder must exist, or be such/],
+  ])('%s', async (_what, url, message) => {
+    const { message: said } = await runPlants({ DATABASE_URL: url() }).then(
+      async ({ stop }) => {
+        await stop();
+        throw new Error('it was accepted');
+      },
+      (error: Error) => error,
+    );
+    expect(said).toMatch(/^DATABASE_URL: /);
+    expect(said).toMatch(message);
+    expect(said).not.toContain('secret');
+  });
+});
