@@ -210,7 +210,7 @@ async function withContenders<Result>(
     }
     case 'workers': {
       const { startPostgres } = await import('../../test/support/postgres.ts');
-      const postgres = await startPostgres();
+      const postgres = await startPostgres({ fsync: true });
       try {
         const contenders: Contender[] = [];
         for (const workers of [1, 2]) {
