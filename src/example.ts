@@ -1,5 +1,6 @@
 import { arrayAt, type Document, follow, isObject, type Json, objectAt, valueAt } from './contract/document.ts';
 import { type MediaType, type Operation, type Parameter, securitySchemesOf } from './contract/operation.ts';
+import { writeQuery, writeText } from './write-parameter.ts';
 
 /** Stands in an example where a token belongs. */
 export const TOKEN_PLACE = '<TOKEN>';
@@ -28,20 +29,20 @@ export async function exampleLine(
   const headers: string[] = [];
   const cookies: string[] = [];
   let path = operation.path;
-  const put = (where: unknown, name: string, value: string) => {
-    if (where === 'query') query.push(`${encodeURIComponent(name)}=${value}`);
-    else if (where === 'cookie') cookies.push(`${name}=${value}`);
-    else headers.push(`${name}: ${value}`);
-  };
-  for (const name of Object.keys(operation.security[0] ?? {})) {
-    const scheme = schemes[name] ?? {};
-    if (scheme.type === 'apiKey') put(scheme.in, String(scheme.name), TOKEN_PLACE);
-    else put('header', 'Authorization', `Bearer ${TOKEN_PLACE}`);
+  for (const scheme of Object.keys(operation.security[0] ?? {})) {
+    const { type, in: where, name } = schemes[scheme] ?? {};
+    if (type !== 'apiKey') headers.push(`Authorization: Bearer ${TOKEN_PLACE}`);
+    else if (where === 'query') query.push(`${encodeURIComponent(String(name))}=${TOKEN_PLACE}`);
+    else if (where === 'cookie') cookies.push(`${name}=${TOKEN_PLACE}`);
+    else headers.push(`${name}: ${TOKEN_PLACE}`);
   }
   for (const parameter of operation.parameters.filter(({ required }) => required)) {
-    const value = encodeURIComponent(textOf(await parameterExample(root, parameter)));
-    if (parameter.in === 'path') path = path.replaceAll(`{${parameter.name}}`, value);
-    else put(parameter.in, parameter.name, value);
+    const { in: where, name } = parameter;
+    const value = await parameterExample(root, parameter);
+    if (where === 'query') query.push(...writeQuery(parameter, value));
+    else if (where === 'cookie') cookies.push(`${name}=${writeText(parameter, value, encodeURIComponent)}`);
+    else if (where === 'header') headers.push(`${name}: ${writeText(parameter, value, (part) => part)}`);
+    else path = path.replaceAll(`{${name}}`, writeText(parameter, value, encodeURIComponent));
   }
   const media = operation.requestBody?.media.find(({ kind }) => kind === 'json');
   if (media !== undefined) headers.push(`Content-Type: ${media.type}`);
@@ -60,14 +61,16 @@ export async function exampleLine(
 /** An argument of a POSIX shell (Shell Command Language §2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
-
 async function mediaExample(root: Json, { source, schema }: MediaType): Promise<unknown> {
-  return shownExample(root, source) ?? (await sampleOf(root, schema));
+  return shownExample(root, source) ?? (await sampleOf(root, schema)) ?? {};
 }
 
 async function parameterExample(root: Json, { pointer, schema }: Parameter): Promise<unknown> {
-  return shownExample(root, follow(root, valueAt(root, pointer)) ?? {}) ?? (await sampleOf(root, schema));
+  const source = follow(root, valueAt(root, pointer)) ?? {};
+  const [media] = Object.values(objectAt(source.content));
+  return (
+    shownExample(root, source) ?? shownExample(root, objectAt(media)) ?? (await sampleOf(root, schema)) ?? 'string'
+  );
 }
 
 /** The first example of a Media Type Object or a Parameter Object (OpenAPI 3.1 §4.8.14.1, §4.8.12.2.1). */
@@ -78,7 +81,7 @@ function shownExample(root: Json, { example, examples }: Json): unknown {
 async function sampleOf(root: Json, schema: unknown): Promise<unknown> {
   const { example, examples } = follow(root, schema) ?? {};
   const shown = example ?? arrayAt(examples)[0];
-  if (shown !== undefined || !isObject(schema)) return shown ?? {};
+  if (shown !== undefined || !isObject(schema)) return shown;
   const sampler = await import('openapi-sampler').catch(() => undefined);
-  return sampler?.sample(schema, { skipReadOnly: true, quiet: true }, root) ?? {};
+  return sampler?.sample(schema, { skipReadOnly: true, quiet: true }, root);
 }
