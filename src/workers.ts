@@ -35,23 +35,24 @@ export async function superviseWorkers(
   log: Logger,
 ): Promise<Service> {
   const serving = new Set<Worker>();
-  let phase: 'starting' | 'serving' | 'stopping' = 'starting';
+  let stopping = false;
+  let reloads = 0;
   let pause = 0;
   process.on('exit', () => {
     for (const worker of workers()) worker.process.kill('SIGKILL');
   });
 
   const metrics = await openMetrics(config, serving);
-  const [started] = await Promise.all(Array.from({ length: config.workers }, spawn));
+  const [started] = await Promise.all(Array.from({ length: config.workers }, () => spawn(true)));
   if (started === undefined) throw new Error('WORKERS must be 1 or more');
-  phase = 'serving';
   return {
     started: { ...started, metrics: metrics?.url },
     async reload() {
+      reloads += 1;
       for (const worker of serving) tell(worker, 'reload');
     },
     async stop() {
-      phase = 'stopping';
+      stopping = true;
       await Promise.all(
         workers().map(async (worker) => {
           if (serving.has(worker)) tell(worker, 'stop');
@@ -63,9 +64,10 @@ export async function superviseWorkers(
     },
   };
 
-  /** Resolves once the new worker serves. */
-  function spawn(): Promise<Started> {
+  /** Resolves once the new worker serves. It is replaced when it dies, unless it is of the `first` and never served. */
+  function spawn(first: boolean): Promise<Started> {
     const born = performance.now();
+    const known = reloads;
     const worker = cluster.fork(env);
     let reason: string | undefined;
     const start = Promise.withResolvers<Started>();
@@ -73,17 +75,19 @@ export async function superviseWorkers(
       if ('failed' in report) reason = report.failed;
       if (!('started' in report)) return;
       serving.add(worker);
-      if (phase === 'serving') log.info({ worker: worker.process.pid }, 'another worker took its place');
+      // It may have read the tokens before they changed.
+      if (known !== reloads) tell(worker, 'reload');
+      if (!first) log.info({ worker: worker.process.pid }, 'another worker took its place');
       start.resolve(report.started);
     });
     worker.once('exit', (code, signal) => {
-      serving.delete(worker);
+      const served = serving.delete(worker);
       start.reject(new Error(reason ?? `A worker ended with ${signal ?? code} before it served.`));
-      if (phase !== 'serving') return;
+      if (stopping || (first && !served)) return;
       pause = performance.now() - born > SHORT_LIFE ? 0 : Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
       log.error({ worker: worker.process.pid, exit: signal ?? code, reason, pauseMs: pause }, 'a worker died');
       setTimeout(() => {
-        if (phase === 'serving') spawn().catch(() => undefined);
+        if (!stopping) spawn(false).catch(() => undefined);
       }, pause);
     });
     return start.promise;

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { freePort } from '../story/project.ts';
 import { eventually } from '../support/eventually.ts';
 import { childrenOf, endAll, type Launched, launch, post, postAlmost } from '../support/launch.ts';
 import { startPostgres } from '../support/postgres.ts';
@@ -36,9 +37,46 @@ async function draining(url: string): Promise<void> {
   );
 }
 
+/** What holds a worker right before it listens: after `hold`, the next one that comes so far, until `release`. */
+function holder() {
+  const name = `hold-${files}`;
+  const order = join(folder, name);
+  const waiting = `import cluster from 'node:cluster';
+    import { existsSync, renameSync } from 'node:fs';
+    import { Server } from 'node:net';
+    const { listen } = Server.prototype;
+    Server.prototype.listen = function (...args) {
+      const order = ${JSON.stringify(order)};
+      const held = order + '.' + process.pid;
+      try {
+        if (cluster.isWorker) renameSync(order, held);
+      } catch {}
+      const go = () => existsSync(held) ? setTimeout(go, 10) : listen.apply(this, args);
+      go();
+      return this;
+    };`;
+  const isHeld = (file: string): boolean => file.startsWith(`${name}.`);
+  return {
+    flags: ['--import', `data:text/javascript,${encodeURIComponent(waiting)}`],
+    hold: () => writeFileSync(order, ''),
+    /** Resolves to the worker that is held. */
+    async held(): Promise<number> {
+      await eventually(() => readdirSync(folder).some(isHeld));
+      return Number(readdirSync(folder).find(isHeld)?.split('.')[1]);
+    },
+    release() {
+      for (const file of readdirSync(folder)) if (isHeld(file)) rmSync(join(folder, file));
+    },
+  };
+}
+
 /** Posts a plant to each URL at once, all with one id and each with a name of its own. */
 const race = (urls: readonly string[], id: number, token?: string): Promise<number[]> =>
   Promise.all(urls.map((url, index) => post(url, { id, name: `runner ${index}` }, token)));
+
+/** Posts a plant often enough for each of two workers. */
+const sixTimes = (url: string, token: string): Promise<number[]> =>
+  Promise.all([1, 2, 3, 4, 5, 6].map(() => post(url, { id: 1, name: 'Fern' }, token)));
 
 const oneWinner = (statuses: readonly number[]): boolean =>
   statuses.filter((status) => status === 200).length === 1 && statuses.every((status) => [200, 400].includes(status));
@@ -124,12 +162,49 @@ describe('several workers', () => {
     writeFileSync(tokens, 'token\nrevoked\n');
     const service = launchTwo({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
     const url = await service.url;
-    const try6 = () => Promise.all([1, 2, 3, 4, 5, 6].map(() => post(url, { id: 1, name: 'Fern' }, 'revoked')));
-    expect(new Set(await try6())).toEqual(new Set([200]));
+    expect(new Set(await sixTimes(url, 'revoked'))).toEqual(new Set([200]));
     writeFileSync(tokens, 'token\n');
     service.child.kill('SIGHUP');
     await eventually(() => service.lines().filter(({ msg }) => msg === 'access tokens read again').length === 2);
-    expect(new Set(await try6())).toEqual(new Set([401]));
+    expect(new Set(await sixTimes(url, 'revoked'))).toEqual(new Set([401]));
+  });
+
+  test('read the file of tokens again, also one that read it before and serves only afterwards', async () => {
+    const tokens = join(folder, 'tokens');
+    writeFileSync(tokens, 'token\nrevoked\n');
+    const { flags, hold, held, release } = holder();
+    const service = launchTwo({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens }, { flags });
+    const url = await service.url;
+    const [victim] = childrenOf(service.pid);
+    hold();
+    process.kill(victim ?? 0, 'SIGKILL');
+    await held();
+    writeFileSync(tokens, 'token\n');
+    service.child.kill('SIGHUP');
+    const rereads = () => service.lines().filter(({ msg }) => msg === 'access tokens read again').length;
+    await eventually(() => rereads() === 1);
+    release();
+    await service.line(({ msg }) => /took its place/.test(String(msg)));
+    await eventually(() => rereads() === 2);
+    expect(new Set(await sixTimes(url, 'revoked'))).toEqual(new Set([401]));
+  });
+
+  test('of which one dies before the others serve serve on, and it is replaced', async () => {
+    const { flags, hold, held, release } = holder();
+    hold();
+    const port = String(await freePort());
+    const service = launchTwo({ PORT: port }, { flags });
+    const last = await held();
+    await eventually(() => fetch(`http://127.0.0.1:${port}/healthz`));
+    const [victim = 0] = childrenOf(service.pid).filter((worker) => worker !== last);
+    process.kill(victim, 'SIGKILL');
+    await eventually(() => !isRunning(victim));
+    release();
+    const url = await service.url;
+    await service.line(({ msg, worker }) => msg === 'a worker died' && worker === victim);
+    await service.line(({ msg }) => /took its place/.test(String(msg)));
+    expect(childrenOf(service.pid)).toHaveLength(2);
+    expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
   });
 
   test('of which the first cannot serve fail the start with one message', async () => {
