@@ -67,9 +67,38 @@ export function shareMetrics({ registry }: Metrics): void {
   });
 }
 
-/** The metrics of several processes, added up (or as each says of itself: a delay is averaged). */
-export const sumMetrics = (told: readonly (readonly object[])[]): Promise<string> =>
-  AggregatorRegistry.aggregate([...told]).metrics();
+/** The metrics of several processes as one, of which some come and go. */
+export interface Totals {
+  /** Takes what a process says of itself now. */
+  tell(process: number, metrics: readonly object[]): void;
+  /** Keeps what a process has counted, which is no more. */
+  bury(process: number): void;
+  /** All of it added up (or as each says of itself: a delay is averaged), in Prometheus's text format. */
+  text(): Promise<string>;
+}
+
+/**
+ * Adds up the metrics of processes so that no counter falls while they come and go: of one that is slow its last word
+ * counts, and of one that is gone what it had counted by then. What it counted after its last word is lost, which a rate
+ * shows as fewer requests, never as ones that were not.
+ */
+export function createTotals(): Totals {
+  const told = new Map<number, readonly object[]>();
+  let gone: readonly object[] = [];
+  return {
+    tell: (process, metrics) => void told.set(process, metrics),
+    bury(process) {
+      const counted = told.get(process)?.filter(isCount) ?? [];
+      told.delete(process);
+      gone = AggregatorRegistry.aggregate([gone, counted]).getMetricsAsArray();
+    },
+    text: () => AggregatorRegistry.aggregate([gone, ...told.values()]).metrics(),
+  };
+}
+
+/** Whether a metric only grows: a counter or a histogram. A gauge ends with its process. */
+const isCount = (metric: object): boolean =>
+  'type' in metric && (metric.type === 'counter' || metric.type === 'histogram');
 
 /** Serves `GET /metrics` on a port of its own. @throws {ConfigError} if it cannot be had. */
 export async function serveMetrics(
@@ -81,7 +110,6 @@ export async function serveMetrics(
     if (url !== '/metrics') response.writeHead(404).end();
     else if (method !== 'GET' && method !== 'HEAD') response.writeHead(405, { Allow: 'GET, HEAD' }).end();
     else {
-      // A worker that does not answer is one reason for none.
       const text = await read().catch(() => undefined);
       if (text === undefined) response.writeHead(503).end();
       else response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text);

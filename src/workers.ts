@@ -124,27 +124,32 @@ function tell(worker: Worker, order: Order): void {
   worker.send(order, () => undefined);
 }
 
+/** Serves the metrics of all workers added up, each as it is now or, if it does not tell in time, as it told last. */
 async function openMetrics({ host, metricsPort }: Config, serving: ReadonlySet<Worker>) {
   if (metricsPort === undefined) return undefined;
-  const { serveMetrics, sumMetrics } = await import('./metrics.ts');
+  const { createTotals, serveMetrics } = await import('./metrics.ts');
+  const totals = createTotals();
+  cluster.on('message', (worker, report: Report) => {
+    if ('metrics' in report && !worker.isDead()) totals.tell(worker.id, report.metrics);
+  });
+  cluster.on('exit', ({ id }) => totals.bury(id));
   return serveMetrics(host, metricsPort, async () => {
-    const told = await Promise.all([...serving].map(metricsOf));
-    return sumMetrics(told.filter((metrics) => metrics !== undefined));
+    await Promise.all([...serving].map(toldMetrics));
+    return totals.text();
   });
 }
 
-/** `undefined` if the worker does not tell. */
-function metricsOf(worker: Worker): Promise<readonly object[] | undefined> {
+/** Resolves once the worker has told its metrics, has ended, or has had its time. */
+function toldMetrics(worker: Worker): Promise<void> {
   return new Promise((resolve) => {
-    const settle = (metrics?: readonly object[]): void => {
+    const settle = (): void => {
       clearTimeout(timer);
-      worker.off('message', read).off('exit', fail);
-      resolve(metrics);
+      worker.off('message', read).off('exit', settle);
+      resolve();
     };
-    const read = (message: Report) => 'metrics' in message && settle(message.metrics);
-    const fail = () => settle();
-    const timer = setTimeout(fail, METRICS_TIMEOUT);
-    worker.on('message', read).once('exit', fail);
+    const read = (message: Report) => 'metrics' in message && settle();
+    const timer = setTimeout(settle, METRICS_TIMEOUT);
+    worker.on('message', read).once('exit', settle);
     tell(worker, 'metrics');
   });
 }

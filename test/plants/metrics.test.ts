@@ -54,22 +54,38 @@ test('requests, durations, the queue, batches, event-loop delay and memory are m
   expect(await service.exit).toBe(0);
 });
 
-test('the metrics of several workers are added up, also while one is gone', async () => {
+test('the metrics of several workers are added up, and no counter falls while one is slow or gone', async () => {
   const database = `sqlite:${join(folder, 'plants.db')}`;
   const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0', WORKERS: '2', DATABASE_URL: database });
   const [url, scrape] = [await service.url, await scraper(service)];
-  const ids = Array.from({ length: 40 }, (_, id) => id);
-  expect(new Set(await Promise.all(ids.map((id) => post(url, { id, name: 'Fern' }))))).toEqual(new Set([200]));
+  const answered = 'http_requests_total{operation="createPlant",status="200"}';
+  const add = async (from: number, to: number) => {
+    const ids = Array.from({ length: to - from }, (_, at) => from + at);
+    expect(new Set(await Promise.all(ids.map((id) => post(url, { id, name: 'Fern' }))))).toEqual(new Set([200]));
+  };
+  await add(0, 40);
   const metrics = await scrape();
-  expect(metrics.get('http_requests_total{operation="createPlant",status="200"}')).toBe(40);
+  const memory = metrics.get('process_resident_memory_bytes');
+  expect(metrics.get(answered)).toBe(40);
   expect(metrics.get('store_batch_size_sum')).toBe(40);
 
-  const [worker] = childrenOf(service.pid);
-  process.kill(worker ?? 0, 'SIGKILL');
+  const [worker = 0] = childrenOf(service.pid);
+  process.kill(worker, 'SIGSTOP');
+  const slow = await scrape().finally(() => process.kill(worker, 'SIGKILL'));
+  expect(slow.get(answered)).toBe(40);
+
   await service.line(({ msg }) => msg === 'a worker died');
-  const rest = (await scrape()).get('http_requests_total{operation="createPlant",status="200"}') ?? 0;
-  expect(rest).toBeGreaterThan(0);
-  expect(rest).toBeLessThan(40);
+  const rest = await scrape();
+  expect(rest.get(answered)).toBe(40);
+  expect(rest.get('http_request_duration_seconds_count{operation="createPlant"}')).toBe(40);
+  expect(rest.get('http_request_duration_seconds_bucket{le="+Inf",operation="createPlant"}')).toBe(40);
+  expect(rest.get('process_resident_memory_bytes')).toBeLessThan(memory ?? 0);
+
+  await service.line(({ msg }) => /took its place/.test(String(msg)));
+  await add(40, 60);
+  const whole = await scrape();
+  expect(whole.get(answered)).toBe(60);
+  expect(whole.get('store_batch_size_sum')).toBe(60);
 });
 
 test('without METRICS_PORT, what measures is not even loaded', async () => {
