@@ -13,6 +13,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import { randomToken } from '../src/auth.ts';
 import { banner, explain, startError } from '../src/banner.ts';
 import { readConfig } from '../src/config.ts';
+import { loadEnvFile } from '../src/env-file.ts';
 import type { Started } from '../src/service.ts';
 import type { Order, Report } from '../src/workers.ts';
 import { describeFinding, lintDocument } from './contract/lint.ts';
@@ -46,7 +47,7 @@ try {
 }
 
 async function loop(): Promise<void> {
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  loadEnvFile();
   const { makeToken, openapiFile: file } = readConfig({ ...process.env, NODE_ENV: undefined });
   const token = makeToken ? randomToken() : undefined;
   const env = {

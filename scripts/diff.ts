@@ -5,6 +5,7 @@ import { join, relative } from 'node:path';
 import { parseArgs, styleText } from 'node:util';
 import { type Document, describeFindings } from '../src/contract/document.ts';
 import { loadDocument } from '../src/contract/load.ts';
+import { loadEnvFile } from '../src/env-file.ts';
 import { type Change, compareContracts } from './contract/diff.ts';
 
 const USAGE = `npm run diff -- <git-ref>
@@ -33,11 +34,11 @@ async function main(): Promise<number> {
     console.error(`${messageOf(error)}\n\n${USAGE}`);
     return 2;
   }
-  if (existsSync('.env')) process.loadEnvFile();
-  const file = process.env.OPENAPI_FILE || 'openapi.yaml';
 
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   try {
+    loadEnvFile();
+    const file = process.env.OPENAPI_FILE || 'openapi.yaml';
     const older = checkOut(ref, file, folder);
     if (!existsSync(older)) {
       console.log(`${file} is new since ${ref}: no client can depend on it`);

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { diff, parseArgs, styleText } from 'node:util';
+import { loadEnvFile } from '../src/env-file.ts';
 import { describeFinding, lintDocument } from './contract/lint.ts';
 import { generateTypes } from './contract/types.ts';
 
@@ -30,7 +31,12 @@ async function main(): Promise<number> {
     console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
     return 2;
   }
-  if (existsSync('.env')) process.loadEnvFile();
+  try {
+    loadEnvFile();
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
   const file = process.env.OPENAPI_FILE || 'openapi.yaml';
 
   const started = performance.now();

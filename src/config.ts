@@ -5,7 +5,10 @@ import type { WhenMissing } from './missing.ts';
 /** The environment, as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A variable of the environment is wrong. The message is one line: its name, what it holds, what would be right. */
+/**
+ * A variable of the environment is wrong, or the file that holds them. The message is one line: its name, what it holds,
+ * what would be right.
+ */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }

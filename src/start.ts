@@ -1,11 +1,11 @@
 import cluster from 'node:cluster';
-import { existsSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { randomToken } from './auth.ts';
 import { banner, explain, help, startError, withToken } from './banner.ts';
 import { type Config, readConfig } from './config.ts';
+import { loadEnvFile } from './env-file.ts';
 import { createLog } from './log.ts';
 import type { Service } from './service.ts';
 import { obeySupervisor, reportFailure, superviseWorkers } from './workers.ts';
@@ -39,7 +39,7 @@ async function run(): Promise<void> {
     process.on('SIGINT', () => stop()).on('SIGTERM', () => stop());
   }
 
-  if (existsSync('.env')) process.loadEnvFile('.env');
+  loadEnvFile();
   const read = readConfig(process.env);
   const token = read.makeToken ? randomToken() : undefined;
   const config: Config = token === undefined ? read : { ...read, auth: { ...read.auth, accessTokens: [token] } };

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -87,7 +87,8 @@ describe('without a terminal', () => {
   });
 
   test('a variable may come from a file .env, which the environment overrules', async () => {
-    file('.env', 'PORT=wrong\nACCESS_TOKENS="token-of-the-file"\nOPENAPI_FILE=missing.yaml\n');
+    // As an editor on Windows writes it, with a byte order mark.
+    file('.env', '\uFEFFACCESS_TOKENS="token-of-the-file"\r\nPORT=wrong\r\nOPENAPI_FILE=missing.yaml\r\n');
     const env = { OPENAPI_FILE: join(PROJECT, 'openapi.yaml') };
     const service = launch(env, { cwd: folder });
     expect(await post(await service.url, { id: 1, name: 'Fern' }, 'token-of-the-file')).toBe(200);
@@ -137,6 +138,12 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     expect(await block(launch({ NODE_ENV: 'production' }))).toEqual(
       refused('ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL'),
     );
+  });
+
+  test('that a file .env cannot be read', async () => {
+    const cwd = mkdtempSync(join(folder, 'unreadable-'));
+    mkdirSync(join(cwd, '.env'));
+    expect(await block(launch({}, { cwd }))).toEqual(refused('.env cannot be read (EISDIR)'));
   });
 
   test('where the document is wrong, each place on a line', async () => {

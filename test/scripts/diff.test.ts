@@ -411,7 +411,7 @@ describe('npm run diff', () => {
     });
   });
 
-  test('exits with 2 for an unknown reference, a wrong flag and a document that cannot be read', () => {
+  test('exits with 2 for an unknown reference, a wrong flag, a document or a .env that cannot be read', () => {
     inRepository((folder) => {
       expect(diff(folder, 'nowhere')).toMatchObject({
         status: 2,
@@ -427,6 +427,8 @@ describe('npm run diff', () => {
         status: 2,
         stderr: expect.stringMatching(/^openapi\.yaml:1:9 /),
       });
+      mkdirSync(join(folder, '.env'));
+      expect(diff(folder, 'main')).toEqual({ status: 2, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
     });
   });
 });

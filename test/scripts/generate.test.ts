@@ -167,6 +167,12 @@ webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
     });
   });
 
+  test('stops at a file .env that cannot be read', () => {
+    inFolder({ 'openapi.yaml': SMALL, '.env/text': '' }, (folder) => {
+      expect(generate(folder)).toEqual({ status: 1, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
+    });
+  });
+
   test('refuses flags that it does not know and explains those that it does', () => {
     inFolder({}, (folder) => {
       expect(generate(folder, '--chek')).toMatchObject({ status: 2, stderr: expect.stringContaining("'--chek'") });
