@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestHandler, Response } from 'express';
+import type { ServerResponse } from 'node:http';
+import type { RequestHandler } from 'express';
 import type { Logger } from 'pino';
-import type { Failure } from './failure.ts';
+import { Failure } from './failure.ts';
+import type { Refused } from './server.ts';
 
 /** What is known of a request by the time that its answer is sent, for the log and the metrics. */
 export interface Trace {
@@ -15,7 +17,7 @@ export interface Trace {
 const traces = new WeakMap<object, Trace>();
 
 /** The trace of a request's answer. @throws {Error} if `accessLog` has not seen it. */
-export function traceOf(response: Response): Trace {
+export function traceOf(response: ServerResponse): Trace {
   const trace = traces.get(response);
   if (trace === undefined) throw new Error('the access log comes first');
   return trace;
@@ -69,5 +71,22 @@ export function accessLog(
       else log.info(entry, 'answered');
     });
     next();
+  };
+}
+
+/**
+ * Logs what the server refuses past the app, with the reason alone: all else may hold secrets. A request that the app has
+ * seen is in the access log anyway, and gets its reason there.
+ *
+ * @param count told the status of each answer that the access log does not see, for metrics.
+ */
+export function refusalLog(log: Logger, count: (status: number) => void = () => {}): Refused {
+  return ({ status, message }, response) => {
+    if (response !== undefined) {
+      traceOf(response).failure = new Failure(status, message);
+      return;
+    }
+    count(status);
+    log.info({ status, reason: message }, 'refused');
   };
 }

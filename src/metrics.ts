@@ -10,6 +10,8 @@ export interface Metrics {
   readonly registry: Registry;
   /** Counts an answer. `status` is 499 where the client was gone before it. */
   observe(trace: Trace, status: number, seconds: number): void;
+  /** Counts an answer to what never became a request of an operation. */
+  onRefused(status: number): void;
   /** Counts what shared one commit of the store. */
   onBatch(size: number): void;
   /** Measures what waits for the store. */
@@ -46,6 +48,7 @@ export function createMetrics(): Metrics {
       requests.inc({ operation, status });
       duration.observe({ operation }, seconds);
     },
+    onRefused: (status) => requests.inc({ operation: '', status }),
     onBatch: (size) => batches.observe(size),
     watch(waiting) {
       new Gauge({

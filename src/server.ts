@@ -32,6 +32,13 @@ export interface Listening {
   stop(): Promise<void>;
 }
 
+/**
+ * Told why a request is refused past the app.
+ *
+ * @param response what the app was about to answer it with, if the request had come that far.
+ */
+export type Refused = (why: ClientError, response?: ServerResponse) => void;
+
 /** What is known of a connection. */
 interface Connection {
   /** The answer to its newest request, until both are over. */
@@ -47,6 +54,7 @@ interface Connection {
  * can be read in two ways, `CONNECT`, an `Expect` that cannot be met, what does not arrive in time.
  *
  * @param limits other limits, for tests that cannot wait.
+ * @param refused told of each request that is answered here.
  * @throws {Error} of Node, if the address cannot be had.
  */
 export async function listen(
@@ -54,6 +62,7 @@ export async function listen(
   host: string,
   port: number,
   limits: typeof LIMITS = LIMITS,
+  refused: Refused = () => {},
 ): Promise<Listening> {
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
   const connections = new Map<Duplex, Connection>();
@@ -71,8 +80,11 @@ export async function listen(
       if (stopping && connection.newest === undefined) request.socket.destroySoon();
     });
     if (stopping) closeAfter(connection);
-    if (fault !== undefined) refuse(response, fault);
-    else app(request, response);
+    if (fault === undefined) app(request, response);
+    else {
+      refuse(response, fault);
+      refused(fault);
+    }
   }
 
   const server = createServer(
@@ -108,7 +120,7 @@ export async function listen(
     socket.on('error', () => undefined);
     socket.on('timeout', () => socket.destroy());
     // An empty Allow: there is no method for such a target (RFC 9110 §10.2.1).
-    giveUp(socket, rawResponse({ status: 405, message: 'CONNECT is not a method of this service' }, { Allow: '' }));
+    giveUp(socket, { status: 405, message: 'CONNECT is not a method of this service' }, { Allow: '' });
   });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     const connection = connections.get(socket);
@@ -119,21 +131,25 @@ export async function listen(
     const { newest, closing } = connection;
     const why = parserError(error, limits);
     if (newest === undefined || newest.req.complete) {
-      if (!closing) giveUp(socket, rawResponse(why));
+      if (!closing) giveUp(socket, why);
     } else if (!newest.headersSent) {
       // It is the body of the newest request that is broken.
       connection.closing = true;
       refuse(newest, why);
+      refused(why, newest);
     } else if (!closing) giveUp(socket);
   });
 
-  /** Says a last word on a connection, once the requests before it are answered, and closes it. */
-  function giveUp(socket: Duplex, lastWord?: string): void {
+  /** Closes a connection once its requests are answered, with a last word about what came after them. */
+  function giveUp(socket: Duplex, why?: ClientError, headers?: Readonly<Record<string, string>>): void {
     const connection = connections.get(socket);
     if (connection === undefined) return;
     connection.closing = true;
     const end = () => {
-      if (lastWord !== undefined && socket.writable) socket.write(lastWord);
+      if (why !== undefined && socket.writable) {
+        socket.write(rawResponse(why, headers));
+        refused(why);
+      }
       socket.end();
       // Closed at once, bytes that are still arriving would have the client's system throw the answer away unread.
       const linger = setTimeout(() => socket.destroy(), limits.lingerTimeout);

@@ -2,6 +2,7 @@ import cluster from 'node:cluster';
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from 'pino';
+import { refusalLog } from './access-log.ts';
 import { createApp } from './app.ts';
 import { createAuthenticator } from './auth.ts';
 import { openBackend } from './backend.ts';
@@ -13,7 +14,7 @@ import { operationsOf } from './contract/operation.ts';
 import { exampleLine } from './example.ts';
 import { Failure } from './failure.ts';
 import type { AnyHandler } from './operations.ts';
-import { listen } from './server.ts';
+import { LIMITS, listen } from './server.ts';
 
 /** What stands behind the operations: opened when the service starts, closed when it stops. */
 export interface Backend {
@@ -117,7 +118,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
     const backend = await opening;
     metrics?.watch(backend.waiting);
     await backend.ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
-    const { url, stop } = await listen(app, config.host, config.port).catch((error: unknown) => {
+    const refused = refusalLog(log, metrics?.onRefused);
+    const { url, stop } = await listen(app, config.host, config.port, LIMITS, refused).catch((error: unknown) => {
       throw explainAddress(error, 'PORT');
     });
     closers.push(stop);

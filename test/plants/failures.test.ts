@@ -69,6 +69,13 @@ function lastWord({ responses, rest, closed }: Exchange, status: number): string
   return failure(answerOf(last), status);
 }
 
+const linesOf = (started: Service): object[] =>
+  started
+    .log()
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => JSON.parse(line));
+
 /** Sends what ends the connection. */
 const send = (bytes: string | Uint8Array, to = service) =>
   exchange(to.port, bytes, { responses: Number.POSITIVE_INFINITY });
@@ -488,9 +495,13 @@ describe('bytes', () => {
     }
   });
 
-  test('of chunk extensions that are too large get 413', async () => {
-    const chunked = request('POST /plants', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
-    lastWord(await send(`${chunked}1;${'a'.repeat(20_000)}\r\n`), 413);
+  test('of chunk extensions that are too large get 413, and their log line says why', async () => {
+    const watched = await another({});
+    const bytes = `${request('POST /plants', chunked(JSON_BODY))}1;${'a'.repeat(20_000)}\r\n`;
+    const reason = lastWord(await send(bytes, watched), 413);
+    expect(linesOf(watched)).toEqual([
+      expect.objectContaining({ requestId: expect.any(String), status: 413, reason, msg: 'answered' }),
+    ]);
   });
 
   test('of CONNECT get 405 with an empty Allow, and their reset does no harm', async () => {
@@ -522,6 +533,25 @@ describe('bytes', () => {
     expect(cut.responses.map(answerOf).map((answer) => failure(answer, 400))).toEqual(['the request was cut off']);
     const headers = await exchange(service.port, GOOD.slice(0, 40), { end: true });
     expect(headers.responses.map(({ status }) => status)).toEqual([400]);
+  });
+
+  test('that never reach the app are logged with their status and a reason that quotes nothing', async () => {
+    const watched = await another({});
+    const secret = 'what-the-client-wrote';
+    const refusals: [string, number][] = [
+      [`${secret}\r\n\r\n`, 400],
+      [`GET /${secret} HTTP/1.1\r\nHost: ${secret}\r\nHost: a\r\n\r\n`, 400],
+      [request(`GET /${secret}`, { 'X-Large': secret.repeat(1_000) }), 431],
+      [`CONNECT ${secret}:1 HTTP/1.1\r\nHost: ${secret}\r\n\r\n`, 405],
+      [request('POST /plants', { ...JSON_BODY, Expect: secret, 'Content-Length': '5' }), 417],
+    ];
+    const expected: object[] = [];
+    for (const [bytes, status] of refusals) {
+      const reason = lastWord(await send(bytes, watched), status);
+      expected.push(expect.objectContaining({ level: 30, status, reason, msg: 'refused' }));
+    }
+    expect(linesOf(watched)).toEqual(expected);
+    expect(watched.log()).not.toContain(secret);
   });
 
   test('with more headers than Node counts keep the last ones', async () => {
@@ -584,6 +614,16 @@ describe('a client that takes its time', () => {
   ])('and %s gets 408', async (_what, bytes) => {
     const answer = await send(bytes, impatient);
     expect(lastWord(answer, 408)).toBe('the request did not arrive in time');
+  });
+
+  test('is logged with the reason for its 408, as a request if its headers were there', async () => {
+    const watched = await another({ limits: quick });
+    const reason = lastWord(await send(GOOD.slice(0, 40), watched), 408);
+    lastWord(await send(GOOD.slice(0, -1), watched), 408);
+    expect(linesOf(watched)).toEqual([
+      expect.objectContaining({ status: 408, reason, msg: 'refused' }),
+      expect.objectContaining({ operationId: 'createPlant', status: 408, reason, msg: 'answered' }),
+    ]);
   });
 
   test('is closed once its answered request goes on for too long', async () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { childrenOf, endAll, type Launched, launch, post } from '../support/launch.ts';
+import { exchange, request } from '../support/raw-http.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-metrics-'));
 afterEach(endAll);
@@ -30,12 +31,17 @@ test('requests, durations, the queue, batches, event-loop delay and memory are m
   expect(await post(url, { id: 2, name: 'Moss' })).toBe(200);
   expect(await post(url, { id: 3, name: 'Palm' }, 'wrong')).toBe(401);
   expect((await fetch(`${url}/metrics`)).status).toBe(404);
+  for (const bytes of ['no HTTP\r\n\r\n', request('GET /', { 'X-Large': 'a'.repeat(20_000) })]) {
+    await exchange(Number(new URL(url).port), bytes);
+  }
 
   const metrics = await scrape();
   expect(metrics.get('http_requests_total{operation="createPlant",status="200"}')).toBe(2);
   expect(metrics.get('http_requests_total{operation="createPlant",status="400"}')).toBe(1);
   expect(metrics.get('http_requests_total{operation="createPlant",status="401"}')).toBe(1);
   expect(metrics.get('http_requests_total{operation="",status="404"}')).toBe(1);
+  expect(metrics.get('http_requests_total{operation="",status="400"}')).toBe(1);
+  expect(metrics.get('http_requests_total{operation="",status="431"}')).toBe(1);
   expect(metrics.get('http_request_duration_seconds_count{operation="createPlant"}')).toBe(4);
   expect(metrics.get('http_request_duration_seconds_bucket{le="+Inf",operation="createPlant"}')).toBe(4);
   expect(metrics.get('http_request_duration_seconds_sum{operation="createPlant"}')).toBeGreaterThan(0);

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
+import { refusalLog } from '../../../src/access-log.ts';
 import { createApp } from '../../../src/app.ts';
 import { createAuthenticator } from '../../../src/auth.ts';
 import { loadDocument } from '../../../src/contract/load.ts';
@@ -44,16 +45,17 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
       done();
     },
   });
+  const log = pino(sink);
   const backend = plantBackend(store ?? (await openStore('sqlite::memory:', { maxWaiting })), 'a test');
   const app = await createApp({
     document: await loadDocument(join(project, 'openapi.yaml')),
     handlers: handlers ?? backend.handlers,
     authenticator: await createAuthenticator({ accessTokens: [TOKEN], accessTokensFile: undefined, jwt: undefined }),
-    log: pino(sink),
+    log,
     bodyLimit: 100 * 1024,
     ready: backend.ready,
   });
-  const { url, server, stop } = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits });
+  const { url, server, stop } = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits }, refusalLog(log));
   return {
     port: Number(new URL(url).port),
     log: () => lines.join(''),
