@@ -271,6 +271,22 @@ test('the variables and their defaults are those that the service reads', () => 
   expect(variables()).toEqual(read);
 });
 
+test('the metrics of requests and of the store, with their labels, are those that are served', async () => {
+  const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0' });
+  await post(await service.url, { id: 1, name: 'Fern' });
+  const { metrics } = await service.line(({ msg }) => msg === 'listening');
+  const text = await (await fetch(String(metrics))).text();
+  const labels = (series: string) => {
+    const [, first = ''] = new RegExp(`^${series}(?:_count)?\\{(.*)\\}`, 'm').exec(text) ?? [];
+    return [...first.matchAll(/(\w+)=/g)].map(([, label]) => label).join();
+  };
+  const served = [...text.matchAll(/^# TYPE ((?:http|store)_\w+)/gm)].map(
+    ([, name = '']) => [name, labels(name)] as const,
+  );
+  const named = [...read('README.md').matchAll(/`((?:http|store)_\w+)(?:\{(.*?)\})?`/g)];
+  expect(new Map(named.map(([, name, list = '']) => [name, list]))).toEqual(new Map(served));
+});
+
 test('each dependency is there for a reason, and no reason is without its dependency', () => {
   const named = (...header: string[]) => readme.table(...header).flatMap(([names = '']) => names.split(', '));
   const grouped = (packages: object) =>
