@@ -113,6 +113,11 @@ describe('a body', () => {
     expect(responses[0]?.status).toBe(400);
   });
 
+  test('with a key that comes twice has its last value', async () => {
+    const answer = await post('{"id":5,"name":1,"name":"a"}');
+    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { name: 'a' } });
+  });
+
   test('that is no UTF-8 gets 400', async () => {
     for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
       const body = Buffer.concat([Buffer.from('{"id":1,"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
