@@ -1,0 +1,56 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { type PlantStore, StoreUnavailable } from '../../src/stores/store.ts';
+import { type Service, serve, TOKEN } from './support/plant-service.ts';
+
+const { paths, components } = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
+const { tagged, untagged } = paths['/plants'].post.requestBody.content['application/json'].examples;
+
+/** Out of reach. */
+const away: PlantStore = {
+  add: () => Promise.reject(new StoreUnavailable('away')),
+  ready: () => Promise.reject(new StoreUnavailable('away')),
+  stats: () => ({ waiting: 0 }),
+  close: async () => undefined,
+};
+
+let service: Service;
+let broken: Service;
+beforeAll(async () => {
+  [service, broken] = await Promise.all([serve(), serve({ store: away })]);
+});
+afterAll(() => Promise.all([service.stop(), broken.stop()]));
+
+test('every example of an answer in the document is what the service answers', async () => {
+  const post = async (plant: unknown, headers = {}, { port } = service) => {
+    const response = await fetch(`http://127.0.0.1:${port}/plants`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json', ...headers },
+      body: JSON.stringify(plant),
+    });
+    return response.json();
+  };
+  const answers = {
+    PlantKept: { tagged: await post(tagged.value), untagged: await post(untagged.value) },
+    PlantRefused: {
+      invalid: await post({ ...tagged.value, id: '1' }),
+      taken: await post({ ...tagged.value, name: 'Another' }),
+    },
+    Failure: {
+      unauthorized: await post(tagged.value, { Authorization: '' }),
+      unsupported: await post(tagged.value, { 'Content-Type': 'text/plain' }),
+      unavailable: await post(tagged.value, {}, broken),
+    },
+  };
+  const shown = Object.entries<Shown>(components.responses).map(([name, { content }]) => [
+    name,
+    Object.fromEntries(Object.entries(content['application/json'].examples).map(([key, { value }]) => [key, value])),
+  ]);
+  expect(answers).toEqual(Object.fromEntries(shown));
+});
+
+interface Shown {
+  readonly content: { 'application/json': { examples: Readonly<Record<string, { value: unknown }>> } };
+}
