@@ -94,6 +94,9 @@ const DIGEST = /^sha256:([0-9a-f]{64})$/i;
 
 const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
+/** What a client learns that sends no bearer token where one is needed. */
+export const TOKEN_REQUIRED = 'A bearer token is required, in a header "Authorization: Bearer <token>"';
+
 const ANYTHING: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
 
 /** A token that cannot be guessed: 256 random bits in base64url, safe in a shell and in a header. */
@@ -114,7 +117,7 @@ export function bearerToken(authorization: string | undefined): string {
   throw new Unauthorized(
     presented
       ? 'The Authorization header is malformed: it must be "Bearer", a space and the token, which is made of letters, digits and -._~+/ with = only at its end'
-      : 'A bearer token is required, in a header "Authorization: Bearer <token>"',
+      : TOKEN_REQUIRED,
     presented,
   );
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { stringify as stringifyYaml } from 'yaml';
 import { isObject, type Json, objectAt } from './contract/document.ts';
+import { METHODS } from './contract/operation.ts';
 import { stringifyJson } from './int64.ts';
 
 const ours = join(import.meta.dirname, 'docs');
@@ -73,7 +74,7 @@ function asServed(document: Json, basePath: string): Json {
 const itemAsServed = (item: Json): Json =>
   mapObjects(withoutServers(item), (value, key) => (methods.has(key) ? withoutServers(value) : value));
 
-const methods = new Set(['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace']);
+const methods = new Set<string>(METHODS);
 
 const withoutServers = ({ servers: _, ...rest }: Json): Json => rest;
 

@@ -59,13 +59,13 @@ function endOfNonZeros(digits: string): number {
 }
 
 /** The one form of an integer. */
-export function canonical(value: bigint): number | bigint {
+function canonical(value: bigint): number | bigint {
   const double = Number(value);
   return Number.isSafeInteger(double) ? double : value;
 }
 
 /** Whether a text may hold a number that a double does not hold; never wrong with `false`. */
-export const mayHoldLarge = (text: string): boolean => /\d[\d.]{15}|\d[eE]/.test(text);
+const mayHoldLarge = (text: string): boolean => /\d[\d.]{15}|\d[eE]/.test(text);
 
 const exactReviver = (_key: string, value: unknown, context: { source?: string }): unknown =>
   typeof value === 'number' && context.source !== undefined ? parseNumber(context.source) : value;

@@ -3,7 +3,7 @@ import { type Config, ConfigError } from './config.ts';
 import { Failure } from './failure.ts';
 import { implement } from './operations.ts';
 import type { Backend } from './service.ts';
-import { openStore } from './stores/index.ts';
+import { openStore, placeOf } from './stores/index.ts';
 import { type PlantStore, StoreRefused, StoreUnavailable, Unstorable } from './stores/store.ts';
 
 /** The document's operations, as the generated types have them. */
@@ -14,7 +14,7 @@ export interface PlantContract {
 }
 
 /** A handler for each operation of the document. */
-export const plantHandlers = (store: PlantStore) =>
+const plantHandlers = (store: PlantStore) =>
   implement<PlantContract>({
     async createPlant({ body: { id, name, tag } }) {
       const outcome = await store.add({ id: BigInt(id), name, tag }).catch(refuse);
@@ -39,7 +39,7 @@ export async function openPlants(
   const store = await openStore(databaseUrl, { maxWaiting, onBatch }).catch((error: unknown) => {
     throw error instanceof StoreRefused ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
   });
-  return plantBackend(store, withoutSecrets(databaseUrl));
+  return plantBackend(store, await placeOf(databaseUrl));
 }
 
 /** What answers with an open store, and closes it. */
@@ -57,11 +57,4 @@ function refuse(error: unknown): never {
   if (!(error instanceof StoreUnavailable)) throw error;
   const headers = { 'Retry-After': error.retryAfter };
   throw new Failure(503, 'the store cannot answer now; try again later', { headers, cause: error });
-}
-
-/** A database URL without its user, password and parameters. */
-function withoutSecrets(url: string): string {
-  if (/^sqlite:/i.test(url)) return url;
-  const { protocol = '', host = '', pathname = '' } = URL.parse(url) ?? {};
-  return `${protocol}//${host}${pathname}`;
 }

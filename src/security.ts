@@ -1,4 +1,12 @@
-import { type Authenticator, bearerToken, type Caller, Forbidden, KeysUnavailable, Unauthorized } from './auth.ts';
+import {
+  type Authenticator,
+  bearerToken,
+  type Caller,
+  Forbidden,
+  KeysUnavailable,
+  TOKEN_REQUIRED,
+  Unauthorized,
+} from './auth.ts';
 import { type Json, objectAt } from './contract/document.ts';
 import { type Operation, securitySchemesOf } from './contract/operation.ts';
 import type { Credentials, CredentialsRefused, VerifyScheme } from './contract/validator.ts';
@@ -75,9 +83,7 @@ function challenge(scheme: Json, presented: boolean): string {
 function missing(operation: Operation, schemes: Json): string {
   const [first = ''] = Object.keys(operation.security[0] ?? {});
   const scheme = objectAt(schemes[first]);
-  return isBearer(scheme)
-    ? 'A bearer token is required, in a header "Authorization: Bearer <token>"'
-    : `Credentials are required, in ${place(scheme)}`;
+  return isBearer(scheme) ? TOKEN_REQUIRED : `Credentials are required, in ${place(scheme)}`;
 }
 
 const place = ({ in: where, name, type }: Json): string =>

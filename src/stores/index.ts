@@ -37,3 +37,10 @@ export async function openStore(url: string, limits: StoreLimits): Promise<Plant
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
   throw new StoreRefused(`${scheme ? `There is no store for ${scheme}: URLs` : 'This is no database URL'}. ${RIGHT}`);
 }
+
+/** Where a database URL leads, for people: without user, password and parameters. @throws {StoreRefused} */
+export async function placeOf(url: string): Promise<string> {
+  if (/^sqlite:/i.test(url)) return url;
+  const { readPostgresUrl } = await import('./postgres-url.ts');
+  return `postgres://${readPostgresUrl(url).place}`;
+}

@@ -75,7 +75,7 @@ export function readPostgresUrl(text: string): PostgresSettings {
       connectionTimeoutMillis: connectTimeout,
       statement_timeout: statementTimeout,
     },
-    place: `${url.host || host || 'localhost'}/${database}`,
+    place: `${parameters.get('host') ?? (url.host || 'localhost')}/${database}`,
     connections: readInteger(parameters, 'max', 'connections', 4, 1, 100),
     connectTimeout,
     statementTimeout,

@@ -2,6 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
+import { readConfig } from '../../src/config.ts';
+import { openPlants } from '../../src/plants.ts';
 import { runPlants } from './support/plants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-database-url-'));
@@ -11,6 +13,17 @@ const file = (name: string, text: string): string => {
   writeFileSync(join(folder, name), text);
   return join(folder, name);
 };
+
+test.each([
+  ['sqlite::memory:', 'sqlite::memory:'],
+  ['postgresql://me:secret@127.0.0.1:1/x?max=1', 'postgres://127.0.0.1:1/x'],
+  ['postgres:///x?host=/nowhere', 'postgres:///nowhere/x'],
+  ['postgres://127.0.0.1:1/x?host=/nowhere', 'postgres:///nowhere/x'],
+])('%s is shown as %s', async (url, place) => {
+  const backend = await openPlants(readConfig({ DATABASE_URL: url }), undefined);
+  await backend.close();
+  expect(backend.place).toBe(place);
+});
 
 describe('the start refuses', () => {
   test.each([
