@@ -5,6 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import type { ErrorBody } from '../src/answer.ts';
+import { type Authenticator, KeysUnavailable, Unauthorized } from '../src/auth.ts';
 import type { AnyHandler, AnyRequest } from '../src/operations.ts';
 import { documentFile, echo, scripted, serve } from './support/documents.ts';
 
@@ -689,6 +690,20 @@ describe('security', () => {
       'Bearer error="insufficient_scope", scope="plants:write"',
     );
     expect(await challenge('/either')).toContain('ApiKey in="header", name="X-Key"');
+  });
+
+  test('is not denied while keys are away that one of several credentials would need', async () => {
+    const verify: Authenticator['verify'] = (token) => {
+      throw token === 'signed' ? new KeysUnavailable(7, new Error('away')) : new Unauthorized('The token is not valid');
+    };
+    const who = { either: echo };
+    const { client } = await serve(documentFile('security.yaml'), who, {
+      missing: '501',
+      authenticator: { verify, reload: async () => 0 },
+    });
+    await client.get('/either?key=signed').set('X-Key', 'bad').expect(503).expect('Retry-After', '7');
+    await client.get('/either?key=bad').set('X-Key', 'signed').expect(503);
+    await client.get('/either?key=bad').set('X-Key', 'bad').expect(401);
   });
 
   test('comes before the body', async () => {

@@ -1,8 +1,9 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { copyProject, end, get, groupRuns, placeOf, poll, type Running, start } from '../support/project.ts';
 
@@ -199,6 +200,18 @@ describe('npm run dev', () => {
     await pause(500);
     await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")));
     await greets('"newer"');
+  });
+
+  test('ends no server that serves by the time at which its start would be given up', async () => {
+    const slow = (text: string) => {
+      const top = `import { writeFileSync } from 'node:fs'; writeFileSync('slow-${text}', '');
+await new Promise((done) => setTimeout(done, 1200));`;
+      return handlers(`return { status: 200, body: '${text}' };`, top);
+    };
+    write('src/backend.ts', slow('first'));
+    await eventually(() => existsSync(path('slow-first')));
+    write('src/backend.ts', slow('second'));
+    await greets('"second"');
   });
 
   test('serves the last of many quick saves', async () => {
