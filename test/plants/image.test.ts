@@ -13,7 +13,7 @@ import {
   rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import dockerfileUtils from 'dockerfile-utils';
 import { parse } from 'yaml';
@@ -86,12 +86,15 @@ function build(folder: string): string {
       mkdirSync(place('.'), { recursive: true });
     } else if (name === 'COPY') {
       const paths = text.split(/\s+/);
-      const to = place(paths.pop() ?? '');
+      const target = paths.pop() ?? '';
+      const to = place(target);
       const from = flags.from === undefined ? PROJECT : (stages.get(flags.from) ?? '');
       for (const path of paths) {
         if (flags.from === undefined && !isSent(path)) throw new Error(`.dockerignore keeps ${path} out`);
         const isFolder = lstatSync(join(from, path)).isDirectory();
-        cpSync(join(from, path), paths.length > 1 || !isFolder ? join(to, path) : to, { recursive: true });
+        cpSync(join(from, path), isFolder || !target.endsWith('/') ? to : join(to, basename(path)), {
+          recursive: true,
+        });
       }
     } else if (name === 'RUN') {
       const owner = asRoot ? [NODE_USER, NODE_USER] : [process.getuid?.(), process.getgid?.()];
@@ -143,8 +146,16 @@ describe('the image', () => {
   });
 
   test('is built from what it needs: no secret, no database, no dependency of this machine', () => {
-    for (const path of ['src/main.ts', 'openapi.yaml', 'package-lock.json']) expect(isSent(path)).toBe(true);
-    for (const path of ['.env', '.git/config', 'data/plants.db', 'node_modules/pino/pino.js', 'test/image.test.ts']) {
+    for (const path of ['src/main.ts', 'scripts/copy-plants.ts', 'openapi.yaml', 'package-lock.json'])
+      expect(isSent(path)).toBe(true);
+    for (const path of [
+      '.env',
+      '.git/config',
+      'data/plants.db',
+      'node_modules/pino/pino.js',
+      'scripts/dev.ts',
+      'test/image.test.ts',
+    ]) {
       expect(isSent(path)).toBe(false);
     }
   });
@@ -182,12 +193,23 @@ describe('the image', () => {
       );
     }
 
-    const health = (port: string) => {
+    const health = (port: string, env: Record<string, string> = {}) => {
       const [check = ''] = textOf('HEALTHCHECK');
       const [command, ...args]: string[] = JSON.parse(check.replace(/^CMD\s+/, ''));
       expect(command).toBe('node');
-      return spawnSync(process.execPath, args, { env: { PORT: port }, encoding: 'utf8' });
+      return spawnSync(process.execPath, args, { env: { PORT: port, ...env }, encoding: 'utf8' });
     };
+
+    test.each([
+      ['6000', '6000'],
+      ['10080', '10080'],
+      ['', '3000'],
+    ])('asks with PORT=%s at port %s whether it is healthy', (port, asked) => {
+      const { stderr } = health(port, { NODE_DEBUG: 'net' });
+      expect([...stderr.matchAll(/attempting to connect to ([\d.:]+)/g)].map(([, to]) => to)).toEqual([
+        `127.0.0.1:${asked}`,
+      ]);
+    });
 
     test('holds dependencies of less than 40 MiB, and no Node of its own', () => {
       expect(sizeOf(join(app, 'node_modules')) / 1024 ** 2).toBeLessThan(40);
@@ -201,7 +223,7 @@ describe('the image', () => {
       expect(service.stderr()).toContain('ACCESS_TOKENS is not set');
     });
 
-    test('serves, is found healthy, writes to its volume alone, and stops when it is told', async () => {
+    test('serves, is found healthy, writes to its volume alone, stops when it is told, and copies its plants', async () => {
       const before = readdirSync(app, { recursive: true });
       const service = run({ ACCESS_TOKENS: 'token' });
       const url = await service.url;
@@ -214,6 +236,17 @@ describe('the image', () => {
       expect(service.stderr()).toBe('');
       expect(readdirSync(join(root, 'data'))).toEqual(['plants.db']);
       expect(readdirSync(app, { recursive: true })).toEqual(before);
+
+      const data = join(root, 'data');
+      const { status, stdout, stderr } = spawnSync(
+        node,
+        ['scripts/copy-plants.ts', `sqlite:${data}/plants.db`, `sqlite:${data}/copy.db`],
+        { cwd: app, encoding: 'utf8', ...(asRoot && { uid: NODE_USER, gid: NODE_USER }) },
+      );
+      expect({ status, stdout, stderr }).toMatchObject({
+        status: 0,
+        stdout: expect.stringContaining('1 plants added'),
+      });
     });
   });
 });
