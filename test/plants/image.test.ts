@@ -264,7 +264,9 @@ describe('compose.yaml', () => {
   test('asks for a token in words, and needs nothing else', () => {
     const asked = [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?/g)].map(([, name, how]) => [name, how]);
     for (const [name, how] of asked) expect([name, how]).toEqual([name, name === 'ACCESS_TOKENS' ? ':?' : ':-']);
-    expect(services.service.environment.ACCESS_TOKENS).toMatch(/^\$\{ACCESS_TOKENS:\?must be set to .+\}$/);
+    expect(services.service.environment.ACCESS_TOKENS).toMatch(
+      /^\$\{ACCESS_TOKENS:\?must be set, in the file \.env, to .+\}$/,
+    );
   });
 
   test('starts the service once the database answers, with the same name and password for both', () => {

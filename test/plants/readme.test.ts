@@ -121,8 +121,17 @@ const takeFirstSteps = () => {
 
 /** A token that the service may be given, as the README has the operator make it. */
 async function openssl(): Promise<string> {
-  const [, line = ''] = /\$\((openssl [^)]*)\)/.exec(command('ACCESS_TOKENS=')) ?? [];
+  const [, line = ''] = /\$\((openssl [^)]*)\)/.exec(command('echo ')) ?? [];
   return (await run(line)).trim();
+}
+
+/** Runs a line where `docker` builds the image `sha256:1`, and otherwise only says what it was told. */
+async function docker(line: string): Promise<string> {
+  const bin = join(copy(), 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'docker'), '#!/bin/sh\n[ "$1" = build ] && echo sha256:1 || echo "$*"\n');
+  chmodSync(join(bin, 'docker'), 0o755);
+  return run(line, { PATH: `${bin}:${process.env.PATH}` });
 }
 
 /** How each command of the README is run: what stands in for what takes minutes, a network or a container engine. */
@@ -200,14 +209,31 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     expect(await post(url, { id: 1, name: 'Fern' }, token)).toBe(200);
     expect(await post(url, { id: 1, name: 'Fern' }, `${token}x`)).toBe(401);
   },
-  async [command('ACCESS_TOKENS=')]() {
-    mkdirSync(path('data/bin'), { recursive: true });
-    writeFileSync(path('data/bin/docker'), '#!/bin/sh\necho "$ACCESS_TOKENS $*"\n');
-    chmodSync(path('data/bin/docker'), 0o755);
-    const PATH = `${path('data/bin')}:${process.env.PATH}`;
-    expect(await run(command('ACCESS_TOKENS='), { PATH })).toMatch(/^[0-9a-f]{64} compose up --build\n$/);
+  async [command('echo ')]() {
+    const here = copy();
+    await run(command('echo '), {}, here);
+    const service = shell('npm start', { PORT: '0', DATABASE_URL: 'sqlite::memory:' }, here);
+    const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
+    const [, token] = /^ACCESS_TOKENS=([0-9a-f]{64})\n$/.exec(readFileSync(join(here, '.env'), 'utf8')) ?? [];
+    expect(await post(JSON.parse(line).url, { id: 1, name: 'Fern' }, token)).toBe(200);
+    await interrupt(service);
+  },
+  async 'docker compose up --build'() {
     const { service } = parse(read('compose.yaml')).services;
     expect(service).toMatchObject({ build: '.', environment: { ACCESS_TOKENS: expect.stringMatching(/^\$\{ACCESS/) } });
+  },
+  async [command('docker run --env-file')]() {
+    expect(await docker(command('docker run --env-file'))).toBe(
+      'run --env-file .env -v plants:/data -p 127.0.0.1:3000:3000 sha256:1\n',
+    );
+    expect(read('Dockerfile')).toMatch(/^VOLUME \/data\nENV [^#]*\bPORT=3000\b[^#]*=sqlite:\/data\/plants.db$/m);
+  },
+  async [command('docker run -v')]() {
+    await takeFirstSteps();
+    const made = await docker(command('docker run -v'));
+    const [, line = ''] = /^run -v plants:\/data sha256:1 (node .*)\n$/.exec(made) ?? [];
+    await run(line.replace('/data/', 'data/').replace(/postgres:\S+$/, 'sqlite:data/volume.db'));
+    expect(plantsIn(path('data/volume.db'))).toEqual(plantsIn(path('data/plants.db')));
   },
 };
 

@@ -34,7 +34,14 @@ async function onTerminal(env: Record<string, string>, then: (shown: string) => 
   const { spawn } = await import('node:child_process');
   const child = spawn('script', ['-qec', `${process.execPath} ${MAIN}`, '/dev/null'], {
     cwd: PROJECT,
-    env: { PATH: process.env.PATH, TERM: 'xterm-256color', PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env },
+    env: {
+      PATH: process.env.PATH,
+      TERM: 'xterm-256color',
+      PORT: '0',
+      DATABASE_URL: 'sqlite::memory:',
+      ACCESS_TOKENS: '',
+      ...env,
+    },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let shown = '';
@@ -54,7 +61,7 @@ async function onTerminal(env: Record<string, string>, then: (shown: string) => 
 
 describe('without a terminal', () => {
   test('the start tells all in one JSON line, whose example works when pasted', async () => {
-    const service = launch();
+    const service = launch({ ACCESS_TOKENS: '' });
     const url = await service.url;
     const [first, ...others] = service.lines();
     expect(others).toEqual([]);
@@ -135,7 +142,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
   });
 
   test('that production needs credentials', async () => {
-    expect(await block(launch({ NODE_ENV: 'production' }))).toEqual(
+    expect(await block(launch({ NODE_ENV: 'production', ACCESS_TOKENS: '' }))).toEqual(
       refused('ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL'),
     );
   });
@@ -293,7 +300,7 @@ test('a fault that nothing catches is logged, and ends the process with 1', asyn
 
 test('SIGHUP reads the file of tokens again: what is gone is refused; a file that is wrong changes nothing', async () => {
   const tokens = file('tokens', 'first\nsecond\n');
-  const service = launch({ ACCESS_TOKENS_FILE: tokens });
+  const service = launch({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
   const url = await service.url;
   const plant = { id: 1, name: 'Fern' };
   expect(await post(url, plant, 'second')).toBe(200);
