@@ -6,7 +6,7 @@ import { randomToken } from './auth.ts';
 import { banner, explain, help, startError, withToken } from './banner.ts';
 import { type Config, readConfig } from './config.ts';
 import { loadEnvFile } from './env-file.ts';
-import { createLog } from './log.ts';
+import { createLog, endProcess } from './log.ts';
 import type { Service } from './service.ts';
 import { obeySupervisor, reportFailure, superviseWorkers } from './workers.ts';
 
@@ -26,13 +26,19 @@ export async function start(args: readonly string[]): Promise<void> {
     const message = explain(error, args.includes('--stack'));
     if (cluster.isWorker) await reportFailure(message);
     else process.stderr.write(startError(message));
-    process.exit(1);
+    await endProcess(1);
   }
 }
 
 async function run(): Promise<void> {
-  let stop = (): void => process.exit(0);
-  if (cluster.isWorker) {
+  let stop = (): void => void endProcess(0);
+  const { worker } = cluster;
+  if (worker !== undefined) {
+    // Without the first process Node would end this one at once, and the log would lack its last lines.
+    worker.once('disconnect', () => {
+      worker.exitedAfterDisconnect = true;
+      void endProcess(0);
+    });
     // A terminal sends its signals to all processes of a command; the first one tells the others what to do.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   } else {
@@ -46,7 +52,7 @@ async function run(): Promise<void> {
   const log = await createLog(config.logLevel);
   process.once('uncaughtException', (error) => {
     log.fatal({ err: error }, 'the service failed and ends');
-    process.exit(1);
+    void endProcess(1);
   });
 
   const service =
@@ -72,20 +78,20 @@ async function run(): Promise<void> {
 function stopper(service: Service, log: Logger, limit: number): () => void {
   let stopping = false;
   return () => {
-    if (stopping) process.exit(1);
+    if (stopping) return void endProcess(1);
     stopping = true;
     setTimeout(() => {
       log.fatal(`the stop took longer than ${limit / 1000} s: what was still in flight is cut off`);
-      process.exit(1);
+      void endProcess(1);
     }, limit);
     service.stop().then(
       () => {
         if (cluster.isPrimary) log.info('stopped');
-        process.exit(0);
+        return endProcess(0);
       },
       (error: unknown) => {
         log.fatal({ err: error }, 'the service did not stop in order');
-        process.exit(1);
+        return endProcess(1);
       },
     );
   };

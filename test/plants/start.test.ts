@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config.ts';
-import { endAll, launch, MAIN, PROJECT, post, postAlmost } from '../support/launch.ts';
+import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-start-'));
@@ -288,13 +288,22 @@ test('a stop while it starts is no failure', async () => {
 });
 
 test('a fault that nothing catches is logged, and ends the process with 1', async () => {
-  const fault = 'data:text/javascript,process.on("SIGUSR2", () => { throw new Error("a fault") })';
-  const service = launch({}, { flags: ['--import', fault] });
+  const service = launch({}, { flags: FAULTY });
   await service.url;
   service.child.kill('SIGUSR2');
   expect(await service.exit).toBe(1);
   const last = service.lines().at(-1);
-  expect(last).toMatchObject({ level: 60, err: { message: 'a fault' }, msg: 'the service failed and ends' });
+  expect(last).toEqual({
+    level: 60,
+    time: expect.any(String),
+    err: {
+      type: 'Error',
+      message: 'a fault',
+      code: 'E_FAULT',
+      stack: expect.stringMatching(/^Error: a fault\n\s+at /),
+    },
+    msg: 'the service failed and ends',
+  });
   expect(service.stderr()).toBe('');
 });
 

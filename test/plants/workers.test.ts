@@ -1,11 +1,10 @@
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
-import { childrenOf, endAll, type Launched, launch, post, postAlmost } from '../support/launch.ts';
+import { childrenOf, endAll, isRunning, type Launched, launch, post, postAlmost } from '../support/launch.ts';
 import { startPostgres } from '../support/postgres.ts';
 import { plantsIn } from './support/plant-service.ts';
 
@@ -22,12 +21,6 @@ beforeEach(() => {
 
 const launchTwo = (env: Record<string, string> = {}, options = {}): Launched =>
   launch({ WORKERS: '2', ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, ...env }, options);
-
-/** Whether a process runs; one that has ended and that nobody has asked for its exit code does not. */
-function isRunning(pid: number): boolean {
-  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
-  return /^[^Z]/.test(stdout.trim());
-}
 
 /** Waits until no worker is ready. */
 async function draining(url: string): Promise<void> {
@@ -151,10 +144,12 @@ describe('several workers', () => {
     twice.child.kill('SIGTERM');
     await draining(url);
     twice.child.kill('SIGTERM');
+    expect(await post(await killed.url, { id: 1, name: 'Fern' })).toBe(200);
     killed.child.kill('SIGKILL');
     expect(await twice.exit).toBe(1);
     expect(await killed.exit).toBe('SIGKILL');
     await eventually(() => !workers.some(isRunning));
+    expect(killed.lines().map(({ msg }) => msg)).toEqual(['listening', 'answered']);
   });
 
   test('read the file of tokens again, all of them', async () => {

@@ -112,6 +112,12 @@ export function launch(
   };
 }
 
+/** Flags of Node with which SIGUSR2 is a fault that nothing catches. */
+export const FAULTY = [
+  '--import',
+  'data:text/javascript,process.on("SIGUSR2", () => { throw Object.assign(new Error("a fault"), { code: "E_FAULT", detail: "what a driver quotes" }) })',
+];
+
 /** The process ids of a process's children. */
 export function childrenOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
@@ -120,6 +126,12 @@ export function childrenOf(pid: number): number[] {
     .split('\n')
     .map((line) => line.trim().split(/\s+/).map(Number))
     .flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
+}
+
+/** Whether a process runs; one that has ended and that nobody has asked for its exit code does not. */
+export function isRunning(pid: number): boolean {
+  const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
+  return /^[^Z]/.test(stdout.trim());
 }
 
 /** Ends what a test that failed left running. */

@@ -1,0 +1,142 @@
+import { spawnSync } from 'node:child_process';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readSync, rmSync, writeSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
+import { freePort } from '../support/free-port.ts';
+import { childrenOf, endAll, FAULTY, isRunning, launch, post } from '../support/launch.ts';
+import { exchange, request } from '../support/raw-http.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-output-'));
+const pipes: number[] = [];
+afterEach(endAll);
+afterAll(() => {
+  for (const pipe of pipes) closeSync(pipe);
+  rmSync(folder, { recursive: true });
+});
+
+/** Adds as many plants as make each process write its log. */
+async function postMany(url: string): Promise<void> {
+  const ids = Array.from({ length: 60 }, (_, id) => id);
+  const statuses = await Promise.all(ids.map((id) => post(url, { id, name: 'Fern' })));
+  expect(new Set(statuses)).toEqual(new Set([200]));
+}
+
+/** Reads what is in a pipe. */
+function readAll(pipe: number): string {
+  const chunk = Buffer.alloc(65_536);
+  let text = '';
+  try {
+    for (;;) text += chunk.toString('utf8', 0, readSync(pipe, chunk));
+  } catch {
+    return text;
+  }
+}
+
+/** Fills a pipe. */
+function fill(pipe: number): void {
+  for (const bytes of [4096, 1]) {
+    expect(() => {
+      for (;;) writeSync(pipe, Buffer.alloc(bytes, ' '));
+    }).toThrow('EAGAIN');
+  }
+}
+
+/** Starts the service, which logs into a pipe that is full once it listens. */
+async function launchStalled(workers: string, env: Readonly<Record<string, string>> = {}) {
+  const path = join(folder, `pipe-${pipes.length}`);
+  spawnSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const writer = openSync(path, 'w');
+  pipes.push(reader, writer);
+  const database = `sqlite:${path}.db`;
+  const service = launch(
+    { ACCESS_TOKENS: 'token', WORKERS: workers, DATABASE_URL: database, ...env },
+    { flags: FAULTY, stdio: ['ignore', writer, 'pipe'] },
+  );
+  let text = '';
+  await eventually(() => {
+    text += readAll(reader);
+    return text.endsWith('"listening"}\n');
+  });
+  fill(reader);
+  const url = String(JSON.parse(text).url);
+  await postMany(url);
+  const processes = [service.pid, ...childrenOf(service.pid)];
+  const ended = () => eventually(() => !processes.some(isRunning));
+  return { service, url, reader, ended };
+}
+
+(existsSync('/dev/full') ? test : test.skip)(
+  'a full disk under the log keeps neither a request nor a stop waiting',
+  async () => {
+    const port = await freePort();
+    const full = openSync('/dev/full', 'w');
+    const service = launch({ ACCESS_TOKENS: 'token', PORT: String(port) }, { stdio: ['ignore', full, 'pipe'] });
+    closeSync(full);
+    const url = `http://127.0.0.1:${port}`;
+    await eventually(async () => (await fetch(`${url}/healthz`)).ok);
+    await postMany(url);
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    expect(service.stderr()).toBe('');
+  },
+);
+
+const withPipes = spawnSync('mkfifo', ['--version']).error === undefined ? describe : describe.skip;
+
+withPipes.each(['1', '2'])('a log that nobody reads, of WORKERS=%s,', (workers) => {
+  test('lets a stop end all', async () => {
+    const { service, ended } = await launchStalled(workers);
+    service.child.kill('SIGTERM');
+    await ended();
+  });
+
+  test('lets a second signal end all', async () => {
+    const { service, url, ended } = await launchStalled(workers, { DRAIN_SECONDS: '60' });
+    service.child.kill('SIGTERM');
+    await eventually(async () => (await fetch(`${url}/readyz`)).status === 503);
+    service.child.kill('SIGTERM');
+    await ended();
+  });
+
+  test('lets a fault that nothing catches end all', async () => {
+    const { service, ended } = await launchStalled(workers);
+    service.child.kill('SIGUSR2');
+    await ended();
+  });
+
+  test('lets the end of the first process end all', async () => {
+    const { service, ended } = await launchStalled(workers);
+    service.child.kill('SIGKILL');
+    await ended();
+  });
+});
+
+withPipes('a log that is read again', () => {
+  test('goes on, and says how many lines were lost', async () => {
+    const { service, url, reader } = await launchStalled('1');
+    const ping = request('GET /healthz', { 'X-Request-Id': 'x'.repeat(64) });
+    for (let batches = 0; batches < 16; batches += 1) {
+      const { responses } = await exchange(Number(new URL(url).port), ping.repeat(500), { responses: 500 });
+      expect(responses).toHaveLength(500);
+    }
+    let text = '';
+    await eventually(() => {
+      text += readAll(reader);
+      return text.includes(' were lost');
+    });
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    const lines = (text + readAll(reader))
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const { lines: lost } = lines.find(({ msg }) => / were lost/.test(msg));
+    const kept = lines.filter(({ path }) => path === '/healthz').length;
+    expect(lost).toBeGreaterThan(0);
+    expect(kept + lost).toBe(8000);
+    expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
+  });
+});
