@@ -31,7 +31,12 @@ export async function start(args: readonly string[]): Promise<void> {
 }
 
 async function run(): Promise<void> {
-  let stop = (): void => void endProcess(0);
+  const onTerminal = isatty(1);
+  let stop = (): void => process.exit(0);
+  let reloadLater = false;
+  let reload = (): void => {
+    reloadLater = true;
+  };
   const { worker } = cluster;
   if (worker !== undefined) {
     // Without the first process Node would end this one at once, and the log would lack its last lines.
@@ -43,6 +48,8 @@ async function run(): Promise<void> {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   } else {
     process.on('SIGINT', () => stop()).on('SIGTERM', () => stop());
+    // A terminal that is closed sends SIGHUP, too.
+    process.on('SIGHUP', () => (onTerminal && !isatty(1) ? stop() : reload()));
   }
 
   loadEnvFile();
@@ -62,9 +69,6 @@ async function run(): Promise<void> {
   stop = stopper(service, log, config.drainSeconds * 1000 + STOP_LIMIT);
   if (cluster.isWorker) return obeySupervisor(service, stop);
 
-  const onTerminal = isatty(1);
-  // A terminal that is closed sends SIGHUP, too.
-  process.on('SIGHUP', () => (onTerminal && !isatty(1) ? stop() : void service.reload()));
   const { started } = service;
   if (onTerminal) process.stdout.write(banner(started, token));
   else {
@@ -72,6 +76,9 @@ async function run(): Promise<void> {
     log.info({ ...started, token, example }, 'listening');
   }
   log.flush();
+  reload = () => void service.reload();
+  // The start has read the tokens, perhaps before they were changed.
+  if (reloadLater) reload();
 }
 
 /** What stops the service at its first call and ends the process then, or at its second call. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config.ts';
-import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost } from '../support/launch.ts';
+import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost, whileStarting } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-start-'));
@@ -279,12 +279,20 @@ describe('a stop', () => {
 });
 
 test('a stop while it starts is no failure', async () => {
-  const stop =
-    'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "helmet") process.kill(process.pid, "SIGTERM"); return next(what, at); } });';
-  const service = launch({}, { flags: ['--import', stop] });
+  const service = launch({}, { flags: whileStarting('process.kill(process.pid, "SIGTERM")') });
   expect(await service.exit).toBe(0);
   expect(service.stdout()).toBe('');
   expect(service.stderr()).toBe('');
+});
+
+test.each([
+  ['1', 'process.kill(process.pid, "SIGHUP")'],
+  ['2', 'process.kill(process.ppid, "SIGHUP")'],
+])('SIGHUP while it starts reads the tokens again once it serves, with WORKERS=%s', async (workers, hangUp) => {
+  const env = { ACCESS_TOKENS_FILE: file('early-tokens', 'token\n'), WORKERS: workers };
+  const service = launch({ ...env, DATABASE_URL: `sqlite:${folder}/early.db` }, { flags: whileStarting(hangUp) });
+  expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
+  expect(await service.line(({ msg }) => msg === 'access tokens read again')).toMatchObject({ accepted: 1 });
 });
 
 test('a fault that nothing catches is logged, and ends the process with 1', async () => {

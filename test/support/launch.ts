@@ -118,6 +118,12 @@ export const FAULTY = [
   'data:text/javascript,process.on("SIGUSR2", () => { throw Object.assign(new Error("a fault"), { code: "E_FAULT", detail: "what a driver quotes" }) })',
 ];
 
+/** Flags of Node with which an expression is evaluated in the middle of the start, before the store is open. */
+export const whileStarting = (expression: string) => [
+  '--import',
+  `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "helmet") ${expression}; return next(what, at); } });`,
+];
+
 /** The process ids of a process's children. */
 export function childrenOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
