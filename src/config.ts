@@ -27,7 +27,7 @@ export const VARIABLES: readonly (readonly [name: string, preset: string, meanin
   [
     'ACCESS_TOKENS',
     'a random one, shown at the start',
-    'comma-separated; an entry may be sha256:HEX; with NODE_ENV=production there is no default',
+    'comma-separated; an entry may be sha256:HEX; no default with NODE_ENV=production, or LOG_LEVEL above info',
   ],
   ['ACCESS_TOKENS_FILE', '', 'the same, one a line; SIGHUP reads it again'],
   ['JWKS_URL', '', 'the keys of signed tokens (RFC 7517)'],

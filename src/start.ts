@@ -4,7 +4,7 @@ import { parseArgs } from 'node:util';
 import type { Logger } from 'pino';
 import { randomToken } from './auth.ts';
 import { banner, explain, help, startError, withToken } from './banner.ts';
-import { type Config, readConfig } from './config.ts';
+import { type Config, ConfigError, readConfig } from './config.ts';
 import { loadEnvFile } from './env-file.ts';
 import { createLog, endProcess } from './log.ts';
 import type { Service } from './service.ts';
@@ -62,11 +62,16 @@ async function run(): Promise<void> {
     void endProcess(1);
   });
 
+  if (token !== undefined && !onTerminal && !log.isLevelEnabled('info')) {
+    const why = 'the token that is made for this run would be shown to no one';
+    throw new ConfigError(`ACCESS_TOKENS is not set, but with LOG_LEVEL=${config.logLevel} it must be: ${why}`);
+  }
+
   const service =
     config.workers > 1 && cluster.isPrimary
       ? await superviseWorkers(config, token === undefined ? {} : { ACCESS_TOKENS: token }, log)
       : await (await import('./service.ts')).startService(config, log);
-  stop = stopper(service, log, config.drainSeconds * 1000 + STOP_LIMIT);
+  stop = stopper(service, log, config.drainSeconds);
   if (cluster.isWorker) return obeySupervisor(service, stop);
 
   const { started } = service;
@@ -82,11 +87,16 @@ async function run(): Promise<void> {
 }
 
 /** What stops the service at its first call and ends the process then, or at its second call. */
-function stopper(service: Service, log: Logger, limit: number): () => void {
+function stopper(service: Service, log: Logger, drainSeconds: number): () => void {
+  const limit = drainSeconds * 1000 + STOP_LIMIT;
   let stopping = false;
   return () => {
-    if (stopping) return void endProcess(1);
+    if (stopping) {
+      if (cluster.isPrimary) log.warn('a second signal: what was still in flight is cut off');
+      return void endProcess(1);
+    }
     stopping = true;
+    if (cluster.isPrimary) log.info({ drainSeconds }, 'stopping');
     setTimeout(() => {
       log.fatal(`the stop took longer than ${limit / 1000} s: what was still in flight is cut off`);
       void endProcess(1);

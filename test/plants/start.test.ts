@@ -80,7 +80,7 @@ describe('without a terminal', () => {
     expect(await runLine(String(first?.example))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(0);
-    expect(service.lines().map(({ msg }) => msg)).toEqual(['listening', 'answered', 'stopped']);
+    expect(service.lines().map(({ msg }) => msg)).toEqual(['listening', 'answered', 'stopping', 'stopped']);
     expect(service.stderr()).toBe('');
   });
 
@@ -115,8 +115,13 @@ describe('without a terminal', () => {
     );
     expect(words).toContain('set ACCESS_TOKENS to one that stays');
     expect(answer).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
-    expect(words).toMatch(/INFO: answered .*createPlant.*\n.*INFO: stopped\n$/s);
+    expect(words).toMatch(/INFO: answered .*createPlant.*\n.*INFO: stopping .*\n.*INFO: stopped\n$/s);
     expect(words).not.toContain('"level"');
+  });
+
+  test('the token is shown whatever LOG_LEVEL hides', async () => {
+    const shown = await onTerminal({ LOG_LEVEL: 'silent' }, async () => undefined);
+    expect(stripVTControlCharacters(shown)).toMatch(/token {7}[\w-]{43}\n/);
   });
 
   test('NO_COLOR takes the colours away', async () => {
@@ -144,6 +149,14 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
   test('that production needs credentials', async () => {
     expect(await block(launch({ NODE_ENV: 'production', ACCESS_TOKENS: '' }))).toEqual(
       refused('ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL'),
+    );
+  });
+
+  test.each(['warn', 'silent'])('that LOG_LEVEL=%s would hide the token of this run', async (level) => {
+    expect(await block(launch({ LOG_LEVEL: level }))).toEqual(
+      refused(
+        `ACCESS_TOKENS is not set, but with LOG_LEVEL=${level} it must be: the token that is made for this run would be shown to no one`,
+      ),
     );
   });
 
@@ -270,11 +283,15 @@ describe('a stop', () => {
 
   test('by a second signal ends at once', async () => {
     const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '60' });
-    const url = await service.url;
+    await service.url;
     service.child.kill('SIGTERM');
-    while ((await fetch(`${url}/readyz`)).status === 200);
+    expect(await service.line(({ msg }) => msg === 'stopping')).toMatchObject({ level: 30, drainSeconds: 60 });
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(1);
+    expect(service.lines().at(-1)).toMatchObject({
+      level: 40,
+      msg: 'a second signal: what was still in flight is cut off',
+    });
   });
 });
 
