@@ -11,6 +11,8 @@ export interface Trace {
   readonly started: number;
   operationId: string | undefined;
   subject: string | undefined;
+  /** Why a handler answered as it did. */
+  reason: string | undefined;
   failure: Failure | undefined;
 }
 
@@ -30,10 +32,12 @@ const SANE_ID = /^[\w.:-]{1,64}$/;
  * Gives each request an id, answered as `X-Request-Id`, and logs the request once its answer is sent or its client is
  * gone: neither query nor headers nor body, which may hold secrets.
  *
+ * @param paths those that lead somewhere without an operation, and so are no client's secret.
  * @param observe told the same, with the duration in seconds, for metrics.
  */
 export function accessLog(
   log: Logger,
+  paths: ReadonlySet<string>,
   observe: (trace: Trace, status: number, seconds: number) => void = () => {},
 ): RequestHandler {
   return (request, response, next) => {
@@ -44,30 +48,33 @@ export function accessLog(
       started: performance.now(),
       operationId: undefined,
       subject: undefined,
+      reason: undefined,
       failure: undefined,
     };
     traces.set(response, trace);
     response.setHeader('X-Request-Id', id);
     response.once('close', () => {
-      const { operationId, subject, failure, started } = trace;
+      const { operationId, subject, started } = trace;
+      const { errored } = request.socket;
+      const cutOff = errored instanceof Failure ? errored : undefined;
+      const failure = cutOff ?? trace.failure;
+      const reason = failure === undefined ? trace.reason : failure.reason;
       const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
-      const status = response.headersSent ? response.statusCode : 499;
+      const status = response.headersSent ? response.statusCode : (cutOff?.status ?? 499);
       observe(trace, status, durationMs / 1000);
       const entry = {
         requestId: id,
         operationId,
         method: request.method,
         // A path that leads nowhere may be anything, a token too.
-        ...(operationId === undefined && status < 400 && { path: request.path }),
+        ...(operationId === undefined && (status < 400 || paths.has(request.path)) && { path: request.path }),
         status,
         durationMs,
         ...(subject !== undefined && { subject }),
-        // What is wrong with a request (400) may quote it.
-        ...(failure !== undefined && failure.cause === undefined && status !== 400 && { reason: failure.message }),
-        ...(failure?.cause !== undefined && { err: failure.cause }),
+        ...(failure?.cause === undefined ? reason !== undefined && { reason } : { err: failure.cause }),
         ...(!response.writableFinished && { cutOff: true }),
       };
-      if (status >= 500) log.error(entry, 'failed');
+      if (status >= 500 && failure?.wanted !== true) log.error(entry, 'failed');
       else log.info(entry, 'answered');
     });
     next();

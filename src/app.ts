@@ -78,7 +78,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(accessLog(log, options.observe));
+  app.use(accessLog(log, new Set(OPERATOR_PATHS), options.observe));
   app.use(SECURITY_HEADERS);
   app.use(operationRoutes());
   app.use(operatorRoutes());

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import { Unavailable } from './failure.ts';
 
 /** Who calls. */
 export interface Caller {
@@ -35,14 +36,15 @@ export class Forbidden extends Error {
 }
 
 /** A signed token cannot be judged because its issuer's keys cannot be had: 503. The cause is for the log. */
-export class KeysUnavailable extends Error {
+export class KeysUnavailable extends Unavailable {
   override readonly name = 'KeysUnavailable';
-  /** Whole seconds after which another try makes sense, at least 1. */
-  readonly retryAfter: number;
 
   constructor(retryAfter: number, cause: Error) {
-    super('The keys that signed tokens are checked with cannot be fetched at the moment; try again later', { cause });
-    this.retryAfter = retryAfter;
+    super(
+      'The keys that signed tokens are checked with cannot be fetched at the moment; try again later',
+      retryAfter,
+      cause,
+    );
   }
 }
 

@@ -48,6 +48,7 @@ export async function dispatcher(
       const reply = await handler(
         new CheckedRequest(request, response, checked.parameters, media?.type, checked.body, caller),
       );
+      trace.reason = reply.reason;
       await send(response, await checkReply(operation, validator, reply));
     } catch (error) {
       await answerFailure(response, error, errorBody, answering);

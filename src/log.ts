@@ -1,19 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { destination, type Logger, pino } from 'pino';
+import { Failure, Unavailable } from './failure.ts';
 
 export type LogLevel = 'fatal' | 'error' | 'warn' | 'info' | 'debug' | 'trace' | 'silent';
 
-/** What the log says of an error: never its other properties, in which drivers quote the data they were given. */
-function describe(error: unknown): unknown {
+/**
+ * What the log says of an error: never its other properties, in which drivers quote the data they were given.
+ *
+ * @param traced whether the place in the code matters: it does not of what is expected to happen.
+ */
+function describe(error: unknown, traced = true): unknown {
   if (!(error instanceof Error)) return String(error);
+  const expected = !traced || error instanceof Unavailable;
   const code: unknown = (error as { code?: unknown }).code;
   return {
     type: error.name,
     message: error.message,
     ...(typeof code === 'string' && { code }),
-    stack: error.stack,
-    ...(error.cause !== undefined && { cause: describe(error.cause) }),
+    ...(!expected && !(error instanceof Failure) && { stack: error.stack }),
+    ...(error.cause !== undefined && { cause: describe(error.cause, !expected) }),
   };
 }
 
@@ -47,7 +53,7 @@ function timestamp(): string {
  * Standard output that takes no JSON lines holds nothing up: they wait, and then are lost, which a later line says.
  */
 export async function createLog(level: LogLevel): Promise<Logger> {
-  const options = { level, base: undefined, serializers: { err: describe }, timestamp };
+  const options = { level, base: undefined, serializers: { err: (error: unknown) => describe(error) }, timestamp };
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
   if (pretty !== undefined) {
     const colorize = process.stdout.hasColors();

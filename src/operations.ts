@@ -146,7 +146,11 @@ type IsUnion<T, U = T> = T extends unknown ? ([U] extends [T] ? false : true) : 
 export type ReplyOf<Op> =
   Get<Op, 'responses'> extends infer Responses
     ? {
-        [Key in keyof Responses]: { readonly status: StatusOf<Key, keyof Responses> } & ReplyHeaders<Responses[Key]> &
+        [Key in keyof Responses]: {
+          readonly status: StatusOf<Key, keyof Responses>;
+          /** Why, for the log: nothing that the client sent. */
+          readonly reason?: string;
+        } & ReplyHeaders<Responses[Key]> &
           ReplyBody<Responses[Key]>;
       }[keyof Responses]
     : never;
@@ -177,6 +181,7 @@ export interface AnyRequest {
 /** A reply, before it is known to be one that the document declares. */
 export interface AnyReply {
   readonly status: number;
+  readonly reason?: string | undefined;
   readonly contentType?: string | undefined;
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;

@@ -20,7 +20,7 @@ const plantHandlers = (store: PlantStore) =>
       const outcome = await store.add({ id: BigInt(id), name, tag }).catch(refuse);
       if (outcome === 'conflict') {
         const message = `/body/id is taken: plant ${id} exists with another name or tag`;
-        return { status: 400, body: { error: 409, message } };
+        return { status: 400, reason: 'the id is taken', body: { error: 409, message } };
       }
       return { status: 200, body: { name, tag } };
     },

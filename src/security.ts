@@ -53,7 +53,7 @@ export function refusal(root: Json, operation: Operation, { reasons }: Credentia
   const unavailable = reasons.find((reason) => reason instanceof KeysUnavailable);
   if (unavailable !== undefined) {
     const headers = { 'Retry-After': unavailable.retryAfter };
-    return new Failure(503, unavailable.message, { headers, cause: unavailable.cause });
+    return new Failure(503, unavailable.message, { headers, cause: unavailable });
   }
   const broken = reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
   if (broken !== undefined) return new Failure(500, 'the credentials cannot be checked', { cause: broken });

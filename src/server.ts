@@ -2,6 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { type AddressInfo, Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type ClientError, ERROR_MEDIA_TYPE, errorBody, parserError, rawResponse } from './errors.ts';
+import { Failure } from './failure.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -180,7 +181,9 @@ export async function listen(
         else closeAfter(connection);
       }
       const end = setTimeout(() => {
-        for (const socket of connections.keys()) socket.destroy();
+        // The error is for the log: it was not the client that went away.
+        const cutOff = new Failure(503, 'the service stopped before the request was answered');
+        for (const socket of connections.keys()) socket.destroy(cutOff);
       }, limits.stopTimeout);
       await closed;
       clearTimeout(unheard);

@@ -111,7 +111,8 @@ export async function startService(config: Config, log: Logger): Promise<Service
       docs: config.docs,
       observe: metrics?.observe,
       async ready() {
-        if (draining) throw new Failure(503, 'the service is stopping', { headers: { 'Retry-After': 1 } });
+        if (draining)
+          throw new Failure(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, wanted: true });
         await (await opening).ready();
       },
     });

@@ -1,3 +1,5 @@
+import { Unavailable } from '../failure.ts';
+
 /** A plant as a store keeps it. */
 export interface StoredPlant {
   /** −2⁶³ to 2⁶³−1; the primary key. */
@@ -35,14 +37,11 @@ export interface PlantStore {
 }
 
 /** The store cannot answer now, though it may later. `cause` holds the reason, for the log only. */
-export class StoreUnavailable extends Error {
+export class StoreUnavailable extends Unavailable {
   override readonly name = 'StoreUnavailable';
-  /** Seconds after which it is worth trying again. */
-  readonly retryAfter: number;
 
   constructor(message: string, options: { cause?: unknown; retryAfter?: number } = {}) {
-    super(message, { cause: options.cause });
-    this.retryAfter = options.retryAfter ?? 1;
+    super(message, options.retryAfter ?? 1, options.cause);
   }
 }
 

@@ -33,6 +33,7 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
   const json = { 'Content-Type': 'application/json' };
   const plant = (rest = ''): string => `{"id":1,"name":"${text}"${rest}}`;
   const failures: string[] = [];
+  let quoted = '';
   const send = async (bytes: string | Buffer, status: number) => {
     const { responses } = await exchange(service.port, bytes);
     expect(responses.map((response) => response.status)).toEqual([status]);
@@ -47,6 +48,12 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
     await send(request('POST /plants', good, `{"id":1,"name":"${text}`), 400);
     await send(request('POST /plants', good, `{"id":1,"name":"${text}\\ud800"}`), 400);
     await send(request('POST /plants', good, `"${text}"`), 400);
+    // Their messages quote what was sent: the client learns it, the log does not.
+    for (const query of [token, `${text}=${token}`]) {
+      const { responses } = await exchange(service.port, request(`POST /plants?${query}`, good, plant()));
+      expect(responses.map(({ status }) => status)).toEqual([400]);
+      quoted += responses.map(({ body }) => body.toString()).join();
+    }
     await send(request('POST /plants', { ...good, 'Content-Type': `text/${text}` }, text), 415);
     await send(request('POST /plants', { ...good, 'Content-Encoding': 'gzip' }, text), 400);
     await send(request('POST /plants', { ...good, 'Content-Encoding': text }, text), 415);
@@ -80,6 +87,7 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
   expect(await service.exit).toBe(0);
   const log = service.output();
   expect(log.split('\n').filter((line) => line.includes('"status":401')).length).toBeGreaterThan(20);
+  for (const sent of [TOKEN, HASHED, text]) expect(quoted).toContain(sent);
   for (const secret of [TOKEN, HASHED, wrong, digest(TOKEN), digest(HASHED), digest(wrong), text]) {
     expect(log.split('\n').filter((line) => line.includes(secret))).toEqual([]);
     expect(failures.filter((failure) => failure.includes(secret))).toEqual([]);

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config.ts';
+import { startIssuer } from '../support/issuer.ts';
 import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost, whileStarting } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
@@ -260,6 +261,12 @@ describe('a stop', () => {
       expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
       expect(await service.exit).toBe(0);
       expect(performance.now() - draining).toBeGreaterThan(1950);
+      expect(service.lines().find(({ status }) => status === 503)).toMatchObject({
+        level: 30,
+        path: '/readyz',
+        reason: 'the service is stopping',
+      });
+      expect(service.lines().filter(({ level }) => Number(level) > 30)).toEqual([]);
       await expect(fetch(url)).rejects.toThrow();
     },
   );
@@ -330,6 +337,58 @@ test('a fault that nothing catches is logged, and ends the process with 1', asyn
     msg: 'the service failed and ends',
   });
   expect(service.stderr()).toBe('');
+});
+
+test('the log tells refusals apart, without what they quote', async () => {
+  const service = launch({ ACCESS_TOKENS: 'token' });
+  const url = await service.url;
+  const send = (body: string, query = '') =>
+    fetch(`${url}/plants${query}`, {
+      method: 'POST',
+      headers: { Authorization: 'Bearer token', 'Content-Type': 'application/json' },
+      body,
+    });
+  const plant = '{"id":12345,"name":"Fern"}';
+  expect((await send(plant)).status).toBe(200);
+  expect(await (await send('{"id":12345,"name":"Moss"}')).json()).toMatchObject({ error: 409 });
+  for (const answer of [send('{'), send('{"id":"12345"}'), send(plant, '?secret'), send('{"id":1,"name":"\\ud800"}')]) {
+    expect((await answer).status).toBe(400);
+  }
+  service.child.kill('SIGTERM');
+  await service.exit;
+  const refused = service.lines().filter(({ status }) => status === 400);
+  expect(refused.map(({ reason }) => reason).sort()).toEqual([
+    '/body/name must not hold a lone surrogate, which UTF-8 cannot hold',
+    'the body must be JSON',
+    'the id is taken',
+    'the request is not as the document declares',
+    'the request is not as the document declares',
+  ]);
+  expect(service.stdout()).not.toMatch(/12345|secret/);
+});
+
+test('what is away is logged with its reason, and without places in the code', async () => {
+  const database = join(folder, 'away.db');
+  const issuer = await startIssuer();
+  const signed = await issuer.sign();
+  await issuer.down();
+  const service = launch({
+    ACCESS_TOKENS: 'token',
+    DATABASE_URL: `sqlite:${database}`,
+    JWKS_URL: String(issuer.jwksUrl),
+  });
+  const url = await service.url;
+  rmSync(database);
+  expect(await post(url, { id: 1, name: 'Fern' })).toBe(503);
+  expect(await post(url, { id: 1, name: 'Fern' }, signed)).toBe(503);
+  service.child.kill('SIGTERM');
+  await service.exit;
+  const failed = service.lines().filter(({ status }) => status === 503);
+  expect(failed).toMatchObject([
+    { level: 50, err: { type: 'StoreUnavailable', message: expect.stringContaining('away.db') } },
+    { level: 50, err: { type: 'KeysUnavailable', cause: { message: expect.any(String) } } },
+  ]);
+  expect(service.stdout()).not.toContain('"stack"');
 });
 
 test('SIGHUP reads the file of tokens again: what is gone is refused; a file that is wrong changes nothing', async () => {
