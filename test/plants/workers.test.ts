@@ -125,8 +125,9 @@ describe('several workers', () => {
     const finish = await Promise.all([1, 2, 3].map((id) => postAlmost(url, { id, name: 'Fern' })));
     signal(service.pid);
     await draining(url);
+    // Node's cluster can keep a connection of this very moment until the end: it is not waited for.
     await eventually(() =>
-      fetch(url, { headers: { Connection: 'close' } }).then(
+      fetch(url, { headers: { Connection: 'close' }, signal: AbortSignal.timeout(2_000) }).then(
         () => false,
         () => true,
       ),
