@@ -111,7 +111,7 @@ describe('the line of a request', () => {
 
   test('tells a client that went away, as the metrics do', async () => {
     const { asking, lines, observed } = await start();
-    (await asking()).destroy();
+    (await asking()).resetAndDestroy();
     await eventually(() => lines.length === 1);
     expect(lines[0]).toMatchObject({ level: 30, operationId: 'slow', status: 499, cutOff: true, msg: 'answered' });
     expect(lines[0]).not.toHaveProperty('reason');
