@@ -29,6 +29,8 @@ const PARAMETERS = [
   'statement_timeout',
 ];
 const SSL_MODES = ['disable', 'require', 'verify-ca', 'verify-full'];
+/** Stands where a URL has a user but no host, which WHATWG URLs do not know and libpq does. */
+const NO_HOST = 'host.invalid';
 const FORM = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE';
 
 /**
@@ -36,16 +38,16 @@ const FORM = 'postgres://USER:PASSWORD@HOST:PORT/DATABASE';
  *
  * - `connect_timeout` in seconds (1 to 60; 3), `statement_timeout` in milliseconds (100 to 60000; 3000);
  * - `sslmode`: `disable` (default), `require`, `verify-ca`, `verify-full`; `sslrootcert`, `sslcert`, `sslkey` are files;
- * - `application_name`, `options`, and `host` for the folder of a Unix socket;
+ * - `application_name`, `options`, and `host` for the folder of a Unix socket, as in `postgres://USER@/DATABASE?host=/FOLDER`;
  * - `max`, as in node-postgres, is the most connections to open (1 to 100; 4).
  *
- * What the URL leaves out may come from PGUSER, PGPASSWORD, PGHOST, PGPORT and PGDATABASE.
+ * What the URL leaves out may come from PGUSER, PGPASSWORD, PGHOST, PGPORT, PGDATABASE, PGOPTIONS and PGSSLMODE.
  *
  * @throws {StoreRefused} if the URL does not say that. The message never shows a part of the URL that may be the password.
  */
 export function readPostgresUrl(text: string): PostgresSettings {
   const [, , afterAuthority = ''] = /^([a-z]+:\/\/[^/?#]*)(.*)$/is.exec(text) ?? [];
-  const url = URL.parse(text);
+  const url = URL.parse(text.replace(/^([a-z]+:\/\/[^/?#]*@)(?=[:/?#]|$)/i, `$1${NO_HOST}`));
   if (url === null || !/^postgres(ql)?:$/.test(url.protocol) || url.hash !== '' || afterAuthority.includes('@')) {
     throw new StoreRefused(
       `The PostgreSQL URL is not of the form ${FORM}. Write the characters / ? # @ : % as %2F %3F %23 %40 %3A %25 ` +
@@ -53,7 +55,8 @@ export function readPostgresUrl(text: string): PostgresSettings {
     );
   }
   const parameters = readParameters(url);
-  const host = parameters.get('host') ?? decode(url.hostname.replace(/^\[(.*)\]$/, '$1'), 'host');
+  const hostname = url.hostname === NO_HOST ? '' : url.hostname;
+  const host = parameters.get('host') ?? decode(hostname.replace(/^\[(.*)\]$/, '$1'), 'host');
   const database = decode(url.pathname.slice(1), 'database');
   if (url.pathname.slice(1).includes('/')) {
     throw new StoreRefused(`The PostgreSQL URL names more than one database; the form is ${FORM}`);
@@ -75,7 +78,7 @@ export function readPostgresUrl(text: string): PostgresSettings {
       connectionTimeoutMillis: connectTimeout,
       statement_timeout: statementTimeout,
     },
-    place: `${parameters.get('host') ?? (url.host || 'localhost')}/${database}`,
+    place: `${parameters.get('host') ?? ((hostname && url.host) || 'localhost')}/${database}`,
     connections: readInteger(parameters, 'max', 'connections', 4, 1, 100),
     connectTimeout,
     statementTimeout,
@@ -116,9 +119,11 @@ function readInteger(
 
 /** TLS as libpq does it: `require` encrypts and trusts whoever answers, unless a root certificate is given. */
 function readTls(parameters: Map<string, string>): ClientConfig['ssl'] {
-  const mode = parameters.get('sslmode') ?? 'disable';
+  const given = parameters.get('sslmode');
+  const mode = given ?? (process.env.PGSSLMODE || 'disable');
   if (!SSL_MODES.includes(mode)) {
-    throw new StoreRefused(`sslmode in the PostgreSQL URL is "${mode}"; it must be one of ${SSL_MODES.join(', ')}`);
+    const place = given === undefined ? 'PGSSLMODE' : 'sslmode in the PostgreSQL URL';
+    throw new StoreRefused(`${place} is "${mode}"; it must be one of ${SSL_MODES.join(', ')}`);
   }
   const files = { ca: readFile('sslrootcert'), cert: readFile('sslcert'), key: readFile('sslkey') };
   if (mode === 'disable') {
@@ -133,7 +138,7 @@ function readTls(parameters: Map<string, string>): ClientConfig['ssl'] {
   if (mode === 'verify-full') return files;
   if (files.ca !== undefined) return { ...files, checkServerIdentity: () => undefined };
   if (mode === 'require') return { ...files, rejectUnauthorized: false };
-  throw new StoreRefused('sslmode=verify-ca in the PostgreSQL URL needs sslrootcert=FILE; or say sslmode=verify-full');
+  throw new StoreRefused('sslmode=verify-ca needs sslrootcert=FILE in the PostgreSQL URL; or say sslmode=verify-full');
 
   function readFile(name: string): string | undefined {
     const path = parameters.get(name);
