@@ -53,7 +53,7 @@ export const plantBackend = (store: PlantStore, place: string): Backend => ({
 
 /** What a client learns of an error of the store. @throws {unknown} that, or the error if it is none of the store's. */
 function refuse(error: unknown): never {
-  if (error instanceof Unstorable) throw new Failure(400, error.message);
+  if (error instanceof Unstorable) throw new Failure(400, error.message, { cause: error.cause });
   if (!(error instanceof StoreUnavailable)) throw error;
   const headers = { 'Retry-After': error.retryAfter };
   throw new Failure(503, 'the store cannot answer now; try again later', { headers, cause: error });

@@ -118,7 +118,7 @@ export async function startService(config: Config, log: Logger): Promise<Service
     });
     const backend = await opening;
     metrics?.watch(backend.waiting);
-    await backend.ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
+    backend.ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
     const refused = refusalLog(log, metrics?.onRefused);
     const { url, stop } = await listen(app, config.host, config.port, LIMITS, refused).catch((error: unknown) => {
       throw explainAddress(error, 'PORT');

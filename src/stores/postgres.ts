@@ -29,6 +29,13 @@ const INSERT =
   'ON CONFLICT (id) DO NOTHING RETURNING id';
 const SELECT = 'SELECT id, name, tag FROM plants WHERE id = ANY ($1::bigint[])';
 
+/** Columns without which no plant can be added; where there is a trigger, it may fill them. */
+const FURTHER_COLUMNS =
+  'SELECT attname FROM pg_attribute ' +
+  "WHERE attrelid = 'plants'::regclass AND attnum > 0 AND NOT attisdropped AND attname NOT IN ('id', 'name', 'tag') " +
+  "AND attnotnull AND NOT atthasdef AND attidentity = '' " +
+  'AND NOT EXISTS (SELECT FROM pg_trigger WHERE tgrelid = attrelid AND NOT tgisinternal)';
+
 /** The types of the columns id, name and tag in PostgreSQL's protocol: int8, text, text. */
 const COLUMN_TYPES = '20,25,25';
 
@@ -239,7 +246,7 @@ async function addAll(client: Client, batch: readonly Waiter[]): Promise<void> {
     if (batch.length > 1) for (const waiter of batch) await addAll(client, [waiter]);
     else
       for (const waiter of batch)
-        waiter.settle(new Unstorable('/body breaks a rule of the database', { cause: reason(error) }));
+        waiter.settle(new Unstorable('/body breaks a rule of the database', { cause: brokenRule(error) }));
   }
 }
 
@@ -321,6 +328,13 @@ async function prepare(client: Client): Promise<void> {
         'tag text. Name another database, or another schema with options=-csearch_path%3DSCHEMA',
     );
   }
+  const further = await query(client, FURTHER_COLUMNS, []);
+  if (further.length > 0) {
+    throw new StoreRefused(
+      `The table plants of the PostgreSQL database has columns that must be filled: ${further.join(', ')}; each must have ` +
+        'a default or allow NULL',
+    );
+  }
 }
 
 /** Where many make the table at once, IF NOT EXISTS does not keep all but one from failing; the table is there then. */
@@ -356,6 +370,12 @@ export function reason(error: unknown): Error {
   // A host with several addresses, each with an error of its own.
   if (Array.isArray(errors)) return new Error(errors.map((each) => reason(each).message).join('; '));
   return new Error(String(message || error), { cause: error });
+}
+
+/** Which rule a plant breaks: what the server says, but for class 22, whose messages quote what they are about. */
+function brokenRule(error: unknown): Error {
+  const code = codeOf(error);
+  return code?.startsWith('22') ? new Error(`SQLSTATE ${code}`) : reason(error);
 }
 
 function fieldsOf(error: unknown): { message?: unknown; code?: unknown; errors?: unknown } {
@@ -409,7 +429,10 @@ function adviceOnConnection(error: unknown): string | undefined {
   if (message === 'The server does not support SSL connections') {
     return 'Turn on TLS there, or say sslmode=disable in the PostgreSQL URL';
   }
-  if (/CERT|SIGNATURE|^ERR_(OSSL|TLS)/.test(String(code))) {
+  if (/^ERR_OSSL/.test(String(code))) {
+    return 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its own key';
+  }
+  if (/CERT|SIGNATURE|^ERR_TLS/.test(String(code))) {
     return 'sslrootcert=FILE in the PostgreSQL URL must name the authority that signed its certificate for this host';
   }
   return undefined;

@@ -11,8 +11,10 @@ import { openPostgres } from '../../src/stores/postgres.ts';
 import { type PlantStore, StoreRefused, StoreUnavailable, Unstorable } from '../../src/stores/store.ts';
 import { type Certificate, makeCertificate } from '../support/certificate.ts';
 import { eventually } from '../support/eventually.ts';
+import { endAll, launch, post } from '../support/launch.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { describeStore } from './store-suite.ts';
+import { serve, TOKEN } from './support/plant-service.ts';
 
 /** How often the server is killed under load. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
@@ -28,6 +30,7 @@ beforeAll(async () => {
 afterAll(() => server.remove());
 
 afterEach(async () => {
+  await endAll();
   await Promise.all(opened.map((each) => each.close()));
   opened = [];
 });
@@ -251,6 +254,20 @@ describe('storing', () => {
     ]);
   });
 
+  test('leaves the rule that a plant breaks to the log, and quotes no plant there', async () => {
+    const url = await server.createSchema();
+    const service = await serve({ store: await open(url) });
+    opened.push({ close: service.stop });
+    const add = () => post(`http://127.0.0.1:${service.port}`, { id: 1, name: 'Nettle' }, TOKEN);
+    await server.query('ALTER TABLE plants ADD must int NOT NULL', url);
+    expect(await add()).toBe(400);
+    await eventually(() => service.log().includes('null value in column \\"must\\"'));
+    await server.query('ALTER TABLE plants DROP must, ADD CHECK (name::int > 0)', url);
+    expect(await add()).toBe(400);
+    await eventually(() => service.log().includes('SQLSTATE 22P02'));
+    expect(service.log()).not.toContain('Nettle');
+  });
+
   test.each(['read committed', 'repeatable read', 'serializable'])(
     'lets one of two instances win each race under %s',
     async (isolation) => {
@@ -339,6 +356,33 @@ describe('starting', () => {
     expect(performance.now() - left).toBeLessThan(2_500);
   });
 
+  test('the service listens after one wait for such a server, and says that the store is not ready', async () => {
+    const through = await proxy();
+    through.silent = true;
+    const service = launch({ DATABASE_URL: `postgres://u:p@127.0.0.1:${through.port}/plants?connect_timeout=1` });
+    const url = await service.url;
+    await service.line(({ msg }) => msg === 'the store is not ready yet');
+    expect(service.lines().map(({ msg }) => msg)).toEqual(['listening', 'the store is not ready yet']);
+    expect((await fetch(`${url}/healthz`)).status).toBe(200);
+    expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  });
+
+  test('reaches the server over a Unix socket, and tells its place without the user', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'plants-socket-'));
+    const listener = createServer((near) => {
+      const far = connect(server.port, '127.0.0.1');
+      near.on('error', () => far.destroy()).pipe(far);
+      far.on('error', () => near.destroy()).pipe(near);
+    });
+    opened.push({ close: () => rm(folder, { recursive: true }) }, listener);
+    listener.listen(join(folder, '.s.PGSQL.5432'));
+    await once(listener, 'listening');
+    const url = (await server.createSchema()).replace(/@[^/]*/, '@');
+    const service = launch({ ACCESS_TOKENS: 'token', DATABASE_URL: `${url}&host=${encodeURIComponent(folder)}` });
+    expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
+    expect(service.lines()[0]).toMatchObject({ store: `postgres://${folder}/postgres` });
+  });
+
   const here = (): string => `postgres://postgres:correct%20horse@127.0.0.1:${server.port}/postgres`;
   test.each<[string, (url: string) => string, RegExp]>([
     [
@@ -384,6 +428,11 @@ describe('starting', () => {
     ],
     ['a table with no such column', 'CREATE TABLE plants (id bigint PRIMARY KEY)', /"name".*another table/],
     ['a table with no primary key', 'CREATE TABLE plants (id bigint, name text, tag text)', /another table/],
+    [
+      'a column that it knows nothing of and must fill',
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, must int NOT NULL, also int NOT NULL)',
+      /must be filled: must, also; each must have a default/,
+    ],
     ['commits that do not wait for the disk', 'ALTER ROLE CURRENT_USER SET synchronous_commit = off', /must be on/],
   ])('refuses %s', async (_, statement, message) => {
     const url = await server.createSchema();
@@ -395,6 +444,28 @@ describe('starting', () => {
     } finally {
       await server.query('ALTER ROLE CURRENT_USER RESET ALL');
     }
+  });
+
+  test('fills no column that can be left out', async () => {
+    const url = await server.createSchema();
+    await server.query(
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, gone int NOT NULL, free int, ' +
+        'since timestamptz NOT NULL DEFAULT now(), row int GENERATED ALWAYS AS IDENTITY, ' +
+        'size int NOT NULL GENERATED ALWAYS AS (length(name)) STORED); ALTER TABLE plants DROP gone',
+      url,
+    );
+    expect(await (await open(url)).add({ id: 1n, name: 'Basil' })).toBe('added');
+  });
+
+  test('leaves to a trigger what it may fill', async () => {
+    const url = await server.createSchema();
+    await server.query(
+      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, size int NOT NULL); ' +
+        'CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.size := 1; RETURN NEW; END$$; ' +
+        'CREATE TRIGGER fill BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fill()',
+      url,
+    );
+    expect(await (await open(url)).add({ id: 1n, name: 'Basil' })).toBe('added');
   });
 
   test('refuses a database whose encoding cannot hold every name', async () => {
@@ -421,6 +492,9 @@ describe('TLS', () => {
     folder = await mkdtemp(join(tmpdir(), 'plants-tls-'));
     await writeFile(join(folder, 'own.pem'), own.cert);
     await writeFile(join(folder, 'elsewhere.pem'), elsewhere.cert);
+    await writeFile(join(folder, 'own.key'), own.key);
+    await writeFile(join(folder, 'elsewhere.key'), elsewhere.key);
+    await writeFile(join(folder, 'garbage'), 'garbage');
   });
 
   afterAll(() => rm(folder, { recursive: true }));
@@ -456,9 +530,29 @@ describe('TLS', () => {
       /not in the cert.*for this host/,
     ],
     ['refuses an authority that nobody knows under verify-full', own, 'verify-full', /self-signed.*sslrootcert=FILE/],
+    [
+      'refuses an authority that is no certificate',
+      own,
+      'verify-full&sslrootcert=garbage',
+      /refuses.*sslrootcert=FILE/,
+    ],
+    ['shows a certificate of its own', own, 'require&sslcert=own.pem&sslkey=own.key', undefined],
+    [
+      "refuses a certificate with another one's key",
+      own,
+      'require&sslcert=own.pem&sslkey=elsewhere.key',
+      /sslcert and sslkey.*its own key/,
+    ],
+    [
+      'refuses a certificate that is none',
+      own,
+      'require&sslcert=garbage&sslkey=own.key',
+      /sslcert and sslkey.*its own key/,
+    ],
+    ['refuses a key that is none', own, 'require&sslcert=own.pem&sslkey=garbage', /sslcert and sslkey.*its own key/],
   ])('%s', async (_, certificate, parameters, refused) => {
     const port = await tlsProxy(certificate);
-    const mode = parameters.replace('sslrootcert=', `sslrootcert=${encodeURIComponent(folder)}/`);
+    const mode = parameters.replaceAll(/(rootcert|cert|key)=/g, `$&${encodeURIComponent(folder)}/`);
     const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=${mode}`;
     if (refused) {
       const error = await open(url).catch((error: unknown) => error);
@@ -467,6 +561,21 @@ describe('TLS', () => {
     } else {
       expect(await (await open(url)).add({ id: 1n, name: 'Basil' })).toBe('added');
     }
+  });
+});
+
+describe('PGSSLMODE', () => {
+  afterEach(() => {
+    delete process.env.PGSSLMODE;
+  });
+
+  test('is what the URL leaves out', async () => {
+    const url = await server.createSchema();
+    process.env.PGSSLMODE = 'verify-full';
+    await expect(open(url)).rejects.toThrow(/does not support SSL/);
+    expect(await (await open(`${url}&sslmode=disable`)).add({ id: 1n, name: 'Basil' })).toBe('added');
+    process.env.PGSSLMODE = 'prefer';
+    await expect(open(url)).rejects.toThrow('PGSSLMODE is "prefer"; it must be one of disable, require');
   });
 });
 
