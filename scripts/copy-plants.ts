@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
-import { openStore } from '../src/stores/index.ts';
-import { reason } from '../src/stores/postgres.ts';
-import { readPostgresUrl } from '../src/stores/postgres-url.ts';
+import { openStore, sqlitePath } from '../src/stores/index.ts';
+import { isLasting, reason } from '../src/stores/postgres.ts';
+import { type PostgresSettings, readPostgresUrl } from '../src/stores/postgres-url.ts';
 import { type StoredPlant, StoreRefused, Unstorable } from '../src/stores/store.ts';
 
 const HELP = `Usage: npm run copy-plants -- FROM_URL TO_URL
@@ -29,6 +29,11 @@ const PROGRESS_MS = 1_000;
 /** How long PostgreSQL may take to answer; it counts millions of plants in seconds. */
 const READ_MS = 600_000;
 
+/** Primary result code of SQLite, https://sqlite.org/rescode.html. */
+const BUSY = 5;
+
+type Side = 'FROM' | 'TO';
+
 /** One state of a store, read past the service. */
 interface Snapshot {
   readonly count: number;
@@ -42,10 +47,12 @@ class Failure extends Error {}
 
 async function main(): Promise<void> {
   const { from, to } = readArguments();
-  const source = await openSnapshot('FROM', from);
+  const openSource = snapshotOf('FROM', from);
+  const openTarget = snapshotOf('TO', to);
+  const source = await openSource();
   try {
     await copy(source, to);
-    const target = await openSnapshot('TO', to);
+    const target = await openTarget();
     try {
       await prove(source, target);
     } finally {
@@ -139,50 +146,72 @@ function readArguments(): { from: string; to: string } {
   }
 }
 
-async function openSnapshot(side: string, url: string): Promise<Snapshot> {
+/** @returns what opens the store of a URL, which is read as DATABASE_URL is. @throws {Failure} if the URL is wrong. */
+function snapshotOf(side: Side, url: string): () => Promise<Snapshot> {
   try {
-    if (/^sqlite:/i.test(url)) return sqliteSnapshot(url.slice('sqlite:'.length));
-    if (/^postgres(ql)?:\/\//i.test(url)) return await postgresSnapshot(url);
+    const path = sqlitePath(url);
+    if (path === ':memory:') throw new StoreRefused('sqlite::memory: is of one process; name a file');
+    if (path !== undefined) return async () => sqliteSnapshot(side, path);
+    const settings = readPostgresUrl(url);
+    return () => postgresSnapshot(side, settings);
   } catch (error) {
-    throw new Failure(`${side} cannot be read: ${reason(error).message}`);
+    throw new Failure(`${side}_URL: ${reason(error).message}`);
   }
-  throw new Failure(`${side}_URL must be sqlite:FILE or postgres://user:password@host:5432/database`);
 }
 
-function sqliteSnapshot(path: string): Snapshot {
-  if (path === ':memory:' || path === '') throw new StoreRefused('sqlite: must name a file');
-  const db = new DatabaseSync(path, { readOnly: true, readBigInts: true, timeout: 5_000 });
-  // The first read decides what all the others see.
-  db.exec('BEGIN');
-  const count = Number(db.prepare('SELECT count(*) AS count FROM plants').get()?.count);
-  return {
-    count,
-    async *batches() {
-      let batch: StoredPlant[] = [];
-      for (const { id, name, tag } of db.prepare('SELECT id, name, tag FROM plants ORDER BY id').iterate()) {
-        batch.push(toPlant(id, name, tag));
-        if (batch.length < BATCH) continue;
-        yield batch;
-        batch = [];
-      }
-      if (batch.length > 0) yield batch;
-    },
-    close: async () => db.close(),
+function sqliteSnapshot(side: Side, path: string): Snapshot {
+  const explain = (error: unknown): Error => {
+    const busy = error instanceof Error && 'errcode' in error && Number(error.errcode) % 256 === BUSY;
+    return unreadable(side, path, error, !busy);
   };
+  try {
+    const db = new DatabaseSync(path, { readOnly: true, readBigInts: true, timeout: 5_000 });
+    // The first read decides what all the others see.
+    db.exec('BEGIN');
+    const count = Number(db.prepare('SELECT count(*) AS count FROM plants').get()?.count);
+    return { count, batches: () => explained(sqliteBatches(db), explain), close: async () => db.close() };
+  } catch (error) {
+    throw explain(error);
+  }
 }
 
-async function postgresSnapshot(url: string): Promise<Snapshot> {
-  const settings = readPostgresUrl(url);
+async function* sqliteBatches(db: DatabaseSync): AsyncGenerator<StoredPlant[]> {
+  // Bytes that are no UTF-8 are read as U+FFFD, and are not found again by what was read.
+  const same = db.prepare('SELECT 1 FROM plants WHERE id = ? AND name COLLATE BINARY IS ? AND tag COLLATE BINARY IS ?');
+  let batch: StoredPlant[] = [];
+  for (const row of db.prepare('SELECT id, name, tag FROM plants ORDER BY id').iterate()) {
+    const { id, name, tag } = toPlant(row.id, row.name, row.tag);
+    if (`${name}${tag}`.includes('\ufffd') && same.get(id, name, tag ?? null) === undefined) {
+      throw new Error(`the name or tag of plant ${id} is no UTF-8; mend it there first`);
+    }
+    batch.push({ id, name, tag });
+    if (batch.length < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+async function postgresSnapshot(side: Side, settings: PostgresSettings): Promise<Snapshot> {
   const client = new Client({ ...settings.client, statement_timeout: READ_MS, query_timeout: READ_MS });
-  client.on('error', () => {});
+  let lost: unknown;
+  client.on('error', (error) => {
+    lost ??= error;
+  });
+  const explain = (error: unknown): Error =>
+    unreadable(side, `PostgreSQL at ${settings.place}`, lost ?? error, isLasting(lost ?? error));
   try {
     await client.connect();
     await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
     const { rows } = await client.query<{ count: string }>('SELECT count(*) AS count FROM plants');
-    return { count: Number(rows[0]?.count), batches: () => postgresBatches(client), close: () => client.end() };
+    return {
+      count: Number(rows[0]?.count),
+      batches: () => explained(postgresBatches(client), explain),
+      close: () => client.end(),
+    };
   } catch (error) {
     await client.end();
-    throw new Failure(`PostgreSQL at ${settings.place}: ${reason(error).message}`);
+    throw explain(error);
   }
 }
 
@@ -199,9 +228,24 @@ async function* postgresBatches(client: Client): AsyncGenerator<StoredPlant[]> {
   }
 }
 
+/** The batches, with an error in reading them as it is explained. */
+async function* explained<T>(batches: AsyncIterable<T>, explain: (error: unknown) => Error): AsyncGenerator<T> {
+  try {
+    yield* batches;
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
+/** Names the side and the place. What is not lasting may be gone when the command is run again. */
+function unreadable(side: Side, place: string, error: unknown, lasting: boolean): Error {
+  const message = `${side} cannot be read: ${place}: ${reason(error).message}`;
+  return lasting ? new Failure(message) : new Error(message);
+}
+
 function toPlant(id: unknown, name: unknown, tag: unknown): StoredPlant {
   if (typeof id !== 'bigint' || typeof name !== 'string' || (tag !== null && typeof tag !== 'string')) {
-    throw new Failure(`The table plants holds a row that is no plant: its id is ${id}`);
+    throw new Error(`the table plants holds a row that is no plant: its id is ${id}`);
   }
   return { id, name, tag: tag ?? undefined };
 }

@@ -22,20 +22,31 @@ const RIGHT =
  *   message never holds the URL, which may hold a password.
  */
 export async function openStore(url: string, limits: StoreLimits): Promise<PlantStore> {
-  if (/^sqlite:/i.test(url)) {
-    const path = url.slice('sqlite:'.length);
-    if (path === '' || /[/\\]$/.test(path)) throw new StoreRefused(`The sqlite: URL names no file. ${RIGHT}`);
-    if (path.startsWith('//')) throw new StoreRefused(`A sqlite: URL has a path, but no // before it. ${RIGHT}`);
-    if (/[?#]/.test(path)) throw new StoreRefused(`A sqlite: URL takes no parameters. ${RIGHT}`);
+  const path = sqlitePath(url);
+  if (path !== undefined) {
     const { openSqlite } = await import('./sqlite.ts');
     return openSqlite(path, limits);
   }
-  if (/^postgres(ql)?:\/\//i.test(url)) {
-    const { openPostgres } = await import('./postgres.ts');
-    return openPostgres(url, limits);
+  const { openPostgres } = await import('./postgres.ts');
+  return openPostgres(url, limits);
+}
+
+/**
+ * The file that a `sqlite:` URL names, or `:memory:`; `undefined` for a URL of PostgreSQL.
+ *
+ * @throws {StoreRefused} if it is a URL of neither, or names no file.
+ */
+export function sqlitePath(url: string): string | undefined {
+  if (/^postgres(ql)?:\/\//i.test(url)) return undefined;
+  if (!/^sqlite:/i.test(url)) {
+    const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
+    throw new StoreRefused(`${scheme ? `There is no store for ${scheme}: URLs` : 'This is no database URL'}. ${RIGHT}`);
   }
-  const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
-  throw new StoreRefused(`${scheme ? `There is no store for ${scheme}: URLs` : 'This is no database URL'}. ${RIGHT}`);
+  const path = url.slice('sqlite:'.length);
+  if (path === '' || /[/\\]$/.test(path)) throw new StoreRefused(`The sqlite: URL names no file. ${RIGHT}`);
+  if (path.startsWith('//')) throw new StoreRefused(`A sqlite: URL has a path, but no // before it. ${RIGHT}`);
+  if (/[?#]/.test(path)) throw new StoreRefused(`A sqlite: URL takes no parameters. ${RIGHT}`);
+  return path;
 }
 
 /** Where a database URL leads, for people: without user, password and parameters. @throws {StoreRefused} */

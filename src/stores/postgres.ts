@@ -397,6 +397,9 @@ function refusal({ place, client }: PostgresSettings, error: unknown): StoreRefu
   });
 }
 
+/** Whether waiting would not mend what PostgreSQL or the way to it failed with. */
+export const isLasting = (error: unknown): boolean => adviceOn(error) !== undefined;
+
 function adviceOn(error: unknown): string | undefined {
   const code = codeOf(error);
   if (code === undefined) return adviceOnConnection(error);

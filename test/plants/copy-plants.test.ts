@@ -1,11 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { Client } from 'pg';
 import { openStore } from '../../src/stores/index.ts';
 import type { StoredPlant } from '../../src/stores/store.ts';
+import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/copy-plants.ts');
@@ -69,7 +71,7 @@ const plants: readonly StoredPlant[] = [
   { id: -(2n ** 63n), name: 'the first' },
   { id: -1n, name: '', tag: '' },
   ...Array.from({ length: 2500 }, (_, at) => ({ id: BigInt(at), name: `plant ${at}`, tag: `NULL "{\\}" ${at}` })),
-  { id: 2n ** 53n, name: '\u{1f33f} e\u0301 \uffff' },
+  { id: 2n ** 53n, name: '\u{1f33f} e\u0301 \uffff \ufffd' },
   { id: 2n ** 53n + 1n, name: 'its neighbour' },
   { id: 2n ** 63n - 1n, name: 'the last', tag: 'end' },
 ];
@@ -186,6 +188,58 @@ test.each(['SQLite', 'PostgreSQL'])(
   },
 );
 
+test('says which side was lost in mid-copy, and that the same command goes on', async () => {
+  const from = await server.createSchema();
+  const to = await server.createSchema();
+  await fill(from, plants);
+  await fill(to, []);
+  const rival = new Client({ connectionString: to });
+  await rival.connect();
+  try {
+    await rival.query("BEGIN; INSERT INTO plants VALUES (1500, 'Mint')");
+    const copying = copy(`${from}&application_name=from`, `${to}&statement_timeout=60000`);
+    await eventually(async () => (await heldByPostgres(to)).length > 0);
+    await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'from'");
+    await rival.query('ROLLBACK');
+    expect(await copying).toEqual({
+      code: 1,
+      out: '',
+      err: expect.stringMatching(
+        /^FROM cannot be read: PostgreSQL at 127\.0\.0\.1:\d+\/postgres: terminating connection.*\nRun the same command again\.\n$/,
+      ),
+    });
+  } finally {
+    await rival.end();
+  }
+  expect((await copy(from, to)).code).toBe(0);
+});
+
+test('refuses a SQLite file that is damaged, by its name', async () => {
+  await fill(sqlite, plants);
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0xff, 8192));
+  expect((await copy(sqlite, await server.createSchema())).err).toBe(
+    `FROM cannot be read: ${file}: database disk image is malformed\n`,
+  );
+});
+
+test.each([
+  ['name', "CAST(x'61ff' AS TEXT), NULL"],
+  ['tag', "'Mint', CAST(x'ff' AS TEXT)"],
+])('copies no plant whose %s is no UTF-8, and names it', async (_, values) => {
+  await fill(sqlite, plants);
+  const db = new DatabaseSync(file);
+  db.exec(`INSERT INTO plants VALUES (-7, ${values})`);
+  db.close();
+  const there = await server.createSchema();
+  const { code, err } = await copy(sqlite, there);
+  expect({ code, err }).toEqual({
+    code: 1,
+    err: `FROM cannot be read: ${file}: the name or tag of plant -7 is no UTF-8; mend it there first\n`,
+  });
+  expect((await heldByPostgres(there)).filter(({ id }) => id === '-7')).toEqual([]);
+});
+
 test('says what is wrong at either end, shows no password and makes no file', async () => {
   const wrong = (await server.createSchema()).replace(/:[^:@]*@/, ':s3cret@');
   await fill(sqlite, [{ id: 1n, name: 'Basil' }]);
@@ -197,15 +251,23 @@ test('says what is wrong at either end, shows no password and makes no file', as
     copy(sqlite, 'postgres://postgres:s3cret@127.0.0.1:1/plants'),
     copy(await server.createSchema(), sqlite),
     copy('mysql://u:s3cret@host/db', sqlite),
+    copy('postgres://postgres:s3cret@127.0.0.1:1/plants', sqlite),
+    copy('sqlite://tmp/x.db', sqlite),
+    copy(sqlite, 'sqlite::memory:'),
   ]);
-  expect(runs.map(({ code }) => code)).toEqual([1, 1, 1, 1, 1, 1]);
+  expect(runs.map(({ code }) => code)).toEqual(Array(runs.length).fill(1));
   expect(runs.map(({ err }) => err)).toEqual([
     expect.stringMatching(/^FROM cannot be read: PostgreSQL at 127.*password authentication failed/),
     expect.stringMatching(/^PostgreSQL at 127.*password authentication failed.*right user and password/),
-    expect.stringMatching(/^FROM cannot be read: unable to open database file/),
+    `FROM cannot be read: ${none}: unable to open database file\n`,
     expect.stringMatching(/^PostgreSQL at 127.*ECONNREFUSED.*\nRun the same command again\.\n$/),
     expect.stringMatching(/^FROM cannot be read: .*relation "plants" does not exist/),
-    expect.stringMatching(/^FROM_URL must be sqlite:FILE or postgres:/),
+    expect.stringMatching(/^FROM_URL: There is no store for mysql: URLs\. Use sqlite:/),
+    expect.stringMatching(
+      /^FROM cannot be read: PostgreSQL at 127.*: connect ECONNREFUSED.*\nRun the same command again\.\n$/,
+    ),
+    expect.stringMatching(/^FROM_URL: A sqlite: URL has a path, but no \/\/ before it/),
+    'TO_URL: sqlite::memory: is of one process; name a file\n',
   ]);
   expect(JSON.stringify(runs)).not.toContain('s3cret');
   expect(existsSync(none)).toBe(false);
