@@ -5,6 +5,6 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   testTimeout: 60_000,
-  // The default leaves a core idle.
-  maxWorkers: '100%',
+  // Many tests wait for processes of their own: one more than the cores of the machine that they are made for.
+  maxWorkers: 3,
 };

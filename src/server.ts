@@ -76,9 +76,14 @@ export async function listen(
     if (connection === undefined || connection.closing) return;
     connection.newest = response;
     connection.used = true;
-    response.once('close', () => {
+    const over = () => {
       if (connection.newest === response && request.complete) connection.newest = undefined;
       if (stopping && connection.newest === undefined) request.socket.destroySoon();
+    };
+    response.once('close', () => {
+      over();
+      // An answer that did not wait for the body is over before its request is.
+      if (!request.complete) request.once('close', over);
     });
     if (stopping) closeAfter(connection);
     if (fault === undefined) app(request, response);

@@ -155,3 +155,18 @@ describe('the signal of a request', () => {
     expect([early?.aborted, late?.aborted]).toEqual([false, false]);
   });
 });
+
+test('a connection whose answer did not wait for the body keeps no stop waiting', async () => {
+  const stopping = await listen(app, '127.0.0.1', 0, { ...LIMITS, stopTimeout: 600_000 });
+  const socket = await connected(Number(new URL(stopping.url).port));
+  socket.write(request('POST /a', { 'Content-Length': '1' }));
+  const [answer] = await once(socket, 'data');
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 405 /);
+  socket.write('x');
+  const closed = once(socket, 'close');
+  await eventually(
+    async () => (await exchange(Number(new URL(stopping.url).port), GET.replace('/a', '/b'))).responses.length,
+  );
+  await stopping.stop();
+  await closed;
+});

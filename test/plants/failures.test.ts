@@ -602,7 +602,7 @@ describe('a client that takes its time', () => {
   const quick = {
     headersTimeout: 300,
     requestTimeout: 600,
-    idleTimeout: 900,
+    idleTimeout: 10_000,
     keepAliveTimeout: 500,
     lingerTimeout: 200,
   };
