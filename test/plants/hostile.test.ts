@@ -11,7 +11,7 @@ import { connected, type Exchange, exchange, type RawResponse, request } from '.
 import { type Service, serve, start, TOKEN } from './support/plant-service.ts';
 
 /** How many requests each property makes up. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 50);
 const LIMIT = 100 * 1024;
 const MIB = 1024 * 1024;
 
