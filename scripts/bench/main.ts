@@ -14,7 +14,7 @@ import { availableParallelism, cpus, release, type } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { charts } from './chart.ts';
-import { type Contender, express, expressEov, inMemory, service } from './contenders/index.ts';
+import { type Contender, express, expressEov, expressPostgres, inMemory, service } from './contenders/index.ts';
 import { writeDocument } from './document.ts';
 import { measure, measureCeiling } from './measure.ts';
 import { progressOn } from './progress.ts';
@@ -26,7 +26,7 @@ const help = `Measures this service against others: POST /plants, each request a
 
   npm run bench                  against Express and Express + EOV, in memory and with a commit per request
   npm run bench -- --paths       what a request costs with 1 to 1,000 paths in the document
-  npm run bench -- --workers     with 1 and 2 processes, on SQLite and on PostgreSQL
+  npm run bench -- --workers     with 1 and 2 processes, on SQLite and on PostgreSQL, there against a statement per request
 
   --rounds N                     rounds, in which all take turns; the figures are medians over them (5; 3 with --paths)
   --seconds S                    length of each round for each of them (2.5; 2 with --paths)
@@ -212,7 +212,7 @@ async function withContenders<Result>(
       const { startPostgres } = await import('../../test/support/postgres.ts');
       const postgres = await startPostgres({ fsync: true });
       try {
-        const contenders: Contender[] = [];
+        const contenders = [expressPostgres(await postgres.createDatabase())];
         for (const workers of [1, 2]) {
           const databaseUrl = await postgres.createDatabase();
           contenders.push(service({ name: 'SQLite', workers }), service({ name: 'PostgreSQL', workers, databaseUrl }));

@@ -56,6 +56,18 @@ export function expressEov(kept: Contender['kept'], document: string, paths = 1)
   };
 }
 
+/** On PostgreSQL, with what the service spares it: a statement and a commit for each request. */
+export function expressPostgres(databaseUrl: string): Contender {
+  return {
+    ...one,
+    name: 'Express on PostgreSQL',
+    kept: 'disk',
+    file: file('./express-postgres.ts'),
+    checks: false,
+    env: () => ({ DATABASE_URL: databaseUrl }),
+  };
+}
+
 /** A `databaseUrl` with which the service keeps plants as its rivals in memory do. */
 export const inMemory = 'sqlite::memory:';
 
