@@ -1,4 +1,4 @@
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { destination, type Logger, pino } from 'pino';
 import { Failure, Unavailable } from './failure.ts';
@@ -80,6 +80,8 @@ export async function createLog(level: LogLevel): Promise<Logger> {
 
 /** Ends the process once the log is written, or after {@link LAST_LINES} if nobody reads it: then by SIGKILL. */
 export async function endProcess(code: number): Promise<void> {
+  // Lines for people pass through streams.
+  await immediate();
   if (out !== undefined && !(await Promise.race([flushed(out), delay(LAST_LINES, false)]))) {
     // SIGKILL skips what others do at the exit.
     process.emit('exit', code);

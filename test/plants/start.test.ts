@@ -33,7 +33,9 @@ async function runLine(line: string): Promise<unknown> {
 /** Starts the service on a terminal, stops it with Ctrl-C, and returns what the terminal showed. */
 async function onTerminal(env: Record<string, string>, then: (shown: string) => Promise<void>): Promise<string> {
   const { spawn } = await import('node:child_process');
-  const child = spawn('script', ['-qec', `${process.execPath} ${MAIN}`, '/dev/null'], {
+  // What is written right before the end of the command can be lost in script itself.
+  const command = `trap : INT; ${process.execPath} ${MAIN}; sleep 0.3`;
+  const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: PROJECT,
     env: {
       PATH: process.env.PATH,
