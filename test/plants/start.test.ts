@@ -7,6 +7,7 @@ import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config.ts';
 import { startIssuer } from '../support/issuer.ts';
+import { eventually } from '../support/eventually.ts';
 import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost, whileStarting } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
@@ -31,7 +32,10 @@ async function runLine(line: string): Promise<unknown> {
 }
 
 /** Starts the service on a terminal, stops it with Ctrl-C, and returns what the terminal showed. */
-async function onTerminal(env: Record<string, string>, then: (shown: string) => Promise<void>): Promise<string> {
+async function onTerminal(
+  env: Record<string, string>,
+  then: (shown: string, shows: (pattern: RegExp) => Promise<void>) => Promise<void>,
+): Promise<string> {
   const { spawn } = await import('node:child_process');
   // What is written right before the end of the command can be lost in script itself.
   const command = `trap : INT; ${process.execPath} ${MAIN}; sleep 0.3`;
@@ -56,7 +60,7 @@ async function onTerminal(env: Record<string, string>, then: (shown: string) => 
     });
     exit.then(resolve);
   });
-  await then(shown);
+  await then(shown, (pattern) => eventually(() => pattern.test(shown)));
   child.stdin.write('\x03');
   await exit;
   return shown.replaceAll('\r\n', '\n');
@@ -108,8 +112,10 @@ describe('without a terminal', () => {
 (has('script') ? describe : describe.skip)('on a terminal', () => {
   test('the start is told in words, whose example works when pasted, and Ctrl-C stops it', async () => {
     let answer: unknown;
-    const shown = await onTerminal({}, async (text) => {
+    const shown = await onTerminal({}, async (text, shows) => {
       answer = await runLine(/curl .*'/.exec(stripVTControlCharacters(text))?.[0] ?? '');
+      // With Ctrl-C, a terminal forgets what it has not shown yet.
+      await shows(/answered/);
     });
     const words = stripVTControlCharacters(shown);
     expect(shown).not.toBe(words);
