@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { VARIABLES } from '../../src/config.ts';
-import { startIssuer } from '../support/issuer.ts';
 import { eventually } from '../support/eventually.ts';
+import { startIssuer } from '../support/issuer.ts';
 import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost, whileStarting } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
