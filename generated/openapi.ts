@@ -2,6 +2,8 @@
  * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
  */
 
+import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+
 /** A safe integer is a number, anything beyond ±(2^53−1) a bigint. */
 export type Int64 = number | bigint;
 
@@ -155,3 +157,14 @@ export interface security {
 /** Optional parameters that are always there, since the document gives them a default. */
 export interface defaults {
 }
+interface contract {
+    operations: operations;
+    security: security;
+    defaults: defaults;
+}
+/** A handler for each operation. */
+export type Handlers = HandlersOf<contract>;
+/** What a handler is given: a checked request. */
+export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+/** What a handler returns: one of the declared responses. */
+export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

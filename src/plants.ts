@@ -1,45 +1,52 @@
-import type { defaults, operations, security } from '../generated/openapi.ts';
-import { type Config, ConfigError } from './config.ts';
-import { Failure } from './failure.ts';
-import { implement } from './operations.ts';
-import type { Backend } from './service.ts';
+import { type Backend, ConfigError, HttpError, type OpenContext, type ValuesOf } from 'spec-first-server';
+import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 import { openStore, placeOf } from './stores/index.ts';
 import { type PlantStore, StoreRefused, StoreUnavailable, Unstorable } from './stores/store.ts';
 
-/** The document's operations, as the generated types have them. */
-export interface PlantContract {
-  operations: operations;
-  security: security;
-  defaults: defaults;
-}
-
-/** A handler for each operation of the document. */
-const plantHandlers = (store: PlantStore) =>
-  implement<PlantContract>({
-    async createPlant({ body: { id, name, tag } }) {
-      const outcome = await store.add({ id: BigInt(id), name, tag }).catch(refuse);
-      if (outcome === 'conflict') {
-        const message = `/body/id is taken: plant ${id} exists with another name or tag`;
-        return { status: 400, reason: 'the id is taken', body: { error: 409, message } };
-      }
-      return { status: 200, body: { name, tag } };
+/** The plant store's own environment variables. */
+export const variables = {
+  DATABASE_URL: {
+    default: 'sqlite:data/plants.db',
+    meaning: 'sqlite:FILE, sqlite::memory: or postgres://…',
+    parse: (url: string) => url,
+  },
+  MAX_WAITING: {
+    default: '1000',
+    meaning: 'requests that may wait for the store before others are answered 503',
+    parse(text: string): number {
+      const count = /^\d{1,7}$/.test(text) ? Number(text) : 0;
+      if (count < 1 || count > 1_000_000) throw new Error('an integer from 1 to 1000000');
+      return count;
     },
-  });
+  },
+};
 
-/**
- * Opens the store of plants, and what answers with it.
- *
- * @param onBatch told how many plants shared a commit.
- * @throws {ConfigError} if DATABASE_URL names no store that can be opened.
- */
+/** The handlers of the document's operations, with a store. */
+export const plantHandlers = (store: PlantStore): Handlers => ({
+  async createPlant({ body: { id, name, tag } }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
+    const outcome = await store.add({ id: BigInt(id), name, tag }).catch(refuse);
+    if (outcome === 'conflict') {
+      const message = `/body/id is taken: plant ${id} exists with another name or tag`;
+      return { status: 400, reason: 'the id is taken', body: { error: 409, message } };
+    }
+    return { status: 200, body: { name, tag } };
+  },
+});
+
+/** Opens the store of plants. @throws {ConfigError} if DATABASE_URL names no store that can be opened. */
 export async function openPlants(
-  { databaseUrl, maxWaiting }: Config,
-  onBatch: ((plants: number) => void) | undefined,
+  { DATABASE_URL: url, MAX_WAITING: maxWaiting }: ValuesOf<typeof variables>,
+  { workers, onBatch }: OpenContext,
 ): Promise<Backend> {
-  const store = await openStore(databaseUrl, { maxWaiting, onBatch }).catch((error: unknown) => {
+  if (workers > 1 && /^sqlite::memory:$/i.test(url)) {
+    throw new ConfigError(
+      `WORKERS is ${workers}, but must be 1 with DATABASE_URL=sqlite::memory:, which is of one process`,
+    );
+  }
+  const store = await openStore(url, { maxWaiting, onBatch }).catch((error: unknown) => {
     throw error instanceof StoreRefused ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
   });
-  return plantBackend(store, await placeOf(databaseUrl));
+  return plantBackend(store, await placeOf(url));
 }
 
 /** What answers with an open store, and closes it. */
@@ -53,8 +60,8 @@ export const plantBackend = (store: PlantStore, place: string): Backend => ({
 
 /** What a client learns of an error of the store. @throws {unknown} that, or the error if it is none of the store's. */
 function refuse(error: unknown): never {
-  if (error instanceof Unstorable) throw new Failure(400, error.message, { cause: error.cause });
+  if (error instanceof Unstorable) throw new HttpError(400, error.message, { cause: error.cause });
   if (!(error instanceof StoreUnavailable)) throw error;
   const headers = { 'Retry-After': error.retryAfter };
-  throw new Failure(503, 'the store cannot answer now; try again later', { headers, cause: error });
+  throw new HttpError(503, 'the store cannot answer now; try again later', { headers, cause: error });
 }

@@ -70,8 +70,8 @@ const CONCERNED = ['library', 'config', 'documents'].map((name) => `test/${name}
 /** The team's own test. */
 const TEST = `import { expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { readConfig } from '../src/config.ts';
-import { startService } from '../src/service.ts';
+import { readConfig } from '../packages/spec-first-server/src/process/configuration.ts';
+import { startService } from '../packages/spec-first-server/src/process/service.ts';
 
 test('lists books by title', async () => {
   const env = { PORT: '0', ACCESS_TOKENS: 't', DATABASE_URL: 'sqlite::memory:', MISSING_OPERATIONS: 'mock' };

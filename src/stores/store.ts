@@ -1,4 +1,4 @@
-import { Unavailable } from '../failure.ts';
+import { Unavailable } from 'spec-first-server';
 
 /** A plant as a store keeps it. */
 export interface StoredPlant {

@@ -2,7 +2,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { readConfig } from '../../src/config.ts';
 import { openPlants } from '../../src/plants.ts';
 import { runPlants } from './support/plants.ts';
 
@@ -20,8 +19,8 @@ test.each([
   ['postgres:///x?host=/nowhere', 'postgres:///nowhere/x'],
   ['postgres://127.0.0.1:1/x?host=/nowhere', 'postgres:///nowhere/x'],
 ])('%s is shown as %s', async (url, place) => {
-  const backend = await openPlants(readConfig({ DATABASE_URL: url }), undefined);
-  await backend.close();
+  const backend = await openPlants({ DATABASE_URL: url, MAX_WAITING: 1 }, { workers: 1, onBatch: undefined });
+  await backend.close?.();
   expect(backend.place).toBe(place);
 });
 

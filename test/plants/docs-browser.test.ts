@@ -4,13 +4,11 @@ import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { pino } from 'pino';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { readConfig } from '../../src/config.ts';
-import { docs } from '../../src/docs.ts';
-import { SECURITY_HEADERS } from '../../src/security-headers.ts';
-import { type Service, startService } from '../../src/service.ts';
+import { docs } from '../../packages/spec-first-server/src/http/docs.ts';
+import { SECURITY_HEADERS } from '../../packages/spec-first-server/src/http/security-headers.ts';
 import { launchBrowser } from '../support/chromium.ts';
+import { type Running, runPlants } from './support/plants.ts';
 
 const token = 'a-token-of-the-test';
 /** A script for the page: the controls and cells that reach beyond the operation, or the page, that they belong to. */
@@ -26,24 +24,18 @@ const faintTexts = readFileSync(join(import.meta.dirname, '../support/faint-text
 
 let browser: Browser;
 let context: BrowserContext;
-let service: Service;
+let service: Running;
 let proxy: Server;
 let standIn: Server;
 
 beforeAll(async () => {
-  const config = readConfig({
-    PORT: '0',
-    ACCESS_TOKENS: token,
-    DATABASE_URL: 'sqlite::memory:',
-    OPENAPI_FILE: join(import.meta.dirname, '../../openapi.yaml'),
-  });
   [browser, service, standIn] = await Promise.all([
     launchBrowser(),
-    startService(config, pino({ level: 'silent' })),
+    runPlants({ ACCESS_TOKENS: token, OPENAPI_FILE: join(import.meta.dirname, '../../openapi.yaml') }),
     listen(otherOperations()),
   ]);
   context = await browser.newContext();
-  proxy = await listen(prefixProxy('/prefix', Number(new URL(service.started.url).port)));
+  proxy = await listen(prefixProxy('/prefix', Number(new URL(service.url).port)));
 });
 
 afterAll(async () => {
@@ -200,7 +192,7 @@ async function openEverything(page: Page): Promise<void> {
 
 /** Whether the store holds a plant with this id: it takes no other content for it. */
 async function taken(id: string): Promise<boolean> {
-  const response = await fetch(`${service.started.url}/plants`, {
+  const response = await fetch(`${service.url}/plants`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' },
     body: `{"id": ${id}, "name": "Probe"}`,
@@ -246,7 +238,7 @@ async function listen(listener: RequestListener): Promise<Server> {
 const origin = (server: Server): string => `http://plants.test:${(server.address() as AddressInfo).port}`;
 
 /** The service, at that host. */
-const direct = (): string => service.started.url.replace('127.0.0.1', 'plants.test');
+const direct = (): string => service.url.replace('127.0.0.1', 'plants.test');
 
 const json = (name: string, examples = {}) => ({
   'application/json': { schema: { $ref: `#/components/schemas/${name}` }, examples },

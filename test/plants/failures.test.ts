@@ -407,7 +407,7 @@ describe('the service', () => {
   ])('answers 500 for a reply with %s', async (_what, reply) => {
     const buggy = await another({ handlers: { createPlant: async () => reply as never } });
     failure(await post(PLANT, {}, buggy), 500);
-    expect(buggy.log()).toContain('BrokenReply');
+    expect(buggy.log()).toContain('InvalidReply');
   });
 
   test('answers a bad request after a failure as before', async () => {

@@ -17,7 +17,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import dockerfileUtils from 'dockerfile-utils';
 import { parse } from 'yaml';
-import { VARIABLES } from '../../src/config.ts';
+import { VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
 import { endAll, type Launched, launch, PROJECT, post } from '../support/launch.ts';
 
 const read = (name: string): string => readFileSync(join(PROJECT, name), 'utf8');

@@ -4,7 +4,7 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFi
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { VARIABLES } from '../../src/config.ts';
+import { VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
 import { freePort } from '../support/free-port.ts';
 import { endAll, launch, PROJECT, post } from '../support/launch.ts';
 import { copyProject, end, groupRuns, type Running } from '../support/project.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { VARIABLES } from '../../src/config.ts';
+import { VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
 import { eventually } from '../support/eventually.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost, whileStarting } from '../support/launch.ts';

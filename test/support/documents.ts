@@ -4,15 +4,15 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import request from 'supertest';
-import type { ErrorBody } from '../../src/answer.ts';
-import { type AppOptions, createApp } from '../../src/app.ts';
-import type { Authenticator } from '../../src/auth.ts';
-import { Forbidden, Unauthorized } from '../../src/auth.ts';
-import { loadDocument } from '../../src/contract/load.ts';
-import type { AnyHandler, AnyReply } from '../../src/operations.ts';
+import type { AnyHandler, AnyReply } from '../../packages/spec-first-server/src/document/handler-types.ts';
+import { loadDocument } from '../../packages/spec-first-server/src/document/load.ts';
+import type { ErrorBody } from '../../packages/spec-first-server/src/response/problem.ts';
+import { type AppOptions, createApp } from '../../packages/spec-first-server/src/routing/app.ts';
+import type { Authenticator } from '../../packages/spec-first-server/src/security/tokens.ts';
+import { Forbidden, Unauthorized } from '../../packages/spec-first-server/src/security/tokens.ts';
 
 /** The path of one of the documents under `test/documents`. */
-export const documentFile = (name: string): string => fileURLToPath(new URL(`../documents/${name}`, import.meta.url));
+export const documentFile = (name: string): string => fileURLToPath(new URL(`../../packages/spec-first-server/test/documents/${name}`, import.meta.url));
 
 /** Accepts `good` for everything, `reader` without scopes. */
 export const authenticator: Authenticator = {

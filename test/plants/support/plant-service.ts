@@ -4,13 +4,14 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import { pino } from 'pino';
-import { refusalLog } from '../../../src/access-log.ts';
-import { createApp } from '../../../src/app.ts';
-import { createAuthenticator } from '../../../src/auth.ts';
-import { loadDocument } from '../../../src/contract/load.ts';
-import type { AnyHandler } from '../../../src/operations.ts';
+import type { AnyHandler } from '../../../packages/spec-first-server/src/document/handler-types.ts';
+import { loadDocument } from '../../../packages/spec-first-server/src/document/load.ts';
+import { refusalLog } from '../../../packages/spec-first-server/src/http/access-log.ts';
+import { LIMITS, listen } from '../../../packages/spec-first-server/src/http/listen.ts';
+import { createApp } from '../../../packages/spec-first-server/src/routing/app.ts';
+import { createAuthenticator } from '../../../packages/spec-first-server/src/security/tokens.ts';
+import { errorBody } from '../../../src/errors.ts';
 import { plantBackend } from '../../../src/plants.ts';
-import { LIMITS, listen } from '../../../src/server.ts';
 import { openStore } from '../../../src/stores/index.ts';
 import type { PlantStore } from '../../../src/stores/store.ts';
 
@@ -52,17 +53,18 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
     handlers: handlers ?? backend.handlers,
     authenticator: await createAuthenticator({ accessTokens: [TOKEN], accessTokensFile: undefined, jwt: undefined }),
     log,
+    errorBody,
     bodyLimit: 100 * 1024,
     ready: backend.ready,
   });
-  const { url, server, stop } = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits }, refusalLog(log));
+  const { url, server, stop } = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits }, refusalLog(log), errorBody);
   return {
     port: Number(new URL(url).port),
     log: () => lines.join(''),
     connections: () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
     async stop() {
       await stop();
-      await backend.close();
+      await backend.close?.();
     },
   };
 }

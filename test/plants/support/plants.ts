@@ -1,6 +1,9 @@
 import { pino } from 'pino';
-import { type Config, readConfig } from '../../../src/config.ts';
-import { startService } from '../../../src/service.ts';
+import { readConfig } from '../../../packages/spec-first-server/src/process/configuration.ts';
+import { startService } from '../../../packages/spec-first-server/src/process/service.ts';
+import { readVariables } from '../../../packages/spec-first-server/src/process/variables.ts';
+import { errorBody } from '../../../src/errors.ts';
+import { openPlants, variables } from '../../../src/plants.ts';
 
 /** The whole service in this process, on a port of its own. */
 export interface Running {
@@ -12,12 +15,9 @@ export interface Running {
 /** Starts the plant store as `npm start` does, with plants in memory unless `env` says otherwise. */
 export async function runPlants(env: Record<string, string> = {}): Promise<Running> {
   const token = 'test-token';
-  const config: Config = readConfig({
-    PORT: '0',
-    ACCESS_TOKENS: token,
-    DATABASE_URL: 'sqlite::memory:',
-    ...env,
-  });
-  const { started, stop } = await startService(config, pino({ level: 'silent' }));
+  const all = { PORT: '0', ACCESS_TOKENS: token, DATABASE_URL: 'sqlite::memory:', ...env };
+  const values = readVariables(variables, all);
+  const stub = { open: openPlants.bind(undefined, values), errorBody, verifiers: undefined };
+  const { started, stop } = await startService(readConfig(all), stub, pino({ level: 'silent' }));
   return { url: started.url, token, stop };
 }

@@ -1,0 +1,87 @@
+import { arrayAt, type Document, follow, isObject, type Json, objectAt, valueAt } from '../document/document.ts';
+import { type MediaType, type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
+import { writeQuery, writeText } from './write-parameter.ts';
+
+/** Stands in an example where a token belongs. */
+export const TOKEN_PLACE = '<TOKEN>';
+
+/**
+ * A shell line that sends the document's first request whose credentials are tokens, made of its examples (or of its
+ * schemas, if what makes values from those is installed), with {@link TOKEN_PLACE} where a token belongs.
+ *
+ * @param url where the document's paths start, without a slash at the end.
+ * @returns `undefined` if there is no such request.
+ */
+export async function exampleLine(
+  { root }: Document,
+  operations: readonly Operation[],
+  url: string,
+): Promise<string | undefined> {
+  const schemes = securitySchemesOf(root);
+  const operation = operations.find(
+    ({ security, requestBody }) =>
+      Object.keys(security[0] ?? {}).length > 0 &&
+      (requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json')),
+  );
+  if (operation === undefined) return undefined;
+
+  const query: string[] = [];
+  const headers: string[] = [];
+  const cookies: string[] = [];
+  let path = operation.path;
+  for (const scheme of Object.keys(operation.security[0] ?? {})) {
+    const { type, in: where, name } = schemes[scheme] ?? {};
+    if (type !== 'apiKey') headers.push(`Authorization: Bearer ${TOKEN_PLACE}`);
+    else if (where === 'query') query.push(`${encodeURIComponent(String(name))}=${TOKEN_PLACE}`);
+    else if (where === 'cookie') cookies.push(`${name}=${TOKEN_PLACE}`);
+    else headers.push(`${name}: ${TOKEN_PLACE}`);
+  }
+  for (const parameter of operation.parameters.filter(({ required }) => required)) {
+    const { in: where, name } = parameter;
+    const value = await parameterExample(root, parameter);
+    if (where === 'query') query.push(...writeQuery(parameter, value));
+    else if (where === 'cookie') cookies.push(`${name}=${writeText(parameter, value, encodeURIComponent)}`);
+    else if (where === 'header') headers.push(`${name}: ${writeText(parameter, value, (part) => part)}`);
+    else path = path.replaceAll(`{${name}}`, writeText(parameter, value, encodeURIComponent));
+  }
+  const media = operation.requestBody?.media.find(({ kind }) => kind === 'json');
+  if (media !== undefined) headers.push(`Content-Type: ${media.type}`);
+  const target = `${url}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
+  const method = operation.method.toUpperCase();
+  return [
+    'curl',
+    ...(method === 'GET' || (method === 'POST' && media !== undefined) ? [] : ['-X', method]),
+    /^[\w:/.~%-]+$/.test(target) ? target : quoted(target),
+    ...headers.flatMap((header) => ['-H', quoted(header)]),
+    ...(cookies.length > 0 ? ['-b', quoted(cookies.join('; '))] : []),
+    ...(media === undefined ? [] : ['-d', quoted(JSON.stringify(await mediaExample(root, media)))]),
+  ].join(' ');
+}
+
+/** An argument of a POSIX shell (Shell Command Language §2.2.2). */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+async function mediaExample(root: Json, { source, schema }: MediaType): Promise<unknown> {
+  return shownExample(root, source) ?? (await sampleOf(root, schema)) ?? {};
+}
+
+async function parameterExample(root: Json, { pointer, schema }: Parameter): Promise<unknown> {
+  const source = follow(root, valueAt(root, pointer)) ?? {};
+  const [media] = Object.values(objectAt(source.content));
+  return (
+    shownExample(root, source) ?? shownExample(root, objectAt(media)) ?? (await sampleOf(root, schema)) ?? 'string'
+  );
+}
+
+/** The first example of a Media Type Object or a Parameter Object (OpenAPI 3.1 §4.8.14.1, §4.8.12.2.1). */
+function shownExample(root: Json, { example, examples }: Json): unknown {
+  return example ?? follow(root, Object.values(objectAt(examples))[0])?.value;
+}
+
+async function sampleOf(root: Json, schema: unknown): Promise<unknown> {
+  const { example, examples } = follow(root, schema) ?? {};
+  const shown = example ?? arrayAt(examples)[0];
+  if (shown !== undefined || !isObject(schema)) return shown;
+  const sampler = await import('openapi-sampler').catch(() => undefined);
+  return sampler?.sample(schema, { skipReadOnly: true, quiet: true }, root);
+}

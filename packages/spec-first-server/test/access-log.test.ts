@@ -1,0 +1,138 @@
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { type Options, serve, withFiles } from '../../../test/support/documents.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { connected, exchange, request } from '../../../test/support/raw-http.ts';
+import { LIMITS, type Listening, listen } from '../src/http/listen.ts';
+
+const DOCUMENT = `
+openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+security: [{ token: [] }]
+paths:
+  /quick: { get: { operationId: quick, responses: { '204': { description: done } } } }
+  /slow: { get: { operationId: slow, responses: { '204': { description: done } } } }
+components: { securitySchemes: { token: { type: http, scheme: bearer } } }
+`;
+const GOOD = { Authorization: 'Bearer good' };
+const ANY_ID = expect.stringMatching(/^[\da-f-]{36}$/);
+
+const listening: Listening[] = [];
+afterEach(() => Promise.all(listening.splice(0).map(({ stop }) => stop())));
+
+/** A service whose `slow` is never answered: where it is, what it logs, and what it tells the metrics. */
+async function start(limits: Partial<typeof LIMITS> = {}, options: Options = {}) {
+  const observed: unknown[] = [];
+  let waiting = 0;
+  const handlers = {
+    quick: () => ({ status: 204 }),
+    slow: () => {
+      waiting += 1;
+      return new Promise<never>(() => undefined);
+    },
+  };
+  const observe: Options['observe'] = ({ operationId }, status, seconds) =>
+    observed.push({ operationId, status, seconds });
+  const { app, lines } = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+    serve(join(folder, 'openapi.yaml'), handlers, { observe, ...options }),
+  );
+  const server = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits });
+  listening.push(server);
+  const port = Number(new URL(server.url).port);
+  return {
+    port,
+    lines,
+    observed,
+    stop: server.stop,
+    get: async (path: string, headers = {}) =>
+      (await exchange(port, request(`GET ${path}`, { ...GOOD, ...headers }))).responses[0],
+    /** Resolves to a connection whose request is with the handler. */
+    async asking() {
+      const socket = await connected(port);
+      socket.write(request('GET /slow', GOOD));
+      await eventually(() => waiting === 1);
+      return socket;
+    },
+  };
+}
+
+describe('the line of a request', () => {
+  test('tells who asked for what, what came of it and how long it took', async () => {
+    const { get, lines, observed } = await start();
+    expect(await get('/quick')).toMatchObject({ status: 204 });
+    await eventually(() => lines.length === 1);
+    const { pid: _, hostname: __, time: ___, ...line } = lines[0] ?? {};
+    expect(line).toEqual({
+      level: 30,
+      requestId: ANY_ID,
+      operationId: 'quick',
+      method: 'GET',
+      status: 204,
+      durationMs: expect.any(Number),
+      subject: 'someone',
+      msg: 'answered',
+    });
+    expect(line.durationMs).toBeGreaterThan(0);
+    expect(observed).toEqual([{ operationId: 'quick', status: 204, seconds: Number(line.durationMs) / 1000 }]);
+  });
+
+  test.each(['a', 'from:a-proxy_1.2', 'x'.repeat(64)])('has the id that came with it, if that is %j', async (id) => {
+    const { get, lines } = await start();
+    const answer = await get('/quick', { 'X-Request-Id': id });
+    expect(answer?.headers['x-request-id']).toBe(id);
+    await eventually(() => lines.length === 1);
+    expect(lines[0]).toMatchObject({ requestId: id });
+  });
+
+  test.each(['', 'two words', '"', 'x'.repeat(65)])('has an id of its own, if what came with it is %j', async (id) => {
+    const { get, lines } = await start();
+    const answer = await get('/quick', { 'X-Request-Id': id });
+    expect(answer?.headers).toMatchObject({ 'x-request-id': ANY_ID });
+    await eventually(() => lines.length === 1);
+    expect(lines[0]).toMatchObject({ requestId: answer?.headers['x-request-id'] });
+  });
+
+  test('has the path of what operators ask for, and of nothing else', async () => {
+    const ready = () => Promise.reject(new Error('not ready'));
+    const { get, lines } = await start({}, { ready });
+    for (const path of ['/healthz?a=b', '/readyz', '/docs', '/docs/page.css', '/secret', '/docs/secret'])
+      await get(path);
+    await eventually(() => lines.length === 6);
+    expect(lines.map(({ status, path }) => [status, path])).toEqual([
+      [200, '/healthz'],
+      [500, '/readyz'],
+      [200, '/docs'],
+      [200, '/docs/page.css'],
+      [404, undefined],
+      [404, undefined],
+    ]);
+  });
+
+  test('tells a client that went away, as the metrics do', async () => {
+    const { asking, lines, observed } = await start();
+    (await asking()).resetAndDestroy();
+    await eventually(() => lines.length === 1);
+    expect(lines[0]).toMatchObject({ level: 30, operationId: 'slow', status: 499, cutOff: true, msg: 'answered' });
+    expect(lines[0]).not.toHaveProperty('reason');
+    expect(observed).toMatchObject([{ operationId: 'slow', status: 499 }]);
+  });
+
+  test('tells what a stop cut off, as the metrics do', async () => {
+    const { asking, lines, observed, stop } = await start({ stopTimeout: 100 });
+    const socket = await asking();
+    const closed = once(socket.resume(), 'close');
+    await stop();
+    await closed;
+    await eventually(() => lines.length === 1);
+    expect(lines[0]).toMatchObject({
+      level: 50,
+      operationId: 'slow',
+      status: 503,
+      reason: 'the service stopped before the request was answered',
+      cutOff: true,
+      msg: 'failed',
+    });
+    expect(observed).toMatchObject([{ operationId: 'slow', status: 503 }]);
+  });
+});

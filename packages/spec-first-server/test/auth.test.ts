@@ -1,0 +1,283 @@
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, open, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import {
+  type AuthSettings,
+  bearerToken,
+  createAuthenticator,
+  randomToken,
+  Unauthorized,
+} from '../src/security/tokens.ts';
+
+const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
+
+const accepting = (settings: Partial<AuthSettings>) =>
+  createAuthenticator({ accessTokens: [], accessTokensFile: undefined, jwt: undefined, ...settings });
+
+function refusalOf(action: () => unknown): Unauthorized {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof Unauthorized) return error;
+    throw error;
+  }
+  throw new Error('was accepted');
+}
+
+describe('an Authorization header', () => {
+  test.each([
+    ['Bearer abc', 'abc'],
+    ['bearer abc', 'abc'],
+    ['BEARER abc', 'abc'],
+    ['Bearer   abc', 'abc'],
+    ['Bearer a-._~+/Z9==', 'a-._~+/Z9=='],
+  ])('%j holds the token %j', (header, token) => {
+    expect(bearerToken(header)).toBe(token);
+  });
+
+  test.each([
+    'Bearer',
+    'Bearer ',
+    'Bearer\tabc',
+    'Bearer \tabc',
+    'Bearer abc ',
+    'Bearer abc def',
+    'Bearer abc, Bearer def',
+    'Bearer abc,def',
+    'Bearer "abc"',
+    'Bearer =',
+    'Bearer a=b',
+    'Bearer ab\u00e9',
+    'Bearer abc\n',
+    'Bearer token=abc',
+  ])('%j is refused as a malformed credential', (header) => {
+    expect(refusalOf(() => bearerToken(header)).presented).toBe(true);
+  });
+
+  test.each([
+    undefined,
+    '',
+    ' Bearer abc',
+    'Basic xxbearerxx',
+    'Basic bearer abc',
+    'Bearers abc',
+    'Bearer-x abc',
+    'Bearerabc',
+    'DPoP abc',
+  ])('%j is refused as no bearer credential at all', (header) => {
+    expect(refusalOf(() => bearerToken(header)).presented).toBe(false);
+  });
+
+  test('of any text gives a b64token or a refusal that does not repeat it', () => {
+    const header = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.string({ unit: 'binary', minLength: 8 }).map((text) => `Bearer ${text}`),
+    );
+    fc.assert(
+      fc.property(header, (text) => {
+        try {
+          expect(bearerToken(text)).toMatch(/^[A-Za-z0-9\-._~+/]+=*$/);
+        } catch (error) {
+          if (!(error instanceof Unauthorized)) throw error;
+          if (text.length > 16) expect(error.message).not.toContain(text.slice(7));
+        }
+      }),
+    );
+  });
+});
+
+describe('an access token', () => {
+  test('is accepted in plain text and by its digest, with all scopes and no subject', async () => {
+    const auth = await accepting({ accessTokens: ['plain', `sha256:${sha256('hidden')}`] });
+    for (const token of ['plain', 'hidden']) {
+      expect(auth.verify(token, ['plants:write'])).toEqual({ subject: undefined, scopes: 'all' });
+    }
+  });
+
+  test('is refused when it differs by case, length or one letter, or is a digest itself', async () => {
+    const digest = sha256('hidden');
+    const auth = await accepting({ accessTokens: ['plain', `sha256:${digest}`] });
+    for (const token of ['', 'plai', 'plain=', 'PLAIN', 'plaim', digest, `sha256:${digest}`]) {
+      expect(refusalOf(() => auth.verify(token, [])).presented).toBe(true);
+    }
+  });
+
+  test('may have spaces around it, stand twice, and stand beside empty entries', async () => {
+    const auth = await accepting({
+      accessTokens: [' one ', '', 'one', `\tsha256:${sha256('two').toUpperCase()}`, ' '],
+    });
+    expect(auth.verify('one', [])).toBeDefined();
+    expect(auth.verify('two', [])).toBeDefined();
+    expect(() => auth.verify('', [])).toThrow(Unauthorized);
+    expect(() => auth.verify(' one ', [])).toThrow(Unauthorized);
+    expect(await auth.reload()).toBe(2);
+  });
+
+  test('longer than 8192 characters is refused, one of just that length is not', async () => {
+    const longest = 'a'.repeat(8192);
+    const auth = await accepting({ accessTokens: [longest] });
+    expect(auth.verify(longest, [])).toBeDefined();
+    expect(refusalOf(() => auth.verify(`${longest}a`, [])).message).toContain('8192');
+  });
+
+  test('is refused whatever it is when none is configured', async () => {
+    const auth = await accepting({});
+    fc.assert(fc.property(fc.string(), (token) => expect(() => auth.verify(token, [])).toThrow(Unauthorized)));
+  });
+
+  test.each([
+    ['two words', 'two words'],
+    ['a comma', 'sec,ret'],
+    ['quotes', '"secret"'],
+    ['a letter beyond ASCII', 'sécret'],
+    ['a leading =', '=secret'],
+    ['a digest that is none', 'sha256:secret'],
+    ['a digest too short', `sha256:${sha256('secret').slice(1)}`],
+    ['a digest too long', `sha256:${sha256('secret')}0`],
+    ['another digest', `sha512:${sha256('secret')}`],
+    ['more than can be presented', 'secret'.repeat(2000)],
+  ])('configured as %s stops the start with its position and not itself', async (_what, entry) => {
+    const error = await accepting({ accessTokens: ['fine', '', entry] }).catch((cause: unknown) => cause);
+    expect(String(error)).toMatch(
+      /^Error: ACCESS_TOKENS: entry 3 is neither a token .* nor "sha256:" and 64 hex digits$/,
+    );
+    expect(inspect(error)).not.toContain(entry);
+  });
+
+  test('made at random has 256 bits, differs each time and fits the header', async () => {
+    const tokens = Array.from({ length: 100 }, randomToken);
+    expect(new Set(tokens).size).toBe(100);
+    for (const token of tokens) {
+      expect(Buffer.from(token, 'base64url')).toHaveLength(32);
+      expect(bearerToken(`Bearer ${token}`)).toBe(token);
+    }
+  });
+});
+
+describe('a file of access tokens', () => {
+  let folder: string;
+  let file: string;
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tokens-'));
+    file = join(folder, 'tokens');
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  test('has one entry a line, with comments, empty lines, any line ends and a byte order mark', async () => {
+    await writeFile(file, `\uFEFF# ours\r\none\r\n\r\n  two  # of the robot\nsha256:${sha256('three')}\t#x\rfour`);
+    const auth = await accepting({ accessTokens: ['five'], accessTokensFile: file });
+    for (const token of ['one', 'two', 'three', 'four', 'five']) expect(auth.verify(token, [])).toBeDefined();
+    expect(await auth.reload()).toBe(5);
+  });
+
+  test('is read again: what it no longer holds is revoked, what is new is accepted, ACCESS_TOKENS stay', async () => {
+    await writeFile(file, 'old\n');
+    const auth = await accepting({ accessTokens: ['fixed'], accessTokensFile: file });
+    await writeFile(file, 'new\n');
+    expect(auth.verify('old', [])).toBeDefined();
+    await auth.reload();
+    expect(() => auth.verify('old', [])).toThrow(Unauthorized);
+    expect(auth.verify('new', [])).toBeDefined();
+    expect(auth.verify('fixed', [])).toBeDefined();
+  });
+
+  test('read again as empty revokes every token', async () => {
+    await writeFile(file, 'old\n');
+    const auth = await accepting({ accessTokensFile: file });
+    await writeFile(file, '# none\n');
+    expect(await auth.reload()).toBe(0);
+    expect(() => auth.verify('old', [])).toThrow(Unauthorized);
+  });
+
+  test('read again with a wrong line names the line, not the token, and leaves the tokens as they were', async () => {
+    await writeFile(file, 'old\n');
+    const auth = await accepting({ accessTokensFile: file });
+    await writeFile(file, '# new\nnew\n\nmy secret\n');
+    const error = await auth.reload().catch((cause: unknown) => cause);
+    expect(String(error)).toMatch(/^Error: ACCESS_TOKENS_FILE: line 4 is neither a token/);
+    expect(inspect(error)).not.toContain('my secret');
+    expect(auth.verify('old', [])).toBeDefined();
+    expect(() => auth.verify('new', [])).toThrow(Unauthorized);
+
+    await rm(file);
+    await expect(auth.reload()).rejects.toThrow('ACCESS_TOKENS_FILE cannot be read (ENOENT)');
+    expect(auth.verify('old', [])).toBeDefined();
+
+    await writeFile(file, 'new\n');
+    expect(await auth.reload()).toBe(1);
+  });
+
+  test('read again twice at once counts as it was last', async () => {
+    await writeFile(file, 'first\n');
+    const auth = await accepting({ accessTokensFile: file });
+    // The first reading finds a pipe and waits for its end, by when there is another file.
+    const pipe = join(folder, 'pipe');
+    execFileSync('mkfifo', [pipe]);
+    await rm(file);
+    await symlink(pipe, file);
+    const reloads = [auth.reload()];
+    const writer = await open(pipe, 'w');
+    await writeFile(join(folder, 'last'), 'last\n');
+    await rename(join(folder, 'last'), file);
+    reloads.push(auth.reload());
+    await Promise.race([reloads[1], setTimeout(50)]);
+    await writer.writeFile('old\n');
+    await writer.close();
+    await Promise.all(reloads);
+    expect(() => auth.verify('old', [])).toThrow(Unauthorized);
+    expect(auth.verify('last', [])).toBeDefined();
+  });
+
+  test('that is missing, a folder or empty stops the start, and a token in place of the path is not repeated', async () => {
+    await expect(accepting({ accessTokensFile: folder })).rejects.toThrow('ACCESS_TOKENS_FILE cannot be read (EISDIR)');
+    await writeFile(file, '\n# none\n');
+    await expect(accepting({ accessTokensFile: file })).rejects.toThrow('ACCESS_TOKENS_FILE holds no token');
+    const token = randomToken();
+    const error = await accepting({ accessTokensFile: token }).catch((cause: unknown) => cause);
+    expect(String(error)).toContain(`cannot be read (ENOENT, looked for from ${process.cwd()})`);
+    expect(inspect(error)).not.toContain(token);
+  });
+});
+
+describe('the address of the keys of signed tokens', () => {
+  const withKeysAt = (url: string) =>
+    accepting({ jwt: { jwksUrl: new URL(url), issuer: undefined, audience: undefined } });
+
+  test.each([
+    'https://issuer.example/jwks.json',
+    'http://localhost:8080/jwks.json',
+    'http://issuer.localhost/jwks.json',
+    'http://127.0.0.1/jwks.json',
+    'http://127.1/jwks.json',
+    'http://[::1]:8080/jwks.json',
+  ])('may be %s', async (url) => {
+    await expect(withKeysAt(url)).resolves.toBeDefined();
+  });
+
+  test.each([
+    'http://issuer.example/jwks.json',
+    'http://127.0.0.1.example/jwks.json',
+    'http://localhost.example/jwks.json',
+    'http://10.0.0.1/jwks.json',
+    'file:///etc/jwks.json',
+    'ftp://localhost/jwks.json',
+  ])('cannot be %s', async (url) => {
+    await expect(withKeysAt(url)).rejects.toThrow(/^JWKS_URL is a \w+: address.* must start with https:/);
+  });
+
+  test.each(['us3r:pa55@', 'us3r@', ':pa55@'])(
+    'cannot hold credentials as in %s, and the message does not repeat them',
+    async (credentials) => {
+      const error = await withKeysAt(`https://${credentials}issuer.example/`).catch((cause: unknown) => cause);
+      expect(String(error)).toContain('JWKS_URL holds a user name or a password for issuer.example');
+      expect(inspect(error)).not.toMatch(/us3r|pa55/);
+    },
+  );
+});

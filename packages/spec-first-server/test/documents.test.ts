@@ -1,0 +1,762 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
+import type { AnyHandler, AnyRequest } from '../src/document/handler-types.ts';
+import type { ErrorBody } from '../src/response/problem.ts';
+import { type Authenticator, KeysUnavailable, Unauthorized } from '../src/security/tokens.ts';
+
+type Served = Awaited<ReturnType<typeof serve>>;
+const handlersFor = (handler: AnyHandler, ...ids: string[]) => Object.fromEntries(ids.map((id) => [id, handler]));
+
+const complaints = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'error'), jest.spyOn(console, 'log')];
+afterEach(() => {
+  for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled();
+});
+
+describe('parameters', () => {
+  let served: Served;
+  const ids = ['plain', 'query', 'exploded', 'simple', 'label', 'matrix', 'file', 'activate', 'mine'];
+  beforeAll(async () => {
+    served = await serve(documentFile('parameters.yaml'), handlersFor(echo, ...ids));
+  });
+  const got = (part: string, target: string) =>
+    served.client
+      .get(target)
+      .expect(200)
+      .then(({ body }) => body[part]);
+
+  test.each<[string, string, string, unknown]>([
+    ['takes a path parameter whose schema is referenced', 'path', '/plain/5', { id: 5 }],
+    ['decodes a path whose letters are percent-encoded', 'path', '/%70lain/%35', { id: 5 }],
+    ['fills in a default', 'query', '/plain/5', { limit: 10 }],
+    ['makes booleans', 'query', '/plain/5?exact=true', { limit: 10, exact: true }],
+    ['knows a name with brackets', 'query', '/plain/5?page[size]=3', { limit: 10, 'page[size]': 3 }],
+    ['knows a name with encoded brackets', 'query', '/plain/5?page%5Bsize%5D=3', { limit: 10, 'page[size]': 3 }],
+    ['takes a number by anyOf', 'query', '/plain/5?kind=1', { limit: 10, kind: 1 }],
+    ['takes a word by anyOf', 'query', '/plain/5?kind=all', { limit: 10, kind: 'all' }],
+    ['takes a number by enum alone', 'query', '/plain/5?size=2.5', { limit: 10, size: 2.5 }],
+    ['gathers repeated names', 'query', '/query?form=1&form=2', { form: [1, 2] }],
+    ['takes one name for a list of one', 'query', '/query?form=1', { form: [1] }],
+    ['splits at commas', 'query', '/query?comma=a,b', { comma: ['a', 'b'] }],
+    ['keeps encoded commas', 'query', '/query?comma=a%2Cb,c', { comma: ['a,b', 'c'] }],
+    ['reads + as a space', 'query', '/query?comma=a+b,c', { comma: ['a b', 'c'] }],
+    ['splits at spaces', 'query', '/query?space=a%20b+c', { space: ['a', 'b', 'c'] }],
+    ['splits at pipes', 'query', '/query?pipe=1|2%7C3', { pipe: [1, 2, 3] }],
+    [
+      'reads deep objects, with their defaults',
+      'query',
+      '/query?deep[from]=1&deep%5Btags%5D=a&deep[tags]=b',
+      { deep: { from: 1, tags: ['a', 'b'], to: 100 } },
+    ],
+    ['reads pairs', 'query', '/query?pairs=x,1,y,2', { pairs: { x: 1, y: 2 } }],
+    ['reads JSON', 'query', `/query?json=${encodeURIComponent('{"x":1,"y":2}')}`, { json: { x: 1, y: 2 } }],
+    [
+      'gathers what no other parameter takes',
+      'query',
+      '/exploded?limit=1&x=2&y=3',
+      { limit: 1, filter: { x: 2, y: '3' } },
+    ],
+    [
+      'reads the simple style',
+      'path',
+      '/simple/a,b%2Cc/x,1,y,2/x=1,y=2',
+      { list: ['a', 'b,c'], point: { x: 1, y: 2 }, spread: { x: 1, y: 2 } },
+    ],
+    ['reads the label style', 'path', '/label/.5/.a.b/.x=1.y=2', { one: 5, list: ['a', 'b'], spread: { x: 1, y: 2 } }],
+    [
+      'reads the matrix style',
+      'path',
+      '/matrix/;one=5/;list=a,b/;many=1;many=2/;x=1;y=2',
+      { one: 5, list: ['a', 'b'], many: [1, 2], point: { x: 1, y: 2 } },
+    ],
+    ['tells two parameters in a segment apart', 'path', '/files/a.b.txt', { name: 'a.b', extension: 'txt' }],
+    ['keeps an encoded slash', 'path', '/files/a%2Fb.txt', { name: 'a/b', extension: 'txt' }],
+    ['knows text behind a parameter', 'path', '/plain/5:activate', { id: 5 }],
+    ['prefers a concrete path', 'path', '/plain/mine', {}],
+  ])('%s', async (_title, part, target, expected) => {
+    expect(await got(part, target)).toEqual(expected);
+  });
+
+  test('come from headers and cookies', async () => {
+    const target = '/simple/a/x,1,y,2/x=1,y=2';
+    const { body } = await served.client.get(target).set('X-List', '1, 2').set('Cookie', 'a=b; ids=3,4').expect(200);
+    expect(body.header).toEqual({ 'X-List': [1, 2] });
+    expect(body.cookie).toEqual({ ids: [3, 4] });
+  });
+
+  test('that may be null are so when they are empty', async () => {
+    const { body } = await served.client.get('/plain/5').set('X-Depth', '').expect(200);
+    expect(body.header).toEqual({ 'X-Depth': null });
+  });
+
+  test.each<[string, string]>([
+    ['/plain/x', '/path/id must be integer'],
+    ['/plain/0x10', '/path/id must be integer'],
+    ['/plain/5?limit=0', '/query/limit must be >= 1'],
+    ['/plain/5?limit=', '/query/limit must be integer'],
+    ['/plain/5?limit=1&limit=2', '/query/limit must be integer'],
+    ['/plain/5?exact=1', '/query/exact must be boolean'],
+    ['/plain/5?other=1', '/query/other is not a parameter of this operation'],
+    ['/plain/5?exact=%zz', '/query/exact must be percent-encoded UTF-8'],
+    ['/query?form=a', '/query/form/0 must be integer'],
+    ['/query?deep=1', '/query/deep is not a parameter of this operation'],
+    ['/query?deep[to]=1', "/query/deep/from must have required property 'from'"],
+    ['/query?pairs=x,1,z,2', '/query/pairs/y must have required property'],
+    ['/query?json=1', '/query/json must be object'],
+    ['/query?json={"x":"1","y":2}', '/query/json/x must be integer'],
+    ['/matrix/5/;list=a/;many=1/;x=1;y=2', "/path/one must have required property 'one'"],
+  ])('%s is refused: %s', async (target, message) => {
+    const { body } = await served.client.get(encodeURI(target).replace('%25zz', '%zz')).expect(400);
+    expect(body.message).toContain(message);
+  });
+
+  test('of cookies are checked', async () => {
+    const { body } = await served.client.get('/plain/5').set('Cookie', 'session=ab').expect(400);
+    expect(body.message).toBe('/cookie/session must NOT have fewer than 3 characters');
+  });
+});
+
+describe('request bodies', () => {
+  let served: Served;
+  const seen: { request?: AnyRequest } = {};
+  beforeAll(async () => {
+    const look: AnyHandler = async (request) => {
+      seen.request = request;
+      const body = request.body instanceof Readable ? await text(request.body) : request.body;
+      return { status: 200, body: { contentType: request.contentType, body } };
+    };
+    served = await serve(documentFile('bodies.yaml'), {
+      ...handlersFor(look, 'take', 'optional'),
+      ignored: () => ({ status: 204 }),
+      ...handlersFor(echo, 'give', 'only', 'peek', 'any'),
+    });
+  });
+  const post = (type: string, body: string) => served.client.post('/bodies').set('Content-Type', type).send(body);
+
+  test.each<[string, string, string, unknown]>([
+    ['application/json', '{"text":"a"}', 'application/json', { text: 'a', stars: 3 }],
+    ['APPLICATION/JSON; charset=UTF-8', '{"text":"a"}', 'application/json', { text: 'a', stars: 3 }],
+    ['application/vnd.note+json; version=2', '{"v2":"a"}', 'application/vnd.note+json;version=2', { v2: 'a' }],
+    ['text/plain', 'håll', 'text/plain', 'håll'],
+    ['image/png', 'bits', 'image/*', 'bits'],
+    ['application/octet-stream', 'bits', 'application/octet-stream', 'bits'],
+    [
+      'application/x-www-form-urlencoded',
+      'name=a+b&count=2&tags=x&tags=y',
+      'application/x-www-form-urlencoded',
+      { name: 'a b', count: 2, tags: ['x', 'y'] },
+    ],
+  ])('of %s are read', async (type, sent, contentType, body) => {
+    expect((await post(type, sent).expect(200)).body).toEqual({ contentType, body });
+  });
+
+  test.each<[string, string, number, string]>([
+    ['application/json', '{"text":1}', 400, '/body/text must be string'],
+    ['application/json', '{"text":', 400, 'the body must be JSON'],
+    ['application/json; charset=latin1', '{}', 415, 'charset'],
+    ['application/vnd.note+json', '{"v2":"a"}', 415, 'application/vnd.note+json;version=2'],
+    ['text/plain', 'longer', 400, '/body must NOT have more than 5 characters'],
+    ['text/html', 'x', 415, 'the body must be application/json or'],
+    ['application/x-www-form-urlencoded', 'count=2', 400, "/body/name must have required property 'name'"],
+    ['application/x-www-form-urlencoded', 'name=%ff', 400, 'percent-encoded UTF-8'],
+    ['application/octet-stream', 'x'.repeat(10_001), 413, '10000'],
+    ['application/json', '', 400, '/body is required'],
+    ['multipart/form-data; boundary=b', 'no form', 400, 'multipart/form-data'],
+  ])('of %s such as %j are answered with %i', async (type, sent, status, message) => {
+    const { body } = await post(type, sent);
+    expect(body).toEqual({ error: status, message: expect.stringContaining(message) });
+  });
+
+  test('that are optional may be missing, and are then no object', async () => {
+    expect((await served.client.post('/optional').expect(200)).body).toEqual({});
+    await served.client.post('/optional').send({ text: 1 }).expect(400);
+  });
+
+  test('in forms hold files, and texts as the types that the schema asks for', async () => {
+    await served.client
+      .post('/bodies')
+      .attach('photo', Buffer.from('0123'), 'photo.png')
+      .field('count', '2')
+      .field('note', '{"text":"a"}')
+      .expect(200);
+    const { photo, count, note } = Object(seen.request?.body);
+    expect(count).toBe(2);
+    expect(note).toEqual({ text: 'a', stars: 3 });
+    expect(photo).toBeInstanceOf(File);
+    expect(await photo.text()).toBe('0123');
+    expect(photo.name).toBe('photo.png');
+  });
+
+  test('in forms take a file for what is sent as text, and text for what is sent as a file', async () => {
+    await served.client
+      .post('/bodies')
+      .field('photo', 'bits')
+      .attach('note', Buffer.from('{"text":"a"}'), 'blob')
+      .expect(200);
+    const { photo, note } = Object(seen.request?.body);
+    expect(await photo.text()).toBe('bits');
+    expect(note).toEqual({ text: 'a', stars: 3 });
+  });
+
+  test('in forms are held to the limits of the schema', async () => {
+    const long = await served.client.post('/bodies').attach('photo', Buffer.alloc(1001), 'photo.png').expect(400);
+    expect(long.body.message).toBe('/body/photo must NOT have more than 1000 characters');
+    const missing = await served.client.post('/bodies').field('count', '2').expect(400);
+    expect(missing.body.message).toBe("/body/photo must have required property 'photo'");
+    const file = Buffer.from('x');
+    const many = served.client.post('/bodies').attach('photo', file, 'a');
+    for (const name of ['b', 'c', 'd']) many.attach('more', file, name);
+    expect((await many.expect(400)).body.message).toBe('/body/more must NOT have more than 2 items');
+    await served.client.post('/bodies').attach('photo', Buffer.alloc(10_001), 'photo.png').expect(413);
+  });
+
+  describe('streamed in chunks', () => {
+    let server: Server;
+    beforeAll(async () => {
+      server = createServer(served.app).listen(0, '127.0.0.1');
+      await once(server, 'listening');
+    });
+    afterAll(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    const stream = async (path: string, bytes: number) => {
+      const body = new ReadableStream({
+        start(controller) {
+          for (let sent = 0; sent < bytes; sent += 1000) controller.enqueue(new Uint8Array(1000));
+          controller.close();
+        },
+      });
+      const headers = { 'Content-Type': 'application/octet-stream' };
+      const init: RequestInit = { method: 'POST', headers, body, duplex: 'half' };
+      return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, init);
+    };
+
+    test('are held to the limit', async () => {
+      expect((await stream('/bodies', 10_000)).status).toBe(200);
+      expect((await stream('/bodies', 11_000)).status).toBe(413);
+    });
+
+    test('leave the connection usable where a handler does not look at them', async () => {
+      for (let round = 0; round < 3; round++) expect((await stream('/ignored', 200_000)).status).toBe(204);
+    });
+  });
+});
+
+describe('replies', () => {
+  let served: Served;
+  const { script, handler } = scripted();
+  const Note = { text: 'a', stars: 1 };
+  const headers = { 'X-Count': 1 };
+  beforeAll(async () => {
+    served = await serve(
+      documentFile('bodies.yaml'),
+      handlersFor(handler, 'take', 'optional', 'ignored', 'give', 'only', 'peek', 'any'),
+    );
+  });
+
+  test.each<[string, unknown, number, string | undefined, string]>([
+    [
+      'JSON',
+      { status: 200, contentType: 'application/json', headers, body: Note },
+      200,
+      'application/json',
+      '{"text":"a","stars":1}',
+    ],
+    ['text', { status: 200, contentType: 'text/plain', headers, body: 'héj' }, 200, 'text/plain; charset=utf-8', 'héj'],
+    [
+      'a stream',
+      { status: 200, contentType: 'text/csv', headers, body: 'stream' },
+      200,
+      'text/csv; charset=utf-8',
+      'a,b',
+    ],
+    ['bytes', { status: 200, contentType: 'image/png', headers, body: Buffer.from('bits') }, 200, 'image/png', 'bits'],
+    ['a blob', { status: 200, contentType: 'image/png', headers, body: new Blob(['bits']) }, 200, 'image/png', 'bits'],
+    ['nothing', { status: 204 }, 204, undefined, ''],
+    [
+      'a range of statuses',
+      { status: 404, body: { error: 404, message: 'no' } },
+      404,
+      'application/problem+json',
+      '{"error":404,"message":"no"}',
+    ],
+    [
+      'any other status',
+      { status: 503, body: { error: 503, message: 'no' } },
+      503,
+      'application/problem+json',
+      '{"error":503,"message":"no"}',
+    ],
+    ['no body for a status that has none', { status: 304 }, 304, undefined, ''],
+  ])('may be %s', async (_title, reply, status, type, body) => {
+    const stream = (reply as { body?: unknown }).body === 'stream';
+    script.next = () => (stream ? { ...(reply as object), body: Readable.from(['a,', 'b']) } : reply);
+    const response = await served.client.get('/replies').responseType('blob');
+    expect(response.status).toBe(status);
+    expect(response.headers['content-type']).toBe(type);
+    expect(Buffer.isBuffer(response.body) ? response.body.toString() : '').toBe(body);
+  });
+
+  test('write headers in the simple style or as JSON, and each cookie on a line of its own', async () => {
+    const more = {
+      ...headers,
+      'X-Point': { x: 1, y: 2 },
+      'X-Json': [1, 2],
+      'Set-Cookie': ['a=1', 'b=2'],
+      Vary: ['A', 'B'],
+    };
+    script.next = () => ({ status: 200, contentType: 'application/json', headers: more, body: Note });
+    const response = await served.client.get('/replies').expect(200);
+    expect(response.headers).toMatchObject({ 'x-count': '1', 'x-point': 'x,1,y,2', 'x-json': '[1,2]', vary: 'A,B' });
+    expect(response.headers['set-cookie']).toEqual(['a=1', 'b=2']);
+  });
+
+  test.each<[string, unknown, string]>([
+    [
+      'a body of another type',
+      { status: 200, contentType: 'application/json', headers, body: { text: 1 } },
+      '/body/text must be string',
+    ],
+    ['a body where none is declared', { status: 204, body: {} }, 'the document declares no body'],
+    ['no body', { status: 200, contentType: 'application/json', headers }, 'the document declares a body'],
+    ['no media type where there are several', { status: 200, headers, body: Note }, 'must say which'],
+    [
+      'another media type',
+      { status: 200, contentType: 'text/html', headers, body: '' },
+      'the document declares no text/html',
+    ],
+    [
+      'a missing header',
+      { status: 200, contentType: 'application/json', body: Note },
+      "/headers/x-count must have required property 'x-count'",
+    ],
+    [
+      'a header of another type',
+      { status: 200, contentType: 'application/json', headers: { 'X-Count': 'a' }, body: Note },
+      '/headers/x-count must be integer',
+    ],
+    [
+      'a line break in a header',
+      { status: 200, contentType: 'application/json', headers: { ...headers, 'X-A': 'a\r\nb' }, body: Note },
+      'X-A',
+    ],
+    [
+      'a header of framing',
+      { status: 200, contentType: 'application/json', headers: { ...headers, 'Content-Length': 1 }, body: Note },
+      'Content-Length',
+    ],
+    [
+      'text past its schema',
+      { status: 200, contentType: 'text/plain', headers, body: 'longer' },
+      '/body must NOT have more than 5',
+    ],
+    [
+      'text that cannot be checked',
+      { status: 200, contentType: 'text/plain', headers, body: Readable.from(['a']) },
+      'must be a string',
+    ],
+    ['an error of another shape', { status: 500, body: { wrong: true } }, '/body/error must have required property'],
+    ['a status that is none', { status: 42 }, 'no status'],
+    ['nothing at all', undefined, ''],
+    ['what JSON cannot write', { status: 200, contentType: 'application/json', headers, body: circular() }, ''],
+  ])('that are %s become a 500, and the log says why', async (_title, reply, why) => {
+    served.lines.length = 0;
+    script.next = () => reply;
+    const { status, body, headers } = await served.client.get('/replies');
+    expect(status).toBe(500);
+    expect(body).toEqual({ error: 500, message: expect.not.stringContaining('/body') });
+    expect(headers['content-type']).toBe('application/problem+json');
+    expect(JSON.stringify(served.lines)).toContain(why);
+    expect(served.lines[0]).toMatchObject({ level: 50, status: 500, err: { message: expect.stringContaining(why) } });
+  });
+
+  test('of an undeclared status become a 500', async () => {
+    served.lines.length = 0;
+    script.next = () => ({ status: 200 });
+    await served.client.get('/only').expect(500);
+    expect(served.lines[0]).toMatchObject({
+      err: { message: 'only answered 200: the document declares no such status' },
+    });
+  });
+
+  test('whose stream fails before its first byte become a 500', async () => {
+    const body = new Readable({ read: (): void => void body.destroy(new Error('gone')) });
+    script.next = () => ({ status: 200, contentType: 'text/csv', headers, body });
+    await served.client.get('/replies').expect(500);
+  });
+
+  test('whose stream fails later are cut off', async () => {
+    let count = 0;
+    const body = new Readable({
+      read() {
+        if (count++ === 0) this.push('a');
+        else setImmediate(() => this.destroy(new Error('gone')));
+      },
+    });
+    script.next = () => ({ status: 200, contentType: 'text/csv', headers, body });
+    await expect(served.client.get('/replies')).rejects.toThrow('aborted');
+  });
+
+  test('to HEAD are those to GET without the body, or those of its own operation', async () => {
+    script.next = () => ({ status: 200, contentType: 'application/json', headers, body: Note });
+    const response = await served.client.head('/replies').expect(200);
+    expect(response.headers).toMatchObject({ 'x-count': '1', 'content-length': '22' });
+    script.next = () => ({ status: 200, headers });
+    await served.client.head('/only').expect(200, {}).expect('X-Count', '1');
+  });
+
+  test('within */* may be JSON, which is checked', async () => {
+    script.next = () => ({ status: 200, contentType: 'application/json', body: Note });
+    await served.client.get('/any').expect(200, Note);
+    script.next = () => ({ status: 200, contentType: 'application/json', body: {} });
+    await served.client.get('/any').expect(500);
+    script.next = () => ({ status: 200, contentType: 'image/png', body: Buffer.from('bits') });
+    await served.client.get('/any').expect(500);
+  });
+});
+
+describe('schemas', () => {
+  let served: Served;
+  const { script, handler } = scripted();
+  beforeAll(async () => {
+    served = await serve(documentFile('schemas.yaml'), {
+      ...handlersFor(({ body }) => ({ status: 200, body }), 'pet', 'shapes', 'modern'),
+      ...handlersFor(handler, 'account', 'tree'),
+    });
+  });
+  const refused = async (path: string, body: object, message: string) => {
+    const response = await served.client.post(path).send(body);
+    expect([response.status, response.body.message]).toEqual([400, message]);
+  };
+
+  test('neither demand nor take what is readOnly in a request, also next to an allOf', async () => {
+    script.next = () => ({ status: 200, body: { id: 1, name: 'a' } });
+    await served.client.post('/accounts').send({ name: 'a', password: 'b' }).expect(200, { id: 1, name: 'a' });
+    await refused('/accounts', { id: 1, name: 'a', password: 'b' }, '/body/id must not be there');
+    await refused('/accounts', { id: null, name: 'a', password: 'b' }, '/body/id must not be there');
+    await refused('/accounts', { name: 'a' }, "/body/password must have required property 'password'");
+  });
+
+  test('let nothing out that is writeOnly', async () => {
+    script.next = () => ({ status: 200, body: { id: 1, name: 'a', password: 'b' } });
+    await served.client.post('/accounts').send({ name: 'a', password: 'b' }).expect(500);
+    script.next = () => ({ status: 200, body: { name: 'a' } });
+    await served.client.post('/accounts').send({ name: 'a', password: 'b' }).expect(500);
+  });
+
+  test('choose by a discriminator among those that inherit', async () => {
+    const dog = { petType: 'dog', name: 'a', bark: 'b' };
+    await served.client
+      .post('/pets')
+      .send(dog)
+      .expect(200, { ...dog, volume: 7 });
+    await served.client.post('/pets').send({ petType: 'Kitten', name: 'a', lives: 9, weeks: 1 }).expect(200);
+    await served.client.post('/pets').send({ petType: 'Pet', name: 'a' }).expect(200);
+    await refused('/pets', { petType: 'dog', name: 'a' }, "/body/bark must have required property 'bark'");
+    await refused(
+      '/pets',
+      { petType: 'Kitten', name: 'a', weeks: 1 },
+      "/body/lives must have required property 'lives'",
+    );
+    await refused(
+      '/pets',
+      { petType: 'Dog', name: 'a' },
+      '/body/petType must be equal to one of the allowed values: Pet, Cat, Kitten, dog',
+    );
+    await refused('/pets', { name: 'a' }, "/body/petType must have required property 'petType'");
+    await served.client.post('/pets').expect(400);
+  });
+
+  test('choose by a discriminator inside lists and properties, or null', async () => {
+    const shapes = {
+      list: [
+        { kind: 'round', radius: 1 },
+        { kind: 'square', side: 1 },
+      ],
+      maybe: null,
+    };
+    await served.client.post('/shapes').send(shapes).expect(200, shapes);
+    await served.client
+      .post('/shapes')
+      .send({ maybe: { kind: 'Circle', radius: 1 } })
+      .expect(200);
+    await refused(
+      '/shapes',
+      { list: [{ kind: 'round', side: 1 }] },
+      "/body/list/0/radius must have required property 'radius'",
+    );
+    await refused(
+      '/shapes',
+      { list: [{ kind: 'oval' }] },
+      '/body/list/0/kind must be equal to one of the allowed values: round, square',
+    );
+    await refused('/shapes', { maybe: { kind: 'Circle' } }, "/body/maybe/radius must have required property 'radius'");
+  });
+
+  test.each<[object, string | undefined]>([
+    [{ maybe: null, fixed: 1, tuple: [1, 'a'], described: 'abc', extra: 'a' }, undefined],
+    [{ when: '2024-02-29T12:00:00Z', day: '2024-02-29' }, undefined],
+    [{ maybe: 'a' }, '/body/maybe must NOT have fewer than 2 characters'],
+    [{ fixed: 2 }, '/body/fixed must be equal to constant'],
+    [{ tuple: ['a'] }, '/body/tuple/0 must be integer'],
+    [{ tuple: [1, 'a', 2] }, '/body/tuple must NOT have more than 2 items'],
+    [{ unknown: 1 }, '/body/unknown must NOT have unevaluated properties'],
+    [{ described: 'abcd' }, '/body/described must NOT have more than 3 characters'],
+    [{ when: 'yesterday' }, '/body/when must match format "date-time"'],
+    [{ day: '2023-02-29' }, '/body/day must match format "date"'],
+    [{ never: 1 }, '/body/never must not be there'],
+  ])('judge %j by JSON Schema 2020-12', async (body, message) => {
+    if (message === undefined) await served.client.post('/modern').send(body).expect(200, body);
+    else await refused('/modern', body, message);
+  });
+
+  test('fill in no default of an alternative that does not hold', async () => {
+    await served.client
+      .post('/modern')
+      .send({ either: { b: 1 } })
+      .expect(200, { either: { b: 1 } });
+  });
+
+  test('may be recursive', async () => {
+    const tree = { value: 1, children: [{ value: 2, children: [] }] };
+    script.next = () => ({ status: 200, body: tree });
+    await served.client.post('/trees').send(tree).expect(200, tree);
+    await refused('/trees', { value: 1, children: [{}] }, "/body/children/0/value must have required property 'value'");
+    script.next = () => ({ status: 200, body: { value: 1, children: [{}] } });
+    await served.client.post('/trees').send(tree).expect(500);
+  });
+});
+
+describe('what documents seldom say', () => {
+  let served: Served;
+  const { script, handler } = scripted();
+  beforeAll(async () => {
+    served = await serve(documentFile('uncommon.yaml'), {
+      ...handlersFor(echo, 'merged', 'near', 'deep', 'own', 'amounts'),
+      texts: async (request) =>
+        request.body instanceof Readable
+          ? { status: 200, contentType: 'application/json', body: await text(request.body) }
+          : handler(request),
+    });
+  });
+  const query = (target: string) =>
+    served.client.get(target).then(({ status, body }) => (status === 200 ? body.query : body.message));
+
+  test('text is the number that its schema asks for, JSON by another name, or passes as it is', async () => {
+    const post = (type: string, body: string) => served.client.post('/texts').set('Content-Type', type).send(body);
+    expect(served.lines).toEqual([
+      expect.objectContaining({
+        msg: 'not all of the document is enforced',
+        places: [
+          expect.stringContaining('multipleOf is checked only to the nearest double'),
+          ...['text/csv', 'text/event-stream', 'application/xml'].map((type) =>
+            expect.stringContaining(`bodies of ${type} pass as they are`),
+          ),
+        ],
+      }),
+    ]);
+    script.next = () => ({ status: 200, contentType: 'application/json', body: 1 });
+    await post('text/plain', '5').expect(200);
+    await post('text/plain', 'five').expect(400);
+    await post('text/json', '{"n":1}').expect(200);
+    await post('text/json', '{}').expect(400);
+    expect((await post('text/csv', 'a,b').expect(200)).body).toBe('a,b');
+  });
+
+  test.each<[string, unknown, number, string]>([
+    ['text/plain', 5, 200, '5'],
+    ['text/plain', 'five', 500, ''],
+    ['text/event-stream', 'data: {}\n\n', 200, 'data: {}\n\n'],
+    ['application/xml', '<a/>', 200, '<a/>'],
+    ['application/json;profile=two', 2, 200, '2'],
+    ['application/json;profile=two', 1, 500, ''],
+    ['application/json; profile="one"', 1, 200, '1'],
+  ])('a reply of %s with %j', async (contentType, body, status, sent) => {
+    script.next = () => ({ status: 200, contentType, body });
+    const response = await served.client
+      .post('/texts')
+      .set('Content-Type', 'text/plain')
+      .send('5')
+      .responseType('blob')
+      .expect(status);
+    if (status === 200) expect(String(response.body)).toBe(sent);
+  });
+
+  test.each<[string, unknown]>([
+    ['/merged?first=9&second=9', { first: 9, second: 9 }],
+    ['/merged?first=10', '/query/first must be <= 9'],
+    ['/merged?second=10', '/query/second must be <= 9'],
+    ['/near?q=1', { q: 1 }],
+    ['/near?q=one', '/query/q must be integer'],
+    ['/deep?f[a][min]=1&f[word]=x', { f: { a: { min: 1 }, word: 'x' } }],
+    ['/deep?f[a][not][x]=true', { f: { a: { not: { x: true } } } }],
+    ['/deep?f[list]=1&f[list]=2', { f: { list: [1, 2] } }],
+    ['/deep?f[list][]=1&f[list][]=2', { f: { list: [1, 2] } }],
+    ['/deep?f[list][0]=1&f[list][1]=2', { f: { list: [1, 2] } }],
+    ['/deep?f[a][min]=one', '/query/f/a/min must be integer'],
+    ['/deep?f[a]=1', '/query/f/a must be object'],
+    ['/deep?f[a]=1&f[a][min]=1', '/query/f/a must be object'],
+    ['/deep?f[other][x]=1', '/query/f/other must NOT have additional properties'],
+    ['/deep?f[__proto__][x]=1', '/query/f/__proto__ must NOT have additional properties'],
+    ['/deep?f[a]min=1', '/query/f[a]min is not a parameter of this operation'],
+    ['/deep?expand[]=a&expand[]=b', { expand: ['a', 'b'] }],
+    ['/amounts?cents=19.99', { cents: 19.99 }],
+    ['/amounts?cents=283636.67', { cents: 283636.67 }],
+    ['/amounts?cents=-4.35', { cents: -4.35 }],
+    ['/amounts?cents=1e22', { cents: 1e22 }],
+    ['/amounts?cents=0', { cents: 0 }],
+    ['/amounts?cents=0.001', '/query/cents must be multiple of 0.01'],
+    ['/amounts?cents=1e-300', '/query/cents must be multiple of 0.01'],
+    ['/amounts?fives=1242555227.6', { fives: 1242555227.6 }],
+    ['/amounts?fives=0.06', '/query/fives must be multiple of 0.05'],
+    ['/amounts?dozens=24', { dozens: 24 }],
+    ['/amounts?dozens=25', '/query/dozens must be multiple of 12'],
+  ])('%s', async (target, expected) => {
+    expect(await query(target)).toEqual(expected);
+  });
+
+  test('names that every object has are members like any other', async () => {
+    await served.client.post('/own').send({ toString: 1 }).expect(200);
+    await served.client.post('/own').send({}).expect(400);
+    await served.client.post('/own').send({ toString: 1, constructor: 1 }).expect(400);
+  });
+});
+
+describe('documents split over files', () => {
+  test('are served as one, with their discriminators', async () => {
+    const { client } = await serve(documentFile('split/openapi.yaml'), { putPet: echo });
+    await client
+      .put('/pets/1')
+      .send({ kind: 'cat', lives: 9, friend: { kind: 'dog', bark: 'a' } })
+      .expect(200);
+    const lives = await client.put('/pets/1').send({ kind: 'cat' }).expect(400);
+    expect(lives.body.message).toBe("/body/lives must have required property 'lives'");
+    const friend = await client.put('/pets/x').send({ kind: 'dog', bark: 'a', friend: {} }).expect(400);
+    expect(friend.body.message).toContain('/path/id must be integer');
+    expect(friend.body.message).toContain('/body/friend/kind');
+  });
+});
+
+describe('security', () => {
+  let served: Served;
+  beforeAll(async () => {
+    const who: AnyHandler = ({ caller }) => ({ status: 200, body: { subject: caller?.subject ?? null } });
+    served = await serve(
+      documentFile('security.yaml'),
+      handlersFor(who, 'secured', 'open', 'optional', 'either', 'both', 'scoped', 'body'),
+    );
+  });
+  const bearer = { Authorization: 'Bearer good' };
+
+  test.each<[string, Record<string, string>, number, string | null]>([
+    ['/secured', {}, 401, null],
+    ['/secured', bearer, 200, 'someone'],
+    ['/secured', { Authorization: 'bearer  good' }, 200, 'someone'],
+    ['/secured', { Authorization: 'Basic xxbearerxx' }, 401, null],
+    ['/secured', { Authorization: 'Bearer bad' }, 401, null],
+    ['/open', {}, 200, null],
+    ['/optional', {}, 200, null],
+    ['/optional', bearer, 200, 'someone'],
+    ['/either', { 'X-Key': 'good' }, 200, 'someone'],
+    ['/either?key=good', {}, 200, 'someone'],
+    ['/either', { Cookie: 'key=good' }, 200, 'someone'],
+    ['/either', {}, 401, null],
+    ['/either?key=bad', { Cookie: 'key=good' }, 200, 'someone'],
+    ['/both', bearer, 401, null],
+    ['/both', { 'X-Key': 'good' }, 401, null],
+    ['/both', { ...bearer, 'X-Key': 'good' }, 200, 'someone'],
+    ['/both', { ...bearer, 'X-Key': 'bad' }, 401, null],
+    ['/scoped', bearer, 200, 'someone'],
+    ['/scoped', { Authorization: 'Bearer reader' }, 403, null],
+    ['/secured?key=1', bearer, 200, 'someone'],
+  ])('answers %s with %j by %i', async (target, headers, status, subject) => {
+    const response = await served.client.get(target).set(headers);
+    expect(response.status).toBe(status);
+    if (status === 200) expect(response.body).toEqual({ subject });
+    else expect(response.body).toEqual({ error: status, message: expect.any(String) });
+  });
+
+  test('names what would do', async () => {
+    const challenge = async (target: string, headers = {}) =>
+      (await served.client.get(target).set(headers)).headers['www-authenticate'];
+    expect(await challenge('/secured')).toBe('Bearer');
+    expect(await challenge('/secured', { Authorization: 'Bearer bad' })).toBe('Bearer error="invalid_token"');
+    expect(await challenge('/scoped', { Authorization: 'Bearer reader' })).toBe(
+      'Bearer error="insufficient_scope", scope="plants:write"',
+    );
+    expect(await challenge('/either')).toContain('ApiKey in="header", name="X-Key"');
+  });
+
+  test('is not denied while keys are away that one of several credentials would need', async () => {
+    const verify: Authenticator['verify'] = (token) => {
+      throw token === 'signed' ? new KeysUnavailable(7, new Error('away')) : new Unauthorized('The token is not valid');
+    };
+    const who = { either: echo };
+    const { client } = await serve(documentFile('security.yaml'), who, {
+      missing: '501',
+      authenticator: { verify, reload: async () => 0 },
+    });
+    await client.get('/either?key=signed').set('X-Key', 'bad').expect(503).expect('Retry-After', '7');
+    await client.get('/either?key=bad').set('X-Key', 'signed').expect(503);
+    await client.get('/either?key=bad').set('X-Key', 'bad').expect(401);
+  });
+
+  test('comes before the body', async () => {
+    await served.client.post('/body').set('Content-Type', 'application/json').send('{').expect(401);
+    await served.client.post('/body').set(bearer).set('Content-Type', 'application/json').send('{').expect(400);
+  });
+});
+
+describe('servers', () => {
+  test('say under which paths the document is served; its own paths win; webhooks are no paths', async () => {
+    const health: AnyHandler = () => ({ status: 200, body: 'mine' });
+    const { client, lines } = await serve(documentFile('servers.yaml'), {
+      health,
+      things: () => ({ status: 200, body: [] }),
+    });
+    await client.get('/live/api/things').expect(200, []);
+    await client.get('/test/api/things').expect(200, []);
+    await client.get('/live/api/healthz').expect(200, 'mine');
+    await client.get('/healthz').expect(200);
+    await client.get('/things').expect(404);
+    await client.get('/other/api/things').expect(404);
+    await client.post('/live/api/things').expect(405).expect('Allow', 'GET, HEAD');
+    expect(lines.filter(({ level }) => level === 40)).toEqual([]);
+  });
+});
+
+describe('error schemas of other shapes', () => {
+  const errorBody: ErrorBody = {
+    make: ({ status, message }) => ({ title: message, status }),
+    mediaType: 'application/vnd.fault+json',
+  };
+
+  test('are what every failure is answered with, and nothing where nothing is declared', async () => {
+    const { script, handler } = scripted();
+    const { client } = await serve(documentFile('errors.yaml'), { things: handler }, { errorBody });
+    const refused = await client.post('/things').send({}).expect(400);
+    expect(refused.body).toEqual({ title: "/body/a must have required property 'a'", status: 400 });
+    expect(refused.headers['content-type']).toBe('application/problem+json');
+    script.next = () => ({ status: 200 });
+    expect((await client.post('/things').send({ a: 1 }).expect(500)).body.status).toBe(500);
+    const nowhere = await client.get('/nowhere').expect(404).expect('Content-Type', 'application/vnd.fault+json');
+    expect(nowhere.body.status).toBe(404);
+  });
+
+  test('that the errors do not fit stop the start', async () => {
+    await expect(serve(documentFile('errors.yaml'), { things: echo })).rejects.toThrow(
+      /errors\.yaml:\d+:\d+ errorBody in src\/errors\.ts .*title/,
+    );
+  });
+});
+
+function circular(): object {
+  const note: Record<string, unknown> = { text: 'a' };
+  note.self = note;
+  return note;
+}

@@ -1,0 +1,192 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
+import type { AnyHandler, AnyRequest } from '../src/document/handler-types.ts';
+import { Inexact, parseJson, parseNumber, stringifyJson } from '../src/json/exact.ts';
+
+const RUNS = Number(process.env.INT64_RUNS ?? 200);
+const MIN = -(2n ** 63n);
+const MAX = 2n ** 63n - 1n;
+const OUTSIDE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
+
+/** Integers of int64, half of them around the places where doubles become coarse or int64 ends. */
+const int64 = fc.oneof(
+  fc.bigInt({ min: MIN, max: MAX }),
+  fc
+    .tuple(fc.constantFrom(0n, 2n ** 53n, -(2n ** 53n), 2n ** 62n, MIN, MAX), fc.bigInt({ min: -2000n, max: 2000n }))
+    .map(([near, distance]) => near + distance)
+    .filter((value) => value >= MIN && value <= MAX),
+);
+
+/** The form in which a handler sees an integer. */
+const seen = (value: bigint) => (Number.isSafeInteger(Number(value)) ? Number(value) : value);
+
+describe('parsing and writing JSON', () => {
+  test('keeps every integer of int64, in one form', () => {
+    fc.assert(
+      fc.property(int64, (value) => {
+        expect(parseJson(`[${value}]`)).toEqual([seen(value)]);
+        expect(stringifyJson({ value })).toBe(`{"value":${value}}`);
+        expect(stringifyJson(parseJson(`{"a":[${value}]}`))).toBe(`{"a":[${value}]}`);
+      }),
+      { numRuns: RUNS * 5 },
+    );
+  });
+
+  test('gives what JSON.parse gives for everything else', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        const exact = JSON.stringify(parseJson(text), (_key, item) =>
+          typeof item === 'bigint' || item instanceof Inexact
+            ? Number(item instanceof Inexact ? item.double : item)
+            : item,
+        );
+        expect(exact).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+      { numRuns: RUNS * 5 },
+    );
+  });
+
+  test.each<[string, unknown]>([
+    ['1.0', 1],
+    ['1e2', 100],
+    ['9007199254740993.0', 9007199254740993n],
+    ['90071992547409930e-1', 9007199254740993n],
+    ['9.007199254740993E15', 9007199254740993n],
+    ['0.5', 0.5],
+    ['1e300', 1e300],
+    ['9223372036854775808', 2 ** 63],
+    ['-0', -0],
+    ['01', undefined],
+    ['0x10', undefined],
+    ['', undefined],
+  ])('reads %s', (text, value) => {
+    expect(parseNumber(text)).toBe(value);
+  });
+
+  test('marks a fraction that a double would lose', () => {
+    expect(parseNumber('9007199254740992.5')).toBeInstanceOf(Inexact);
+    expect(parseNumber('4503599627370497.00000000000000001')).toBeInstanceOf(Inexact);
+  });
+});
+
+describe('over HTTP', () => {
+  let client: Awaited<ReturnType<typeof serve>>['client'];
+  const { script, handler } = scripted();
+  const last: { request?: AnyRequest } = {};
+  beforeAll(async () => {
+    const integers: AnyHandler = (request) => {
+      last.request = request;
+      return handler(request);
+    };
+    ({ client } = await serve(documentFile('integers.yaml'), { integers }));
+  });
+  const post = (body: string, target = '/integers/1') =>
+    client.post(target).set('Content-Type', 'application/json').responseType('blob').send(body);
+  const reply = (body: unknown, headers = {}) => {
+    script.next = () => ({ status: 200, headers, body: { body } });
+  };
+
+  test('an integer goes in and out exactly, wherever it stands', async () => {
+    await fc.assert(
+      fc.asyncProperty(int64, int64, async (a, b) => {
+        script.next = () => ({ status: 200, headers: { 'X-Integer': seen(a) }, body: { body: last.request?.body } });
+        const text = `{"integer":${a},"plain":${b},"unique":[${a}],"nested":{"x":${b},"n":null}}`;
+        const response = await client
+          .post(`/integers/${a}?q=${b}&list=${a},${b}`)
+          .set('Content-Type', 'application/json')
+          .set('X-Integer', String(a))
+          .responseType('blob')
+          .send(text);
+        expect([response.status, String(response.body)]).toEqual([200, `{"body":${text}}`]);
+        expect(response.headers['x-integer']).toBe(String(a));
+        expect(last.request).toMatchObject({
+          path: { id: seen(a) },
+          query: { q: seen(b), list: [seen(a), seen(b)] },
+          header: { 'X-Integer': seen(a) },
+          body: { integer: seen(a), plain: seen(b), unique: [seen(a)], nested: { x: seen(b), n: null } },
+        });
+      }),
+      { numRuns: RUNS },
+    );
+  });
+
+  test.each(['1.0', '1e2', '-9223372036854775808', '9223372036854775807', '9007199254740993.0'])(
+    '%s is an integer',
+    async (number) => {
+      reply({});
+      await post(`{"integer":${number},"plain":${number}}`, `/integers/${number}?q=${number}`).expect(200);
+    },
+  );
+
+  test.each<[string, string]>([
+    ['1e300', OUTSIDE],
+    ['9223372036854775808', OUTSIDE],
+    ['-9223372036854775809', OUTSIDE],
+    ['9007199254740992.5', OUTSIDE],
+    ['0.5', 'must be integer'],
+    ['1e-1', 'must be integer'],
+    ['1e400', 'must be integer'],
+  ])('%s is none, wherever it stands', async (number, message) => {
+    reply({});
+    for (const [body, target, path] of [
+      [`{"integer":${number}}`, '/integers/1', '/body/integer'],
+      [`{"plain":${number}}`, '/integers/1', '/body/plain'],
+      ['{}', `/integers/${number}`, '/path/id'],
+      ['{}', `/integers/1?q=${number}`, '/query/q'],
+      ['{}', `/integers/1?list=1,${number}`, '/query/list/1'],
+    ] as const) {
+      const response = await post(body, target).expect(400);
+      expect(JSON.parse(String(response.body)).message).toContain(`${path} ${message}`);
+    }
+  });
+
+  test('int32 has its own bounds', async () => {
+    reply({});
+    await post('{"small":2147483647}').expect(200);
+    await post('{"small":2147483648}').expect(400);
+    await post('{"small":9007199254740993}').expect(400);
+  });
+
+  test('a number stays one, whatever its size', async () => {
+    reply({});
+    await post('{"number":9007199254740993}', '/integers/1?number=9007199254740993').expect(200);
+    expect(last.request?.body).toEqual({ number: 9007199254740992 });
+    expect(last.request?.query).toEqual({ number: 9007199254740992 });
+    await post('{"number":9007199254740992.5}').expect(200);
+    expect(last.request?.body).toEqual({ number: 9007199254740992 });
+    await post('{"number":1e300}').expect(200);
+    expect(last.request?.body).toEqual({ number: 1e300 });
+  });
+
+  test('integers are exact where the document says nothing', async () => {
+    script.next = () => ({ status: 200, body: { body: last.request?.body } });
+    const response = await post('{"any":[9007199254740993,0.5]}').expect(200);
+    expect(String(response.body)).toBe('{"body":{"any":[9007199254740993,0.5]}}');
+  });
+
+  test('neighbours beyond 2^53 are different, and equals are equal', async () => {
+    reply({});
+    await post('{"unique":[9007199254740992,9007199254740993,9007199254740994]}').expect(200);
+    expect(last.request?.body).toEqual({ unique: [9007199254740992n, 9007199254740993n, 9007199254740994n] });
+    await post('{"unique":[9223372036854775806,9223372036854775807]}').expect(200);
+    await post('{"unique":[9007199254740993,9007199254740993]}').expect(400);
+    await post('{"unique":[9007199254740993,9007199254740993.0]}').expect(400);
+    await post('{"unique":[1,1.0]}').expect(400);
+  });
+
+  test.each<[unknown]>([[2n ** 63n], [-(2n ** 63n) - 1n], [2 ** 63], [0.5], [Number.NaN], ['1']])(
+    'a reply with %p is none',
+    async (value) => {
+      reply({ integer: value });
+      await post('{}').expect(500);
+    },
+  );
+
+  test('a reply may hold a bigint of any size that is one', async () => {
+    reply({ integer: 1n, number: 2n, unique: [MAX, MAX - 1n] });
+    const response = await post('{}').expect(200);
+    expect(String(response.body)).toBe(`{"body":{"integer":1,"number":2,"unique":[${MAX},${MAX - 1n}]}}`);
+  });
+});

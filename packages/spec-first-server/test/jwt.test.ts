@@ -1,0 +1,585 @@
+import { generateKeyPairSync } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
+import { inspect } from 'node:util';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { type Issuer, type SigningKey, signingKey, startIssuer } from '../../../test/support/issuer.ts';
+import { createJwtVerifier, type KeyTiming } from '../src/security/jwt.ts';
+import { createAuthenticator, Forbidden, KeysUnavailable, Unauthorized } from '../src/security/tokens.ts';
+
+let issuer: Issuer;
+let first: SigningKey;
+
+beforeEach(async () => {
+  first = await signingKey();
+  issuer = await startIssuer(first);
+});
+afterEach(() => issuer.down());
+
+const settings = () => ({ jwksUrl: issuer.jwksUrl, issuer: issuer.name, audience: issuer.audience });
+
+const authenticator = (
+  accessTokens: string[] = [],
+  jwt: Parameters<typeof createAuthenticator>[0]['jwt'] = settings(),
+) => createAuthenticator({ accessTokens, accessTokensFile: undefined, jwt });
+
+const minutes = 60_000;
+const timing: KeyTiming = {
+  timeout: 5_000,
+  cooldown: 0,
+  pause: 0,
+  refreshAfter: 10 * minutes,
+  discardAfter: 20 * minutes,
+};
+
+/** A verifier with other times, and what it reported. */
+function verifier(times: Partial<KeyTiming> = {}) {
+  const reports: KeysUnavailable[] = [];
+  const verify = createJwtVerifier(settings(), (error) => reports.push(error), { ...timing, ...times });
+  return { verify, reports };
+}
+
+/** What a call throws at once or as a rejection. */
+async function errorOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+  } catch (error) {
+    return error;
+  }
+  throw new Error('was accepted');
+}
+
+const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A JWS of any header and payload, rightly signed by the first key, whatever they say. */
+async function signed(header: object, payload: string): Promise<string> {
+  const input = `${encoded(header)}.${Buffer.from(payload).toString('base64url')}`;
+  const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, first.privateKey, Buffer.from(input));
+  return `${input}.${Buffer.from(signature).toString('base64url')}`;
+}
+
+const inSeconds = (seconds: number) => Math.floor(Date.now() / 1000) + seconds;
+
+describe('a signed token', () => {
+  test.each(['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'])(
+    'is accepted with %s',
+    async (alg) => {
+      issuer.keys = [await signingKey(alg)];
+      const auth = await authenticator();
+      expect(await auth.verify(await issuer.sign(), [])).toEqual({ subject: 'alice', scopes: new Set() });
+    },
+  );
+
+  test.each([
+    ['a string in scope', { scope: 'plants:read  plants:write' }],
+    ['a string in scp', { scp: 'plants:read plants:write' }],
+    ['an array in scp', { scp: ['plants:read', 'plants:write', 7, ''] }],
+    ['both', { scope: 'plants:read', scp: ['plants:write'] }],
+  ])('brings its scopes as %s', async (_form, claims) => {
+    const auth = await authenticator();
+    const token = await issuer.sign(claims);
+    expect(await auth.verify(token, ['plants:write', 'plants:read'])).toEqual({
+      subject: 'alice',
+      scopes: new Set(['plants:read', 'plants:write']),
+    });
+  });
+
+  test('is forbidden what needs a scope that it lacks, and all that is needed is named', async () => {
+    const auth = await authenticator();
+    const token = await issuer.sign({ scope: 'plants:read' });
+    const error = await errorOf(() => auth.verify(token, ['plants:read', 'plants:write']));
+    expect(error).toBeInstanceOf(Forbidden);
+    expect(error).toMatchObject({ scopes: ['plants:read', 'plants:write'] });
+  });
+
+  test('without a subject is accepted as no one in particular', async () => {
+    const auth = await authenticator();
+    expect(await auth.verify(await issuer.sign({ sub: undefined }), [])).toHaveProperty('subject', undefined);
+  });
+
+  test('may be for several audiences, and for any when none is configured', async () => {
+    const several = await issuer.sign({ aud: ['animals', issuer.audience] });
+    expect(await (await authenticator()).verify(several, [])).toBeDefined();
+    const open = await authenticator([], { jwksUrl: issuer.jwksUrl, issuer: undefined, audience: undefined });
+    expect(
+      await open.verify(await issuer.sign({ aud: 'animals', iss: 'https://elsewhere.example' }), []),
+    ).toBeDefined();
+  });
+
+  test.each([
+    ['has expired', () => ({ exp: inSeconds(-15) }), 'The token has expired'],
+    ['never expires', () => ({ exp: undefined }), 'The token lacks the "exp" claim'],
+    ['expires at a text', () => ({ exp: 'never' }), 'The "exp" claim of the token is not accepted'],
+    ['is not valid yet', () => ({ nbf: inSeconds(15) }), 'The token is not valid yet'],
+    ['is of another issuer', () => ({ iss: 'https://evil.example' }), 'The "iss" claim of the token is not accepted'],
+    ['is of no issuer', () => ({ iss: undefined }), 'The token lacks the "iss" claim'],
+    ['is for another audience', () => ({ aud: 'animals' }), 'The "aud" claim of the token is not accepted'],
+    ['is for no audience', () => ({ aud: undefined }), 'The token lacks the "aud" claim'],
+  ])('that %s is refused, and told so', async (_why, claims, message) => {
+    const auth = await authenticator();
+    const payload = { iss: issuer.name, aud: issuer.audience, sub: 'alice', exp: inSeconds(60), ...claims() };
+    const token = await signed({ alg: first.alg, kid: first.kid }, JSON.stringify(payload));
+    const error = await errorOf(() => auth.verify(token, []));
+    expect(error).toBeInstanceOf(Unauthorized);
+    expect(error).toMatchObject({ message, presented: true });
+  });
+
+  test('may be a few seconds off, as clocks are', async () => {
+    const auth = await authenticator();
+    expect(await auth.verify(await issuer.sign({ exp: inSeconds(-5) }), [])).toBeDefined();
+    expect(await auth.verify(await issuer.sign({ nbf: inSeconds(5) }), [])).toBeDefined();
+  });
+
+  test('is refused when its subject is no string, its payload no object or no JSON', async () => {
+    const auth = await authenticator();
+    const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
+    for (const payload of [JSON.stringify({ ...claims, sub: 7 }), '[]', 'null', '7', '{', '\u0000']) {
+      const token = await signed({ alg: first.alg, kid: first.kid }, payload);
+      expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
+    }
+  });
+
+  test('with a changed payload or signature, or signed by a key of its own making, is refused', async () => {
+    const auth = await authenticator();
+    const token = await issuer.sign({ scope: 'read' });
+    const [header = '', payload = '', signature = ''] = token.split('.');
+    const forged = await issuer.sign({ sub: 'root' }, { kid: first.kid }, await signingKey('ES256'));
+    const claims = { ...JSON.parse(Buffer.from(payload, 'base64url').toString()), sub: 'root' };
+    for (const wrong of [
+      `${header}.${encoded(claims)}.${signature}`,
+      `${header}.${payload}.${signature.startsWith('A') ? 'B' : 'A'}${signature.slice(1)}`,
+      `${header}.${payload}.${signature.slice(4)}`,
+      forged,
+    ]) {
+      expect(await errorOf(() => auth.verify(wrong, []))).toBeInstanceOf(Unauthorized);
+    }
+    expect(await auth.verify(token, [])).toBeDefined();
+  });
+
+  test('that says who may check it by itself, in jwk, jku or x5u, is judged by the published keys only', async () => {
+    const auth = await authenticator();
+    const own = await signingKey('ES256', first.kid);
+    const token = await issuer.sign({}, { jwk: own.jwk, jku: 'http://127.0.0.1:1/', x5u: 'http://127.0.0.1:1/' }, own);
+    expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
+  });
+});
+
+describe('without touching the key server', () => {
+  test('access tokens are accepted at once, beside signed tokens', async () => {
+    const auth = await authenticator(['plain']);
+    const before = issuer.fetches;
+    expect(auth.verify('plain', ['plants:write'])).toEqual({ subject: undefined, scopes: 'all' });
+    expect(issuer.fetches).toBe(before);
+    expect(await auth.verify(await issuer.sign(), [])).toHaveProperty('subject', 'alice');
+    expect(issuer.fetches).toBe(before + 1);
+  });
+
+  test('tokens of alg none, of symmetric algorithms and of unknown ones are refused', async () => {
+    const rsa = await signingKey('RS256');
+    issuer.keys = [rsa];
+    const auth = await authenticator();
+    const before = issuer.fetches;
+    const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
+    const { publicKey } = await generateKeyPair('RS256', { extractable: true });
+    const secret = Buffer.from(await exportSPKI(publicKey));
+    const symmetric = await new SignJWT(claims).setProtectedHeader({ alg: 'HS256', kid: rsa.kid }).sign(secret);
+    const rest = `${encoded(claims)}.c2ln`;
+    for (const token of [
+      symmetric,
+      new UnsecuredJWT(claims).encode(),
+      ...[
+        'none',
+        'None',
+        'HS256',
+        'HS512',
+        'rs256',
+        'RS1',
+        'ES256K',
+        'dir',
+        '',
+        'constructor',
+        '__proto__',
+        null,
+        7,
+      ].map((alg) => `${encoded({ alg, kid: rsa.kid })}.${rest}`),
+      `${encoded({ kid: rsa.kid })}.${rest}`,
+    ]) {
+      expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
+    }
+    expect(issuer.fetches).toBe(before);
+  });
+
+  test('tokens whose form or header is not that of a signed token are refused', async () => {
+    const auth = await authenticator();
+    const before = issuer.fetches;
+    const header = encoded({ alg: 'ES256', kid: 'unknown' });
+    const deep = Buffer.from('['.repeat(5000)).toString('base64url');
+    for (const token of [
+      '',
+      'opaque',
+      'a.b.c',
+      '..',
+      `${header}.e30.`,
+      `${header}..c2ln`,
+      `${header}.e30`,
+      `${header}.e30.c2ln.c2ln`,
+      `${header}.e30.c2ln.c2ln.c2ln`,
+      `${header}.e30.c2ln=`,
+      `${header}.e30.c2+n`,
+      `${header}.e30.a`,
+      `${header}.e30.c2ln\n`,
+      `${deep}.e30.c2ln`,
+      `${encoded(null)}.e30.c2ln`,
+      `${encoded('ES256')}.e30.c2ln`,
+      `${encoded(['ES256'])}.e30.c2ln`,
+      `${encoded({ alg: 'ES256', kid: 7 })}.e30.c2ln`,
+      `${encoded({ alg: 'ES256', kid: null })}.e30.c2ln`,
+      `${encoded({ alg: 'ES256', crit: ['b64'], b64: false })}.e30.c2ln`,
+      `${header}.${'a'.repeat(8192)}.c2ln`,
+    ]) {
+      expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
+    }
+    expect(issuer.fetches).toBe(before);
+  });
+});
+
+test('a token with any header and claims, rightly signed or not, is accepted or refused, never a failure', async () => {
+  const { verify } = verifier({ cooldown: minutes });
+  const json = fc.jsonValue({ maxDepth: 3 });
+  const header = fc.dictionary(
+    fc.constantFrom('typ', 'cty', 'x5c', 'jwk', 'zip', 'b64', 'enc', '__proto__', 'kid'),
+    json,
+  );
+  const claims = fc.dictionary(
+    fc.constantFrom('sub', 'scope', 'scp', 'iat', 'nbf', 'exp', 'iss', 'aud', '__proto__'),
+    json,
+  );
+  let accepted = 0;
+  await fc.assert(
+    fc.asyncProperty(header, fc.oneof(claims, json), async (extra, payload) => {
+      const valid = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
+      const body = JSON.stringify(typeof payload === 'object' && payload !== null ? { ...valid, ...payload } : payload);
+      const token = await signed({ kid: first.kid, ...extra, alg: first.alg }, body);
+      for (const presented of [token, `${token.slice(0, -4)}AAAA`, token.replace('.', '..')]) {
+        try {
+          await verify(presented);
+          accepted += 1;
+          expect(presented).toBe(token);
+        } catch (error) {
+          expect(error).toBeInstanceOf(Unauthorized);
+        }
+      }
+    }),
+    { numRuns: Number(process.env.FUZZ_RUNS ?? 500) },
+  );
+  expect(accepted).toBeGreaterThan(0);
+});
+
+/** What the heap holds after a collection. */
+function settledHeap(): number {
+  setFlagsFromString('--expose-gc');
+  const collect: unknown = runInNewContext('gc');
+  if (typeof collect === 'function') collect();
+  return process.memoryUsage().heapUsed;
+}
+
+describe('the keys', () => {
+  test('are fetched once for many tokens at once and then kept', async () => {
+    const auth = await authenticator();
+    const before = issuer.fetches;
+    const tokens = await Promise.all(Array.from({ length: 20 }, (_, index) => issuer.sign({ sub: `user-${index}` })));
+    const callers = await Promise.all(tokens.map((token) => auth.verify(token, [])));
+    expect(callers.map(({ subject }) => subject)).toEqual(tokens.map((_, index) => `user-${index}`));
+    await auth.verify(await issuer.sign(), []);
+    expect(issuer.fetches).toBe(before + 1);
+  });
+
+  test('are fetched again when a token names an unknown one, so that rotation just works', async () => {
+    const { verify } = verifier();
+    const old = await issuer.sign();
+    await verify(old);
+    await issuer.rotate();
+    expect(await verify(await issuer.sign())).toHaveProperty('subject', 'alice');
+    expect(await errorOf(() => verify(old))).toBeInstanceOf(Unauthorized);
+  });
+
+  test('are fetched again when a signature is wrong, since the issuer may name none or reuse names', async () => {
+    const { verify } = verifier();
+    await verify(await issuer.sign());
+    issuer.keys = [await signingKey('ES256', first.kid)];
+    expect(await verify(await issuer.sign())).toBeDefined();
+    await issuer.rotate();
+    expect(await verify(await issuer.sign({}, { kid: undefined }))).toBeDefined();
+  });
+
+  test('are fetched over a connection of their own, since a kept one may be dead when it is needed', async () => {
+    const { verify } = verifier();
+    const closed = new Promise((resolve) => {
+      issuer.answer = (response) => {
+        response.req.socket.on('close', resolve);
+        response.end(JSON.stringify({ keys: [first.jwk] }));
+      };
+    });
+    await verify(await issuer.sign());
+    await closed;
+  });
+
+  test('that one token has brought serve another that was being tried with the old ones meanwhile', async () => {
+    const { verify } = verifier({ cooldown: 400 });
+    issuer.keys = await Promise.all(Array.from({ length: 60 }, () => signingKey('ES512')));
+    await verify(await issuer.sign());
+    await setTimeout(410);
+    issuer.keys = [await signingKey('ES512')];
+    const quick = await issuer.sign();
+    const slow = await issuer.sign({}, { kid: undefined });
+    expect(await Promise.all([verify(quick), verify(slow)])).toHaveLength(2);
+  });
+
+  test('are each tried when a token does not name one', async () => {
+    const { verify } = verifier({ cooldown: minutes });
+    const [second, third, stranger] = await Promise.all([signingKey(), signingKey(), signingKey()]);
+    issuer.keys = [first, second, third];
+    for (const key of issuer.keys) {
+      expect(await verify(await issuer.sign({}, { kid: undefined }, key))).toBeDefined();
+    }
+    const expired = await issuer.sign({ exp: inSeconds(-60) }, { kid: undefined }, second);
+    expect(await errorOf(() => verify(expired))).toMatchObject({ message: 'The token has expired' });
+    const strange = await issuer.sign({}, { kid: undefined }, stranger);
+    expect(await errorOf(() => verify(strange))).toMatchObject({ message: 'The signature of the token is wrong' });
+  });
+
+  test('are asked for no more often under a flood of unknown names, and memory stays', async () => {
+    const auth = await authenticator();
+    await auth.verify(await issuer.sign(), []);
+    const before = issuer.fetches;
+    const flood = async (size: number) => {
+      for (let index = 0; index < size; index += 100) {
+        await Promise.all(
+          Array.from({ length: 100 }, async (_, offset) => {
+            const kid = `${index + offset}-${'x'.repeat(1000)}`;
+            const error = await errorOf(() => auth.verify(`${encoded({ alg: 'ES256', kid })}.e30.c2ln`, []));
+            expect(error).toMatchObject({ message: 'The token is signed with a key that its issuer does not publish' });
+          }),
+        );
+      }
+    };
+    await flood(1000);
+    const heap = settledHeap();
+    await flood(Number(process.env.FLOOD ?? 10_000));
+    expect(settledHeap() - heap).toBeLessThan(4 * 1024 * 1024);
+    expect(issuer.fetches).toBe(before);
+  });
+
+  test('are fetched anew when they are old, so that a withdrawn one is refused', async () => {
+    const { verify } = verifier({ refreshAfter: -1, cooldown: minutes });
+    const old = await issuer.sign();
+    await verify(old);
+    await issuer.rotate();
+    expect(await errorOf(() => verify(old))).toBeInstanceOf(Unauthorized);
+  });
+
+  test('of kinds that are not asymmetric signing keys are passed over', async () => {
+    const { verify } = verifier();
+    const { jwk } = first;
+    issuer.keys = [
+      { ...first, jwk: { kty: 'oct', k: 'c2VjcmV0', kid: first.kid } },
+      { ...first, jwk: { ...jwk, use: 'enc' } },
+      { ...first, jwk: { kty: 'unheard-of', kid: first.kid } },
+      first,
+    ];
+    expect(await verify(await issuer.sign())).toBeDefined();
+  });
+});
+
+describe('a key server', () => {
+  test.each<[string, Issuer['answer'] | 'down', RegExp]>([
+    ['that is down', 'down', /cannot be reached \(ECONNREFUSED\)/],
+    ['that answers 500', (response) => response.writeHead(500).end('{"keys":[]}'), /answers with status 500/],
+    ['that answers 404', (response) => response.writeHead(404).end(), /answers with status 404/],
+    [
+      'that redirects',
+      (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+      /answers with status 302/,
+    ],
+    [
+      'that answers HTML',
+      (response) => response.end('<html>hush</html>'),
+      /answers with something that is no JSON Web Key Set/,
+    ],
+    ['that answers nothing', (response) => response.end(), /answers with something that is no JSON Web Key Set/],
+    [
+      'that answers other JSON',
+      (response) => response.end('{"hush":[]}'),
+      /answers with something that is no JSON Web Key Set/,
+    ],
+    ['whose keys are no objects', (response) => response.end('{"keys":["hush"]}'), /no JSON Web Key Set/],
+    ['that hangs up', (response) => response.socket?.destroy(), /cannot be reached \(UND_ERR_SOCKET\)/],
+    ['that never answers', () => {}, /does not answer in time/],
+    ['that never ends its answer', (response) => response.write('{"keys":['), /does not answer in time/],
+    [
+      'that answers without end',
+      (response) => {
+        const chunk = Buffer.alloc(256 * 1024, ' ');
+        const more = () => {
+          while (!response.destroyed && response.write(chunk));
+        };
+        response.on('drain', more);
+        more();
+      },
+      /answers with more than 1048576 bytes/,
+    ],
+  ])('%s makes signed tokens wait, and the log says why', async (_how, answer, why) => {
+    const { verify, reports } = verifier({ timeout: why.source.includes('in time') ? 200 : timing.timeout });
+    const token = await issuer.sign();
+    if (answer === 'down') await issuer.down();
+    else issuer.answer = answer;
+    const error = await errorOf(() => verify(token));
+    expect(error).toBeInstanceOf(KeysUnavailable);
+    expect(error).toMatchObject({ retryAfter: 1, cause: { message: expect.stringMatching(why) } });
+    expect(reports).toEqual([error]);
+    expect(inspect(error)).not.toContain('hush');
+    expect(String(error)).not.toContain('127.0.0.1');
+
+    await issuer.up();
+    issuer.answer = undefined;
+    expect(await verify(token)).toHaveProperty('subject', 'alice');
+  });
+
+  test('that is down leaves access tokens and tokens of known keys alone', async () => {
+    const reports: KeysUnavailable[] = [];
+    const auth = await createAuthenticator(
+      { accessTokens: ['plain'], accessTokensFile: undefined, jwt: settings() },
+      (error) => reports.push(error),
+    );
+    await auth.verify(await issuer.sign(), []);
+    await issuer.down();
+    expect(await auth.verify(await issuer.sign({ sub: 'bob' }), [])).toHaveProperty('subject', 'bob');
+    expect(auth.verify('plain', [])).toBeDefined();
+    expect(reports).toEqual([]);
+  });
+
+  test('that is down makes tokens of unknown keys wait, while forged ones of known keys are refused', async () => {
+    const { verify } = verifier();
+    await verify(await issuer.sign());
+    await issuer.down();
+    const stranger = await signingKey();
+    const unknown = await issuer.sign({}, {}, stranger);
+    const forged = await issuer.sign({}, { kid: first.kid }, stranger);
+    expect(await errorOf(() => verify(unknown))).toBeInstanceOf(KeysUnavailable);
+    expect(await errorOf(() => verify(forged))).toMatchObject({ message: 'The signature of the token is wrong' });
+  });
+
+  test('that is down when the keys are old lets them serve on, for a while, and is reported', async () => {
+    const { verify, reports } = verifier({ refreshAfter: -1 });
+    await verify(await issuer.sign());
+    await issuer.down();
+    expect(await verify(await issuer.sign())).toBeDefined();
+    expect(reports).toHaveLength(1);
+
+    const strict = verifier({ discardAfter: -1 });
+    await issuer.up();
+    await strict.verify(await issuer.sign());
+    await issuer.down();
+    const token = await issuer.sign();
+    expect(await errorOf(() => strict.verify(token))).toBeInstanceOf(KeysUnavailable);
+  });
+
+  test('that was down for a while has its withdrawn keys refused again as soon as it is back', async () => {
+    const { verify, reports } = verifier({ refreshAfter: -1, cooldown: minutes });
+    const old = await issuer.sign();
+    await verify(old);
+    await issuer.down();
+    await verify(old);
+    expect(reports).toHaveLength(1);
+    await issuer.up();
+    const before = issuer.fetches;
+    while (issuer.fetches === before) await verify(old);
+    await setTimeout(50);
+    await issuer.rotate();
+    expect(await errorOf(() => verify(old))).toBeInstanceOf(Unauthorized);
+  });
+
+  test('whose answer is of no use is not read to its end', async () => {
+    const { verify } = verifier({ timeout: 60_000 });
+    const token = await issuer.sign();
+    const closed = new Promise((resolve) => {
+      issuer.answer = (response) => {
+        response.on('close', resolve);
+        response.writeHead(500).write('{');
+      };
+    });
+    expect(await errorOf(() => verify(token))).toBeInstanceOf(KeysUnavailable);
+    await closed;
+  });
+
+  test('that stalls when the keys are old delays the first token only', async () => {
+    const { verify } = verifier({ timeout: 1_500, refreshAfter: -1 });
+    const token = await issuer.sign();
+    await verify(token);
+    issuer.answer = () => {};
+    await verify(token);
+    const start = performance.now();
+    await verify(token);
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
+  test('that fails is left alone for a while, and clients are told how long', async () => {
+    const { verify, reports } = verifier({ pause: 2_000 });
+    issuer.answer = (response) => response.writeHead(500).end();
+    const before = issuer.fetches;
+    const token = await issuer.sign();
+    const errors = await Promise.all(Array.from({ length: 50 }, () => errorOf(() => verify(token))));
+    errors.push(await errorOf(() => verify(token)));
+    for (const error of errors) {
+      expect(error).toBeInstanceOf(KeysUnavailable);
+      expect(error).toMatchObject({ retryAfter: 2 });
+    }
+    expect(issuer.fetches).toBe(before + 1);
+    expect(reports).toHaveLength(1);
+  });
+
+  test('that publishes a key that cannot be used makes its tokens wait until it is mended', async () => {
+    const { verify } = verifier();
+    const token = await issuer.sign();
+    issuer.keys = [{ ...first, jwk: { ...first.jwk, x: 'AAAA' } }];
+    expect(await errorOf(() => verify(token))).toMatchObject({
+      name: 'KeysUnavailable',
+      cause: { message: expect.stringContaining('publishes a key that cannot be used') },
+    });
+    issuer.keys = [first];
+    expect(await verify(token)).toBeDefined();
+  });
+
+  test('that publishes an RSA key of 1024 bits is not trusted with it', async () => {
+    const { verify } = verifier();
+    const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
+    issuer.keys = [{ ...first, jwk: { ...publicKey.export({ format: 'jwk' }), kid: 'small' } }];
+    const token = `${encoded({ alg: 'RS256', kid: 'small' })}.e30.c2ln`;
+    expect(await errorOf(() => verify(token))).toBeInstanceOf(KeysUnavailable);
+  });
+});
+
+test('no refusal holds the token, a part of it or a claim', async () => {
+  const { verify } = verifier();
+  const stranger = await signingKey();
+  const secret = 'hush-hush';
+  const tokens = [
+    await issuer.sign({ sub: secret, exp: inSeconds(-60) }),
+    await issuer.sign({ sub: secret, nbf: inSeconds(60) }),
+    await issuer.sign({ sub: secret, iss: secret }),
+    await issuer.sign({ sub: secret, aud: secret }),
+    await issuer.sign({ sub: secret }, { kid: secret }),
+    await issuer.sign({ sub: secret }, { kid: first.kid }, stranger),
+    `${encoded({ alg: secret })}.e30.c2ln`,
+    secret,
+  ];
+  for (const token of tokens) {
+    const error = await errorOf(() => verify(token));
+    expect(error).toBeInstanceOf(Unauthorized);
+    const shown = inspect(error, { depth: Infinity, showHidden: true });
+    for (const part of [secret, token, ...token.split('.')]) expect(shown).not.toContain(part);
+  }
+});

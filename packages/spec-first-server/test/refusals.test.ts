@@ -1,0 +1,361 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { type Options, serve, withFiles } from '../../../test/support/documents.ts';
+import { DocumentError } from '../src/document/document.ts';
+import type { AnyHandler } from '../src/document/handler-types.ts';
+
+const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
+const DONE = "responses: { '204': { description: done } }";
+const done: AnyHandler = () => ({ status: 204 });
+
+/** What the start says of a document, or of several files: places relative to their folder. */
+async function started(
+  files: string | Record<string, string>,
+  handlers: Record<string, AnyHandler> = { a: done },
+  options?: Options,
+) {
+  const all = typeof files === 'string' ? { 'openapi.yaml': HEAD + files } : files;
+  return withFiles(all, async (folder) => {
+    const relative = (text: string) => text.replaceAll(`${folder}/`, '');
+    try {
+      const { lines, client } = await serve(join(folder, 'openapi.yaml'), handlers, options);
+      const notices = lines.flatMap(({ places }) => (Array.isArray(places) ? places.map(relative) : []));
+      return { notices, client, lines, error: undefined };
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error;
+      return { notices: [], lines: [], error: relative(error.message) };
+    }
+  });
+}
+
+const operation = (members: string, path = '/a') =>
+  `paths:\n  ${path}:\n    get:\n      operationId: a\n      ${members}\n      ${DONE}\n`;
+const schema = (text: string) =>
+  operation('parameters:\n        - { name: q, in: query, schema: { $ref: "#/components/schemas/S" } }') +
+  `components:\n  schemas:\n    S: ${text}\n`;
+
+describe('the start is refused, with the place, for', () => {
+  test.each<[string, string | Record<string, string>, string]>([
+    ['broken YAML', 'paths: { /a: [ }', 'openapi.yaml:3:16 '],
+    ['a key that comes twice', 'paths: {}\npaths: {}\n', 'openapi.yaml:4:1 Map keys must be unique'],
+    [
+      'another version',
+      { 'openapi.yaml': 'openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n' },
+      'openapi.yaml:1:1 must be 3.1.x',
+    ],
+    ['no document at all', { 'openapi.yaml': '- a\n' }, 'openapi.yaml:1:1 an OpenAPI document is an object'],
+    [
+      'a wrong structure',
+      'paths:\n  /a:\n    get: { operationId: 5, responses: {} }\n',
+      'openapi.yaml:5:12 must be string',
+    ],
+    [
+      'a member that is not known',
+      `paths:\n  /a:\n    get: { operationId: a, response: {}, ${DONE} }\n`,
+      'openapi.yaml:5:5 must NOT have unevaluated properties: response',
+    ],
+    [
+      'a reference to nothing',
+      operation("parameters: [{ $ref: '#/components/parameters/P' }]"),
+      'openapi.yaml:7:20 $ref leads to nothing: #/components/parameters/P',
+    ],
+    [
+      'a reference by anchor',
+      schema("{ $ref: '#S' }"),
+      'openapi.yaml:12:5 $ref: #S is an anchor, which is not supported',
+    ],
+    [
+      'references in a circle',
+      schema("{ $ref: '#/components/schemas/T' }\n    T: { $ref: '#/components/schemas/S' }"),
+      'leads back to itself',
+    ],
+    ['a file that is not there', operation("parameters: [{ $ref: 'p.yaml#/P' }]"), 'p.yaml cannot be read'],
+    [
+      'a reference to another host',
+      operation("parameters: [{ $ref: 'https://host.example/p.yaml' }]"),
+      'openapi.yaml:7:20 https://host.example/p.yaml is not fetched',
+    ],
+    [
+      'a fault in another file',
+      {
+        'openapi.yaml': `${HEAD}${operation("parameters: [{ $ref: 'p.yaml#/P' }]")}`,
+        'p.yaml': 'P:\n  name: q\n  in: query\n  schema:\n    type: string\n    pattern: "("\n',
+      },
+      'p.yaml:4:3 ( is not a regular expression',
+    ],
+    [
+      'broken YAML in another file',
+      { 'openapi.yaml': `${HEAD}${operation("parameters: [{ $ref: 'p.yaml#/P' }]")}`, 'p.yaml': 'P: [' },
+      'p.yaml:1:5 ',
+    ],
+    [
+      'a security scheme that is not there',
+      operation('security: [{ token: [] }]'),
+      'openapi.yaml:5:5 security scheme token is not in components.securitySchemes',
+    ],
+    [
+      'a security scheme that nothing verifies',
+      `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`,
+      'openapi.yaml:9:34 nothing verifies credentials of http basic',
+    ],
+    [
+      'two operations of one name',
+      `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: a, ${DONE} } }\n`,
+      'openapi.yaml:5:16 operationId a is also that of get /a',
+    ],
+    ['an operation without a name', `paths:\n  /a: { get: { ${DONE} } }\n`, 'openapi.yaml:4:9 needs an operationId'],
+    [
+      'an operation without a handler',
+      `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b:\n    get: { operationId: b, ${DONE} }\n`,
+      'openapi.yaml:6:5 operation b has no handler',
+    ],
+    [
+      'a handler without an operation',
+      'paths: {}\n',
+      'openapi.yaml:3:1 there is a handler for a, but no such operation',
+    ],
+    [
+      'a bad regular expression',
+      schema('{ type: string, pattern: "[" }'),
+      'openapi.yaml:12:5 [ is not a regular expression',
+    ],
+    [
+      'a bad schema',
+      schema('{ type: strin }'),
+      'openapi.yaml:12:10 must be equal to one of the allowed values (JSON Schema 2020-12)',
+    ],
+    [
+      'a bound of OpenAPI 3.0',
+      schema('{ type: integer, minimum: 1, exclusiveMinimum: true }'),
+      'openapi.yaml:12:37 must be number',
+    ],
+    [
+      'another dialect of JSON Schema',
+      schema('{ $schema: http://json-schema.org/draft-07/schema# }'),
+      'openapi.yaml:12:10 must be JSON Schema 2020-12',
+    ],
+    ['the whole document as a schema', schema('{ items: { $ref: "#" } }'), 'openapi.yaml:12:10 $ref: "#" is the whole'],
+    ['a dynamic reference', schema('{ $dynamicRef: "#x" }'), 'openapi.yaml:12:5 $dynamicRef is not supported'],
+    [
+      'paths that cannot be told apart',
+      `paths:\n  /a/{x}: { get: { operationId: a, parameters: [{ name: x, in: path, required: true, schema: {} }], ${DONE} } }\n  /a/{y}: { get: { operationId: b, parameters: [{ name: y, in: path, required: true, schema: {} }], ${DONE} } }\n`,
+      'openapi.yaml:5:13 /a/{y} cannot be told from /a/{x}',
+    ],
+    [
+      'a path parameter that is not declared',
+      operation('summary: x', '/a/{x}'),
+      'openapi.yaml:5:5 the path has {x}, but no path parameter',
+    ],
+    [
+      'a path parameter that is not in the path',
+      operation('parameters: [{ name: x, in: path, required: true, schema: {} }]'),
+      'openapi.yaml:7:20 path parameter x is not in the path /a',
+    ],
+    [
+      'path parameters without a text between',
+      operation(
+        'parameters: [{ name: x, in: path, required: true, schema: {} }, { name: y, in: path, required: true, schema: {} }]',
+        '/a/{x}{y}',
+      ),
+      'two path parameters need a text between them',
+    ],
+    [
+      'a style of another place',
+      operation('parameters: [{ name: q, in: query, style: matrix, schema: {} }]'),
+      'openapi.yaml:7:20',
+    ],
+    [
+      'a server variable that is not declared',
+      `servers: [{ url: '/{stage}' }]\n${operation('summary: x')}`,
+      'openapi.yaml:3:13 the variable {stage} is not declared',
+    ],
+  ])('%s', async (_title, files, message) => {
+    expect((await started(files)).error).toContain(message);
+  });
+
+  test('an error body that an operation does not declare, once for each place', async () => {
+    const text = operation('summary: x').replace(
+      DONE,
+      `responses: { '204': { description: done }, default: { description: fault, content: { text/plain: {} } } }`,
+    );
+    const { error } = await started(text);
+    expect(error).toMatch(
+      /^openapi.yaml:8:\d+ errorBody in src\/errors.ts makes another body than this: a declares default as text\/plain, not json$/,
+    );
+  });
+
+  test('failures that must have a header which the service does not send, but for its own', async () => {
+    const declaring = (name: string) =>
+      operation('summary: x').replace(
+        DONE,
+        `responses: { '204': { description: done }, 4XX: { description: fault, headers: { ${name}: { required: true, schema: {} } } } }`,
+      );
+    expect((await started(declaring('X-Request-Id'))).error).toBeUndefined();
+    expect((await started(declaring('X-Other'))).error).toMatch(
+      /^openapi.yaml:8:\d+ the service answers with this too, without such headers: let them be optional: .*\/headers\/x-other/,
+    );
+  });
+
+  test('every fault at once', async () => {
+    const { error } = await started(
+      `paths:\n  /a: { get: { ${DONE} } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
+      {},
+    );
+    expect(error?.split('\n')).toEqual([
+      'openapi.yaml:4:9 needs an operationId, which names its handler',
+      'openapi.yaml:5:9 operation b has no handler',
+    ]);
+  });
+});
+
+describe('an operation without a handler', () => {
+  const text = `paths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{ name: q, in: query, schema: { type: integer } }]\n      responses: { '200': { description: done, content: { application/json: { schema: { type: object, required: [n], properties: { n: { type: integer, const: 5 } } } } } }, '404': { description: none } }\n`;
+
+  test('answers 501 if that is asked for', async () => {
+    const { client } = await started(text, {}, { missing: '501' });
+    await client?.get('/a').expect(501);
+    await client?.get('/a?q=x').expect(400);
+  });
+
+  test('is mocked if that is asked for, checked as declared, with the response that the client prefers', async () => {
+    const { client } = await started(text, {}, { missing: 'mock' });
+    await client?.get('/a').expect(200, { n: 5 }).expect('X-Mock', 'true');
+    await client?.get('/a').set('Prefer', 'code=404').expect(404, '');
+    await client?.get('/a').set('Prefer', 'code=500').expect(400);
+    await client?.get('/a?q=x').expect(400);
+  });
+});
+
+describe('a mock', () => {
+  const mocked = async (responses: string, more = '') =>
+    (
+      await started(
+        `paths:\n  /a:\n    get:\n      operationId: a\n      responses: ${responses}\n${more}`,
+        {},
+        { missing: 'mock' },
+      )
+    ).client;
+  const json = (media: string) => `{ '200': { description: it, content: { application/json: ${media} } } }`;
+
+  test('has no body where the status has none', async () => {
+    const client = await mocked(
+      '{ default: { description: any, content: { application/json: { schema: { type: object } } } } }',
+    );
+    for (const status of [204, 304]) await client?.get('/a').set('Prefer', `code=${status}`).expect(status, '');
+  });
+
+  test('is JSON if the client has nothing against it, and something concrete of a range', async () => {
+    const content = 'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
+    const client = await mocked(`{ '200': { description: it, content: { ${content} } } }`);
+    await client?.get('/a').expect(200, { n: 1 });
+    await client?.get('/a').set('Accept', 'application/xml').expect(200).expect('Content-Type', 'application/xml');
+    const any = await mocked("{ '200': { description: it, content: { '*/*': { schema: { type: object } } } } }");
+    await any?.get('/a').expect(200, {});
+    const image = await mocked("{ '200': { description: it, content: { 'image/*': {} } } }");
+    await image?.get('/a').expect(200).expect('Content-Type', 'image/png');
+  });
+
+  test('shows the example that the client names', async () => {
+    const client = await mocked(json('{ examples: { one: { value: 1 }, two: { value: 2 } } }'));
+    await client?.get('/a').expect(200, '1');
+    await client?.get('/a').set('Prefer', 'example=two').expect(200, '2').expect('Preference-Applied', 'example=two');
+    const { body } = (await client?.get('/a').set('Prefer', 'example=three').expect(400)) ?? {};
+    expect(body.message).toBe('/header/Prefer example must be one of the declared examples: one, two');
+  });
+
+  test('has the headers that must be there, by their examples', async () => {
+    const headers = 'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
+    await (await mocked(`{ '204': { description: it, ${headers} } }`))?.get('/a').expect(204).expect('X-Next', 'abc');
+  });
+
+  test('that cannot be made says so, and what would help', async () => {
+    const client = await mocked(json('{ schema: { type: string, pattern: ^abc$ } }'));
+    const { body } = (await client?.get('/a').expect(501)) ?? {};
+    expect(body.message).toMatch(
+      /^no answer could be made: give the response an example in the document \(a answered 200: \/body must match/,
+    );
+    await (await mocked('{}'))?.get('/a').expect(501);
+  });
+});
+
+describe('the start says what is not enforced:', () => {
+  test.each<[string, string, string]>([
+    [
+      'a format that is not known',
+      schema('{ type: string, format: colour }'),
+      'openapi.yaml:12:5 format colour is not known and not checked',
+    ],
+    [
+      'a bound that no double holds',
+      schema('{ type: integer, maximum: 9007199254740993 }'),
+      'openapi.yaml:12:5 maximum is checked only to the nearest double',
+    ],
+    ['a divisor', schema('{ type: integer, multipleOf: 10 }'), 'openapi.yaml:12:5 multipleOf is checked only'],
+    [
+      'defaults of alternatives',
+      schema('{ anyOf: [{ properties: { d: { default: 1 } } }, { type: object }] }'),
+      'openapi.yaml:12:5 defaults inside anyOf and oneOf are not filled in',
+    ],
+    ['nullable', schema('{ type: string, nullable: true }'), 'openapi.yaml:12:5 nullable says nothing in OpenAPI 3.1'],
+    [
+      'a discriminator of inline schemas',
+      schema('{ discriminator: { propertyName: k }, oneOf: [{ type: object }] }'),
+      'openapi.yaml:12:5 discriminator is not enforced',
+    ],
+    [
+      'an operation that can answer nothing',
+      'paths: { /a: { get: { operationId: a } } }',
+      'openapi.yaml:3:16 operation a declares no response',
+    ],
+    [
+      'servers of an operation',
+      operation('servers: [{ url: /x }]'),
+      'openapi.yaml:7:7 servers of a path or an operation are not served',
+    ],
+    [
+      'allowEmptyValue',
+      operation('parameters: [{ name: q, in: query, allowEmptyValue: true, schema: {} }]'),
+      'openapi.yaml:7:20 allowEmptyValue is not granted',
+    ],
+    [
+      'the schema of a stream',
+      `paths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { content: { application/xml: { schema: { type: object } } } }\n      ${DONE}\n`,
+      'openapi.yaml:7:33 bodies of application/xml pass as they are',
+    ],
+    [
+      'encodings',
+      `paths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { content: { multipart/form-data: { schema: {}, encoding: { b: { contentType: image/png } } } } }\n      ${DONE}\n`,
+      'openapi.yaml:7:68 encoding tells files from texts and is not checked',
+    ],
+  ])('%s', async (_title, files, notice) => {
+    const { notices, error } = await started(files);
+    expect(error).toBeUndefined();
+    expect(notices.join('\n')).toContain(notice);
+  });
+
+  test('that a path of the service is the document’s own', async () => {
+    const { lines, client } = await started(operation('summary: x', '/healthz'));
+    expect(lines).toContainEqual(
+      expect.objectContaining({ level: 40, operationId: 'a', msg: expect.stringMatching(/^GET \/healthz is/) }),
+    );
+    await client?.get('/healthz').expect(204);
+  });
+
+  test('each place once, however many operations share it', async () => {
+    const shared = `{ operationId: a, parameters: [{ $ref: '#/components/parameters/p' }], ${DONE} }`;
+    const { notices } = await started(
+      `paths:\n  /a: { get: ${shared}, put: ${shared.replace('a,', 'b,')} }\ncomponents:\n  parameters:\n    p: { name: q, in: query, schema: { format: colour } }\n`,
+      { a: done, b: done },
+    );
+    expect(notices).toHaveLength(1);
+  });
+
+  test('nothing, where all is: int64 to its ends, references and composed schemas', async () => {
+    const { notices, error } = await started(
+      `${schema(
+        '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',
+      )}x-note: { $ref: nowhere.yaml }\n`,
+    );
+    expect({ notices, error }).toEqual({ notices: [], error: undefined });
+  });
+});

@@ -1,0 +1,211 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
+import type { AnyHandler } from '../src/document/handler-types.ts';
+import { HttpError } from '../src/response/http-error.ts';
+import type { ErrorBody } from '../src/response/problem.ts';
+
+type Served = Awaited<ReturnType<typeof serve>>;
+
+const complaints = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'error')];
+afterEach(() => {
+  for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled();
+});
+
+/** What comes back for bytes that no client library would send. */
+async function raw(server: Server, bytes: string): Promise<string> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.end(bytes);
+  return text(socket);
+}
+
+async function listening({ app }: Served): Promise<Server> {
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return server;
+}
+
+describe('credentials', () => {
+  let served: Served;
+  let server: Server;
+  const called = jest.fn<AnyHandler>(() => ({ status: 200, body: {} }));
+  beforeAll(async () => {
+    const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'body'];
+    served = await serve(documentFile('security.yaml'), Object.fromEntries(ids.map((id) => [id, called])));
+    server = await listening(served);
+  });
+  afterAll(() => void server.close());
+
+  test.each([
+    'GET http://elsewhere.example/secured HTTP/1.1',
+    'GET HTTP://elsewhere.example/secured?a=1 HTTP/1.1',
+    'GET /%73ecured HTTP/1.1',
+    'HEAD /secured HTTP/1.1',
+    'GET /secured?x=/open HTTP/1.1',
+  ])('are asked for by %s', async (line) => {
+    called.mockClear();
+    const answer = await raw(server, `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1.1 401 /);
+    expect(answer).toMatch(/\r\nWWW-Authenticate: Bearer\r\n/i);
+    expect(called).not.toHaveBeenCalled();
+  });
+
+  test.each([
+    'Basic xxbearerxx',
+    'Basic bearer good',
+    'Bearer',
+    'Bearer good, x',
+    'good',
+    'Bearergood',
+    'Bearer\tgood',
+  ])('are not those of "Authorization: %s"', async (authorization) => {
+    called.mockClear();
+    await served.client.get('/secured').set('Authorization', authorization).expect(401);
+    expect(called).not.toHaveBeenCalled();
+  });
+
+  test.each(['//secured', '/secured/', '/SECURED', '/x/../secured', '/secured%2F', '/./secured'])(
+    'do not matter where there is nothing: %s',
+    async (path) => {
+      const answer = await raw(server, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
+      expect(answer).toMatch(/^HTTP\/1.1 404 /);
+    },
+  );
+
+  test('may stand in a cookie for the schemes that say so only', async () => {
+    await served.client.get('/secured').set('Cookie', 'bearer=good; undefined=good').expect(401);
+  });
+});
+
+describe('content types of clients', () => {
+  test('leave nothing behind, and choose no validator of another operation', async () => {
+    const { client, app } = await serve(documentFile('bodies.yaml'), {}, { missing: 'mock' });
+    const server = createServer(app).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/bodies`;
+    const flood = async (from: number, count: number) => {
+      for (let index = from; index < from + count; index++) {
+        const type =
+          index % 2 === 0 ? `application/json; x=${index}` : `image/x${index}; POST-/operation-request/0=${index}`;
+        const response = await fetch(url, { method: 'POST', headers: { 'Content-Type': type }, body: '{"text":"a"}' });
+        expect(response.status).toBe(200);
+        await response.arrayBuffer();
+      }
+    };
+    setFlagsFromString('--expose-gc');
+    const collect: () => void = runInNewContext('gc');
+    const used = () => {
+      collect();
+      return process.memoryUsage().heapUsed;
+    };
+    try {
+      await flood(0, 200);
+      const before = used();
+      await flood(200, 1500);
+      expect((used() - before) / 1500).toBeLessThan(3000);
+      await client.post('/bodies').set('Content-Type', 'request/0').send('{}').expect(415);
+      await client.post('/bodies').set('Content-Type', 'request/none').send('{}').expect(415);
+      await client.post('/bodies').set('Content-Type', '__proto__').send('{}').expect(415);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+});
+
+describe('a body that is required', () => {
+  test.each([
+    ['no body', ''],
+    ['no body of a type', 'Content-Type: application/json\r\n'],
+    ['a length of nothing', 'Content-Type: application/json\r\nContent-Length: 0\r\n'],
+    ['chunks of nothing', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'],
+  ])('is not replaced by %s', async (_title, headers) => {
+    const called = jest.fn<AnyHandler>(echo);
+    const served = await serve(documentFile('schemas.yaml'), { pet: called }, { missing: 'mock' });
+    const server = await listening(served);
+    const end = headers.includes('chunked') ? '0\r\n\r\n' : '';
+    const answer = await raw(server, `POST /pets HTTP/1.1\r\nHost: a\r\nConnection: close\r\n${headers}\r\n${end}`);
+    server.close();
+    expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer).toContain('/body is required, as application/json');
+    expect(called).not.toHaveBeenCalled();
+  });
+
+  test('may not be null, false, 0 or an empty text either', async () => {
+    const { client } = await serve(documentFile('schemas.yaml'), { pet: echo }, { missing: 'mock' });
+    for (const body of ['null', 'false', '0', '""', '[]']) {
+      const refused = await client.post('/pets').set('Content-Type', 'application/json').send(body).expect(400);
+      expect(refused.body.message).toContain('/body must be object');
+    }
+  });
+});
+
+describe('failures', () => {
+  const mediaType = 'application/json';
+  const proved: ErrorBody['make'] = ({ status, message }) => ({ title: message, status });
+
+  test('have no page, no stack and no echo, also when their own body breaks the contract', async () => {
+    const { script, handler } = scripted();
+    let make = proved;
+    const served = await serve(
+      documentFile('errors.yaml'),
+      { things: handler },
+      { errorBody: { make: (error) => make(error), mediaType } },
+    );
+    const post = (body = '{"a":1}') => served.client.post('/things').set('Content-Type', 'application/json').send(body);
+    script.next = () => {
+      throw new HttpError(409, 'taken');
+    };
+    expect((await post().expect(409)).body).toEqual({ title: 'taken', status: 409 });
+
+    make = (error) => (error.status === 409 ? { wrong: true } : proved(error));
+    const broken = await post().expect(500);
+    expect(broken.body).toEqual({ title: expect.any(String), status: 500 });
+    expect(JSON.stringify(served.lines)).toContain('/body/title must have required property');
+
+    for (const wrong of [() => ({ wrong: true }), () => 5n, (): never => raise(), () => undefined]) {
+      make = wrong;
+      const answer = await post().expect(500).expect('Content-Type', 'application/json');
+      expect(answer.body).toEqual({ error: 500, message: expect.any(String) });
+      const nowhere = await served.client.get('/nowhere');
+      expect(nowhere.headers['content-type']).toMatch(/^application\/json/);
+      expect(nowhere.text).not.toContain('<');
+    }
+    make = proved;
+    expect((await post('{"secret":').expect(400)).text).not.toContain('secret');
+  });
+
+  test('of 500 and above are checked like any other reply', async () => {
+    const { script, handler } = scripted();
+    const { client } = await serve(
+      documentFile('errors.yaml'),
+      { things: handler },
+      { errorBody: { make: proved, mediaType } },
+    );
+    script.next = () => ({ status: 503, body: { title: 'a', status: 503 } });
+    await client.post('/things').send({ a: 1 }).expect(503);
+    script.next = () => ({ status: 503, body: { title: 'a' } });
+    await client.post('/things').send({ a: 1 }).expect(500);
+  });
+
+  test('name every violation, the first ones where there are thousands', async () => {
+    const { client } = await serve(documentFile('parameters.yaml'), { plain: echo }, { missing: 'mock' });
+    const { body } = await client.get('/plain/x?limit=0&exact=2').expect(400);
+    expect(body.message.split('; ')).toEqual([
+      '/path/id must be integer',
+      '/query/limit must be >= 1',
+      '/query/exact must be boolean',
+    ]);
+    const many = Array.from({ length: 1000 }, (_, index) => `x${index}=1`).join('&');
+    expect((await client.get(`/plain/1?${many}`).expect(400)).body.message).toMatch(/; and 980 more$/);
+  });
+});
+
+function raise(): never {
+  throw new Error('no error body');
+}

@@ -1,0 +1,311 @@
+import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { isDeepStrictEqual } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { freePort } from '../../../test/support/free-port.ts';
+import { copyProject, end, get, groupRuns, placeOf, poll, type Running, start } from '../../../test/support/project.ts';
+
+/** A document with two operations, one of which greets with `word`. */
+const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
+info: { title: Greetings, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+servers: [{ url: 'http://greetings.example/v1' }]
+security: []
+paths:
+  /greeting:
+    get:
+      operationId: greet
+      summary: A greeting
+      responses:
+        '200':
+          description: It
+          content:
+            application/json:
+              schema: ${greeting}
+        4XX: { description: No greeting }
+  /farewell:
+    get:
+      operationId: leave
+      summary: A farewell
+      responses:
+        '200': { description: It }
+        '404': { description: No farewell }
+`;
+
+const backend = (operation: string, handler = '', top = '') => `
+import type { defaults, operations, security } from '../../../test/generated/openapi.ts';
+import { implement } from '../../../test/scripts/operations.ts';
+${top}
+export const openBackend = async (..._: unknown[]) => ({
+  place: 'nowhere',
+  ready: async () => undefined,
+  waiting: () => 0,
+  close: async () => undefined,
+  handlers: implement<{ operations: Pick<operations, '${operation}'>; security: security; defaults: defaults }>({
+    ${handler}
+  }),
+});
+`;
+const handlers = (greet: string, top?: string) => backend('greet', `async greet() {\n      ${greet}\n    },`, top);
+
+const SERVED = /^Served\. .*$/m;
+const NOT_SERVED = '^Not served: the last good version answers on\\.$';
+
+const folders: string[] = [];
+const files = () => {
+  const folder = copyProject();
+  folders.push(folder);
+  // What the project has for another document is no part of what is checked.
+  const tsconfig = JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8'));
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...tsconfig, include: ['src/main.ts'] }));
+  writeFileSync(join(folder, 'src/backend.ts'), backend('forget'));
+  return {
+    folder,
+    path: (name: string) => join(folder, name),
+    write: (name: string, text: string) => writeFileSync(join(folder, name), text),
+  };
+};
+const dev = async (folder: string) => {
+  const port = await freePort();
+  return {
+    loop: start(folder, ['scripts/dev.ts'], { LOG_LEVEL: 'error', PORT: String(port) }),
+    url: `http://127.0.0.1:${port}/v1`,
+  };
+};
+
+afterAll(() => {
+  for (const folder of folders) rmSync(folder, { recursive: true });
+});
+
+describe('npm run dev', () => {
+  const { folder, path, write } = files();
+  let loop: Running;
+  let url: string;
+  let polled: ReturnType<typeof poll>;
+  const greeting = () => get(`${url}/greeting`);
+  /** Does something, and waits until the loop has said what is to come of it. */
+  const following = async (save: () => void, pattern = SERVED) => {
+    loop.forget();
+    save();
+    await loop.said(pattern);
+  };
+  /** Waits for a greeting: one save can be followed twice, and "Served" can have been said of what was saved before. */
+  const greets = async (text: string, mock?: string) => {
+    const awaited = { text, mock };
+    let seen: unknown;
+    for (let waited = 0; waited < 400 && !isDeepStrictEqual(seen, awaited); waited++) {
+      const { text, headers } = await greeting();
+      seen = { text, mock: headers['x-mock'] };
+      await pause(50);
+    }
+    expect(seen).toEqual(awaited);
+  };
+
+  beforeAll(async () => {
+    write('openapi.yaml', contract('hello'));
+    ({ loop, url } = await dev(folder));
+    await loop.said(SERVED);
+    polled = poll(`${url}/greeting`);
+  });
+  afterAll(async () => {
+    await polled.stop();
+    end(loop);
+  });
+
+  test('serves the document at once and names what is left to write, with its place', async () => {
+    expect(loop.output()).toContain(
+      [
+        'Left to write, mocked until then:',
+        `openapi.yaml:${placeOf(path('openapi.yaml'), 'get:')} operation greet has no handler`,
+        'openapi.yaml:18:5 operation leave has no handler',
+        '',
+      ].join('\n'),
+    );
+  });
+
+  test('answers operations without a handler from the document, marked', async () => {
+    const { status, headers, text } = await get(`${url}/greeting`);
+    expect({ status, text }).toEqual({ status: 200, text: '"hello"' });
+    expect(headers['x-mock']).toBe('true');
+    expect((await get(`${url}/farewell`, { Prefer: 'code=404' })).status).toBe(404);
+  });
+
+  test('follows a save of the document, with its types', async () => {
+    await following(() => write('openapi.yaml', contract('hi')));
+    await greets('"hi"', 'true');
+    expect(readFileSync(path('generated/openapi.ts'), 'utf8')).toContain('"application/json": "hi"');
+  });
+
+  test('shows a mistake with its place and rule, answers on, and recovers when it is mended', async () => {
+    const fault = contract('oops').replace('operationId: leave', 'operationId: greet');
+    const duplicate = `^openapi\\.yaml:19:7 operation-operationId-unique [\\s\\S]*${NOT_SERVED}`;
+    await following(() => write('openapi.yaml', fault), new RegExp(duplicate, 'm'));
+    await following(
+      () => write('openapi.yaml', '{'),
+      new RegExp(`^openapi\\.yaml:\\d+:\\d+ document [\\s\\S]*${NOT_SERVED}`, 'm'),
+    );
+    expect((await greeting()).text).toBe('"hi"');
+    await following(() => write('openapi.yaml', contract('mended')));
+    await greets('"mended"', 'true');
+  });
+
+  test('follows an editor that puts a new file in the place of the old one', async () => {
+    await following(() => {
+      write('openapi.yaml~', contract('renamed'));
+      renameSync(path('openapi.yaml~'), path('openapi.yaml'));
+    });
+    await greets('"renamed"', 'true');
+  });
+
+  test('follows a file that the document references since its last save, even one that comes later', async () => {
+    const unresolved = new RegExp(`^openapi\\.yaml:15:23 no-unresolved-refs [\\s\\S]*${NOT_SERVED}`, 'm');
+    await following(() => write('openapi.yaml', contract('', '{ $ref: parts/greeting.yaml }')), unresolved);
+    await following(() => {
+      mkdirSync(path('parts'));
+      write('parts/greeting.yaml', 'const: part');
+    });
+    await greets('"part"', 'true');
+    await following(() => write('parts/greeting.yaml', 'const: other part'));
+    await greets('"other part"', 'true');
+  });
+
+  test('says what the compiler misses', async () => {
+    await loop.said(/^The types do not fit:\nsrc\/backend\.ts:\d+:\d+ TS\d+ .*forget/m);
+  });
+
+  test('follows handlers, and names only what is still left', async () => {
+    await following(() => {
+      write('openapi.yaml', contract('', '{ type: string }'));
+      write('src/backend.ts', handlers("return { status: 200, body: 'served' };"));
+    }, /^Left to write, mocked until then:\n\S+ operation leave has no handler\nServed\. /m);
+    await greets('"served"');
+    await loop.said(/^The types fit\.$/m);
+  });
+
+  test('keeps the last good server when a handler has a syntax error or cannot be loaded, and says where', async () => {
+    await following(
+      () => write('src/backend.ts', handlers('return = {};')),
+      new RegExp(`src/backend\\.ts:12\n[\\s\\S]*${NOT_SERVED}`, 'm'),
+    );
+    await following(
+      () => write('src/backend.ts', handlers('', "throw new Error('no thanks');")),
+      new RegExp(`no thanks\n.*src/backend\\.ts:4:7[\\s\\S]*${NOT_SERVED}`, 'm'),
+    );
+    expect((await greeting()).text).toBe('"served"');
+  });
+
+  test('gives up on a start that hangs when something newer is saved', async () => {
+    write('src/backend.ts', handlers('', 'await new Promise(() => setInterval(() => 0, 1e6));'));
+    await pause(500);
+    await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")));
+    await greets('"newer"');
+  });
+
+  test('ends no server that serves by the time at which its start would be given up', async () => {
+    const slow = (text: string) => {
+      const top = `import { writeFileSync } from 'node:fs'; writeFileSync('slow-${text}', '');
+await new Promise((done) => setTimeout(done, 1200));`;
+      return handlers(`return { status: 200, body: '${text}' };`, top);
+    };
+    write('src/backend.ts', slow('first'));
+    await eventually(() => existsSync(path('slow-first')));
+    write('src/backend.ts', slow('second'));
+    await greets('"second"');
+  });
+
+  test('serves the last of many quick saves', async () => {
+    for (let count = 0; count < 20; count++) {
+      write('src/backend.ts', handlers(`return { status: 200, body: 'quick ${count}' };`));
+      await pause(20);
+    }
+    await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'last' };")));
+    await greets('"last"');
+    await pause(300);
+    expect((await greeting()).text).toBe('"last"');
+  });
+
+  test('has refused no connection and cut off no answer all the while', async () => {
+    await polled.stop();
+    expect(polled.failures).toEqual([]);
+    expect([...polled.answers.keys()].filter((answer) => !answer.startsWith('200 '))).toEqual([]);
+    expect(polled.answers.size).toBeGreaterThanOrEqual(8);
+  });
+
+  test('ends with everything it started when Ctrl-C reaches all of it', async () => {
+    process.kill(-(loop.child.pid ?? 0), 'SIGINT');
+    expect(await loop.exit).toBe(0);
+    expect(groupRuns(loop)).toBe(false);
+  });
+});
+
+describe('npm run dev with a server that ends', () => {
+  const { folder, write } = files();
+  let loop: Running;
+  afterAll(() => end(loop));
+
+  test('starts it again, and waits for a save if it ends at once', async () => {
+    write('openapi.yaml', contract('', '{ type: string }'));
+    write('src/backend.ts', handlers('process.exit(3);'));
+    const started = await dev(folder);
+    loop = started.loop;
+    const greet = () => get(`${started.url}/greeting`).catch(() => undefined);
+    await loop.said(SERVED);
+    await pause(1100);
+    await greet();
+    await loop.said(/^The server ended and is started again\.\nServed\. /m);
+    expect((await get(`${started.url}/farewell`)).status).toBe(200);
+    // Whoever starts from here on ends at its first answer.
+    const polled = poll(`${started.url}/greeting`);
+    await loop.said(/^The server ended soon after its start\.\nNot served: mend it and save\.$/m);
+    await polled.stop();
+    loop.forget();
+    write('src/backend.ts', handlers("return { status: 200, body: 'mended' };"));
+    await loop.said(SERVED);
+    expect((await greet())?.text).toBe('"mended"');
+  });
+});
+
+describe('npm run dev with a document that is broken', () => {
+  const { folder, path, write } = files();
+  let loop: Running;
+  afterAll(() => end(loop));
+
+  test('waits until it is mended, and ends on SIGTERM with everything it started', async () => {
+    rmSync(path('openapi.yaml'));
+    const started = await dev(folder);
+    loop = started.loop;
+    await loop.said(/^Not served: mend it and save\.$/m);
+    expect(loop.output()).toMatch(/^openapi\.yaml:1:1 document /m);
+    write('openapi.yaml', contract('hello'));
+    await loop.said(SERVED);
+    expect((await get(`${started.url}/greeting`)).text).toBe('"hello"');
+    loop.child.kill('SIGTERM');
+    expect(await loop.exit).toBe(0);
+    expect(groupRuns(loop)).toBe(false);
+  });
+
+  test('leaves nothing behind when it is killed', async () => {
+    ({ loop } = await dev(folder));
+    await loop.said(SERVED);
+    loop.child.kill('SIGKILL');
+    for (let waited = 0; waited < 500 && groupRuns(loop); waited++) await pause(10);
+    expect(groupRuns(loop)).toBe(false);
+  });
+});
+
+describe('the command line of npm run dev', () => {
+  const project = join(import.meta.dirname, '../../..');
+
+  test('refuses what it does not know, and says what is right', async () => {
+    const loop = start(project, ['scripts/dev.ts', '--fast']);
+    expect(await loop.exit).toBe(1);
+    expect(loop.output()).toContain("Unknown option '--fast'");
+  });
+
+  test('refuses a wrong variable', async () => {
+    const loop = start(project, ['scripts/dev.ts'], { PORT: 'x' });
+    expect(await loop.exit).toBe(1);
+    expect(loop.output()).toContain('PORT is "x", but must be an integer');
+  });
+});

@@ -1,0 +1,334 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+
+const TYPES = 'generated/openapi.ts';
+
+/** Runs a test in a folder that holds the files. */
+function inFolder(files: Readonly<Record<string, string>>, use: (folder: string) => void): void {
+  const folder = mkdtempSync(join(tmpdir(), 'generate-test-'));
+  try {
+    for (const [name, text] of Object.entries(files)) {
+      mkdirSync(dirname(join(folder, name)), { recursive: true });
+      writeFileSync(join(folder, name), text);
+    }
+    use(folder);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function run(cwd: string, script: string, ...args: string[]) {
+  const { OPENAPI_FILE: _, ...env } = process.env;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [resolve(script), ...args], {
+    cwd,
+    env,
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+const generate = (cwd: string, ...args: string[]) => run(cwd, 'scripts/generate.ts', ...args);
+
+const typesIn = (folder: string) => readFileSync(join(folder, TYPES), 'utf8');
+
+const HEAD = `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+servers: [{ url: 'https://garden.test' }]
+`;
+
+const SMALL = `${HEAD}security: []
+paths:
+  /plants:
+    get:
+      operationId: listPlants
+      summary: Lists plants.
+      responses:
+        '200':
+          description: Plants.
+          content:
+            application/json:
+              schema: { $ref: 'schemas/plant.yaml#/Plant' }
+        '400': { description: No plants. }
+`;
+
+const PLANT = `Plant:
+  type: object
+  properties:
+    name: { type: string }
+    next: { $ref: '#/Plant' }
+`;
+
+describe('npm run generate', () => {
+  test('writes the same types for a document in several files each time, wherever it stands', () => {
+    const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT };
+    inFolder(files, (folder) => {
+      expect(generate(folder)).toMatchObject({
+        status: 0,
+        stderr: '',
+        stdout: expect.stringContaining(`${TYPES} written`),
+      });
+      const types = typesIn(folder);
+      expect(types).toMatch(/^\/\*\*\n \* Generated .* by "npm run generate"\. Do not edit/);
+      expect(types).toContain('next?: components["schemas"]["Plant"];');
+      expect(generate(folder, '--check')).toMatchObject({ status: 0, stderr: '' });
+      inFolder(files, (other) => {
+        generate(other);
+        expect(typesIn(other)).toBe(types);
+      });
+    });
+  });
+
+  test('says with --check what is stale and how to mend it, and writes nothing', () => {
+    inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, (folder) => {
+      expect(generate(folder, '--check')).toMatchObject({
+        status: 1,
+        stderr: expect.stringContaining('is missing: run "npm run generate"'),
+      });
+      expect(existsSync(join(folder, TYPES))).toBe(false);
+      generate(folder);
+      const types = typesIn(folder);
+      writeFileSync(
+        join(folder, 'schemas/plant.yaml'),
+        PLANT.replace('name: { type: string }', 'name: { type: boolean }'),
+      );
+      const { status, stdout, stderr } = generate(folder, '--check');
+      expect(status).toBe(1);
+      expect(stdout).toMatch(/^\+ {13}name\?: boolean;$/m);
+      expect(stdout).toMatch(/^- {13}name\?: string;$/m);
+      expect(stdout).not.toContain('operations');
+      expect(stderr).toContain('is stale, openapi.yaml says otherwise: run "npm run generate" and commit the result');
+      expect(typesIn(folder)).toBe(types);
+    });
+  });
+
+  test('names file, line, column and rule of an error, in a referenced file too, and leaves the types as they are', () => {
+    const files = {
+      'openapi.yaml': SMALL.replace('      summary: Lists plants.\n', ''),
+      'schemas/plant.yaml': PLANT.replace('type: object', 'type: objekt'),
+      [TYPES]: '// as before\n',
+    };
+    inFolder(files, (folder) => {
+      const { status, stderr } = generate(folder);
+      expect(status).toBe(1);
+      expect(stderr).toContain(
+        'openapi.yaml:7:5 operation-summary Operation object should contain `summary` field. (warning)\n',
+      );
+      expect(stderr).toMatch(/^schemas\/plant\.yaml:2:9 struct `type` can be one of .* Did you mean object\?$/m);
+      expect(stderr).toContain(`openapi.yaml has an error, ${TYPES} stays as it is`);
+      expect(typesIn(folder)).toBe('// as before\n');
+    });
+  });
+
+  test.each([
+    ['text that is no YAML', 'openapi: 3.1.0\npaths: [\n', 'openapi.yaml:3:1 document unexpected end of the stream'],
+    ['a reference to nothing', SMALL, "openapi.yaml:15:23 no-unresolved-refs Can't resolve $ref: ENOENT"],
+    [
+      'an operation without a name',
+      SMALL.replace('operationId: listPlants', 'x-a: b'),
+      'openapi.yaml:7:5 operation-operationId ',
+    ],
+  ])('stops at %s', (_, text, finding) => {
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      expect(generate(folder)).toMatchObject({ status: 1, stderr: expect.stringContaining(finding) });
+      expect(existsSync(join(folder, TYPES))).toBe(false);
+    });
+  });
+
+  test('takes what is a matter of taste for no fault, and says nothing of webhooks, which are not served', () => {
+    const text = `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+paths: { /plants/: { get: { operationId: listPlants, responses: { '200': { description: Plants. }, '400': { description: None. } } } } }
+webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
+`;
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      const { status, stderr } = generate(folder);
+      expect(status).toBe(0);
+      const rules = ['no-empty-servers', 'no-path-trailing-slash', 'operation-summary', 'security-defined'];
+      expect(
+        stderr
+          .match(/^openapi\.yaml:\d+:\d+ [\w-]+ .*\(warning\)$/gm)
+          ?.map((line) => line.split(' ')[1])
+          .sort(),
+      ).toEqual(rules);
+      expect(stderr.trim().split('\n')).toHaveLength(rules.length);
+    });
+  });
+
+  test('shows warnings and goes on, for the document that OPENAPI_FILE in .env names, with no paths in it', () => {
+    const text = HEAD.replace(', identifier: MIT', '');
+    inFolder({ 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' }, (folder) => {
+      const { status, stderr } = generate(folder);
+      expect(stderr).toMatch(/^garden\.yaml:2:\d+ info-license-strict .* \(warning\)\n$/);
+      expect(status).toBe(0);
+      expect(typesIn(folder)).toMatch(/export interface operations \{\n\}\n.*\nexport interface security \{\n\}\n/);
+    });
+  });
+
+  test('stops at a file .env that cannot be read', () => {
+    inFolder({ 'openapi.yaml': SMALL, '.env/text': '' }, (folder) => {
+      expect(generate(folder)).toEqual({ status: 1, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
+    });
+  });
+
+  test('refuses flags that it does not know and explains those that it does', () => {
+    inFolder({}, (folder) => {
+      expect(generate(folder, '--chek')).toMatchObject({ status: 2, stderr: expect.stringContaining("'--chek'") });
+      expect(generate(folder, 'openapi.yaml').status).toBe(2);
+      expect(generate(folder, '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--check') });
+    });
+  });
+});
+
+const EVERYTHING = `${HEAD}security: [{ key: [] }]
+webhooks:
+  grown: { post: { operationId: grown, summary: Grown., responses: { '204': { description: Seen. }, '400': { description: No. } } } }
+paths:
+  /plants/{id}:
+    parameters:
+      - { name: id, in: path, required: true, schema: { type: integer } }
+      - { name: limit, in: query, schema: { $ref: '#/components/schemas/Limit' } }
+    get:
+      operationId: readPlant
+      summary: Reads.
+      security: []
+      parameters:
+        - { name: sort, in: query, required: true, schema: { type: string, default: name } }
+        - { name: Authorization, in: header, required: true, schema: { type: string } }
+        - { name: X-Trace, in: header, schema: { type: string, default: none } }
+        - { name: size, in: query, content: { text/plain: { schema: { type: integer } } } }
+        - { name: filter, in: query, content: { application/json: { schema: { type: object, properties: { kind: { type: string } } } } } }
+      responses:
+        '200':
+          description: 'A plant, */ and all.'
+          headers:
+            X-Count: { $ref: '#/components/headers/Count' }
+          content: { application/json: { schema: { $ref: '#/components/schemas/Plant' } } }
+        4XX: { description: No. }
+    put:
+      operationId: plants/replace
+      summary: Replaces.
+      security: [{ key: [] }, {}]
+      requestBody:
+        required: true
+        content:
+          application/json: { schema: { $ref: '#/components/schemas/Plant' } }
+          image/png: { schema: { type: string, format: binary } }
+          multipart/form-data:
+            encoding: { meta: { contentType: application/json } }
+            schema:
+              type: object
+              required: [photo, scan, meta, note]
+              properties:
+                photo: { type: string, format: binary }
+                scan: {}
+                meta: {}
+                note: { type: string }
+                code: { type: string, format: binary, contentEncoding: base64 }
+                marked: { x-note: big }
+                more: { type: array, items: { type: string, contentMediaType: image/png } }
+      responses: { '204': { description: Done. }, '400': { description: No. } }
+  /same: { $ref: '#/components/pathItems/Same' }
+components:
+  securitySchemes: { key: { type: apiKey, in: header, name: X-Key } }
+  headers: { Count: { schema: { type: integer } } }
+  pathItems:
+    Same: { delete: { operationId: removeAll, summary: Removes., responses: { '204': { description: Done. }, '400': { description: No. } } } }
+  schemas:
+    Limit: { type: integer, format: int32, default: 10 }
+    Stamp: { type: string, readOnly: true }
+    Plant:
+      type: object
+      required: [wide, safe, half, level, maybe, mixed, pair, free, born, secret, next]
+      properties:
+        wide: { type: integer }
+        safe: { type: integer, exclusiveMinimum: 0, maximum: 9007199254740991 }
+        half: { type: integer, minimum: 0, maximum: 18446744073709551615 }
+        level: { type: integer, enum: [1, 2] }
+        maybe: { type: [integer, 'null'] }
+        mixed: { type: integer, allOf: [{ minimum: 1 }] }
+        pair: { type: array, minItems: 1, prefixItems: [{ type: integer }, { type: string }], items: false }
+        free: { type: object }
+        born: { $ref: '#/components/schemas/Stamp' }
+        secret: { type: string, writeOnly: true }
+        next: { type: array, items: { $ref: '#/components/schemas/Plant/$defs/Link' } }
+      $defs: { Link: { type: object, required: [to], properties: { to: { type: integer, format: int32, readOnly: true } } } }
+      anyOf: [{ type: object, required: [a], properties: { a: { type: string } } }, { type: object, required: [b], properties: { b: { type: string } } }]
+`;
+
+const CLAIMS = `import type { components, defaults, Int64, operations, Readable, security, Writable } from '../../../test/scripts/generated/openapi.ts';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Plant = components['schemas']['Plant'];
+type Read = operations['readPlant'];
+type Bodies = operations['plants/replace']['requestBody']['content'];
+type Form = Bodies['multipart/form-data'];
+type Reply = Readable<Plant>;
+type Request = Writable<Plant>;
+
+const claims: true[] = [
+  true satisfies Same<Int64, number | bigint>,
+  true satisfies Same<Plant['wide'], Int64>,
+  true satisfies Same<Plant['safe'], number>,
+  true satisfies Same<Plant['half'], Int64>,
+  true satisfies Same<Plant['level'], 1 | 2>,
+  true satisfies Same<Plant['maybe'], Int64 | null>,
+  true satisfies Same<Extract<Plant['mixed'], bigint>, bigint>,
+  true satisfies Same<Plant['pair'], [Int64, string?]>,
+  true satisfies Same<Plant['free'], Record<string, unknown>>,
+  true satisfies Same<Read['parameters']['path'], { id: Int64 }>,
+  true satisfies Same<NonNullable<Read['parameters']['query']>['filter'], { kind?: string } | undefined>,
+  true satisfies Same<NonNullable<Read['parameters']['query']>['size'], Int64 | undefined>,
+  true satisfies Same<keyof NonNullable<Read['parameters']['header']>, 'X-Trace'>,
+  true satisfies Same<Read['responses'][200]['headers']['X-Count'], Int64 | undefined>,
+  true satisfies Same<Form, { photo: Blob; scan: Blob; meta: unknown; note: string; code?: string; marked?: Blob; more?: Blob[] }>,
+  true satisfies Same<Bodies['image/png'], string>,
+  true satisfies Same<security['readPlant'], 'none'>,
+  true satisfies Same<security['plants/replace'], 'optional'>,
+  true satisfies Same<security['removeAll'], 'required'>,
+  true satisfies Same<keyof operations, keyof security>,
+  true satisfies Same<defaults['readPlant'], { query: 'limit'; header: 'X-Trace' }>,
+  true satisfies Same<defaults['plants/replace'], { query: 'limit' }>,
+  true satisfies Same<keyof defaults, 'readPlant' | 'plants/replace'>,
+  true satisfies Same<Reply['born'], string>,
+  true satisfies Same<Reply['next'], { to: number }[]>,
+  true satisfies Same<Request['secret'], string>,
+  true satisfies Same<Request['next'], {}[]>,
+  true satisfies Same<'secret' extends keyof Reply ? true : false, false>,
+  true satisfies Same<'born' extends keyof Request ? true : false, false>,
+  true satisfies Same<Writable<Form>['photo'], Blob>,
+  true satisfies Same<Readable<Plant>['pair'], [Int64, string?]>,
+];
+
+const common = { wide: 1n, safe: 1, half: 1, level: 1, maybe: null, mixed: 1, pair: [1], free: { any: 1 } } as const;
+export const reply: Reply = { ...common, pair: [1], born: 'today', next: [{ to: 1 }], a: 'x' };
+export const request: Request = { ...common, pair: [1, 'x'], secret: 's', next: [{}], b: 'x' };
+// @ts-expect-error a reply holds what is readOnly
+export const unborn: Reply = { ...common, pair: [1], next: [], a: 'x' };
+// @ts-expect-error one of the alternatives holds beside the properties
+export const neither: Reply = { ...common, pair: [1], born: 'today', next: [] };
+export default claims;
+`;
+
+describe('the types', () => {
+  test('say what the server does with integers, files, directions, defaults, credentials and tuples', () => {
+    const project = {
+      extends: resolve('tsconfig.json'),
+      compilerOptions: { typeRoots: [resolve('node_modules/@types')], incremental: false },
+      include: ['claims.ts', 'generated'],
+    };
+    const files = {
+      'openapi.yaml': EVERYTHING,
+      'claims.ts': CLAIMS,
+      'package.json': '{ "type": "module" }',
+      'tsconfig.json': JSON.stringify(project),
+    };
+    inFolder(files, (folder) => {
+      expect(generate(folder)).toMatchObject({ status: 0, stderr: '' });
+      expect(run(folder, 'node_modules/typescript/bin/tsc', '-p', '.')).toMatchObject({ status: 0, stdout: '' });
+      expect(typesIn(folder)).not.toContain('grown');
+    });
+  });
+});
