@@ -12,7 +12,8 @@ import type { Authenticator } from '../../packages/spec-first-server/src/securit
 import { Forbidden, Unauthorized } from '../../packages/spec-first-server/src/security/tokens.ts';
 
 /** The path of one of the documents under `test/documents`. */
-export const documentFile = (name: string): string => fileURLToPath(new URL(`../../packages/spec-first-server/test/documents/${name}`, import.meta.url));
+export const documentFile = (name: string): string =>
+  fileURLToPath(new URL(`../../packages/spec-first-server/test/documents/${name}`, import.meta.url));
 
 /** Accepts `good` for everything, `reader` without scopes. */
 export const authenticator: Authenticator = {
