@@ -1,12 +1,5 @@
-import {
-  arrayAt,
-  isObject,
-  type Json,
-  objectAt,
-  token,
-  valueAt,
-} from '../../spec-first-server/src/document/document.ts';
-import { parts } from '../../spec-first-server/src/document/schema.ts';
+import { arrayAt, isObject, type Json, objectAt, token, valueAt } from 'spec-first-server/internal/document/document';
+import { parts } from 'spec-first-server/internal/document/schema';
 
 /** Which way a body goes: `readOnly` and `writeOnly` depend on it. */
 export type Direction = 'request' | 'response';

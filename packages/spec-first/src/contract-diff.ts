@@ -1,4 +1,4 @@
-import { type Document, follow, type Json, objectAt, token } from '../../spec-first-server/src/document/document.ts';
+import { type Document, follow, type Json, objectAt, token } from 'spec-first-server/internal/document/document';
 import {
   type DeclaredResponse,
   essenceOf,
@@ -7,7 +7,7 @@ import {
   operationsOf,
   type Parameter,
   type SecurityRequirement,
-} from '../../spec-first-server/src/document/operations.ts';
+} from 'spec-first-server/internal/document/operations';
 import { Containment, type Direction, type Place } from './containment.ts';
 
 /** A change of the contract that a client can notice. */

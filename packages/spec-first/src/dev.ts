@@ -10,12 +10,12 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, styleText } from 'node:util';
 import { Worker as Thread } from 'node:worker_threads';
-import { readConfig } from '../../spec-first-server/src/process/configuration.ts';
-import { loadEnvFile } from '../../spec-first-server/src/process/env-file.ts';
-import type { Started } from '../../spec-first-server/src/process/service.ts';
-import { banner, explain, startError } from '../../spec-first-server/src/process/terminal.ts';
-import type { Order, Report } from '../../spec-first-server/src/process/workers.ts';
-import { randomToken } from '../../spec-first-server/src/security/tokens.ts';
+import { readConfig } from 'spec-first-server/internal/process/configuration';
+import { loadEnvFile } from 'spec-first-server/internal/process/env-file';
+import type { Started } from 'spec-first-server/internal/process/service';
+import { banner, explain, startError } from 'spec-first-server/internal/process/terminal';
+import type { Order, Report } from 'spec-first-server/internal/process/workers';
+import { randomToken } from 'spec-first-server/internal/security/tokens';
 import { describeFinding, lintDocument } from './lint.ts';
 import { generateTypes } from './types.ts';
 

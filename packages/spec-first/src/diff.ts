@@ -3,9 +3,9 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { parseArgs, styleText } from 'node:util';
-import { type Document, describeFindings } from '../../spec-first-server/src/document/document.ts';
-import { loadDocument } from '../../spec-first-server/src/document/load.ts';
-import { loadEnvFile } from '../../spec-first-server/src/process/env-file.ts';
+import { type Document, describeFindings } from 'spec-first-server/internal/document/document';
+import { loadDocument } from 'spec-first-server/internal/document/load';
+import { loadEnvFile } from 'spec-first-server/internal/process/env-file';
 import { type Change, compareContracts } from './contract-diff.ts';
 
 const USAGE = `npm run diff -- <git-ref>

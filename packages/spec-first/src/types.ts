@@ -1,22 +1,9 @@
 import type { default as openapiTS } from 'openapi-typescript';
+import { arrayAt, follow, isObject, type Json, objectAt, token } from 'spec-first-server/internal/document/document';
+import { loadDocument } from 'spec-first-server/internal/document/load';
+import { isFile, kindOf, METHODS, type Operation, operationsOf } from 'spec-first-server/internal/document/operations';
+import { alternatives, eachSchema, parts } from 'spec-first-server/internal/document/schema';
 import type TypeScript from 'typescript';
-import {
-  arrayAt,
-  follow,
-  isObject,
-  type Json,
-  objectAt,
-  token,
-} from '../../spec-first-server/src/document/document.ts';
-import { loadDocument } from '../../spec-first-server/src/document/load.ts';
-import {
-  isFile,
-  kindOf,
-  METHODS,
-  type Operation,
-  operationsOf,
-} from '../../spec-first-server/src/document/operations.ts';
-import { alternatives, eachSchema, parts } from '../../spec-first-server/src/document/schema.ts';
 
 type Transform = NonNullable<NonNullable<Parameters<typeof openapiTS>[1]>['transform']>;
 

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { isObject } from 'spec-first-server/internal/document/document';
 import { parse } from 'yaml';
-import { isObject } from '../../spec-first-server/src/document/document.ts';
 import { compareContracts } from '../src/contract-diff.ts';
 
 const BASE = `
