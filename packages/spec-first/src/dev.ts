@@ -37,13 +37,17 @@ const LONGEST_START = 2000;
 /** How long the former server's last answers are waited for before the new one is announced. Milliseconds. */
 const LAST_ANSWERS = 500;
 
-try {
-  const { values } = parseArgs({ options: { help: { type: 'boolean' } } });
-  if (values.help) say(USAGE);
-  else await loop();
-} catch (error) {
-  process.stderr.write(startError(explain(error, false)));
-  process.exit(1);
+/** Runs until a signal ends it. */
+export async function run(args: readonly string[]): Promise<number> {
+  try {
+    const { values } = parseArgs({ args: [...args], options: { help: { type: 'boolean' } } });
+    if (values.help) say(USAGE);
+    else await loop();
+    return 0;
+  } catch (error) {
+    process.stderr.write(startError(explain(error, false)));
+    return 1;
+  }
 }
 
 async function loop(): Promise<void> {

@@ -17,13 +17,11 @@ Exits with 1 if one does, with 2 if the documents cannot be compared.
 
 The document is openapi.yaml, or what OPENAPI_FILE names.`;
 
-process.exitCode = await main();
-
-async function main(): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   let ref: string | undefined;
   try {
     const options = { help: { type: 'boolean' } } as const;
-    const { values, positionals } = parseArgs({ options, allowPositionals: true });
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
     if (values.help) {
       console.log(USAGE);
       return 0;

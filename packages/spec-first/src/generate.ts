@@ -16,12 +16,13 @@ Lints the OpenAPI document and writes its types to ${TYPES}.
 
 The document is openapi.yaml, or what OPENAPI_FILE names.`;
 
-process.exitCode = await main();
-
-async function main(): Promise<number> {
+export async function run(args: readonly string[]): Promise<number> {
   let check: boolean;
   try {
-    const { values } = parseArgs({ options: { check: { type: 'boolean' }, help: { type: 'boolean' } } });
+    const { values } = parseArgs({
+      args: [...args],
+      options: { check: { type: 'boolean' }, help: { type: 'boolean' } },
+    });
     if (values.help) {
       console.log(USAGE);
       return 0;

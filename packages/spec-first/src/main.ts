@@ -1,0 +1,40 @@
+#!/usr/bin/env node
+/** A command of the tools: reads a command line and resolves to the exit code. */
+interface Command {
+  run(args: readonly string[]): Promise<number>;
+}
+
+interface Entry {
+  readonly summary: string;
+  readonly load: () => Promise<Command>;
+}
+
+/** Each command is a module of its own, loaded when it is called. */
+const COMMANDS: Readonly<Record<string, Entry>> = {
+  generate: { summary: 'lint the document and write its types', load: () => import('./generate.ts') },
+  dev: { summary: 'serve the document and follow each save', load: () => import('./dev.ts') },
+  diff: { summary: 'compare the document with an earlier version', load: () => import('./diff.ts') },
+};
+
+const USAGE = `Usage: spec-first COMMAND
+
+${Object.entries(COMMANDS)
+  .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
+  .join('\n')}
+
+spec-first COMMAND --help shows the options of a command.`;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main([name, ...args]: readonly string[]): Promise<number> {
+  if (name === '--help' || name === '-h') {
+    console.log(USAGE);
+    return 0;
+  }
+  const command = name !== undefined && Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    console.error(name === undefined ? USAGE : `There is no command "${name}".\n\n${USAGE}`);
+    return 2;
+  }
+  return (await command.load()).run(args);
+}
