@@ -1,16 +1,21 @@
-# Production dependencies alone, installed once for each change of the lock file.
+# Production dependencies alone, installed once for each change of the lock file. The tools are left out: what is not copied
+# here is not installed.
 FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/spec-first-server/package.json ./packages/spec-first-server/
+COPY packages/sqlite-group-commit/package.json ./packages/sqlite-group-commit/
 RUN npm ci --omit=dev --ignore-scripts
 
 FROM node:26-slim
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json openapi.yaml ./
+COPY packages/spec-first-server ./packages/spec-first-server
+COPY packages/sqlite-group-commit ./packages/sqlite-group-commit
 COPY src ./src
-COPY scripts/copy-plants.ts ./scripts/
-# The only place that is written to: the root file system may be read-only.
+COPY scripts/copy-plants.ts scripts/backup.ts ./scripts/
+# The only folder that is written to: the root file system may be read-only.
 RUN install -d -o node -g node /data
 VOLUME /data
 ENV NODE_ENV=production \
@@ -21,5 +26,5 @@ EXPOSE 3000
 USER node
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "http.get({ port: process.env.PORT || 3000, host: '127.0.0.1', path: '/healthz' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-# Node itself is the first process, so it is told when to stop.
+# Node itself is the first process, so it gets the signals.
 CMD ["node", "src/main.ts"]

@@ -94,6 +94,7 @@ function build(folder: string): string {
         const isFolder = lstatSync(join(from, path)).isDirectory();
         cpSync(join(from, path), isFolder || !target.endsWith('/') ? to : join(to, basename(path)), {
           recursive: true,
+          verbatimSymlinks: true,
         });
       }
     } else if (name === 'RUN') {
