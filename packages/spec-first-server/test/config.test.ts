@@ -75,7 +75,7 @@ describe('the configuration', () => {
       BODY_LIMIT: '2 MB',
       LOG_LEVEL: 'silent',
       OPENAPI_FILE: 'other.yaml',
-      MISSING_OPERATIONS: 'mock',
+      MISSING_OPERATIONS: '501',
       MAX_WAITING: '7',
       DOCS: 'off',
       DRAIN_SECONDS: '5',
@@ -100,7 +100,7 @@ describe('the configuration', () => {
       bodyLimit: 2 * 1024 ** 2,
       logLevel: 'silent',
       openapiFile: 'other.yaml',
-      missing: 'mock',
+      missing: '501',
       maxWaiting: 7,
       docs: false,
       drainSeconds: 5,
@@ -147,6 +147,15 @@ describe('the configuration', () => {
     for (const env of [{ ACCESS_TOKENS: 't' }, { ACCESS_TOKENS_FILE: 'f' }, { JWKS_URL: 'https://issuer/keys' }]) {
       expect(readConfig({ NODE_ENV: 'production', ...env }).makeToken).toBe(false);
     }
+  });
+
+  test('rejects mocks in production', () => {
+    const production = { NODE_ENV: 'production', ACCESS_TOKENS: 't' };
+    expect(refusal({ ...production, MISSING_OPERATIONS: 'mock' })).toBe(
+      'MISSING_OPERATIONS is "mock", but must be refuse or 501 with NODE_ENV=production: a mock is no answer for real clients',
+    );
+    expect(readConfig({ ...production, MISSING_OPERATIONS: '501' }).missing).toBe('501');
+    expect(readConfig({ MISSING_OPERATIONS: 'mock' }).missing).toBe('mock');
   });
 });
 

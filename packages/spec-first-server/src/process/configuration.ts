@@ -87,6 +87,9 @@ export function readConfig(env: Environment) {
       'ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL',
     );
   }
+  if (production && text('MISSING_OPERATIONS') === 'mock') {
+    fail('MISSING_OPERATIONS', 'refuse or 501 with NODE_ENV=production: a mock is no answer for real clients');
+  }
   const workers = integer('WORKERS', 1, 1, 1024);
   const metricsPort = integer('METRICS_PORT', -1, 0, 65_535);
   return {
