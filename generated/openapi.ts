@@ -4,14 +4,10 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-/** A safe integer is a number, anything beyond ±(2^53−1) a bigint. */
+export type { Readable, Writable } from 'spec-first-server';
+
+/** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
-
-/** What a reply holds: everything but what is writeOnly. */
-export type Readable<T> = T;
-
-/** What a request holds: everything but what is readOnly. */
-export type Writable<T> = T;
 
 export interface paths {
     "/plants": {
@@ -150,11 +146,11 @@ export interface operations {
         };
     };
 }
-/** Whether an operation is reached with credentials only. */
+/** Whether an operation needs credentials. */
 export interface security {
     createPlant: "required";
 }
-/** Optional parameters that are always there, since the document gives them a default. */
+/** Optional parameters that are always present, because they have a default. */
 export interface defaults {
 }
 interface contract {
@@ -164,7 +160,7 @@ interface contract {
 }
 /** A handler for each operation. */
 export type Handlers = HandlersOf<contract>;
-/** What a handler is given: a checked request. */
+/** The validated request that a handler gets. */
 export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
-/** What a handler returns: one of the declared responses. */
+/** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

@@ -7,8 +7,10 @@ export type {
   AnyRequest,
   Caller,
   HandlersOf,
+  Readable,
   ReplyOf,
   RequestOf,
+  Writable,
 } from './document/handler-types.ts';
 export { loadDocument } from './document/load.ts';
 export { parseJson, stringifyJson } from './json/exact.ts';
@@ -21,3 +23,15 @@ export type { ErrorBody, Problem } from './response/problem.ts';
 export { type AppOptions, createApp } from './routing/app.ts';
 export type { Verifiers } from './security/schemes.ts';
 export { Forbidden, Unauthorized } from './security/tokens.ts';
+
+// For tools: what follows is for the package `spec-first`, which reads documents and starts servers. It may change.
+
+export { arrayAt, follow, isObject, type Json, objectAt, token } from './document/document.ts';
+export { isFile, kindOf, METHODS, type Operation, operationsOf } from './document/operations.ts';
+export { alternatives, eachSchema, parts } from './document/schema.ts';
+export { readConfig } from './process/configuration.ts';
+export { loadEnvFile } from './process/env-file.ts';
+export type { Started } from './process/service.ts';
+export { banner, explain, startError } from './process/terminal.ts';
+export type { Order, Report } from './process/workers.ts';
+export { randomToken } from './security/tokens.ts';

@@ -10,12 +10,17 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs, styleText } from 'node:util';
 import { Worker as Thread } from 'node:worker_threads';
-import { readConfig } from 'spec-first-server/internal/process/configuration';
-import { loadEnvFile } from 'spec-first-server/internal/process/env-file';
-import type { Started } from 'spec-first-server/internal/process/service';
-import { banner, explain, startError } from 'spec-first-server/internal/process/terminal';
-import type { Order, Report } from 'spec-first-server/internal/process/workers';
-import { randomToken } from 'spec-first-server/internal/security/tokens';
+import {
+  banner,
+  explain,
+  loadEnvFile,
+  type Order,
+  type Report,
+  randomToken,
+  readConfig,
+  type Started,
+  startError,
+} from 'spec-first-server';
 import { describeFinding, lintDocument } from './lint.ts';
 import { generateTypes } from './types.ts';
 

@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { diff, parseArgs, styleText } from 'node:util';
-import { loadEnvFile } from 'spec-first-server/internal/process/env-file';
+import { loadEnvFile } from 'spec-first-server';
 import { describeFinding, lintDocument } from './lint.ts';
 import { generateTypes } from './types.ts';
 

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
@@ -258,7 +258,7 @@ components:
       anyOf: [{ type: object, required: [a], properties: { a: { type: string } } }, { type: object, required: [b], properties: { b: { type: string } } }]
 `;
 
-const CLAIMS = `import type { components, defaults, Int64, operations, Readable, security, Writable } from '../../../test/scripts/generated/openapi.ts';
+const CLAIMS = `import type { components, defaults, Int64, operations, Readable, security, Writable } from './generated/openapi.ts';
 
 type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
 type Plant = components['schemas']['Plant'];
@@ -326,6 +326,7 @@ describe('the types', () => {
       'tsconfig.json': JSON.stringify(project),
     };
     inFolder(files, (folder) => {
+      symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
       expect(generate(folder)).toMatchObject({ status: 0, stderr: '' });
       expect(run(folder, 'node_modules/typescript/bin/tsc', '-p', '.')).toMatchObject({ status: 0, stdout: '' });
       expect(typesIn(folder)).not.toContain('grown');

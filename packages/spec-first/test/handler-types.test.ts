@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,12 +10,13 @@ import { generateTypes } from '../src/types.ts';
 
 const project = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 const folder = mkdtempSync(join(tmpdir(), 'handler-types-'));
+symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Handlers for the documents, with each mistake that the compiler has to find behind `@ts-expect-error`. */
 const HANDLERS: Readonly<Record<string, string>> = {
   parameters: `
-    implement<C>({
+    implement({
       plain({ path, query, header, cookie, body, caller }) {
         is<Int64>()(path.id);
         is<Int64>()(query.limit);
@@ -46,11 +47,11 @@ const HANDLERS: Readonly<Record<string, string>> = {
       mine: () => ({ status: 200, body: [] }),
     });
     // @ts-expect-error handlers are missing
-    implement<C>({ mine: () => ({ status: 200, body: [] }) });
+    implement({ mine: () => ({ status: 200, body: [] }) });
   `,
   bodies: `
     type Note = { text: string; stars: Int64 };
-    implement<C>({
+    implement({
       async take(request) {
         switch (request.contentType) {
           case 'application/json':
@@ -114,7 +115,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
     reply<'only'>({ status: 200 });
   `,
   uncommon: `
-    implement<C>({
+    implement({
       texts(request) {
         if (request.contentType === 'text/plain') is<Int64>()(request.body);
         if (request.contentType === 'text/csv') request.body.pipe;
@@ -133,7 +134,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
     reply<'texts'>({ status: 200, contentType: 'text/event-stream', body: {} });
   `,
   schemas: `
-    implement<C>({
+    implement({
       account({ body }) {
         is<string>()(body.password);
         // @ts-expect-error readOnly, so not in a request
@@ -159,7 +160,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
   `,
   security: `
     const who = { status: 200, body: {} } as const;
-    implement<C>({
+    implement({
       secured({ caller }) {
         is<string | undefined>()(caller.subject);
         return who;
@@ -182,13 +183,13 @@ const HANDLERS: Readonly<Record<string, string>> = {
     });
   `,
   servers: `
-    implement<C>({ health: () => ({ status: 200, body: 'fine' }), things: () => ({ status: 200, body: [1] }) });
+    implement({ health: () => ({ status: 200, body: 'fine' }), things: () => ({ status: 200, body: [1] }) });
   `,
   errors: `
-    implement<C>({ things: ({ body }) => ('b' in body ? { status: 204 } : { status: 409, body: { title: '', status: 409 } }) });
+    implement({ things: ({ body }) => ('b' in body ? { status: 204 } : { status: 409, body: { title: '', status: 409 } }) });
   `,
   integers: `
-    implement<C>({
+    implement({
       integers({ path, query, body }) {
         is<Int64>()(path.id);
         is<number | undefined>()(query.number);
@@ -199,7 +200,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
     });
   `,
   'split/openapi': `
-    implement<C>({
+    implement({
       putPet({ path, body }) {
         is<Int64>()(path.id);
         return { status: 200, body: body.kind === 'cat' ? body.lives : body.bark };
@@ -210,18 +211,17 @@ const HANDLERS: Readonly<Record<string, string>> = {
 
 const prelude = (name: string) => `
   import { Readable } from 'node:stream';
-  import { implement, type ReplyOf } from '${project}/src/operations.ts';
-  import type { defaults, Int64, operations, security } from '../../../test/types.ts';
-  interface C { operations: operations; security: security; defaults: defaults }
+  import type { Handlers, Int64, operations, ReplyTo } from './types.ts';
   type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
   /** Takes a value of exactly this type. */
   const is = <T>() => <U>(_value: U & (Same<T, U> extends true ? unknown : { not: T })): void => {};
-  const reply = <Id extends keyof operations>(_reply: ReplyOf<operations[Id]>): void => {};
-  export const used = [Readable, is, reply, '${name}'] as const;
+  const implement = (_handlers: Handlers): void => {};
+  const reply = <Id extends keyof operations>(_reply: ReplyTo<Id>): void => {};
+  export const used = [Readable, is, implement, reply, '${name}'] as const;
   export type Used = Int64;
 `;
 
-test('handlers are typed by what is generated from each document, and the compiler finds each mistake', async () => {
+test('the generated types fit handlers of each document, and the compiler finds each mistake', async () => {
   for (const [name, handlers] of Object.entries(HANDLERS)) {
     const own = join(folder, name.replace('/', '-'));
     mkdirSync(own);

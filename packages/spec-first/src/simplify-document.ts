@@ -1,0 +1,119 @@
+import {
+  alternatives,
+  arrayAt,
+  follow,
+  isFile,
+  isObject,
+  type Json,
+  kindOf,
+  METHODS,
+  type Operation,
+  objectAt,
+} from 'spec-first-server';
+import { FILE } from './schema-types.ts';
+
+/** Stands for `#` in the name of an operation: openapi-typescript would read the rest of the name as a pointer. */
+const HASH = '\uE000';
+
+/** Writes the names of operations back that {@link simplifyDocument} changed. */
+export const restoreNames = (types: string): string => types.replaceAll(HASH, '#');
+
+/** Rewrites what openapi-typescript reads in another way than the server, outside of schemas. */
+export function simplifyDocument(root: Json, operations: readonly Operation[]): void {
+  const paths = objectAt(root.paths);
+  for (const [path, item] of Object.entries(paths)) {
+    const { $ref, ...siblings } = objectAt(item);
+    if ($ref !== undefined) Object.assign(paths, { [path]: { ...follow(root, item), ...siblings } });
+  }
+  for (const { id, method, path } of operations) {
+    const item = objectAt(paths[path]);
+    // A path item that several paths reference has operations of its own for each.
+    Object.assign(paths, {
+      [path]: { ...item, [method]: { ...objectAt(item[method]), operationId: id.replaceAll('#', HASH) } },
+    });
+  }
+  const components = objectAt(root.components);
+  Reflect.deleteProperty(root, 'webhooks');
+  Reflect.deleteProperty(components, 'pathItems');
+  drawIn(root);
+  simplifyParameters(root, components);
+  drawInHeaders(root, components);
+  markFiles(root, components);
+}
+
+const values = (value: unknown): unknown[] => Object.values(objectAt(value));
+
+const operationObjects = (root: Json): Json[] =>
+  values(root.paths).flatMap((item) => METHODS.map((method) => objectAt(objectAt(item)[method])));
+
+/** Replaces references to other places than components by their targets. */
+function drawIn(root: Json): void {
+  const draw = (value: unknown) => {
+    const { $ref } = objectAt(value);
+    return typeof $ref === 'string' && !$ref.startsWith('#/components/') ? follow(root, value) : value;
+  };
+  for (const operation of [...values(root.paths).map(objectAt), ...operationObjects(root)]) {
+    const { parameters, requestBody, responses } = operation;
+    if (Array.isArray(parameters)) Object.assign(operation, { parameters: parameters.map(draw) });
+    if (requestBody !== undefined) Object.assign(operation, { requestBody: draw(requestBody) });
+    const drawn = Object.entries(objectAt(responses)).map(([key, response]) => [key, draw(response)]);
+    Object.assign(objectAt(responses), Object.fromEntries(drawn));
+  }
+}
+
+/** Removes the three headers that are no parameters (OpenAPI 3.1 §4.8.12.1). Moves the schema of a `content` up. */
+function simplifyParameters(root: Json, components: Json): void {
+  const items = values(root.paths).map(objectAt);
+  const holders = [...items, ...operationObjects(root)];
+  for (const holder of holders) {
+    if (!Array.isArray(holder.parameters)) continue;
+    const parameters = holder.parameters.filter((parameter) => {
+      const { in: where, name } = follow(root, parameter) ?? {};
+      return where !== 'header' || !/^(accept|content-type|authorization)$/i.test(String(name));
+    });
+    Object.assign(holder, { parameters });
+  }
+  const all = [...holders.flatMap(({ parameters }) => arrayAt(parameters)), ...values(components.parameters)];
+  for (const parameter of all.filter(isObject)) {
+    const [content] = Object.entries(objectAt(parameter.content));
+    if (content === undefined) continue;
+    Object.assign(parameter, { schema: objectAt(content[1]).schema ?? {} });
+  }
+}
+
+/** Replaces references to headers by their targets. openapi-typescript types a reference as a required header. */
+function drawInHeaders(root: Json, components: Json): void {
+  const responses = operationObjects(root).flatMap(({ responses }) => values(responses));
+  for (const response of [...responses, ...values(components.responses)]) {
+    const headers = objectAt(objectAt(response).headers);
+    for (const [name, header] of Object.entries(headers)) Object.assign(headers, { [name]: follow(root, header) });
+  }
+}
+
+/** Marks the schemas of files in multipart/form-data (OpenAPI 3.1 §4.8.14.3 and §4.8.15). */
+function markFiles(root: Json, components: Json): void {
+  const bodies = operationObjects(root).flatMap(({ requestBody, responses }) => [requestBody, ...values(responses)]);
+  for (const body of [...bodies, ...values(components.requestBodies), ...values(components.responses)]) {
+    for (const [type, source] of Object.entries(objectAt(objectAt(body).content))) {
+      if (kindOf(type) !== 'multipart') continue;
+      const { schema, encoding } = objectAt(source);
+      for (const { properties } of alternatives(root, schema)) {
+        for (const name of Object.keys(objectAt(properties))) {
+          markField(root, objectAt(properties), name, objectAt(objectAt(encoding)[name]).contentType);
+        }
+      }
+    }
+  }
+}
+
+/** Marks one field of a form, or its items, if it is a file. */
+function markField(root: Json, properties: Json, name: string, contentType: unknown): void {
+  const property = properties[name];
+  for (const schema of [property, follow(root, property)?.items]) {
+    if (!isObject(schema) || !isFile(root, schema, contentType)) continue;
+    const source = follow(root, schema) ?? {};
+    Object.assign(source, { type: source.type ?? 'string', [FILE]: true });
+  }
+  if (property !== true || !isFile(root, {}, contentType)) return;
+  Object.assign(properties, { [name]: { type: 'string', [FILE]: true } });
+}
