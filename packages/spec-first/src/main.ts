@@ -13,6 +13,7 @@ interface Entry {
 const COMMANDS: Readonly<Record<string, Entry>> = {
   generate: { summary: 'lint the document and write its types', load: () => import('./generate.ts') },
   dev: { summary: 'serve the document and follow each save', load: () => import('./dev.ts') },
+  pack: { summary: 'pack the packages for a project that installs them', load: () => import('./pack.ts') },
   diff: { summary: 'compare the document with an earlier version', load: () => import('./diff.ts') },
 };
 

@@ -1,0 +1,47 @@
+import { mkdirSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { packageFolder, packPackage } from './tarball.ts';
+
+/** The packages of this project that a new project depends on. */
+export const PACKAGES = ['spec-first-server', 'spec-first', 'sqlite-group-commit'] as const;
+
+const USAGE = `Usage: spec-first pack [DIR]
+
+Packs ${PACKAGES.slice(0, -1).join(', ')} and ${PACKAGES.at(-1)} into DIR (vendor by default), as NAME.tgz.
+A project that depends on older tarballs takes these by:
+
+  npm update ${PACKAGES.join(' ')}
+
+  --help   show this`;
+
+/** Packs the packages into a folder. Resolves to the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  let folder: string;
+  try {
+    const options = { help: { type: 'boolean' } } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    if (values.help) {
+      console.log(USAGE);
+      return 0;
+    }
+    if (positionals.length > 1) throw new Error('One folder is expected');
+    folder = positionals[0] ?? 'vendor';
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
+    return 2;
+  }
+  try {
+    await packAll(folder);
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error);
+    return 1;
+  }
+  console.log(`${PACKAGES.map((name) => `${name}.tgz`).join(', ')} written to ${folder}`);
+  return 0;
+}
+
+/** Writes `NAME.tgz` of each package to a folder. @throws {Error} if a package is not installed or cannot be built. */
+export async function packAll(folder: string): Promise<void> {
+  mkdirSync(folder, { recursive: true });
+  await Promise.all(PACKAGES.map((name) => packPackage(packageFolder(name), `${folder}/${name}.tgz`)));
+}
