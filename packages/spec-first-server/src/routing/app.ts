@@ -1,9 +1,10 @@
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, type Response, Router } from 'express';
 import type { Logger } from 'pino';
 import { prove } from '../document/check.ts';
-import { type Document, DocumentError, describeFindings, type Finding } from '../document/document.ts';
+import { type Document, DocumentError, type Finding } from '../document/document.ts';
 import type { AnyHandler } from '../document/handler-types.ts';
 import { operationsOf } from '../document/operations.ts';
+import { describeFindings } from '../document/positions.ts';
 import { accessLog } from '../http/access-log.ts';
 import { docs } from '../http/docs.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';

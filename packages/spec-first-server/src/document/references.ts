@@ -1,0 +1,83 @@
+import { dirname, join } from 'node:path';
+import { isObject, objectAt, type Place, token } from './document.ts';
+
+/** Where a reference leads, seen from a place. */
+export function targetOf(ref: string, from: Place): Place {
+  const [path = '', fragment = ''] = ref.split('#');
+  return {
+    file: path === '' ? from.file : join(dirname(from.file), decoded(path)),
+    pointer: decoded(fragment),
+  };
+}
+
+/** Whether a reference is a URL of another host or scheme. */
+export const isUrl = (ref: string): boolean => /^[a-z][a-z\d+.-]+:/i.test(ref);
+
+/** Maps from names to what they name, in which `default` or `example` is a name like any other. */
+const NAMES =
+  /\/(properties|patternProperties|dependentSchemas|\$defs|responses|examples|headers|paths|components\/[^/]+)$/;
+
+/** Members that hold data of the API's own, in which a `$ref` is no reference. */
+const DATA = new Set(['default', 'const', 'enum', 'example', 'value']);
+
+/** Whether a member of the object at a pointer holds data, in which nothing is a reference. */
+export const isData = (key: string, value: unknown, at: string): boolean =>
+  (DATA.has(key) || key.startsWith('x-') || (key === 'examples' && Array.isArray(value))) && !NAMES.test(at);
+
+/** The values of a discriminator's mapping that are references, not names of schemas (OpenAPI 3.1 §4.8.25.4). */
+export const isMappedFile = (target: unknown): target is string =>
+  typeof target === 'string' && /\.(ya?ml|json)(#|$)/.test(target);
+
+/** The references to other files in a value: in each `$ref`, and in the mappings of discriminators. */
+export function externalReferences(value: unknown, at = ''): string[] {
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, item]) => {
+    if (key === '$ref' && typeof item === 'string') return item.startsWith('#') || isUrl(item) ? [] : [item];
+    if (typeof item !== 'object' || item === null || isData(key, item, at)) return [];
+    const mapped = key === 'mapping' && isObject(item) ? Object.values(objectAt(item)).filter(isMappedFile) : [];
+    return [...mapped, ...externalReferences(item, `${at}/${key}`)];
+  });
+}
+
+/** The pointers of the schemas in a file by `$anchor` and `$dynamicAnchor` (JSON Schema 2020-12 §8.2.2). */
+export function anchorsIn(value: unknown, at = '', found = new Map<string, string>()): Map<string, string> {
+  if (typeof value !== 'object' || value === null) return found;
+  for (const [key, item] of Object.entries(value)) {
+    if ((key === '$anchor' || key === '$dynamicAnchor') && typeof item === 'string') found.set(item, at);
+    else if (!isData(key, item, at)) anchorsIn(item, `${at}/${token(key)}`, found);
+  }
+  return found;
+}
+
+/** The group of `components` in which an object that is referenced at a pointer belongs, if there is one. */
+export function componentGroup(at: string): string | undefined {
+  return GROUPS.find(([places]) => places.test(at))?.[1];
+}
+
+const GROUPS: readonly (readonly [RegExp, string])[] = [
+  [
+    new RegExp(
+      [
+        '/(schema|items|contains|not|if|then|else|propertyNames|(additional|unevaluated)(Properties|Items))$',
+        '/(properties|patternProperties|dependentSchemas|\\$defs|components/schemas|mapping)/[^/]+$',
+        '/(allOf|anyOf|oneOf|prefixItems)/\\d+$',
+      ].join('|'),
+    ),
+    'schemas',
+  ],
+  [/\/parameters\/[^/]+$/, 'parameters'],
+  [/\/requestBody$/, 'requestBodies'],
+  [/\/responses\/[^/]+$/, 'responses'],
+  [/\/headers\/[^/]+$/, 'headers'],
+  [/\/examples\/[^/]+$/, 'examples'],
+  [/\/links\/[^/]+$/, 'links'],
+  [/^\/(paths|webhooks)\/[^/]+$/, 'pathItems'],
+];
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,24 @@
+import { DocumentError, type Json } from './document.ts';
+import { positionsOf } from './positions.ts';
+
+/**
+ * The document as OpenAPI 3.1. OpenAPI 3.0 is upgraded; of OpenAPI 3.2 is served what 3.1 has as well.
+ *
+ * @throws {DocumentError} if it is another version.
+ */
+export async function toOpenApi31(file: string, root: Json): Promise<Json> {
+  const { openapi, swagger } = root;
+  if (typeof openapi === 'string' && /^3\.[12]\.\d/.test(openapi)) return root;
+  if (typeof openapi === 'string' && /^3\.0\.\d/.test(openapi)) {
+    const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
+    return { ...upgradeFromThreeToThreeOne({ ...root }) };
+  }
+  if (typeof swagger === 'string') {
+    const [place] = positionsOf([{ file, pointer: '/swagger' }]);
+    throw new DocumentError(
+      `${place} Swagger ${swagger} is not served. Convert the document to OpenAPI 3: npx swagger2openapi ${file} --outfile openapi.json`,
+    );
+  }
+  const [place] = positionsOf([{ file, pointer: '/openapi' }]);
+  throw new DocumentError(`${place} openapi must be 3.1.x, 3.0.x or 3.2.x, but it is ${openapi}`);
+}

@@ -1,0 +1,105 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { echo, serve, withFiles } from '../../../test/support/documents.ts';
+import { DocumentError } from '../src/document/document.ts';
+import { loadDocument } from '../src/document/load.ts';
+
+const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
+const OK = "'200': { description: done, content: { application/json: {} } }";
+
+/** The root of a document made of these files. */
+const rootOf = (files: Record<string, string>) =>
+  withFiles(files, async (folder) => (await loadDocument(join(folder, 'openapi.yaml'))).root);
+
+describe('a document of several files', () => {
+  const shared = {
+    'openapi.yaml': `${HEAD}paths:\n  /a/{id}:\n${['get', 'put']
+      .map(
+        (method) =>
+          `    ${method}: { operationId: ${method}A, parameters: [{ $ref: 'shared.yaml#/id' }], responses: { ${OK}, '404': { $ref: 'shared.yaml#/none' } } }\n`,
+      )
+      .join('')}`,
+    'shared.yaml':
+      'id: { name: id, in: path, required: true, schema: { $ref: "#/Id" } }\nnone: { description: none }\nId: { type: integer }\n',
+  };
+
+  test('shares a parameter and a response of another file between the operations of a path', async () => {
+    await withFiles(shared, async (folder) => {
+      const { client } = await serve(join(folder, 'openapi.yaml'), { getA: echo, putA: echo });
+      await client.get('/a/5').expect(200);
+      const { body } = await client.put('/a/x').expect(400);
+      expect(body.message).toBe('/path/id must be integer');
+    });
+  });
+
+  test('has the shared parts among its components', async () => {
+    expect(Object(await rootOf(shared)).components).toEqual({
+      parameters: { id: expect.objectContaining({ schema: { $ref: '#/components/schemas/Id' } }) },
+      responses: { none: { description: 'none' } },
+      schemas: { Id: { type: 'integer' } },
+    });
+  });
+
+  test('names the files that were read', async () => {
+    await withFiles(shared, async (folder) => {
+      const { files } = await loadDocument(join(folder, 'openapi.yaml'));
+      expect(files).toEqual([join(folder, 'openapi.yaml'), join(folder, 'shared.yaml')]);
+    });
+  });
+
+  test('names the missing files in the error', async () => {
+    await withFiles({ 'openapi.yaml': `${HEAD}paths: { /a: { $ref: a.yaml } }\n` }, async (folder) => {
+      const error: unknown = await loadDocument(join(folder, 'openapi.yaml')).catch((reason: unknown) => reason);
+      expect(error).toBeInstanceOf(DocumentError);
+      expect(Object(error).files).toContain(join(folder, 'a.yaml'));
+      expect(Object(error).message).toContain('openapi.yaml:3:10 $ref: ');
+    });
+  });
+
+  test('reads no file that only an example names', async () => {
+    const example = 'example: { $ref: nowhere.yaml }';
+    const root = await rootOf({ 'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { ${example} } } }\n` });
+    expect(JSON.stringify(root)).toContain('nowhere.yaml');
+  });
+
+  test('may be referenced in circles and by mappings of discriminators', async () => {
+    const root = await rootOf({
+      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: tree.yaml } } }\n`,
+      'tree.yaml': 'properties: { child: { $ref: tree.yaml } }\ndiscriminator: { mapping: { leaf: leaf.yaml } }\n',
+      'leaf.yaml': '{ type: object }\n',
+    });
+    expect(Object(root).components.schemas).toEqual({
+      S: {
+        properties: { child: { $ref: '#/components/schemas/S' } },
+        discriminator: { mapping: { leaf: '#/components/schemas/leaf' } },
+      },
+      leaf: { type: 'object' },
+    });
+  });
+});
+
+test('merge keys are merged', async () => {
+  const root = await rootOf({ 'openapi.yaml': `x-a: &a { b: 1 }\n${HEAD}paths: {}\nx-c: { <<: *a, d: 2 }\n` });
+  expect(root['x-c']).toEqual({ b: 1, d: 2 });
+});
+
+test('anchors are replaced by pointers, also those of dynamic references', async () => {
+  const schemas = `S: { $anchor: s, items: { $ref: '#s' } }, T: { $dynamicAnchor: t, items: { $dynamicRef: '#t' } }`;
+  const root = await rootOf({ 'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { ${schemas} } }\n` });
+  expect(Object(root).components.schemas).toMatchObject({
+    S: { items: { $ref: '#/components/schemas/S' } },
+    T: { items: { $ref: '#/components/schemas/T' } },
+  });
+});
+
+test('OpenAPI 3.0 is upgraded', async () => {
+  const body =
+    '{ type: object, properties: { n: { type: integer, nullable: true, minimum: 1, exclusiveMinimum: true } } }';
+  const text = `openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { content: { application/json: { schema: ${body} } } }\n      responses: { ${OK} }\n`;
+  await withFiles({ 'openapi.yaml': text }, async (folder) => {
+    const { client } = await serve(join(folder, 'openapi.yaml'), { a: echo });
+    await client.post('/a').send({ n: null }).expect(200);
+    await client.post('/a').send({ n: 1 }).expect(400);
+    await client.post('/a').send({ n: 2 }).expect(200);
+  });
+});
