@@ -420,118 +420,6 @@ describe('replies', () => {
   });
 });
 
-describe('schemas', () => {
-  let served: Served;
-  const { script, handler } = scripted();
-  beforeAll(async () => {
-    served = await serve(documentFile('schemas.yaml'), {
-      ...handlersFor(({ body }) => ({ status: 200, body }), 'pet', 'shapes', 'modern'),
-      ...handlersFor(handler, 'account', 'tree'),
-    });
-  });
-  const refused = async (path: string, body: object, message: string) => {
-    const response = await served.client.post(path).send(body);
-    expect([response.status, response.body.message]).toEqual([400, message]);
-  };
-
-  test('neither demand nor take what is readOnly in a request, also next to an allOf', async () => {
-    script.next = () => ({ status: 200, body: { id: 1, name: 'a' } });
-    await served.client.post('/accounts').send({ name: 'a', password: 'b' }).expect(200, { id: 1, name: 'a' });
-    await refused('/accounts', { id: 1, name: 'a', password: 'b' }, '/body/id must not be there');
-    await refused('/accounts', { id: null, name: 'a', password: 'b' }, '/body/id must not be there');
-    await refused('/accounts', { name: 'a' }, "/body/password must have required property 'password'");
-  });
-
-  test('let nothing out that is writeOnly', async () => {
-    script.next = () => ({ status: 200, body: { id: 1, name: 'a', password: 'b' } });
-    await served.client.post('/accounts').send({ name: 'a', password: 'b' }).expect(500);
-    script.next = () => ({ status: 200, body: { name: 'a' } });
-    await served.client.post('/accounts').send({ name: 'a', password: 'b' }).expect(500);
-  });
-
-  test('choose by a discriminator among those that inherit', async () => {
-    const dog = { petType: 'dog', name: 'a', bark: 'b' };
-    await served.client
-      .post('/pets')
-      .send(dog)
-      .expect(200, { ...dog, volume: 7 });
-    await served.client.post('/pets').send({ petType: 'Kitten', name: 'a', lives: 9, weeks: 1 }).expect(200);
-    await served.client.post('/pets').send({ petType: 'Pet', name: 'a' }).expect(200);
-    await refused('/pets', { petType: 'dog', name: 'a' }, "/body/bark must have required property 'bark'");
-    await refused(
-      '/pets',
-      { petType: 'Kitten', name: 'a', weeks: 1 },
-      "/body/lives must have required property 'lives'",
-    );
-    await refused(
-      '/pets',
-      { petType: 'Dog', name: 'a' },
-      '/body/petType must be equal to one of the allowed values: Pet, Cat, Kitten, dog',
-    );
-    await refused('/pets', { name: 'a' }, "/body/petType must have required property 'petType'");
-    await served.client.post('/pets').expect(400);
-  });
-
-  test('choose by a discriminator inside lists and properties, or null', async () => {
-    const shapes = {
-      list: [
-        { kind: 'round', radius: 1 },
-        { kind: 'square', side: 1 },
-      ],
-      maybe: null,
-    };
-    await served.client.post('/shapes').send(shapes).expect(200, shapes);
-    await served.client
-      .post('/shapes')
-      .send({ maybe: { kind: 'Circle', radius: 1 } })
-      .expect(200);
-    await refused(
-      '/shapes',
-      { list: [{ kind: 'round', side: 1 }] },
-      "/body/list/0/radius must have required property 'radius'",
-    );
-    await refused(
-      '/shapes',
-      { list: [{ kind: 'oval' }] },
-      '/body/list/0/kind must be equal to one of the allowed values: round, square',
-    );
-    await refused('/shapes', { maybe: { kind: 'Circle' } }, "/body/maybe/radius must have required property 'radius'");
-  });
-
-  test.each<[object, string | undefined]>([
-    [{ maybe: null, fixed: 1, tuple: [1, 'a'], described: 'abc', extra: 'a' }, undefined],
-    [{ when: '2024-02-29T12:00:00Z', day: '2024-02-29' }, undefined],
-    [{ maybe: 'a' }, '/body/maybe must NOT have fewer than 2 characters'],
-    [{ fixed: 2 }, '/body/fixed must be equal to constant'],
-    [{ tuple: ['a'] }, '/body/tuple/0 must be integer'],
-    [{ tuple: [1, 'a', 2] }, '/body/tuple must NOT have more than 2 items'],
-    [{ unknown: 1 }, '/body/unknown must NOT have unevaluated properties'],
-    [{ described: 'abcd' }, '/body/described must NOT have more than 3 characters'],
-    [{ when: 'yesterday' }, '/body/when must match format "date-time"'],
-    [{ day: '2023-02-29' }, '/body/day must match format "date"'],
-    [{ never: 1 }, '/body/never must not be there'],
-  ])('judge %j by JSON Schema 2020-12', async (body, message) => {
-    if (message === undefined) await served.client.post('/modern').send(body).expect(200, body);
-    else await refused('/modern', body, message);
-  });
-
-  test('fill in no default of an alternative that does not hold', async () => {
-    await served.client
-      .post('/modern')
-      .send({ either: { b: 1 } })
-      .expect(200, { either: { b: 1 } });
-  });
-
-  test('may be recursive', async () => {
-    const tree = { value: 1, children: [{ value: 2, children: [] }] };
-    script.next = () => ({ status: 200, body: tree });
-    await served.client.post('/trees').send(tree).expect(200, tree);
-    await refused('/trees', { value: 1, children: [{}] }, "/body/children/0/value must have required property 'value'");
-    script.next = () => ({ status: 200, body: { value: 1, children: [{}] } });
-    await served.client.post('/trees').send(tree).expect(500);
-  });
-});
-
 describe('what documents seldom say', () => {
   let served: Served;
   const { script, handler } = scripted();
@@ -553,7 +441,6 @@ describe('what documents seldom say', () => {
       expect.objectContaining({
         msg: 'not all of the document is enforced',
         places: [
-          expect.stringContaining('multipleOf is checked only to the nearest double'),
           ...['text/csv', 'text/event-stream', 'application/xml'].map((type) =>
             expect.stringContaining(`bodies of ${type} pass as they are`),
           ),

@@ -1,7 +1,7 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { OpenAPISchemaValidator } from 'express-openapi-validator/dist/framework/openapi.schema.validator.js';
-import { choicesOf } from './discriminator.ts';
+import { unionOf } from './discriminator.ts';
 import { arrayAt, type Document, type Finding, isObject, type Json, objectAt, token } from './document.ts';
 import { knownFormat } from './formats.ts';
 import { type Operation, pathItemOf, securitySchemesOf } from './operations.ts';
@@ -155,10 +155,8 @@ const INTEGER_BOUNDS = [
 ];
 
 /** Whether a bound of integers cannot be told from its neighbours. Bounds at the ends of int64 and beyond hold anyway. */
-const isInexact = (value: number, key: string): boolean =>
-  key === 'multipleOf'
-    ? value !== 1
-    : !Number.isSafeInteger(value) && Number.isInteger(value) && Math.abs(value) < 2 ** 63;
+const isInexact = (value: number): boolean =>
+  !Number.isSafeInteger(value) && Number.isInteger(value) && Math.abs(value) < 2 ** 63;
 
 const hasDefaults = (root: Json, alternatives: readonly unknown[]): boolean =>
   alternatives
@@ -193,16 +191,12 @@ function proveSchemas(root: Json, operations: readonly Operation[]): Proof {
     if (schema.nullable !== undefined) {
       notices.push({ pointer, message: 'nullable says nothing in OpenAPI 3.1: use type: [..., "null"]' });
     }
-    if (schema.discriminator !== undefined && choicesOf(root, schema) === undefined) {
-      notices.push({ pointer, message: 'discriminator is not enforced: its schemas must be in components.schemas' });
-    }
     if (Array.isArray(schema.enum) && schema.enum.length === 0)
       problems.push({ pointer, message: 'enum must not be empty' });
-    if (
-      choicesOf(root, schema) === undefined &&
-      hasDefaults(root, [...arrayAt(schema.anyOf), ...arrayAt(schema.oneOf)])
-    ) {
-      notices.push({ pointer, message: 'defaults inside anyOf and oneOf are not filled in' });
+    for (const alternatives of [arrayAt(schema.anyOf), arrayAt(schema.oneOf)]) {
+      if (hasDefaults(root, alternatives) && unionOf(root, alternatives, schema.discriminator) === undefined) {
+        notices.push({ pointer, message: 'defaults inside anyOf and oneOf are not filled in' });
+      }
     }
     const { format, pattern } = schema;
     if (typeof format === 'string' && !knownFormat(format) && !unknown.has(format)) {
@@ -219,7 +213,7 @@ function proveSchemas(root: Json, operations: readonly Operation[]): Proof {
     }
     for (const key of INTEGER_BOUNDS) {
       const values = (Array.isArray(schema[key]) ? schema[key] : [schema[key]]) as unknown[];
-      const beyond = values.some((value) => typeof value === 'number' && isInexact(value, key));
+      const beyond = values.some((value) => typeof value === 'number' && isInexact(value));
       if (beyond && typesOf(root, schema).has('integer')) {
         notices.push({ pointer, message: `${key} is checked only to the nearest double beyond ±(2^53-1)` });
       }

@@ -1,71 +1,59 @@
-import { arrayAt, type Json, objectAt, token, valueAt } from './document.ts';
+import { arrayAt, isObject, type Json, objectAt } from './document.ts';
+import { parts } from './schema.ts';
 
-/** What a Discriminator Object (OpenAPI 3.1 §4.8.25) chooses among. */
-export interface Choices {
+/** Alternatives that the value of one property tells apart. */
+export interface Union {
   readonly propertyName: string;
-  /** The keyword that lists the schemas; `undefined` where they are those that have this one in their `allOf`. */
-  readonly key: 'oneOf' | 'anyOf' | undefined;
-  /** By the values of the property; `undefined` for the schema itself. */
-  readonly schemas: ReadonlyMap<string, string | undefined>;
+  readonly choices: readonly { readonly values: readonly unknown[]; readonly schema: unknown }[];
+  /** Whether `null` is an alternative too. */
   readonly orNull: boolean;
+  /** Whether the schemas themselves exclude each other by this property. Then its value decides what is valid. */
+  readonly exclusive: boolean;
 }
 
-/** The schemas that a schema's discriminator tells apart; `undefined` if it has none, or one that cannot be followed. */
-export function choicesOf(root: Json, schema: Json): Choices | undefined {
-  const { propertyName, mapping } = objectAt(schema.discriminator);
+/**
+ * How to tell the alternatives of a `oneOf` or an `anyOf` apart: by a required property with different constants, or else
+ * by the schema's discriminator (OpenAPI 3.1 §4.8.25). A discriminator never changes what is valid.
+ */
+export function unionOf(root: Json, alternatives: readonly unknown[], discriminator: unknown): Union | undefined {
+  const { propertyName, mapping } = objectAt(discriminator);
+  const schemas = alternatives.filter((schema) => objectAt(schema).type !== 'null');
+  if (schemas.length === 0) return undefined;
+  const orNull = schemas.length < alternatives.length;
+  const names = typeof propertyName === 'string' ? [propertyName] : requiredOf(root, schemas[0]);
+  for (const name of names) {
+    const choices = schemas.map((schema) => ({ values: constantsOf(root, schema, name), schema }));
+    const values = choices.flatMap((choice) => choice.values);
+    if (choices.every((choice) => choice.values.length > 0) && new Set(values).size === values.length) {
+      return { propertyName: name, choices, orNull, exclusive: true };
+    }
+  }
   if (typeof propertyName !== 'string') return undefined;
-  const key = Array.isArray(schema.oneOf) ? 'oneOf' : Array.isArray(schema.anyOf) ? 'anyOf' : undefined;
-  const schemas = new Map<string, string | undefined>();
-  const add = (ref: string): boolean => {
-    const name = COMPONENT.exec(ref)?.[1];
-    const mapped = Object.entries(objectAt(mapping)).filter(([, target]) => target === ref);
-    for (const [value] of mapped) schemas.set(value, ref);
-    if (mapped.length === 0 && name !== undefined) schemas.set(name, ref);
-    return mapped.length > 0 || name !== undefined;
-  };
-  if (key === undefined) {
-    const [own] = Object.entries(objectAt(objectAt(root.components).schemas)).find(([, item]) => item === schema) ?? [];
-    if (own === undefined) return undefined;
-    add(`#/components/schemas/${token(own)}`);
-    for (const value of schemas.keys()) schemas.set(value, undefined);
-    const inherits = heirsOf(root, schema).every((ref) => add(ref));
-    return inherits && schemas.size > 1 ? { propertyName, key, schemas, orNull: false } : undefined;
-  }
-  let orNull = false;
-  for (const item of arrayAt(schema[key]).map(objectAt)) {
-    if (item.type === 'null') orNull = true;
-    else if (typeof item.$ref !== 'string' || !add(item.$ref)) return undefined;
-  }
-  return { propertyName, key, schemas, orNull };
+  const choices = schemas.map((schema) => ({ values: mappedValues(objectAt(mapping), schema), schema }));
+  return choices.every(({ values }) => values.length > 0)
+    ? { propertyName, choices, orNull, exclusive: false }
+    : undefined;
 }
 
-const COMPONENT = /^#\/components\/schemas\/([^/]+)$/;
+const requiredOf = (root: Json, schema: unknown): string[] =>
+  parts(root, schema).flatMap(({ required }) => arrayAt(required).map(String));
 
-/** The components with a schema in their `allOf`, and those that have these, as references. */
-function heirsOf(root: Json, base: Json, seen = new Set<unknown>([base])): string[] {
-  return Object.entries(objectAt(objectAt(root.components).schemas)).flatMap(([name, schema]) => {
-    if (seen.has(schema) || !basesOf(root, schema).includes(base)) return [];
-    seen.add(schema);
-    return [`#/components/schemas/${token(name)}`, ...heirsOf(root, objectAt(schema), seen)];
-  });
+/** The values that an object schema demands of a property; empty if it is not required or has no constants. */
+function constantsOf(root: Json, schema: unknown, name: string): readonly unknown[] {
+  const all = parts(root, schema);
+  if (!all.some(({ type }) => type === 'object') || !requiredOf(root, schema).includes(name)) return [];
+  const property = all.flatMap(({ properties }) => parts(root, objectAt(properties)[name]));
+  if (property.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true)) return [];
+  const lists = property.map((part) => (Object.hasOwn(part, 'const') ? [part.const] : arrayAt(part.enum)));
+  const values = lists.find((list) => list.length > 0) ?? [];
+  return values.every((value) => typeof value === 'string') ? values : [];
 }
 
-const basesOf = (root: Json, schema: unknown): unknown[] =>
-  arrayAt(objectAt(schema).allOf).flatMap((part) => {
-    const { $ref } = objectAt(part);
-    return typeof $ref === 'string' ? [valueAt(root, $ref)] : [];
-  });
-
-const knownInheritors = new WeakMap<Json, ReadonlySet<unknown>>();
-
-/** The components that have one with a discriminator of its own in their `allOf`, or one that has. */
-export function inheritors(root: Json): ReadonlySet<unknown> {
-  let found = knownInheritors.get(root);
-  if (found === undefined) {
-    const schemas = Object.values(objectAt(objectAt(root.components).schemas)).map(objectAt);
-    const bases = schemas.filter(({ discriminator, oneOf, anyOf }) => discriminator !== undefined && !oneOf && !anyOf);
-    found = new Set(bases.flatMap((base) => heirsOf(root, base)).map((ref) => valueAt(root, ref)));
-    knownInheritors.set(root, found);
-  }
-  return found;
+/** The values that a discriminator maps to a referenced schema: those of its mapping, or the schema's name. */
+function mappedValues(mapping: Json, schema: unknown): readonly string[] {
+  const ref = isObject(schema) ? schema.$ref : undefined;
+  if (typeof ref !== 'string') return [];
+  const values = Object.keys(mapping).filter((value) => mapping[value] === ref);
+  const name = /^#\/components\/schemas\/([^/]+)$/.exec(ref)?.[1];
+  return values.length > 0 || name === undefined ? values : [name];
 }

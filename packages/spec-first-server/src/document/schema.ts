@@ -35,12 +35,15 @@ export function eachSchema(schema: unknown, pointer: string, visit: (schema: Jso
   }
 }
 
-/** A schema and the schemas that hold of the same value: what it references, and its `allOf`. */
+/** The schema that a `$ref` leads to; `undefined` if there is none. */
+export const schemaAt = (root: Json, ref: string): unknown => valueAt(root, ref);
+
+/** A schema and the schemas that describe the same value: what it references, and its `allOf`. */
 export function parts(root: Json, schema: unknown, seen = new Set<unknown>()): Json[] {
   const at = isObject(schema) ? schema : undefined;
   if (at === undefined || seen.has(at)) return [];
   seen.add(at);
-  const referenced = typeof at.$ref === 'string' ? parts(root, valueAt(root, at.$ref), seen) : [];
+  const referenced = typeof at.$ref === 'string' ? parts(root, schemaAt(root, at.$ref), seen) : [];
   return [at, ...referenced, ...arrayAt(at.allOf).flatMap((part) => parts(root, part, seen))];
 }
 

@@ -39,7 +39,7 @@ export function openContract<Caller>(
 ): Contract<Caller> {
   const basePaths = basePathsOf(document);
   const paths = Map.groupBy(operations, ({ path }) => path);
-  const validators = new Map<string, Promise<Map<Operation, OperationValidator<Caller>>>>();
+  const validators = new Map<string, Map<Operation, OperationValidator<Caller>>>();
   const router = Router({ caseSensitive: true, maxParamLength: 65_536, onBadUrl: () => undefined });
   for (const basePath of basePaths) {
     for (const [path, ofPath] of paths) {
@@ -71,7 +71,7 @@ export function openContract<Caller>(
         made = validatePath(document.root, paths.get(operation.path) ?? [], verifiers);
         validators.set(operation.path, made);
       }
-      const validator = (await made).get(operation);
+      const validator = made.get(operation);
       if (validator === undefined) throw new Error(`${operation.id} has no validator`);
       return validator;
     },

@@ -1,56 +1,52 @@
-import { type Choices, choicesOf, inheritors } from '../document/discriminator.ts';
-import { arrayAt, isObject, type Json, objectAt, valueAt } from '../document/document.ts';
-import { alternatives, LIST, MAP, ONE, parts } from '../document/schema.ts';
+import { type Union, unionOf } from '../document/discriminator.ts';
+import { arrayAt, isObject, type Json, objectAt } from '../document/document.ts';
+import { alternatives, LIST, MAP, ONE, parts, schemaAt } from '../document/schema.ts';
+import { NUMERIC_KEYWORDS } from './numbers.ts';
 
-/** Which way a value goes: `readOnly`, `writeOnly` and `default` depend on it. */
+/** Which way a value goes. `readOnly`, `writeOnly` and `default` depend on it. */
 export type Direction = 'request' | 'response';
 
-/** Assertions that stand for themselves (JSON Schema 2020-12, Validation §6). */
+/** Assertions that are copied (JSON Schema 2020-12, Validation §6). */
 const ASSERTIONS = new Set([
-  ...['type', 'enum', 'const', 'multipleOf', 'maximum', 'exclusiveMaximum', 'minimum', 'exclusiveMinimum'],
-  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'maxContains', 'minContains'],
+  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains'],
   ...['maxProperties', 'minProperties', 'dependentRequired'],
 ]);
 
-/** The name of the format that stands for `multipleOf` of a fraction. */
-export const multipleFormat = (fraction: number): string => `multiple of ${fraction}`;
-
-/** What the schemas around one, which hold of the same value, say about it. */
+/** What the surrounding schemas, which describe the same value, say about a schema. */
 interface Context {
   readonly direction: Direction;
-  /** Properties that must not be demanded, since they go the other way only. */
+  /** Properties that are not required, because they go the other way only. */
   readonly hidden: ReadonlySet<string>;
-  /** Whether defaults are filled in: not where the schema may turn out not to hold. */
+  /** Whether to fill in defaults. Not in a schema that a valid value need not match. */
   readonly defaults: boolean;
-  /** Whether the schema is looked at as the base of another one, which has been chosen already. */
-  readonly inherited: boolean;
+  /** Whether `unevaluatedProperties` or `unevaluatedItems` of a surrounding schema depend on it. */
+  readonly tracked: boolean;
 }
 
 /**
- * Rewrites the schemas of a document into ones that express-openapi-validator reads as they are meant. Its
- * preprocessing drops the neighbours of a `$ref`, knows discriminators only at the top of a body, lets `readOnly` names
- * stay required next to an `allOf`, fills in the defaults of alternatives that do not hold, checks no range of an integer
- * without a format, and takes a decimal fraction for no multiple of another.
+ * Rewrites the schemas of a document for express-openapi-validator and Ajv. Without this, the neighbours of a `$ref` and
+ * some names of `readOnly` properties have no effect, defaults of alternatives that do not match are filled in, and
+ * numbers are compared as doubles.
  *
- * What a `$ref` leads to becomes a component of its own for each context, made when first asked for.
+ * Each target of a `$ref` becomes a component for each context, made when it is first asked for.
  */
 export class SchemaRewriter {
   readonly #root: Json;
   readonly #knownFormat: (format: string) => boolean;
   readonly #names = new Map<string, string>();
+  /** Names of components that contain themselves. */
+  readonly #recursive = new Set<string>();
   /** The components made so far, by name. */
   readonly components: Record<string, unknown> = {};
-  /** The fractions of which values must be multiples: each is a format, by {@link multipleFormat}. */
-  readonly fractions = new Set<number>();
 
   constructor(root: Json, knownFormat: (format: string) => boolean) {
     this.#root = root;
     this.#knownFormat = knownFormat;
   }
 
-  /** A schema that admits what this one does; `undefined` admits everything. */
+  /** Returns a schema that admits the same values. `undefined` admits every value. */
   rewrite(schema: unknown, direction: Direction): unknown {
-    return this.#rewrite(schema, { direction, hidden: new Set(), defaults: true, inherited: false });
+    return this.#rewrite(schema, { direction, hidden: new Set(), defaults: true, tracked: false });
   }
 
   #rewrite(schema: unknown, context: Context): unknown {
@@ -59,44 +55,52 @@ export class SchemaRewriter {
     const here: Context = {
       ...context,
       hidden: new Set([...context.hidden, ...this.#oneWayNames(parts(this.#root, schema), direction)]),
-      inherited: context.inherited || inheritors(this.#root).has(schema),
+      tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
-    const inside: Context = { ...context, hidden: new Set(), inherited: false };
+    const inside: Context = { ...context, hidden: new Set(), tracked: false };
     const maybe = { ...here, defaults: false };
-    const out: Record<string, unknown> = {};
+    const more: unknown[] = [];
+    const out: Record<string, unknown> = this.#assertions(schema);
     for (const [key, value] of Object.entries(schema)) {
-      if (key === 'multipleOf' && !Number.isInteger(value)) this.fractions.add(Number(value));
-      else if (ASSERTIONS.has(key)) out[key] = value;
-      else if (key === 'properties') out[key] = this.#properties(objectAt(value), inside);
+      if (key === 'properties') out[key] = this.#properties(objectAt(value), inside);
       else if (key === 'if' || key === 'not') out[key] = this.#rewrite(value, maybe);
       else if (key === 'then' || key === 'else') out[key] = this.#rewrite(value, here);
-      else if (key === 'anyOf' || key === 'oneOf') out[key] = arrayAt(value).map((item) => this.#rewrite(item, maybe));
-      else if (key === 'allOf') out[key] = arrayAt(value).map((item) => this.#rewrite(item, here));
+      else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here));
+      else if (key === 'allOf') more.push(...arrayAt(value).map((item) => this.#rewrite(item, here)));
       else if (key === 'dependentSchemas') out[key] = mapValues(value, (item) => this.#rewrite(item, here));
-      else if (key !== '$defs' && ONE.includes(key)) out[key] = this.#rewrite(value, inside);
-      else if (key !== '$defs' && LIST.includes(key))
-        out[key] = arrayAt(value).map((item) => this.#rewrite(item, inside));
+      else if (key === 'contains') out[key] = this.#rewrite(value, { ...inside, defaults: false });
+      else if (ONE.includes(key)) out[key] = this.#rewrite(value, inside);
+      else if (LIST.includes(key)) out[key] = arrayAt(value).map((item) => this.#rewrite(item, inside));
       else if (key !== '$defs' && MAP.includes(key)) out[key] = mapValues(value, (item) => this.#rewrite(item, inside));
     }
-    const notDemanded = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
-    const required = arrayAt(schema.required).filter((name) => !notDemanded.has(String(name)));
+    if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
+    if (more.length > 0) out.allOf = more;
+    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
+    const required = arrayAt(schema.required).filter((name) => !notRequired.has(String(name)));
     if (required.length > 0) out.required = required;
-    const { format } = schema;
-    if (typeof format === 'string' && this.#knownFormat(format)) out.format = format;
     const withDefault = parts(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
     if (context.defaults && withDefault !== undefined) out.default = withDefault.default;
+    return out;
+  }
 
-    const more: unknown[] = [];
-    const isInteger = (Array.isArray(schema.type) ? schema.type : [schema.type]).includes('integer');
-    if (isInteger && format !== 'int32' && format !== 'int64') more.push({ format: 'int64' });
-    if (this.fractions.has(Number(schema.multipleOf))) more.push({ format: multipleFormat(Number(schema.multipleOf)) });
-    if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
-    const choices = choicesOf(this.#root, schema);
-    if (choices !== undefined && (choices.key !== undefined || !here.inherited)) {
-      if (choices.key !== undefined) delete out[choices.key];
-      more.push(...this.#choose(choices, here));
+  /** The assertions about the value itself. Those about numbers become the keywords of `numericKeywords`. */
+  #assertions(schema: Json): Record<string, unknown> {
+    const { type, format } = schema;
+    const out: Record<string, unknown> = {};
+    const numeric: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(schema)) {
+      if (ASSERTIONS.has(key)) out[key] = value;
+      else if (NUMERIC_KEYWORDS.has(key)) numeric[key] = value;
+      else if (key === 'const') out[holdsNumber(value) ? 'constant' : key] = value;
+      else if (key === 'enum') out[holdsNumber(value) ? 'values' : key] = value;
+      else if (key === 'uniqueItems' && value === true) out.distinct = true;
     }
-    if (more.length > 0) out.allOf = [...arrayAt(out.allOf), ...more];
+    const types = Array.isArray(type) ? type : [type];
+    if (types.includes('integer') || types.includes('number')) numeric.type = types;
+    else if (type !== undefined) out.type = type;
+    if (format === 'int32' || format === 'int64') numeric.format = format;
+    else if (typeof format === 'string' && this.#knownFormat(format)) out.format = format;
+    if (Object.keys(numeric).length > 0) out.numeric = numeric;
     return out;
   }
 
@@ -106,16 +110,54 @@ export class SchemaRewriter {
     );
   }
 
+  /**
+   * A `oneOf` or an `anyOf`. Where the value of a property decides, only that alternative is checked and filled in. A
+   * discriminator alone does not decide: it selects the alternative whose violations are reported if none matches.
+   */
+  #union(key: 'oneOf' | 'anyOf', schema: Json, context: Context): unknown {
+    const maybe = { ...context, defaults: false };
+    const all = { [key]: arrayAt(schema[key]).map((item) => this.#rewrite(item, maybe)) };
+    const union = unionOf(this.#root, arrayAt(schema[key]), schema.discriminator);
+    if (union === undefined) return all;
+    if (union.exclusive) return this.#choice(union, context);
+    const chosen = this.#choice(union, maybe);
+    const filled = union.choices.map(({ values, schema: item }) => ({
+      if: { allOf: [hasValue(union.propertyName, values), this.#rewrite(item, maybe)] },
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      then: this.#rewrite(item, context),
+    }));
+    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+    return { if: all, then: { allOf: context.defaults ? filled : [] }, else: { if: chosen, then: all, else: chosen } };
+  }
+
+  #choice({ propertyName, choices, orNull }: Union, context: Context): unknown {
+    const rule = {
+      ...hasValue(
+        propertyName,
+        choices.flatMap(({ values }) => values),
+      ),
+      allOf: choices.map(({ values, schema }) => ({
+        if: hasValue(propertyName, values),
+        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+        then: this.#rewrite(schema, context),
+      })),
+    };
+    return orNull ? { if: { type: 'null' }, else: rule } : rule;
+  }
+
   #component(ref: string, context: Context): Json {
-    const { direction, hidden, defaults, inherited } = context;
-    const key = JSON.stringify([ref, direction, [...hidden].sort(), defaults, inherited]);
+    const { direction, hidden, defaults, tracked } = context;
+    const key = JSON.stringify([ref, direction, [...hidden].sort(), defaults, tracked]);
     const known = this.#names.get(key);
-    if (known !== undefined) return { $ref: `#/components/schemas/${known}` };
+    if (known !== undefined) {
+      if (this.components[known] === undefined) this.#recursive.add(known);
+      return { $ref: `#/components/schemas/${known}` };
+    }
     const name = `S${this.#names.size}`;
     this.#names.set(key, name);
-    this.components[name] = {};
-    const made = this.#rewrite(valueAt(this.#root, ref), context);
-    this.components[name] = made === true ? {} : made === false ? { not: {} } : made;
+    const made = this.#rewrite(schemaAt(this.#root, ref), context);
+    const schema = made === true ? {} : made === false ? { not: {} } : made;
+    this.components[name] = this.#recursive.has(name) && !tracked ? { once: schema } : schema;
     return { $ref: `#/components/schemas/${name}` };
   }
 
@@ -132,26 +174,17 @@ export class SchemaRewriter {
         .map(([name]) => name),
     );
   }
-
-  /** A discriminator as `if` and `then`, which say what is wrong in the schema chosen. */
-  #choose({ propertyName, schemas, orNull }: Choices, context: Context): unknown[] {
-    const rule = {
-      type: 'object',
-      required: [propertyName],
-      properties: { [propertyName]: { enum: [...schemas.keys()] } },
-    };
-    return [
-      orNull ? { if: { type: 'null' }, else: rule } : rule,
-      ...[...schemas]
-        .filter(([, ref]) => ref !== undefined)
-        .map(([value, ref = '']) => ({
-          if: { type: 'object', required: [propertyName], properties: { [propertyName]: { const: value } } },
-          // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-          then: this.#component(ref, context),
-        })),
-    ];
-  }
 }
+
+/** Whether a `const` or an `enum` holds a number, which may have to equal a bigint. */
+const holdsNumber = (value: unknown): boolean =>
+  typeof value === 'number' || (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber));
+
+const hasValue = (name: string, values: readonly unknown[]): Json => ({
+  type: 'object',
+  required: [name],
+  properties: { [name]: { enum: values } },
+});
 
 const mapValues = (value: unknown, change: (item: unknown) => unknown): Json =>
   Object.fromEntries(Object.entries(objectAt(value)).map(([key, item]) => [key, change(item)]));

@@ -1,13 +1,13 @@
 import type { Json } from '../document/document.ts';
 import { knownFormat } from '../document/formats.ts';
 import { type DeclaredResponse, type MediaType, type Operation, securitySchemesOf } from '../document/operations.ts';
-import { holdsLarge, StandIns } from '../json/exact.ts';
-import { findingsOf, type Judge, type JudgedOperation, type JudgeScheme, judgesOf } from './eov.ts';
-import { restoreExact } from './exact.ts';
-import { SchemaRewriter } from './rewrite.ts';
-import { Violations } from './violations.ts';
+import { Inexact } from '../json/exact.ts';
+import { type Credentials, type SyntheticOperation, type Validators, type VerifyScheme, validatorsOf } from './eov.ts';
+import { type Direction, SchemaRewriter } from './rewrite.ts';
 
-/** The values of an operation's parameters by name, where the document puts them. */
+export type { Credentials, VerifyScheme } from './eov.ts';
+
+/** The values of an operation's parameters, by place and name. */
 export interface Parameters {
   readonly path: Record<string, unknown>;
   readonly query: Record<string, unknown>;
@@ -15,17 +15,7 @@ export interface Parameters {
   readonly cookie: Record<string, unknown>;
 }
 
-/** What a check of credentials looks at. */
-export interface Credentials {
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly cookies: Readonly<Record<string, unknown>>;
-}
-
-/** Proves one credential and says whose it is; throws why it is not good. */
-export type VerifyScheme<Caller> = (credentials: Credentials, scopes: readonly string[]) => Caller | Promise<Caller>;
-
-/** No alternative of the security requirements is satisfied: what each verification said, in the document's order. */
+/** No alternative of the security requirements is satisfied. Holds the error of each scheme, in the document's order. */
 export class CredentialsDenied extends Error {
   override readonly name = 'CredentialsDenied';
   readonly reasons: readonly unknown[];
@@ -36,139 +26,133 @@ export class CredentialsDenied extends Error {
   }
 }
 
-/** express-openapi-validator for one operation. */
+/** Validates the credentials, requests and replies of one operation. */
 export interface OperationValidator<Caller> {
-  /** Resolves to the callers by scheme, of the first alternative satisfied. @throws {CredentialsDenied} */
+  /** Resolves to the callers by scheme, of the first alternative that is satisfied. @throws {CredentialsDenied} */
   security(credentials: Credentials): Promise<ReadonlyMap<string, Caller>>;
-  /** Resolves to the values with defaults filled in. @throws {Violations} */
+  /** Returns the values with defaults filled in. @throws {Violations} */
   request(
     parameters: Parameters,
     media: MediaType | undefined,
     body: unknown,
-  ): Promise<{ parameters: Parameters; body: unknown }>;
-  /** @throws {Violations} if the body is not what the media type of the response declares. */
-  response(response: DeclaredResponse, media: MediaType, body: unknown): Promise<void>;
-  /** @throws {Violations} if headers, by name in lower case, are not what the response declares. */
-  responseHeaders(response: DeclaredResponse, headers: Json): Promise<void>;
+  ): { readonly parameters: Parameters; readonly body: unknown };
+  /** @throws {Violations} if the body does not match the media type of the response. */
+  response(response: DeclaredResponse, media: MediaType, body: unknown): void;
+  /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
+  responseHeaders(response: DeclaredResponse, headers: Json): void;
 }
 
-const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
-
 /**
- * Sets the validators of one path item's operations up.
+ * Makes the validators for the operations of one path item.
  *
  * @param root the whole document.
- * @param verifiers how to prove the credential of each security scheme, by its name.
+ * @param verifiers check the credentials of each security scheme, by its name.
  */
-export async function validatePath<Caller>(
+export function validatePath<Caller>(
   root: Json,
   operations: readonly Operation[],
   verifiers: Readonly<Record<string, VerifyScheme<Caller>>>,
-): Promise<Map<Operation, OperationValidator<Caller>>> {
+): Map<Operation, OperationValidator<Caller>> {
   const rewriter = new SchemaRewriter(root, knownFormat);
-  const judged = new Map(operations.map((operation) => [operation.method, judgedOperation(rewriter, operation)]));
+  const prepared = new Map(operations.map((operation) => [operation.method, new Prepared(rewriter, operation)]));
   const components = { schemas: rewriter.components, securitySchemes: securitySchemesOf(root) };
-  const schemes = verifiers as Readonly<Record<string, JudgeScheme>>;
-  const judges = await judgesOf(judged, components, rewriter.fractions, schemes);
+  const validators = validatorsOf(prepared, components, verifiers);
   return new Map(
     operations.flatMap((operation) => {
-      const judge = judges.get(operation.method);
-      return judge === undefined ? [] : [[operation, operationValidator<Caller>(root, operation, judge)]];
+      const [ours, eov] = [prepared.get(operation.method), validators.get(operation.method)];
+      return ours === undefined || eov === undefined ? [] : [[operation, operationValidator(ours, eov)]];
     }),
   );
 }
 
-function operationValidator<Caller>(root: Json, operation: Operation, judge: Judge): OperationValidator<Caller> {
-  // An alternative without schemes is satisfied by everyone: who did give credentials is not taken for no one.
-  const alternatives = operation.security
-    .map((all) => Object.keys(all))
-    .sort((a, b) => Math.sign(b.length) - Math.sign(a.length));
+function operationValidator<Caller>(prepared: Prepared, validators: Validators<Caller>): OperationValidator<Caller> {
+  const { requestKeys, responseIndices, alternatives } = prepared;
+  const checkResponse = (declared: MediaType | DeclaredResponse, value: unknown): void => {
+    const index = responseIndices.get(declared);
+    if (index !== undefined) validators.response(index, value);
+  };
 
   return {
     async security(credentials) {
-      try {
-        const { callers } = await judge.security(credentials);
-        const satisfied = alternatives.find((names) => names.every((name) => callers.has(name))) ?? [];
-        return new Map(satisfied.map((name) => [name, callers.get(name) as Caller]));
-      } catch (error) {
-        const { message, reasons } = error as Error & { reasons: readonly unknown[] };
-        throw new CredentialsDenied(message, reasons);
-      }
+      const { callers, reasons, denied } = await validators.security(credentials);
+      if (denied !== undefined) throw new CredentialsDenied(denied, reasons);
+      const satisfied = alternatives.find((names) => names.every((name) => callers.has(name))) ?? [];
+      return new Map([...callers].filter(([name]) => satisfied.includes(name)));
     },
 
-    async request(parameters, media, body) {
-      const { path, query, header, cookie } = parameters;
+    request({ path, query, header, cookie }, media, body) {
       const checked = media === undefined || media.kind === 'stream' ? undefined : body;
       const files = media?.kind === 'multipart' ? new Files() : undefined;
-      let value = { path, query, header, cookie, body: files === undefined ? checked : files.replace(checked) };
-      const standIns = holdsLarge(value) ? new StandIns() : undefined;
-      if (standIns !== undefined) value = standIns.replace(value) as typeof value;
-      await judged(judge.request(requestKey(operation, media), value));
-      if (standIns !== undefined) value = restored(root, operation, media, value, standIns);
-      if (files !== undefined) files.restore(value.body);
+      const value = { path, query, header, cookie, body: files === undefined ? checked : files.replace(checked) };
+      validators.request(requestKeys.get(media) ?? '', value);
+      roundInexact(value);
+      files?.restore(value.body);
       return { parameters: value, body: checked === undefined ? body : value.body };
     },
 
-    response: (response, media, body) =>
-      media.schema === undefined ? Promise.resolve() : judgeReply(judge, responseKey(response, media), 'body', body),
-
-    responseHeaders: (response, headers) => judgeReply(judge, headersKey(response), 'headers', headers),
+    response: (_response, media, body) => checkResponse(media, { body }),
+    responseHeaders: (response, headers) => checkResponse(response, { headers }),
   };
 }
 
-async function judged(judgement: Promise<void>): Promise<void> {
-  try {
-    await judgement;
-  } catch (error) {
-    const findings = findingsOf(error);
-    throw findings === undefined ? error : new Violations(findings);
+/** Converts the numbers that no double and no integer of int64 holds, in place: a valid one stands where any number may. */
+function roundInexact(value: object): void {
+  const holder = value as Record<string, unknown>;
+  for (const key in holder) {
+    const item = holder[key];
+    if (item instanceof Inexact) holder[key] = item.double;
+    else if (typeof item === 'object' && item !== null) roundInexact(item);
   }
 }
 
-const judgeReply = (judge: Judge, key: string, name: string, value: unknown): Promise<void> =>
-  judged(judge.response(key, { [name]: holdsLarge(value) ? new StandIns().replace(value) : value }));
+const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
 
-const requestKey = ({ requestBody }: Operation, media: MediaType | undefined): string =>
-  `request/${media === undefined ? 'none' : requestBody?.media.indexOf(media)}`;
-const responseKey = ({ key, media }: DeclaredResponse, type: MediaType): string => `body ${key} ${media.indexOf(type)}`;
-const headersKey = ({ key }: DeclaredResponse): string => `headers ${key}`;
+/** An operation as EOV gets it, and under which keys. */
+class Prepared implements SyntheticOperation {
+  readonly security: SyntheticOperation['security'];
+  readonly requests: Record<string, Json> = {};
+  readonly responses: Json[] = [];
+  readonly requestKeys = new Map<MediaType | undefined, string>();
+  /** Responses stand for their headers. */
+  readonly responseIndices = new Map<MediaType | DeclaredResponse, number>();
+  /** The schemes of each alternative. An alternative without schemes comes last: credentials are preferred. */
+  readonly alternatives: readonly (readonly string[])[];
 
-function judgedOperation(rewriter: SchemaRewriter, operation: Operation): JudgedOperation {
-  const { parameters, requestBody, responses, security } = operation;
-  const located = Object.fromEntries(
-    LOCATIONS.map((where) => [where, parameters.filter((parameter) => parameter.in === where)] as const)
-      .filter(([, inPlace]) => inPlace.length > 0)
-      .map(([where, inPlace]) => [where, objectSchema(rewriter, inPlace, 'request')]),
-  );
-  const request = (body?: MediaType): Json => ({
-    type: 'object',
-    properties: {
-      ...located,
-      ...(body !== undefined && body.kind !== 'stream' && { body: rewriter.rewrite(body.schema, 'request') }),
-    },
-  });
-  const reply = (name: string, schema: unknown): Json => ({ type: 'object', properties: { [name]: schema } });
-  return {
-    security,
-    requests: {
-      [requestKey(operation, undefined)]: request(),
-      ...Object.fromEntries((requestBody?.media ?? []).map((media) => [requestKey(operation, media), request(media)])),
-    },
-    responses: Object.fromEntries(
-      responses.flatMap((response) => [
-        ...response.media
-          .filter(({ schema }) => schema !== undefined)
-          .map((media) => [responseKey(response, media), reply('body', rewriter.rewrite(media.schema, 'response'))]),
-        [headersKey(response), reply('headers', objectSchema(rewriter, response.headers, 'response'))],
-      ]),
-    ),
-  };
+  constructor(rewriter: SchemaRewriter, { parameters, requestBody, responses, security }: Operation) {
+    this.security = security;
+    this.alternatives = security
+      .map((schemes) => Object.keys(schemes))
+      .sort((a, b) => Math.sign(b.length) - Math.sign(a.length));
+
+    const located = LOCATIONS.flatMap((where) => {
+      const members = parameters.filter((parameter) => parameter.in === where);
+      return members.length > 0 ? [[where, objectSchema(rewriter, members, 'request')] as const] : [];
+    });
+    for (const media of [undefined, ...(requestBody?.media ?? [])]) {
+      const key = `request/${this.requestKeys.size}`;
+      const body =
+        media === undefined || media.kind === 'stream' ? {} : { body: rewriter.rewrite(media.schema, 'request') };
+      this.requests[key] = { type: 'object', properties: { ...Object.fromEntries(located), ...body } };
+      this.requestKeys.set(media, key);
+    }
+
+    const add = (declared: MediaType | DeclaredResponse, name: string, schema: unknown): void => {
+      this.responseIndices.set(declared, this.responses.length);
+      this.responses.push({ type: 'object', properties: { [name]: schema } });
+    };
+    for (const response of responses) {
+      add(response, 'headers', objectSchema(rewriter, response.headers, 'response'));
+      for (const media of response.media) {
+        if (media.schema !== undefined) add(media, 'body', rewriter.rewrite(media.schema, 'response'));
+      }
+    }
+  }
 }
 
 function objectSchema(
   rewriter: SchemaRewriter,
   members: readonly { readonly name: string; readonly required: boolean; readonly schema: unknown }[],
-  direction: 'request' | 'response',
+  direction: Direction,
 ): Json {
   const required = members.filter((member) => member.required).map(({ name }) => name);
   return {
@@ -178,36 +162,11 @@ function objectSchema(
   };
 }
 
-/** A request with the numbers that stand-ins stood for while it was judged. */
-function restored<Request extends Parameters & { body: unknown }>(
-  root: Json,
-  { parameters }: Operation,
-  media: MediaType | undefined,
-  request: Request,
-  standIns: StandIns,
-): Request {
-  const schemas = new Map(parameters.map((parameter) => [`${parameter.in} ${parameter.name}`, parameter.schema]));
-  const locations = LOCATIONS.map((where) => [
-    where,
-    Object.fromEntries(
-      Object.entries(request[where]).map(([name, value]) => [
-        name,
-        restoreExact(root, [schemas.get(`${where} ${name}`)], value, standIns),
-      ]),
-    ),
-  ]);
-  return {
-    ...request,
-    ...Object.fromEntries(locations),
-    body: restoreExact(root, [media?.schema], request.body, standIns),
-  };
-}
-
-/** The files of a form, which are judged as the strings that the document has for them, by their length in bytes. */
+/** The files of a form. They are validated as strings of their length in bytes, because their schema is that of a string. */
 class Files {
   readonly #files = new Map<string, unknown>();
 
-  replace(body: unknown): unknown {
+  replace(body: unknown): Record<string, unknown> {
     const text = (value: unknown) => (value instanceof Blob ? '\0'.repeat(value.size) : value);
     return Object.fromEntries(
       Object.entries(body as Json).map(([name, value]) => {

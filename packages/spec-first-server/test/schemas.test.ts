@@ -1,0 +1,221 @@
+import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
+import type { AnyHandler } from '../src/document/handler-types.ts';
+import { operationsOf } from '../src/document/operations.ts';
+import { validatePath } from '../src/validation/validator.ts';
+
+type Served = Awaited<ReturnType<typeof serve>>;
+
+const output = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'error'), jest.spyOn(console, 'log')];
+afterEach(() => {
+  for (const written of output) expect(written).not.toHaveBeenCalled();
+});
+
+let served: Served;
+const { script, handler } = scripted();
+const echo: AnyHandler = ({ body }) => ({ status: 200, body });
+beforeAll(async () => {
+  served = await serve(documentFile('schemas.yaml'), {
+    ...{ pet: echo, shapes: echo, modern: echo, messages: echo, chains: echo },
+    ...{ account: handler, tree: handler },
+  });
+});
+
+const post = (path: string, body: object) => served.client.post(path).send(body);
+const expectViolation = async (path: string, body: object, message: string) => {
+  const response = await post(path, body);
+  expect([response.status, response.body.message]).toEqual([400, message]);
+};
+const expectValid = async (path: string, body: object, echoed = body) => {
+  const response = await post(path, body);
+  expect([response.status, response.body]).toEqual([200, echoed]);
+};
+
+describe('readOnly and writeOnly', () => {
+  test('a readOnly property is neither required nor accepted in a request, also next to an allOf', async () => {
+    script.next = () => ({ status: 200, body: { id: 1, name: 'a' } });
+    await post('/accounts', { name: 'a', password: 'b' }).expect(200, { id: 1, name: 'a' });
+    await expectViolation('/accounts', { id: 1, name: 'a', password: 'b' }, '/body/id must not be there');
+    await expectViolation('/accounts', { id: null, name: 'a', password: 'b' }, '/body/id must not be there');
+    await expectViolation('/accounts', { name: 'a' }, "/body/password must have required property 'password'");
+  });
+
+  test('a reply with a writeOnly property, or without a required readOnly one, becomes a 500', async () => {
+    script.next = () => ({ status: 200, body: { id: 1, name: 'a', password: 'b' } });
+    await post('/accounts', { name: 'a', password: 'b' }).expect(500);
+    script.next = () => ({ status: 200, body: { name: 'a' } });
+    await post('/accounts', { name: 'a', password: 'b' }).expect(500);
+  });
+});
+
+describe('a discriminator', () => {
+  test('does not change what is valid without a mapping: the constants of the schemas decide', async () => {
+    await expectValid('/messages', { role: 'user', text: 'a' }, { role: 'user', text: 'a', stars: 3 });
+    await expectValid('/messages', { role: 'tool', call: 1 });
+    await expectViolation('/messages', { role: 'tool', text: 'a' }, "/body/call must have required property 'call'");
+    await expectViolation(
+      '/messages',
+      { role: 'User', text: 'a' },
+      '/body/role must be equal to one of the allowed values: user, tool, other',
+    );
+    await expectViolation('/messages', { text: 'a' }, "/body/role must have required property 'role'");
+    await expectViolation('/messages', [], '/body must be object');
+  });
+
+  test('does not change what is valid with a mapping that the schemas do not repeat', async () => {
+    await expectValid('/shapes', {
+      list: [
+        { kind: 'round', side: 1 },
+        { kind: 'oval', radius: 1 },
+      ],
+    });
+  });
+
+  test('selects the schema whose violations are reported', async () => {
+    await expectValid('/shapes', {
+      list: [
+        { kind: 'round', radius: 1 },
+        { kind: 'square', side: 1 },
+      ],
+      maybe: null,
+    });
+    await expectValid('/shapes', { maybe: { kind: 'Circle', radius: 1 } });
+    await expectViolation(
+      '/shapes',
+      { list: [{ kind: 'round' }] },
+      "/body/list/0/radius must have required property 'radius'",
+    );
+    await expectViolation(
+      '/shapes',
+      { list: [{ kind: 'oval' }] },
+      '/body/list/0/kind must be equal to one of the allowed values: round, square',
+    );
+    await expectViolation(
+      '/shapes',
+      { maybe: { kind: 'Circle' } },
+      "/body/maybe/radius must have required property 'radius'",
+    );
+    await expectViolation(
+      '/shapes',
+      { list: [{ kind: 'round', radius: 1, side: 1 }] },
+      '/body/list/0 must match exactly one schema in oneOf',
+    );
+  });
+
+  test('of a parent schema does not add the schemas that have it in their allOf', async () => {
+    await expectValid('/pets', { petType: 'dog', name: 'a' });
+    await expectValid('/pets', { petType: 'Cow', name: 'a' });
+    await expectViolation('/pets', { name: 'a' }, "/body/petType must have required property 'petType'");
+    await post('/pets', []).expect(400);
+  });
+});
+
+describe('JSON Schema 2020-12', () => {
+  test.each<[object, string | undefined]>([
+    [{ maybe: null, fixed: 1, tuple: [1, 'a'], described: 'abc', extra: 'a' }, undefined],
+    [{ when: '2024-02-29T12:00:00Z', day: '2024-02-29' }, undefined],
+    [{ maybe: 'a' }, '/body/maybe must NOT have fewer than 2 characters'],
+    [{ fixed: 2 }, '/body/fixed must be equal to constant'],
+    [{ size: 2 }, '/body/size must be equal to one of the allowed values: 1, 2.5, big'],
+    [{ size: 2.5 }, undefined],
+    [{ tuple: ['a'] }, '/body/tuple/0 must be integer'],
+    [{ tuple: [1, 'a', 2] }, '/body/tuple must NOT have more than 2 items'],
+    [{ unknown: 1 }, '/body/unknown must NOT have unevaluated properties'],
+    [{ described: 'abcd' }, '/body/described must NOT have more than 3 characters'],
+    [{ when: 'yesterday' }, '/body/when must match format "date-time"'],
+    [{ day: '2023-02-29' }, '/body/day must match format "date"'],
+    [{ never: 1 }, '/body/never must not be there'],
+    [
+      {
+        set: [
+          { a: 1, b: [2] },
+          { b: [2], a: 2 },
+        ],
+      },
+      undefined,
+    ],
+    [
+      {
+        set: [
+          { a: 1, b: [2] },
+          { b: [2], a: 1 },
+        ],
+      },
+      '/body/set must NOT have duplicate items (items ## 0 and 1 are identical)',
+    ],
+    [{ set: [1, '1', null, 'null', true, 'true', [], {}] }, undefined],
+    [{ mixed: 1 }, undefined],
+    [{ mixed: 'ab' }, undefined],
+    [{ mixed: null }, undefined],
+    [{ mixed: 0 }, '/body/mixed must be >= 1'],
+    [{ mixed: 'a' }, '/body/mixed must NOT have fewer than 2 characters'],
+    [{ mixed: [] }, '/body/mixed must be integer,string,null'],
+    [{ open: 'a' }, undefined],
+    [{ open: 11 }, '/body/open must be <= 10'],
+  ])('%j', async (body, message) => {
+    if (message === undefined) await expectValid('/modern', body);
+    else await expectViolation('/modern', body, message);
+  });
+
+  test('fills in no default of an alternative that does not match', async () => {
+    await expectValid('/modern', { either: { b: 1 } });
+  });
+
+  test('schemas may be recursive', async () => {
+    const tree = { value: 1, children: [{ value: 2, children: [] }] };
+    script.next = () => ({ status: 200, body: tree });
+    await expectValid('/trees', tree);
+    const wrong = { value: 1, children: [{}] };
+    await expectViolation('/trees', wrong, "/body/children/0/value must have required property 'value'");
+    script.next = () => ({ status: 200, body: wrong });
+    await post('/trees', tree).expect(500);
+  });
+});
+
+describe('a recursive oneOf', () => {
+  const DEPTH = 18;
+  /** A chain of objects that counts how often a validator reads its links. */
+  const chain = (end: unknown) => {
+    const count = { reads: 0 };
+    let body = end;
+    for (let level = 0; level < DEPTH; level += 1) {
+      const next = body;
+      body = Object.defineProperty({ kind: 'a' }, 'next', {
+        enumerable: true,
+        configurable: true,
+        get: () => {
+          count.reads += 1;
+          return next;
+        },
+      });
+    }
+    return { body, count };
+  };
+
+  test.each<[string, unknown, RegExp | undefined]>([
+    ['valid', { kind: 'a', end: 9007199254740993n }, undefined],
+    ['invalid', { kind: 'a', end: 0.5 }, /must be integer/],
+  ])('is validated in linear time: %s', (_title, end, message) => {
+    const operation = operationsOf(served.document).find(({ id }) => id === 'chains');
+    const validator = operation && validatePath(served.document.root, [operation], {}).get(operation);
+    const { body, count } = chain(end);
+    const nothing = { path: {}, query: {}, header: {}, cookie: {} };
+    const validate = () => validator?.request(nothing, operation?.requestBody?.media[0], body);
+    if (message === undefined) expect(validate()?.body).toBe(body);
+    else
+      expect(validate).toThrow(
+        expect.objectContaining({
+          violations: expect.arrayContaining([expect.objectContaining({ message: expect.stringMatching(message) })]),
+        }),
+      );
+    expect(count.reads).toBeLessThan(DEPTH * 20);
+  });
+
+  test('keeps large integers exact', async () => {
+    let body = '{"kind":"a","end":9007199254740993}';
+    for (let level = 0; level < DEPTH; level += 1) body = `{"kind":"b","next":${body}}`;
+    const send = () =>
+      served.client.post('/chains').set('Content-Type', 'application/json').responseType('blob').send(body);
+    expect(String((await send().expect(200)).body)).toBe(body);
+  });
+});
