@@ -27,7 +27,8 @@ export { Forbidden, Unauthorized } from './security/tokens.ts';
 // For tools: what follows is for the package `spec-first`, which reads documents and starts servers. It may change.
 
 export { arrayAt, follow, isObject, type Json, objectAt, token } from './document/document.ts';
-export { isFile, kindOf, METHODS, type Operation, operationsOf } from './document/operations.ts';
+export { isFile, kindOf } from './document/media-types.ts';
+export { METHODS, type Operation, operationsOf } from './document/operations.ts';
 export { alternatives, eachSchema, parts } from './document/schema.ts';
 export { readConfig } from './process/configuration.ts';
 export { loadEnvFile } from './process/env-file.ts';

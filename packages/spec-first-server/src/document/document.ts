@@ -7,6 +7,14 @@ export interface Finding {
   readonly message: string;
 }
 
+/** What the checks of a document found. */
+export interface Checked {
+  /** Why the document cannot be served. */
+  readonly problems: readonly Finding[];
+  /** What is served otherwise than the document says, or not checked. */
+  readonly notices: readonly Finding[];
+}
+
 /** The document cannot be served. The message is what the start prints: one line for each finding. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { bundle } from './bundle.ts';
 import { type Document, DocumentError, isObject } from './document.ts';
+import { nameOperations } from './operation-ids.ts';
 import { parseFile } from './parse.ts';
 import { positionsOf } from './positions.ts';
 import { externalReferences, targetOf } from './references.ts';
@@ -27,7 +28,9 @@ export async function loadDocument(name: string): Promise<Document> {
       const lines = [...problems.values()].map((message, index) => `${positions[index]} ${message}`);
       throw new DocumentError(lines.join('\n'));
     }
-    return { file, root: await toOpenApi31(file, source), origins, files: files() };
+    const root = await toOpenApi31(file, source);
+    nameOperations(root);
+    return { file, root, origins, files: files() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DocumentError(error instanceof DocumentError ? message : `${file} cannot be read: ${message}`, files());

@@ -1,11 +1,14 @@
 /** Path templates (OpenAPI 3.1 §4.8.8.2): `/plants/{id}`, also with text around a parameter, `/plants/{id}.json`. */
 
-const PARAMETER = /(\{[^{}]+\})/;
+const PARAMETER = /(\{[^{}]*\})/;
 const isParameter = (part: string): boolean => PARAMETER.test(part);
 
 /** The names of a template's parameters, in its order. */
 export const parameterNames = (template: string): string[] =>
   [...template.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name);
+
+/** A template without the names of its parameters: templates of the same shape match the same paths. */
+export const pathShape = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}');
 
 /** A template in the syntax of `find-my-way`, whose own names and signs must not meet with the document's. */
 export function routerPath(template: string): string {

@@ -1,5 +1,6 @@
 import { arrayAt, type Document, follow, isObject, type Json, objectAt, valueAt } from '../document/document.ts';
-import { type MediaType, type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
+import type { MediaType } from '../document/media-types.ts';
+import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
 import { writeQuery, writeText } from './write-parameter.ts';
 
 /** Stands in an example where a token belongs. */

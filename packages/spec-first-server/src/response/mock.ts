@@ -1,7 +1,8 @@
 import { sample } from 'openapi-sampler';
 import { type Document, follow, isObject, type Json, objectAt } from '../document/document.ts';
 import type { AnyHandler, AnyReply, AnyRequest } from '../document/handler-types.ts';
-import { type DeclaredResponse, declaredFor, type MediaType, type Operation } from '../document/operations.ts';
+import type { MediaType } from '../document/media-types.ts';
+import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
 import { BODILESS } from './reply.ts';
 

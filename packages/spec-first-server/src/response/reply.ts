@@ -3,14 +3,8 @@ import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
 import { isObject } from '../document/document.ts';
 import type { AnyReply } from '../document/handler-types.ts';
-import {
-  type DeclaredResponse,
-  declaredFor,
-  kindOf,
-  type MediaType,
-  mediaTypeFor,
-  type Operation,
-} from '../document/operations.ts';
+import { kindOf, type MediaType, mediaTypeFor } from '../document/media-types.ts';
+import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
 import { stringifyJson } from '../json/exact.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { describeViolations, Violations } from '../validation/violations.ts';

@@ -1,7 +1,8 @@
 import Router from 'find-my-way';
-import { arrayAt, type Document, objectAt } from '../document/document.ts';
+import type { Document } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
-import { routerPath } from '../document/path-template.ts';
+import { pathShape, routerPath } from '../document/path-template.ts';
+import { basePathsOf } from '../document/servers.ts';
 import { type OperationValidator, type VerifyScheme, validatePath } from '../validation/validator.ts';
 
 /** What a method and a path lead to. */
@@ -31,7 +32,7 @@ interface PathRoutes {
 const NOTHING: Route = { found: 'nothing' };
 const MALFORMED: Route = { found: 'malformed' };
 
-/** @throws {Error} if two path templates cannot be told apart; `prove` says so first. */
+/** @throws {Error} if two path templates cannot be told apart; the checks of the document say so first. */
 export function openContract<Caller>(
   document: Document,
   operations: readonly Operation[],
@@ -41,16 +42,19 @@ export function openContract<Caller>(
   const paths = Map.groupBy(operations, ({ path }) => path);
   const validators = new Map<string, Map<Operation, OperationValidator<Caller>>>();
   const router = Router({ caseSensitive: true, maxParamLength: 65_536, onBadUrl: () => undefined });
-  for (const basePath of basePaths) {
-    for (const [path, ofPath] of paths) {
-      const byMethod = new Map<string, Route>(
-        ofPath.map((operation) => [operation.method.toUpperCase(), { found: 'operation', operation, basePath }]),
-      );
-      const get = byMethod.get('GET');
-      if (get !== undefined && !byMethod.has('HEAD')) byMethod.set('HEAD', get);
-      const routes: PathRoutes = { byMethod, other: { found: 'path', allow: [...byMethod.keys()] } };
-      router.on('GET', routerPath(basePath + path), () => undefined, routes);
-    }
+  const reached = basePaths.flatMap((basePath) => operations.map((operation) => ({ basePath, operation })));
+  const sameShape = Map.groupBy(reached, ({ basePath, operation }) => pathShape(basePath + operation.path));
+  for (const [shape, group] of sameShape) {
+    const byMethod = new Map<string, Route>(
+      group.map(({ basePath, operation }) => [
+        operation.method.toUpperCase(),
+        { found: 'operation', operation, basePath },
+      ]),
+    );
+    const get = byMethod.get('GET');
+    if (get !== undefined && !byMethod.has('HEAD')) byMethod.set('HEAD', get);
+    const routes: PathRoutes = { byMethod, other: { found: 'path', allow: [...byMethod.keys()] } };
+    router.on('GET', routerPath(shape), () => undefined, routes);
   }
 
   return {
@@ -76,23 +80,6 @@ export function openContract<Caller>(
       return validator;
     },
   };
-}
-
-/** The paths of the Server Objects' URLs (OpenAPI 3.1 §4.8.5), with each value that their variables may have. */
-export function basePathsOf({ root }: Document): string[] {
-  const servers = arrayAt(root.servers).map(objectAt);
-  const paths = servers.flatMap(({ url, variables }) => {
-    const urls = Object.entries(objectAt(variables)).reduce(
-      (made, [name, variable]) => {
-        const { enum: values, default: preset } = objectAt(variable);
-        const choices = arrayAt(values).length > 0 ? arrayAt(values) : [preset];
-        return made.flatMap((text) => choices.map((choice) => text.replaceAll(`{${name}}`, String(choice))));
-      },
-      [String(url)],
-    );
-    return urls.map((text) => (URL.parse(text, 'http://host/')?.pathname ?? '').replace(/\/+$/, ''));
-  });
-  return paths.length > 0 ? [...new Set(paths)] : [''];
 }
 
 function isEncoded(path: string): boolean {

@@ -1,6 +1,7 @@
 import type { Json } from '../document/document.ts';
 import { knownFormat } from '../document/formats.ts';
-import { type DeclaredResponse, type MediaType, type Operation, securitySchemesOf } from '../document/operations.ts';
+import type { MediaType } from '../document/media-types.ts';
+import { type DeclaredResponse, type Operation, securitySchemesOf } from '../document/operations.ts';
 import { Inexact } from '../json/exact.ts';
 import { type Credentials, type SyntheticOperation, type Validators, type VerifyScheme, validatorsOf } from './eov.ts';
 import { type Direction, SchemaRewriter } from './rewrite.ts';

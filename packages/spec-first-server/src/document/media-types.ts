@@ -1,0 +1,99 @@
+import { follow, type Json, objectAt, token } from './document.ts';
+import { saysMoreThanString, typesOf } from './schema.ts';
+
+/** How a media type's bodies are read, checked and written. */
+export type BodyKind = 'json' | 'text' | 'form' | 'multipart' | 'stream';
+
+export interface MediaType {
+  /** As the document writes it, a range such as `image/*` included. */
+  readonly type: string;
+  readonly kind: BodyKind;
+  /** A Schema Object, `true` and `false` included (JSON Schema 2020-12 §4.3.2); `undefined` where there is none. */
+  readonly schema: unknown;
+  /** Whether the schema asks for more than text or bytes of any kind. */
+  readonly constrained: boolean;
+  readonly pointer: string;
+  /** The Media Type Object itself, for its examples. */
+  readonly source: Json;
+}
+
+/** The media types of a `content`. */
+export function mediaOf(root: Json, content: unknown, pointer: string): MediaType[] {
+  return Object.entries(objectAt(content)).map(([type, value]) => {
+    const source = follow(root, value) ?? {};
+    const { schema } = source;
+    const constrained = saysMoreThanString(root, schema);
+    const at = `${pointer}/content/${token(type)}`;
+    return { type, kind: kindOf(type, root, schema), schema, constrained, pointer: at, source };
+  });
+}
+
+/**
+ * How bodies of a media type are treated. A text with the schema of a list or an object, such as `text/csv`, is a stream:
+ * only the media type knows how its values are written.
+ */
+export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKind {
+  const essence = essenceOf(type);
+  if (/^application\/(.+\+)?json$/.test(essence) || essence === 'text/json') return 'json';
+  if (essence === 'application/x-www-form-urlencoded') return 'form';
+  if (essence === 'multipart/form-data') return 'multipart';
+  return essence.startsWith('text/') && isScalar(root, schema) ? 'text' : 'stream';
+}
+
+function isScalar(root: Json, schema: unknown): boolean {
+  const types = typesOf(root, schema);
+  return types.size === 0 || ['string', 'number', 'integer', 'boolean'].some((type) => types.has(type));
+}
+
+/**
+ * The declared media type that a body has. The type itself takes precedence over a range (OpenAPI 3.1 §4.8.14.1), and a
+ * declaration with parameters over one without.
+ *
+ * @param contentType the value of a `Content-Type`.
+ */
+export function mediaTypeFor(media: readonly MediaType[], contentType: string): MediaType | undefined {
+  const exact = media.find(({ type }) => type === contentType);
+  if (exact !== undefined) return exact;
+  const essence = essenceOf(contentType);
+  const [group] = essence.split('/');
+  const fitting = [essence, `${group}/*`, '*/*'].map((type) =>
+    media.filter((candidate) => essenceOf(candidate.type) === type && hasParameters(contentType, candidate.type)),
+  );
+  return fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
+}
+
+/** Whether a media type has the parameters that the declared one names, but for a charset. */
+function hasParameters(contentType: string, declared: string): boolean {
+  const given = parametersOfType(contentType);
+  return [...parametersOfType(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);
+}
+
+/** The parameters of a media type by name, names and values in lower case (RFC 9110 §8.3.1). */
+export const parametersOfType = (type: string): Map<string, string> =>
+  new Map(
+    [...type.matchAll(/;\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)].map(([, name = '', quoted, plain = '']) => [
+      name.toLowerCase(),
+      (quoted ?? plain).toLowerCase(),
+    ]),
+  );
+
+/**
+ * Whether a field of a form is a file. It is if its media type, by `contentMediaType` or the Encoding Object, is neither
+ * JSON nor text. Without a media type it is if the schema has no type (OpenAPI 3.1 §4.8.14.3, §4.8.15.1).
+ */
+export function isFile(root: Json, schema: unknown, encodingType?: unknown): boolean {
+  const source = schema === true ? {} : follow(root, schema);
+  if (source === undefined || source.contentEncoding !== undefined) return false;
+  if (source.format === 'binary') return true;
+  const type = source.contentMediaType ?? encodingType;
+  if (typeof type === 'string' && kindOf(type) !== 'stream') return false;
+  return source.contentMediaType !== undefined || !Object.keys(source).some((key) => TYPING.has(key));
+}
+
+const TYPING = new Set([
+  ...['type', 'enum', 'const', 'properties', 'additionalProperties', 'items', 'prefixItems', 'allOf', 'anyOf', 'oneOf'],
+  ...['pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'format'],
+]);
+
+/** A media type without its parameters, in lower case. */
+export const essenceOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
