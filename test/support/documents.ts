@@ -7,9 +7,10 @@ import request from 'supertest';
 import type { AnyHandler, AnyReply } from '../../packages/spec-first-server/src/document/handler-types.ts';
 import { loadDocument } from '../../packages/spec-first-server/src/document/load.ts';
 import type { ErrorBody } from '../../packages/spec-first-server/src/response/problem.ts';
-import { type AppOptions, createApp } from '../../packages/spec-first-server/src/routing/app.ts';
+import { createApp } from '../../packages/spec-first-server/src/routing/app.ts';
+import type { AppOptions } from '../../packages/spec-first-server/src/routing/options.ts';
+import { Forbidden, Unauthorized } from '../../packages/spec-first-server/src/security/errors.ts';
 import type { Authenticator } from '../../packages/spec-first-server/src/security/tokens.ts';
-import { Forbidden, Unauthorized } from '../../packages/spec-first-server/src/security/tokens.ts';
 
 /** The path of one of the documents under `test/documents`. */
 export const documentFile = (name: string): string =>

@@ -19,10 +19,13 @@ export { ConfigError } from './process/configuration.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
 export type { ValuesOf, Variable, Variables } from './process/variables.ts';
 export { HttpError, type HttpErrorOptions, Unavailable } from './response/http-error.ts';
-export type { ErrorBody, Problem } from './response/problem.ts';
-export { type AppOptions, createApp } from './routing/app.ts';
-export type { Verifiers } from './security/schemes.ts';
-export { Forbidden, Unauthorized } from './security/tokens.ts';
+export type { DeclaredProblem, ErrorBody, Problem } from './response/problem.ts';
+export { createApp } from './routing/app.ts';
+export type { AppOptions } from './routing/options.ts';
+export type { Credentials } from './security/credentials.ts';
+export { Forbidden, Unauthorized } from './security/errors.ts';
+export type { Verifiers, VerifyScheme } from './security/schemes.ts';
+export { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
 
 // For tools: what follows is for the package `spec-first`, which reads documents and starts servers. It may change.
 

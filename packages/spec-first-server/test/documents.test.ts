@@ -7,7 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
 import type { AnyHandler, AnyRequest } from '../src/document/handler-types.ts';
 import type { ErrorBody } from '../src/response/problem.ts';
-import { type Authenticator, KeysUnavailable, Unauthorized } from '../src/security/tokens.ts';
+import { KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
+import type { Authenticator } from '../src/security/tokens.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
 const handlersFor = (handler: AnyHandler, ...ids: string[]) => Object.fromEntries(ids.map((id) => [id, handler]));
@@ -549,6 +550,9 @@ describe('security', () => {
     ['/open', {}, 200, null],
     ['/optional', {}, 200, null],
     ['/optional', bearer, 200, 'someone'],
+    ['/optional', { Authorization: 'Bearer bad' }, 401, null],
+    ['/optional', { Authorization: 'Bearer' }, 401, null],
+    ['/optional', { Authorization: 'Basic xxbearerxx' }, 200, null],
     ['/either', { 'X-Key': 'good' }, 200, 'someone'],
     ['/either?key=good', {}, 200, 'someone'],
     ['/either', { Cookie: 'key=good' }, 200, 'someone'],
@@ -583,7 +587,7 @@ describe('security', () => {
     const verify: Authenticator['verify'] = (token) => {
       throw token === 'signed' ? new KeysUnavailable(7, new Error('away')) : new Unauthorized('The token is not valid');
     };
-    const who = { either: echo };
+    const who = { either: echo, optional: echo };
     const { client } = await serve(documentFile('security.yaml'), who, {
       missing: '501',
       authenticator: { verify, reload: async () => 0 },
@@ -591,6 +595,7 @@ describe('security', () => {
     await client.get('/either?key=signed').set('X-Key', 'bad').expect(503).expect('Retry-After', '7');
     await client.get('/either?key=bad').set('X-Key', 'signed').expect(503);
     await client.get('/either?key=bad').set('X-Key', 'bad').expect(401);
+    await client.get('/optional').set('Authorization', 'Bearer signed').expect(503);
   });
 
   test('comes before the body', async () => {
@@ -637,10 +642,36 @@ describe('error schemas of other shapes', () => {
     expect(nowhere.body.status).toBe(404);
   });
 
-  test('that the errors do not fit stop the start', async () => {
-    await expect(serve(documentFile('errors.yaml'), { things: echo })).rejects.toThrow(
-      /errors\.yaml:\d+:\d+ errorBody in src\/errors\.ts .*title/,
+  test('that errorBody does not fit are named at the start and have no body', async () => {
+    const { client, lines } = await serve(documentFile('errors.yaml'), { things: echo });
+    const [notice] = lines.flatMap(({ places }) => (Array.isArray(places) ? places.map(String) : []));
+    expect(notice).toMatch(/errors\.yaml:\d+:\d+ errorBody makes another body .* without a body: .*title/);
+    expect((await client.post('/things').send({}).expect(400)).text).toBe('');
+    expect(lines.at(-1)?.reason).toContain("/body/a must have required property 'a'");
+  });
+
+  test('are made for the operation, the media type and the schema that the document declares', async () => {
+    const seen: unknown[] = [];
+    const make: ErrorBody['make'] = ({ status, message }, declared) => {
+      seen.push(declared);
+      return { title: message, status };
+    };
+    const { client } = await serve(
+      documentFile('errors.yaml'),
+      { things: echo },
+      { errorBody: { mediaType: 'application/json', make } },
     );
+    seen.length = 0;
+    await client.post('/things').send({}).expect(400);
+    await client.get('/nowhere').expect(404);
+    expect(seen).toEqual([
+      {
+        operationId: 'things',
+        mediaType: 'application/problem+json',
+        schema: expect.objectContaining({ required: ['title', 'status'] }),
+      },
+      undefined,
+    ]);
   });
 });
 

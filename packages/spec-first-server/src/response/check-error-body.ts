@@ -1,12 +1,12 @@
-import type { Finding } from '../document/document.ts';
-import type { Caller } from '../document/handler-types.ts';
-import { declaredFor } from '../document/operations.ts';
-import type { Contract } from '../routing/router.ts';
-import { failureReply } from './failures.ts';
+import type { Finding, Json } from '../document/document.ts';
+import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
+import type { OperationValidator } from '../validation/validator.ts';
+import { failureReply } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
+import { checkHeaders, mismatchOf } from './reply.ts';
 
-/** What the service itself may answer in place of an operation's handler. */
+/** What the service itself may answer instead of an operation's handler. */
 const FAILURES = [
   new HttpError(400, '/body/id must be integer'),
   new HttpError(401, 'A bearer token is required', { headers: { 'WWW-Authenticate': 'Bearer' } }),
@@ -18,35 +18,52 @@ const FAILURES = [
 ];
 
 /**
- * Proves that what `errorBody` makes is what the document declares for each failure that the service itself may answer
- * with. Each declared form is tried once, however many operations share it.
+ * Finds the declared failures that the service itself may answer with, but not as the document declares them. Each
+ * declared form is tried once, however many operations share it.
  */
-export async function proveErrorBody(contract: Contract<Caller>, errorBody: ErrorBody): Promise<Finding[]> {
+export function checkErrorBody(
+  root: Json,
+  operations: readonly Operation[],
+  validatorOf: (operation: Operation) => OperationValidator<unknown>,
+  errorBody: ErrorBody,
+): Finding[] {
   const tried = new Set<string>();
-  const findings: Finding[] = [];
-  for (const operation of contract.operations) {
+  const findings = new Map<string, string>();
+  for (const operation of operations) {
     for (const failure of FAILURES) {
       const declared = declaredFor(operation, failure.status);
-      if (declared === undefined || findings.some(({ pointer }) => pointer === declared.pointer)) continue;
-      const form = JSON.stringify([
-        failure.status,
-        declared.headers.map(({ name, required, schema }) => [name, required, schema]),
-        declared.media.map(({ type, schema }) => [type, schema]),
-      ]);
+      if (declared === undefined || !mayAnswer(operation, failure.status) || findings.has(declared.pointer)) continue;
+      const form = JSON.stringify([failure.status, formOf(declared)]);
       if (tried.has(form)) continue;
       tried.add(form);
+      const validator = validatorOf(operation);
+      const { mismatch, body } = failureReply(failure, errorBody, { root, operation, validator });
+      if (mismatch !== undefined) {
+        const instead = body === undefined ? 'without a body' : 'with the example of the document';
+        findings.set(
+          declared.pointer,
+          `errorBody makes another body than this, so the service answers ${instead}: ${mismatch}`,
+        );
+      }
       try {
-        await failureReply(failure, errorBody, { operation, validator: await contract.validator(operation) });
+        checkHeaders(validator, declared, failure.headers);
       } catch (error) {
-        const why = error instanceof Error ? error.message : String(error);
-        findings.push({
-          pointer: declared.pointer,
-          message: why.includes('/headers/')
-            ? `the service answers with this too, without such headers: let them be optional: ${why}`
-            : `errorBody in src/errors.ts makes another body than this: ${why}`,
-        });
+        findings.set(
+          declared.pointer,
+          `the service answers with this too, without these headers: ${mismatchOf(error)}`,
+        );
       }
     }
   }
-  return findings;
+  return [...findings].map(([pointer, message]) => ({ pointer, message }));
 }
+
+function mayAnswer({ security, requestBody }: Operation, status: number): boolean {
+  if (status === 401 || status === 403) return security.length > 0;
+  return (status !== 413 && status !== 415) || requestBody !== undefined;
+}
+
+const formOf = ({ headers, media }: DeclaredResponse): unknown => [
+  headers.map(({ name, required, schema }) => [name, required, schema]),
+  media.map(({ type, schema, source }) => [type, schema, source.example, source.examples]),
+];

@@ -2,9 +2,9 @@ import type { Document, Finding } from '../document/document.ts';
 import type { AnyHandler } from '../document/handler-types.ts';
 import type { Operation } from '../document/operations.ts';
 import { HttpError } from './http-error.ts';
-import type { CheckReply } from './mock.ts';
+import type { MockOptions } from './mock.ts';
 
-/** What becomes of an operation without a handler: the start is refused, it answers 501, or from the document. */
+/** What becomes of an operation without a handler: the start fails, it answers 501, or it answers from the document. */
 export type WhenMissing = 'refuse' | '501' | 'mock';
 
 /**
@@ -17,31 +17,29 @@ export async function completeHandlers(
   operations: readonly Operation[],
   handlers: Readonly<Record<string, AnyHandler>>,
   when: WhenMissing,
-  check: CheckReply,
+  mocking: MockOptions,
 ): Promise<{ handlers: Readonly<Record<string, AnyHandler>>; findings: readonly Finding[] }> {
   const missing = operations.filter(({ id }) => id !== '' && !Object.hasOwn(handlers, id));
   const known = new Set(operations.map(({ id }) => id));
-  const astray = Object.keys(handlers).filter((id) => !known.has(id));
+  const unknown = Object.keys(handlers).filter((id) => !known.has(id));
   const mock = when === 'mock' && missing.length > 0 ? await mockMaker() : undefined;
-  const unserved: readonly Finding[] =
-    when === 'refuse' ? missing.map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` })) : [];
+  const standIn = (operation: Operation) => mock?.(document, operation, mocking) ?? notImplemented(operation);
+  const unserved = missing.map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
+  const unused = unknown.map((id) => ({
+    pointer: '/paths',
+    message: `there is a handler for ${id}, but no such operation`,
+  }));
   return {
     handlers: { ...handlers, ...Object.fromEntries(missing.map((operation) => [operation.id, standIn(operation)])) },
-    findings: [
-      ...unserved,
-      ...(when === 'mock'
-        ? []
-        : astray.map((id) => ({ pointer: '/paths', message: `there is a handler for ${id}, but no such operation` }))),
-    ],
+    findings: [...(when === 'refuse' ? unserved : []), ...(when === 'mock' ? [] : unused)],
   };
-
-  function standIn(operation: Operation): AnyHandler {
-    if (mock !== undefined) return mock(document, operation, check);
-    return () => {
-      throw new HttpError(501, `${operation.id} is declared, but not implemented yet`);
-    };
-  }
 }
+
+const notImplemented =
+  ({ id }: Operation): AnyHandler =>
+  () => {
+    throw new HttpError(501, `${id} has no handler yet`);
+  };
 
 async function mockMaker() {
   try {

@@ -1,18 +1,10 @@
 import type { Response } from 'express';
-import { declaredFor, type Operation } from '../document/operations.ts';
-import { stringifyJson } from '../json/exact.ts';
-import type { OperationValidator } from '../validation/validator.ts';
-import { failureOf, internal } from './errors.ts';
-import { type HttpError, InvalidReply } from './http-error.ts';
+import { Violations } from '../validation/violations.ts';
+import { type Answering, type FailureReply, failureReply } from './failure-reply.ts';
+import { HttpError, InvalidReply } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
-import { type CheckedReply, checkReply, send } from './reply.ts';
+import { send } from './send.ts';
 import { traceOf } from './trace.ts';
-
-/** An operation, as far as its answers go. */
-export interface Answering {
-  readonly operation: Operation;
-  readonly validator: OperationValidator<unknown>;
-}
 
 /**
  * Answers with what an error means to the client, in the document's own form, and leaves its cause to the log. An answer
@@ -32,61 +24,60 @@ export async function answerFailure(
     response.destroy();
     return;
   }
-  let reply: CheckedReply;
+  let reply: FailureReply;
   try {
     reply = await failureReply(trace.failure, errorBody, answering);
+    trace.failure = forLog(trace.failure, error, reply);
   } catch (broken) {
     trace.failure = internal(broken);
-    reply = await brokenReply(trace.failure, errorBody, answering);
+    reply = LAST_RESORT;
   }
   await send(response, reply);
 }
 
-/** The reply that tells that the one meant to tell of a failure was broken. */
-async function brokenReply(failure: HttpError, errorBody: ErrorBody, answering?: Answering): Promise<CheckedReply> {
-  try {
-    return await failureReply(failure, errorBody, answering);
-  } catch {
-    return LAST_RESORT;
-  }
+/** The log names what the client does not learn: violations, if the answer has no body, and an unfit error body. */
+function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureReply): HttpError {
+  const { status, message, headers, cause, wanted } = failure;
+  const reasons = [error instanceof Violations && body === undefined ? message : failure.reason];
+  if (mismatch !== undefined) reasons.push(`errorBody makes another body than the document declares: ${mismatch}`);
+  return new HttpError(status, message, { headers, cause, wanted, reason: reasons.join('; ') });
 }
 
-/**
- * The reply that tells of a failure. Where the document declares the status without a body it has none.
- *
- * @throws {InvalidReply} if the document declares the status, but not with such a body.
- */
-export async function failureReply(
-  failure: HttpError,
-  errorBody: ErrorBody,
-  answering?: Answering,
-): Promise<CheckedReply> {
-  const { status, headers } = failure;
-  const declared = answering && declaredFor(answering.operation, status);
-  if (answering === undefined || declared === undefined) return undeclared(failure, errorBody);
-  const { operation, validator } = answering;
-  if (declared.media.length === 0) return checkReply(operation, validator, { status, headers });
-  const body = errorBody.make({ status, message: failure.message });
-  const kind = typeof body === 'string' ? 'text' : 'json';
-  const media = declared.media.find((candidate) => candidate.kind === kind);
-  const range = declared.media.find(({ type }) => type === '*/*' || type === 'application/*');
-  if (media === undefined && range === undefined) {
-    throw new InvalidReply(
-      `${operation.id} declares ${declared.key} as ${declared.media.map(({ type }) => type)}, not ${kind}`,
-    );
-  }
-  return checkReply(operation, validator, { status, headers, contentType: media?.type ?? errorBody.mediaType, body });
+/** Any error as the failure that a client is told of. An unknown one becomes 500, its cause for the log only. */
+export function failureOf(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  if (error instanceof Violations) return HttpError.violations(error.violations);
+  return ofExpress(error) ?? internal(error);
 }
 
-function undeclared({ status, message, headers }: HttpError, errorBody: ErrorBody): CheckedReply {
-  const body = errorBody.make({ status, message });
-  const text = typeof body === 'string' ? body : stringifyJson(body);
-  return { status, headers: { ...headers, 'Content-Type': errorBody.mediaType }, body: text };
+const INTERNAL = 'the service failed; the fault is not in the request';
+
+const internal = (cause: unknown): HttpError => {
+  const undeclared = 'the service made a reply that its contract does not declare';
+  return new HttpError(500, cause instanceof InvalidReply ? undeclared : INTERNAL, { cause });
+};
+
+/** What Express says of a request for a file, by its status; its other client errors are bad requests. */
+const FILE_FAILURES: Readonly<Record<number, string>> = {
+  404: 'there is nothing at this path',
+  412: 'the condition of the request does not hold (RFC 9110 §13.1)',
+  416: 'the range is not within the file (RFC 9110 §14.1.1)',
+};
+
+/** A client error of Express and its parts: an error with a `status` (http-errors). */
+function ofExpress(error: unknown): HttpError | undefined {
+  if (!(error instanceof Error && 'status' in error)) return undefined;
+  const { status } = error;
+  if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
+  const message = FILE_FAILURES[status];
+  return message === undefined
+    ? new HttpError(400, 'the request cannot be understood')
+    : new HttpError(status, message);
 }
 
-/** Where the function that makes error bodies fails itself. */
-const LAST_RESORT: CheckedReply = {
+/** For an `errorBody` that throws. */
+const LAST_RESORT: FailureReply = {
   status: 500,
   headers: { 'Content-Type': 'application/json' },
-  body: JSON.stringify({ error: 500, message: 'the service failed; the fault is not in the request' }),
+  body: JSON.stringify({ error: 500, message: INTERNAL }),
 };

@@ -1,45 +1,58 @@
+import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { describeViolations, type Violation } from '../validation/violations.ts';
 
-/**
- * A request that ends without its operation's reply. The message goes to the client; what is for the log alone stands
- * in `cause`.
- */
+/** What an {@link HttpError} may have. */
+export interface HttpErrorOptions {
+  readonly headers?: Readonly<Record<string, string | number>>;
+  /** For the log only. */
+  readonly cause?: unknown;
+  /** For the log, where the message quotes what the client sent. By default the message. */
+  readonly reason?: string;
+  /** The operator wants it, as while the service stops: the log does not call it an error. */
+  readonly wanted?: boolean;
+}
+
+/** An error answered instead of the handler's reply. The message goes to the client, the cause to the log only. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   /** An HTTP status code from 400 to 599 (RFC 9110 §15). */
   readonly status: number;
   readonly headers: Readonly<Record<string, string | number>>;
-  /** What the log says in the place of the message: nothing that the client sent. */
+  /** What the log says instead of the message: nothing that the client sent. */
   readonly reason: string;
-  /** The operator wants it, as while the service stops: the log does not call it an error. */
   readonly wanted: boolean;
 
+  /** @throws {TypeError} if a header has a character that no header can have. */
   constructor(status: number, message: string, options: HttpErrorOptions = {}) {
     super(message, { cause: options.cause });
+    const { headers = {}, reason = message, wanted = false } = options;
+    for (const [name, value] of Object.entries(headers)) {
+      validateHeaderName(name);
+      validateHeaderValue(name, String(value));
+    }
     this.status = status;
-    this.headers = options.headers ?? {};
-    this.reason = options.reason ?? message;
-    this.wanted = options.wanted ?? false;
+    this.headers = headers;
+    this.reason = reason;
+    this.wanted = wanted;
   }
 
   /** 400 that names each violation. */
   static violations(violations: readonly Violation[]): HttpError {
-    return new HttpError(400, describeViolations(violations), {
-      reason: 'the request is not as the document declares',
+    return new HttpError(400, describeViolations(violations), { reason: UNLIKE_DECLARED });
+  }
+
+  /** 405 that names the methods of the path (RFC 9110 §15.5.6). */
+  static notAllowed(method: string, allow: readonly string[]): HttpError {
+    const allowed = allow.join(', ');
+    return new HttpError(405, `${method} is not a method of this path; allowed: ${allowed}`, {
+      headers: { Allow: allowed },
     });
   }
 }
 
-/** What a {@link HttpError} may have. */
-export interface HttpErrorOptions {
-  readonly headers?: Readonly<Record<string, string | number>>;
-  readonly cause?: unknown;
-  /** For the log, where the message quotes what the client sent. By default the message. */
-  readonly reason?: string;
-  readonly wanted?: boolean;
-}
+const UNLIKE_DECLARED = 'the request is not as the document declares';
 
-/** What the service needs cannot answer now, though it may later. `cause` holds why, for the log only. */
+/** What the service needs cannot answer now, but may later. `cause` holds why, for the log only. */
 export abstract class Unavailable extends Error {
   /** Whole seconds after which it is worth trying again, at least 1. */
   readonly retryAfter: number;
@@ -50,7 +63,7 @@ export abstract class Unavailable extends Error {
   }
 }
 
-/** The reply of an operation is not what the document declares: a bug of the service, told to the log only. */
+/** A reply that the document does not declare: a bug of the service, named in the log only. */
 export class InvalidReply extends Error {
   override readonly name = 'InvalidReply';
 }

@@ -1,50 +1,68 @@
 import { sample } from 'openapi-sampler';
-import { type Document, follow, isObject, type Json, objectAt } from '../document/document.ts';
-import type { AnyHandler, AnyReply, AnyRequest } from '../document/handler-types.ts';
+import { type Document, isObject, type Json } from '../document/document.ts';
+import type { AnyHandler, AnyRequest } from '../document/handler-types.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
+import type { OperationValidator } from '../validation/validator.ts';
+import { examplesOf } from './examples.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
-import { BODILESS } from './reply.ts';
+import type { ErrorBody } from './problem.ts';
+import { BODILESS, checkReply } from './reply.ts';
 
 /** Marks an answer that no handler made. */
 const MOCK_HEADER = 'X-Mock';
 
-/** Whether a reply is what the document declares. @throws {InvalidReply} */
-export type CheckReply = (operation: Operation, reply: AnyReply) => Promise<unknown>;
+export interface MockOptions {
+  readonly validatorOf: (operation: Operation) => OperationValidator<unknown>;
+  readonly errorBody: ErrorBody;
+}
 
 /**
  * A handler that answers with what the document shows: an example of the response, or a value made from its schema. The
  * client may choose another declared response with `Prefer: code=404`, and a named example with `Prefer: example=name`
- * (RFC 7240). What cannot be made as the document declares it is a failure that says so.
+ * (RFC 7240). Where no answer is as the document declares it, the mock says so.
  */
-export function mock({ root }: Document, operation: Operation, check: CheckReply): AnyHandler {
-  return async (request) => {
+export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
+  return (request) => {
     const preferred = preferences(request.headers?.prefer);
     const [status, response] = responseFor(operation, preferred.get('code'));
     const media = BODILESS.has(status) ? undefined : mediaFor(response, request);
-    const reply = {
-      status,
-      headers: {
-        ...sampleHeaders(root, response),
-        [MOCK_HEADER]: 'true',
-        ...(preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') }),
-      },
-      ...(media !== undefined && {
-        contentType: concrete(media.type),
-        body: sampleBody(root, media, preferred.get('example')),
-      }),
+    const headers = {
+      ...sampleHeaders(root, response),
+      [MOCK_HEADER]: 'true',
+      ...(preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') }),
     };
-    try {
-      await check(operation, reply);
-    } catch (error) {
-      if (!(error instanceof InvalidReply)) throw error;
-      throw new HttpError(
-        501,
-        `no answer could be made: give the response an example in the document (${error.message})`,
-      );
+    const validator = validatorOf(operation);
+    let mismatch: unknown;
+    for (const body of media === undefined ? [undefined] : bodies(status, response, media, preferred.get('example'))) {
+      const reply = { status, headers, ...(media !== undefined && { contentType: concrete(media.type), body }) };
+      try {
+        checkReply(operation, validator, reply);
+        return reply;
+      } catch (error) {
+        if (!(error instanceof InvalidReply)) throw error;
+        mismatch ??= error.message;
+      }
     }
-    return reply;
+    throw new HttpError(501, `no answer could be made: give the response an example in the document (${mismatch})`);
   };
+
+  /** What may be shown, best first. A failure of a range of statuses says which status it is. */
+  function* bodies(status: number, { key }: DeclaredResponse, media: MediaType, name: string | undefined) {
+    const examples = examplesOf(root, media.source);
+    if (name !== undefined) {
+      const names = [...examples.keys()].filter(Boolean).join(', ') || 'none';
+      if (!examples.has(name)) {
+        throw new HttpError(400, `/header/Prefer example must be one of the declared examples: ${names}`);
+      }
+      yield examples.get(name);
+      return;
+    }
+    const declared = { operationId: operation.id, mediaType: media.type, schema: media.schema };
+    const failure = status < 400 ? [] : [errorBody.make({ status, message: 'a mocked failure' }, declared)];
+    yield* key === String(status) ? [...examples.values(), ...failure] : [...failure, ...examples.values()];
+    yield sampleBody(root, media);
+  }
 }
 
 function preferences(header: string | string[] | undefined): Map<string, string> {
@@ -79,14 +97,7 @@ const RANGES: Readonly<Record<string, string>> = { '*/*': 'application/json', 'a
 /** A media type that a range admits. */
 const concrete = (type: string): string => RANGES[type] ?? type.replace('text/*', 'text/plain').replace('/*', '/png');
 
-function sampleBody(root: Json, media: MediaType, name: string | undefined): unknown {
-  const examples = objectAt(media.source.examples);
-  if (name !== undefined && !Object.hasOwn(examples, name)) {
-    const names = Object.keys(examples).join(', ') || 'none';
-    throw new HttpError(400, `/header/Prefer example must be one of the declared examples: ${names}`);
-  }
-  const example = exampleOf(root, media.source, name);
-  if (example !== undefined) return example;
+function sampleBody(root: Json, media: MediaType): unknown {
   const value = sampleOf(root, media.schema);
   return concrete(media.type).endsWith('json') || media.kind === 'text' || typeof value === 'string' ? value : '';
 }
@@ -94,14 +105,11 @@ function sampleBody(root: Json, media: MediaType, name: string | undefined): unk
 function sampleHeaders(root: Json, { headers }: DeclaredResponse): Json {
   const required = headers.filter((header) => header.required);
   return Object.fromEntries(
-    required.map(({ name, schema, source }) => [name, exampleOf(root, source) ?? sampleOf(root, schema)]),
+    required.map(({ name, schema, source }) => [
+      name,
+      [...examplesOf(root, source).values()][0] ?? sampleOf(root, schema),
+    ]),
   );
-}
-
-/** An example that the document gives (OpenAPI 3.1 §4.8.14.1, §4.8.21): the one of a name, or else the first. */
-function exampleOf(root: Json, source: Json, name?: string): unknown {
-  const examples = objectAt(source.examples);
-  return follow(root, name === undefined ? Object.values(examples)[0] : examples[name])?.value ?? source.example;
 }
 
 const sampleOf = (root: Json, schema: unknown): unknown =>

@@ -1,19 +1,29 @@
 /** What clients learn of a failure. */
 export interface Problem {
-  /** An HTTP status code from 400 to 599: the one that says most precisely what failed. */
+  /** An HTTP status code from 400 to 599. */
   readonly status: number;
   /** What was wrong and what would be right. */
   readonly message: string;
+}
+
+/** What the document declares for a failure of an operation. */
+export interface DeclaredProblem {
+  readonly operationId: string;
+  /** The declared media type; `undefined` if the document does not declare this status. */
+  readonly mediaType: string | undefined;
+  /** The declared Schema Object, perhaps a `$ref`. */
+  readonly schema: unknown;
 }
 
 /** How a problem becomes the document's error body. */
 export interface ErrorBody {
   /** The media type of what `make` returns, where the document does not declare another. */
   readonly mediaType: string;
-  readonly make: (problem: Problem) => unknown;
+  /** @param declared what the document declares for it, where the request has reached an operation. */
+  readonly make: (problem: Problem, declared?: DeclaredProblem) => unknown;
 }
 
-/** Problem details (RFC 9457), for documents whose error body is not said otherwise. */
+/** Problem details (RFC 9457): the error body by default. */
 export const PROBLEM_DETAILS: ErrorBody = {
   mediaType: 'application/problem+json',
   make: ({ status, message }) => ({ status, title: message }),

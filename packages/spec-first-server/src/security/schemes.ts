@@ -1,36 +1,61 @@
-import { type Json, objectAt } from '../document/document.ts';
+import type { Json } from '../document/document.ts';
 import type { Caller } from '../document/handler-types.ts';
-import { type Operation, securitySchemesOf } from '../document/operations.ts';
-import { HttpError } from '../response/http-error.ts';
-import type { Credentials, CredentialsDenied, VerifyScheme } from '../validation/validator.ts';
-import { type Authenticator, bearerToken, Forbidden, KeysUnavailable, TOKEN_REQUIRED, Unauthorized } from './tokens.ts';
-
-/** Proves the credentials of each security scheme of a document, by its name. */
-export type Verifiers = Readonly<Record<string, VerifyScheme<Caller>>>;
-
-/** Whether a scheme's credential is a bearer token (OpenAPI 3.1 §4.8.27: `http` bearer, `oauth2`, `openIdConnect`). */
-const isBearer = ({ type, scheme }: Json): boolean =>
-  type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && String(scheme).toLowerCase() === 'bearer');
+import { securitySchemesOf } from '../document/operations.ts';
+import { bearerToken, isOfScheme } from './bearer.ts';
+import type { Credentials } from './credentials.ts';
+import { Unauthorized } from './errors.ts';
+import type { Authenticator } from './tokens.ts';
 
 /**
- * Verifiers for the schemes that tokens satisfy: bearer tokens of any kind, and API keys, which are tokens in another
- * place. A document with other schemes (`http` basic, `mutualTLS`) needs verifiers of its own.
+ * Checks a request's credential of one scheme and says whose it is. Called only if there is one of the scheme's form.
+ *
+ * @throws {Unauthorized | Forbidden} if it is not accepted.
  */
-export function tokenVerifiers(root: Json, authenticator: Authenticator): Verifiers {
-  const verifiers: Record<string, VerifyScheme<Caller>> = {};
-  for (const [name, scheme] of Object.entries(securitySchemesOf(root))) {
-    if (isBearer(scheme)) {
-      verifiers[name] = ({ headers }, scopes) => authenticator.verify(bearerToken(one(headers.authorization)), scopes);
-    } else if (scheme.type === 'apiKey') {
-      verifiers[name] = (credentials, scopes) => {
-        const key = apiKey(scheme, credentials);
-        if (key === undefined) throw new Unauthorized(`An API key is required, in ${place(scheme)}`, false);
-        return authenticator.verify(key, scopes);
-      };
+export type VerifyScheme = (credentials: Credentials, scopes: readonly string[]) => Caller | Promise<Caller>;
+
+/** How credentials are checked, by the names of the document's security schemes. */
+export type Verifiers = Readonly<Record<string, VerifyScheme>>;
+
+/** A Security Scheme Object (OpenAPI 3.1 §4.8.27). */
+interface SecurityScheme {
+  /** Whether its credential is a bearer token, or an API key, which is a token in another place. */
+  readonly isToken: boolean;
+  /** The credential of a request; `undefined` if there is none of this form. @throws {Unauthorized} if it is malformed. */
+  read(credentials: Credentials): string | undefined;
+  /** What a client without a credential learns. */
+  readonly required: string;
+  /** The challenge of a 401 (RFC 9110 §11.6.1). */
+  challenge(presented: boolean): string;
+}
+
+/** The security schemes of a document by name. */
+export const schemesOf = (root: Json): ReadonlyMap<string, SecurityScheme> =>
+  new Map(Object.entries(securitySchemesOf(root)).map(([name, scheme]) => [name, schemeOf(scheme)]));
+
+/** Verifiers for the schemes of a document: a project's own ones, or else tokens. Other schemes have none. */
+export function verifiersOf(root: Json, authenticator: Authenticator, own: Verifiers = {}): Verifiers {
+  const verifiers: Record<string, VerifyScheme> = {};
+  for (const [name, scheme] of schemesOf(root)) {
+    const verify = own[name];
+    if (verify !== undefined) verifiers[name] = whenPresented(scheme, (_token, ...request) => verify(...request));
+    else if (scheme.isToken) {
+      verifiers[name] = whenPresented(scheme, (token, _credentials, scopes) => authenticator.verify(token, scopes));
     }
   }
   return verifiers;
 }
+
+/** Verifiers that accept each credential of the form that its scheme declares, for mocks. */
+export const acceptAnything = (root: Json): Verifiers =>
+  Object.fromEntries([...schemesOf(root)].map(([name, scheme]) => [name, whenPresented(scheme, () => ANYONE)]));
+
+const whenPresented =
+  (scheme: SecurityScheme, verify: (token: string, ...request: Parameters<VerifyScheme>) => ReturnType<VerifyScheme>) =>
+  (credentials: Credentials, scopes: readonly string[]): ReturnType<VerifyScheme> => {
+    const token = scheme.read(credentials);
+    if (token === undefined) throw new Unauthorized(scheme.required, false);
+    return verify(token, credentials, scopes);
+  };
 
 /** The names of the query parameters in which a document's API keys travel. */
 export function apiKeyQueryNames(root: Json): Set<string> {
@@ -38,55 +63,38 @@ export function apiKeyQueryNames(root: Json): Set<string> {
   return new Set(schemes.filter((scheme) => scheme.in === 'query').map((scheme) => String(scheme.name)));
 }
 
-/**
- * The failure that tells a client why its credentials do not do: what cannot be judged now (503) before what is not
- * allowed (403) before what is not accepted (401, with a challenge for each scheme that would do; RFC 9110 §11.6.1).
- */
-export function refusal(root: Json, operation: Operation, { reasons }: CredentialsDenied): HttpError {
-  const unavailable = reasons.find((reason) => reason instanceof KeysUnavailable);
-  if (unavailable !== undefined) {
-    const headers = { 'Retry-After': unavailable.retryAfter };
-    return new HttpError(503, unavailable.message, { headers, cause: unavailable });
+const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
+
+function schemeOf({ type, scheme, in: where, name }: Json): SecurityScheme {
+  const http = String(scheme).toLowerCase();
+  if (type === 'apiKey') return apiKey(String(where), String(name));
+  if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer')) return BEARER;
+  // Mutual TLS: where a certificate shows depends on the proxy before the service.
+  if (type !== 'http') {
+    const required = `Credentials are required: ${type}`;
+    return { isToken: false, read: () => '', required, challenge: () => String(type) };
   }
-  const broken = reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
-  if (broken !== undefined) return new HttpError(500, 'the credentials cannot be checked', { cause: broken });
-
-  const forbidden = reasons.find((reason) => reason instanceof Forbidden);
-  if (forbidden !== undefined) {
-    const scope = forbidden.scopes.join(' ');
-    const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
-    return new HttpError(403, forbidden.message, { headers });
-  }
-  const refused = reasons.find((reason) => reason instanceof Unauthorized && reason.presented) ?? reasons[0];
-  const presented = refused instanceof Unauthorized && refused.presented;
-  const names = new Set(operation.security.flatMap((all) => Object.keys(all)));
-  const schemes = securitySchemesOf(root);
-  const challenges = new Set([...names].map((name) => challenge(objectAt(schemes[name]), presented)));
-  return new HttpError(401, refused instanceof Error ? refused.message : missing(operation, schemes), {
-    headers: { 'WWW-Authenticate': [...challenges].join(', ') },
-  });
+  return {
+    isToken: false,
+    read: ({ headers: { authorization } }) => (isOfScheme(http, authorization) ? authorization : undefined),
+    required: `Credentials are required, in a header "Authorization: ${scheme} …"`,
+    challenge: () => (http === 'basic' ? 'Basic realm="api", charset="UTF-8"' : String(scheme)),
+  };
 }
 
-function challenge(scheme: Json, presented: boolean): string {
-  if (isBearer(scheme)) return presented ? 'Bearer error="invalid_token"' : 'Bearer';
-  if (scheme.type === 'apiKey') return `ApiKey in="${scheme.in}", name="${scheme.name}"`;
-  return String(scheme.scheme ?? scheme.type);
-}
+const BEARER: SecurityScheme = {
+  isToken: true,
+  read: ({ headers }) => bearerToken(headers.authorization),
+  required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
+  challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
+};
 
-function missing(operation: Operation, schemes: Json): string {
-  const [first = ''] = Object.keys(operation.security[0] ?? {});
-  const scheme = objectAt(schemes[first]);
-  return isBearer(scheme) ? TOKEN_REQUIRED : `Credentials are required, in ${place(scheme)}`;
-}
-
-const place = ({ in: where, name, type }: Json): string =>
-  type === 'apiKey' ? `the ${where === 'query' ? 'query parameter' : where} "${name}"` : 'the header "Authorization"';
-
-const one = (value: string | string[] | undefined): string | undefined => (Array.isArray(value) ? value[0] : value);
-
-function apiKey(scheme: Json, { headers, query, cookies }: Credentials): string | undefined {
-  const name = String(scheme.name);
-  const value =
-    scheme.in === 'header' ? headers[name.toLowerCase()] : scheme.in === 'query' ? query[name] : cookies[name];
-  return typeof value === 'string' && value !== '' ? value : undefined;
-}
+const apiKey = (where: string, name: string): SecurityScheme => ({
+  isToken: true,
+  read({ headers, query, cookies }) {
+    const value = where === 'header' ? headers[name.toLowerCase()] : where === 'query' ? query[name] : cookies[name];
+    return String(value ?? '') || undefined;
+  },
+  required: `An API key is required, in the ${where === 'query' ? 'query parameter' : where} "${name}"`,
+  challenge: () => `ApiKey in="${where}", name="${name}"`,
+});

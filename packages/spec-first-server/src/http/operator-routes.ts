@@ -1,0 +1,32 @@
+import { Router } from 'express';
+import type { Json } from '../document/document.ts';
+import { HttpError } from '../response/http-error.ts';
+import { docs } from './docs.ts';
+
+const HEALTH = ['/healthz', '/readyz'];
+
+/** Where operators find the service, outside the document. */
+export const OPERATOR_PATHS = [...HEALTH, '/docs', '/openapi.yaml', '/openapi.json'];
+
+/**
+ * The routes for operators: health, readiness, and the document with its page.
+ *
+ * @param ready resolves if the service can do its work.
+ * @param served the document and the path under which its operations are served, if it is served.
+ */
+export function operatorRoutes(
+  ready: (() => Promise<void>) | undefined,
+  served: { readonly root: Json; readonly basePath: string } | undefined,
+): Router {
+  const router = Router({ strict: true, caseSensitive: true });
+  router.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
+  router.get('/readyz', async (_request, response) => {
+    await ready?.();
+    response.json({ status: 'ready' });
+  });
+  if (served !== undefined) router.use(docs(served.root, served.basePath));
+  router.all(served === undefined ? HEALTH : OPERATOR_PATHS, ({ method }) => {
+    throw HttpError.notAllowed(method, ['GET', 'HEAD']);
+  });
+  return router;
+}

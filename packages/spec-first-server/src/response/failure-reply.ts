@@ -1,0 +1,67 @@
+import type { Json } from '../document/document.ts';
+import type { MediaType } from '../document/media-types.ts';
+import { declaredFor, type Operation } from '../document/operations.ts';
+import { stringifyJson } from '../json/exact.ts';
+import type { OperationValidator } from '../validation/validator.ts';
+import { examplesOf } from './examples.ts';
+import type { HttpError } from './http-error.ts';
+import type { ErrorBody } from './problem.ts';
+import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';
+
+/** An operation, as far as its answers go. */
+export interface Answering {
+  readonly root: Json;
+  readonly operation: Operation;
+  readonly validator: OperationValidator<unknown>;
+}
+
+/** The reply that tells of a failure. */
+export interface FailureReply extends CheckedReply {
+  /** Why its body is not what `errorBody` makes. */
+  readonly mismatch?: string | undefined;
+}
+
+/**
+ * The reply that tells of a failure. Its body is what `errorBody` makes. Where the document declares another body for
+ * the status, it is an example that the document gives, or else there is no body.
+ */
+export function failureReply(
+  { status, message, headers }: HttpError,
+  errorBody: ErrorBody,
+  answering?: Answering,
+): FailureReply {
+  const made = (media?: MediaType): unknown => {
+    const declared = answering && {
+      operationId: answering.operation.id,
+      mediaType: media?.type,
+      schema: media?.schema,
+    };
+    return errorBody.make({ status, message }, declared);
+  };
+  const declared = answering && declaredFor(answering.operation, status);
+  if (answering === undefined || declared === undefined) {
+    const body = made();
+    const text = typeof body === 'string' ? body : stringifyJson(body);
+    return { status, headers: { ...headers, 'Content-Type': errorBody.mediaType }, body: text };
+  }
+  let mismatch: string | undefined;
+  const shown = ({ source }: MediaType): Iterable<unknown> => examplesOf(answering.root, source).values();
+  for (const bodies of [(media: MediaType) => [made(media)], shown]) {
+    for (const media of declared.media) {
+      const range = media.type.includes('*');
+      for (const body of bodies(media)) {
+        const contentType = range ? errorBody.mediaType : media.type;
+        try {
+          const checked = checkBody(answering.validator, declared, { status, contentType, body });
+          if (checked === undefined || (media.kind === 'stream' && !range)) continue;
+          return { status, headers: { ...headers, 'Content-Type': checked.type }, body: checked.body, mismatch };
+        } catch (error) {
+          const what = mismatchOf(error);
+          if (what === undefined) throw error;
+          mismatch ??= what;
+        }
+      }
+    }
+  }
+  return { status, headers, body: undefined, mismatch };
+}

@@ -1,0 +1,38 @@
+import type { Document } from '../document/document.ts';
+import type { AnyHandler } from '../document/handler-types.ts';
+import type { Log } from '../http/access-log.ts';
+import type { WhenMissing } from '../response/complete-handlers.ts';
+import type { ErrorBody } from '../response/problem.ts';
+import type { Trace } from '../response/trace.ts';
+import type { Verifiers } from '../security/schemes.ts';
+import type { Authenticator } from '../security/tokens.ts';
+
+/** What an app is made of. */
+export interface AppOptions {
+  /** An OpenAPI 3.1 document, or its file. */
+  readonly document: Document | string;
+  /** By operationId: the generated `Handlers`. A promise is awaited after the document is checked. */
+  readonly handlers: Readonly<Record<string, AnyHandler>> | Promise<Readonly<Record<string, AnyHandler>>>;
+  /** The form of every failure's body. By default problem details (RFC 9457). */
+  readonly errorBody?: ErrorBody | undefined;
+  /** The accepted bearer tokens and API keys: in plain text, or `sha256:` and the hex digits of their digest. */
+  readonly accessTokens?: readonly string[];
+  /** Takes the place of `accessTokens`: for signed tokens, and for tokens that change. */
+  readonly authenticator?: Authenticator;
+  /** How credentials are checked of the security schemes that tokens do not cover, by the scheme's name. */
+  readonly verifiers?: Verifiers | undefined;
+  /** By default silent. */
+  readonly log?: Log;
+  /** The most bytes of a body, also after decompression. By default 100 KiB. */
+  readonly bodyLimit?: number;
+  /** What becomes of operations without a handler. By default the start fails. */
+  readonly missing?: WhenMissing;
+  /** Whether the document and its page are served. By default they are. */
+  readonly docs?: boolean;
+  /** Resolves if the service can do its work, for `GET /readyz`. */
+  readonly ready?: () => Promise<void>;
+  /** Is told of each answer, for metrics. */
+  readonly observe?: ((trace: Trace, status: number, seconds: number) => void) | undefined;
+}
+
+export const SILENT: Log = { info() {}, warn() {}, error() {} };

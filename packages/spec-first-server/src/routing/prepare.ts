@@ -1,0 +1,58 @@
+import { checkDocument } from '../document/check.ts';
+import { checkVerifiers } from '../document/check-security.ts';
+import { type Document, DocumentError, type Finding } from '../document/document.ts';
+import { loadDocument } from '../document/load.ts';
+import { type Operation, operationsOf } from '../document/operations.ts';
+import { describeFindings } from '../document/positions.ts';
+import { checkErrorBody } from '../response/check-error-body.ts';
+import { completeHandlers } from '../response/complete-handlers.ts';
+import { PROBLEM_DETAILS } from '../response/problem.ts';
+import { acceptAnything, verifiersOf } from '../security/schemes.ts';
+import { createAuthenticator } from '../security/tokens.ts';
+import type { Shared } from './dispatch.ts';
+import { type AppOptions, SILENT } from './options.ts';
+import { validatorsOf } from './validators.ts';
+
+/** A document that can be served, with all that its operations need. */
+export interface Prepared {
+  readonly document: Document;
+  readonly operations: readonly Operation[];
+  readonly shared: Shared;
+}
+
+/**
+ * Checks that the document, the handlers and the error body fit each other, and logs what is not enforced.
+ *
+ * @throws {DocumentError} if they do not.
+ */
+export async function prepare(options: AppOptions): Promise<Prepared> {
+  const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, missing = 'refuse', log = SILENT } = options;
+  const document = typeof options.document === 'string' ? await loadDocument(options.document) : options.document;
+  const { root } = document;
+  const operations = operationsOf(document);
+  const tokens = options.authenticator ?? (await createAuthenticator({ accessTokens: options.accessTokens ?? [] }));
+  const verifiers = verifiersOf(root, tokens, options.verifiers);
+  const { problems, notices } = checkDocument(document, operations);
+
+  const validatorOf = validatorsOf(root, operations);
+  const given = await options.handlers;
+  const { handlers, findings } = await completeHandlers(document, operations, given, missing, {
+    validatorOf,
+    errorBody,
+  });
+  const mocks = missing === 'mock';
+  const handled = mocks ? operations.filter(({ id }) => Object.hasOwn(given, id)) : operations;
+  const unverified = checkVerifiers(root, handled, new Set(Object.keys(verifiers)));
+  const faults = [...problems, ...unverified, ...findings];
+  if (faults.length > 0) throw new DocumentError(describeFindings(document, faults));
+  const unenforced: Finding[] = [...notices, ...checkErrorBody(root, operations, validatorOf, errorBody)];
+  if (unenforced.length > 0) {
+    log.warn({ places: describeFindings(document, unenforced).split('\n') }, 'not all of the document is enforced');
+  }
+  const shared = { root, handlers, validatorOf, errorBody, bodyLimit };
+  return {
+    document,
+    operations,
+    shared: { ...shared, verifiers: mocks ? { ...acceptAnything(root), ...verifiers } : verifiers },
+  };
+}

@@ -1,0 +1,87 @@
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
+import { MAX_TOKEN_LENGTH } from './bearer.ts';
+
+const TOKEN = /^[\w\-.~+/]+=*$/;
+const DIGEST = /^sha256:([0-9a-f]{64})$/i;
+
+/** A token that cannot be guessed: 256 random bits in base64url, safe in a shell and in a header. */
+export const randomToken = (): string => randomBytes(32).toString('base64url');
+
+/**
+ * The access tokens that are accepted.
+ *
+ * A token is found by its SHA-256 digest, hashed again with a random key of this process. Nobody outside can compute
+ * that value or approach it step by step. So the time of the look-up tells nothing about a token, and the number of
+ * tokens does not change it. The token that was accepted last is compared in constant time before that.
+ */
+export class AccessTokens {
+  readonly #key = randomToken();
+  readonly #fixed: readonly string[];
+  readonly #file: string | undefined;
+  #accepted: ReadonlySet<string> = new Set();
+  #last = Buffer.alloc(0);
+  #loading: Promise<unknown> = Promise.resolve();
+
+  /** @throws {Error} if an entry is wrong. It names the place, never the token. */
+  constructor(entries: readonly string[], file: string | undefined) {
+    this.#fixed = entries.flatMap((entry, index) => digests(entry, `ACCESS_TOKENS: entry ${index + 1}`));
+    this.#file = file;
+  }
+
+  has(token: string): boolean {
+    const presented = Buffer.from(token, 'latin1');
+    const last = this.#last;
+    if (presented.length === last.length && last.length > 0 && timingSafeEqual(presented, last)) return true;
+    if (!this.#accepted.has(this.#keyed(hash('sha256', token)))) return false;
+    this.#last = presented;
+    return true;
+  }
+
+  /**
+   * Reads the file again: tokens that it no longer holds are rejected from then on.
+   *
+   * @returns how many tokens are accepted now.
+   * @throws {Error} if the file cannot be read or a line is wrong. The tokens stay as they were.
+   */
+  load(): Promise<number> {
+    // One load after the other, so that the last reading counts.
+    const loaded = this.#loading.then(async () => {
+      const read = this.#file === undefined ? [] : await digestsOfFile(this.#file);
+      this.#accepted = new Set([...this.#fixed, ...read].map((digest) => this.#keyed(digest)));
+      this.#last = Buffer.alloc(0);
+      return this.#accepted.size;
+    });
+    this.#loading = loaded.catch(() => {});
+    return loaded;
+  }
+
+  #keyed(digest: string): string {
+    return hash('sha256', this.#key + digest);
+  }
+}
+
+/** The digest of the token in an entry, in hex; nothing for an empty entry. */
+function digests(entry: string, place: string): string[] {
+  const text = entry.trim();
+  if (text === '') return [];
+  const digest = DIGEST.exec(text)?.[1];
+  if (digest !== undefined) return [digest.toLowerCase()];
+  if (TOKEN.test(text) && text.length <= MAX_TOKEN_LENGTH) return [hash('sha256', text)];
+  throw new Error(
+    `${place} is neither a token (up to ${MAX_TOKEN_LENGTH} letters, digits and -._~+/ with = only at its end) nor "sha256:" and 64 hex digits`,
+  );
+}
+
+async function digestsOfFile(file: string): Promise<string[]> {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    // Not the path: whoever takes this variable for ACCESS_TOKENS has put a token there.
+    const seenFrom = isAbsolute(file) ? '' : `, looked for from ${process.cwd()}`;
+    throw new Error(`ACCESS_TOKENS_FILE cannot be read (${error.code ?? 'unknown error'}${seenFrom})`);
+  });
+  return text
+    .replace(/^\uFEFF/, '')
+    .split(/\r\n|\n|\r/)
+    .flatMap((line, index) => digests(line.replace(/(^|\s)#.*$/, ''), `ACCESS_TOKENS_FILE: line ${index + 1}`));
+}

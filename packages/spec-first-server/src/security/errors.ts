@@ -1,0 +1,35 @@
+import { Unavailable } from '../response/http-error.ts';
+
+/** No credential, or one that is not accepted: 401. The message goes to the client and never holds the credential. */
+export class Unauthorized extends Error {
+  override readonly name = 'Unauthorized';
+  /** Whether a credential was presented: only then does the challenge say `invalid_token` (RFC 6750 §3.1). */
+  readonly presented: boolean;
+
+  constructor(message: string, presented = true) {
+    super(message);
+    this.presented = presented;
+  }
+}
+
+/** A valid token without the scopes that the operation needs: 403, `insufficient_scope` (RFC 6750 §3.1). */
+export class Forbidden extends Error {
+  override readonly name = 'Forbidden';
+  /** All scopes that the operation needs, for the challenge's `scope` attribute. */
+  readonly scopes: readonly string[];
+
+  constructor(scopes: readonly string[]) {
+    super(`The token lacks a scope: this operation needs ${scopes.join(' ')}`);
+    this.scopes = scopes;
+  }
+}
+
+/** A signed token cannot be checked because its issuer's keys cannot be fetched: 503. The cause is for the log. */
+export class KeysUnavailable extends Unavailable {
+  override readonly name = 'KeysUnavailable';
+
+  constructor(retryAfter: number, cause: Error) {
+    const message = 'The keys that signed tokens are checked with cannot be fetched at the moment; try again later';
+    super(message, retryAfter, cause);
+  }
+}

@@ -1,0 +1,120 @@
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from 'jose';
+import { KeysUnavailable } from './errors.ts';
+
+/** How long things take and last, in milliseconds. */
+export interface KeyTiming {
+  /** A fetch that takes longer has failed. */
+  readonly timeout: number;
+  /** For so long after a fetch, a token that no key fits leads to no other fetch. */
+  readonly cooldown: number;
+  /** For so long after a failed fetch there is no other. */
+  readonly pause: number;
+  /** Older keys are fetched again in the background, so that a withdrawn key is rejected. */
+  readonly refreshAfter: number;
+  /** Keys are used no longer than this while they cannot be fetched again. */
+  readonly discardAfter: number;
+}
+
+export const TIMING: KeyTiming = {
+  timeout: 5_000,
+  cooldown: 10_000,
+  pause: 5_000,
+  refreshAfter: 10 * 60_000,
+  discardAfter: 24 * 60 * 60_000,
+};
+
+/** The public keys of an issuer. */
+export interface Keys {
+  readonly resolve: JWTVerifyGetKey;
+  /** The time of the last successful fetch. */
+  fetchedAt(): number;
+  /** Whether there are newer keys than those; fetches them unless the last fetch was a moment ago. */
+  newerThan(fetchedAt: number): Promise<boolean>;
+}
+
+/** Real key sets take a few KiB. */
+const MAX_KEYS_BYTES = 1024 * 1024;
+
+export const seconds = (milliseconds: number) => Math.max(1, Math.ceil(milliseconds / 1000));
+
+/**
+ * The keys at a URL: jose's remote set, which goes on with the keys that it has while they are fetched again or cannot
+ * be, leaves a failing key server alone for a while, and reads no more than {@link MAX_KEYS_BYTES}.
+ *
+ * @param report is told of each failed fetch, also while older keys are still used.
+ */
+export function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, timing: KeyTiming): Keys {
+  let fetchedAt = Number.NEGATIVE_INFINITY;
+  let failure: { readonly at: number; readonly cause: Error } | undefined;
+  const age = () => performance.now() - fetchedAt;
+
+  const remote = createRemoteJWKSet(url, {
+    timeoutDuration: timing.timeout,
+    cooldownDuration: timing.cooldown,
+    cacheMaxAge: Number.POSITIVE_INFINITY,
+    // A kept connection may have been cut meanwhile, which would look like a key server that is down.
+    headers: { connection: 'close' },
+    async [customFetch](address, init) {
+      const wait = failure === undefined ? 0 : failure.at + timing.pause - performance.now();
+      if (failure !== undefined && wait > 0) throw new KeysUnavailable(seconds(wait), failure.cause);
+      try {
+        const text = await readKeys(address, init);
+        failure = undefined;
+        fetchedAt = performance.now();
+        return new Response(text);
+      } catch (error) {
+        const cause = new Error(`The key server ${url.origin} ${reasonOf(error)}`);
+        failure = { at: performance.now(), cause };
+        const unavailable = new KeysUnavailable(seconds(timing.pause), cause);
+        report(unavailable);
+        throw unavailable;
+      }
+    },
+  });
+
+  return {
+    fetchedAt: () => fetchedAt,
+    async resolve(header, token) {
+      if (age() > timing.discardAfter) await remote.reload();
+      else if (age() > timing.refreshAfter) remote.reload().catch(() => undefined);
+      return remote(header, token);
+    },
+    async newerThan(known) {
+      if (fetchedAt !== known) return true;
+      if (remote.coolingDown) return false;
+      await remote.reload();
+      return true;
+    },
+  };
+}
+
+/** A key server's answer that says everything in its message. */
+class BadAnswer extends Error {}
+
+async function readKeys(url: string, init: RequestInit): Promise<string> {
+  const response = await fetch(url, init);
+  if (response.status !== 200 || response.body === null) {
+    await response.body?.cancel();
+    throw new BadAnswer(`answers with status ${response.status} instead of 200`);
+  }
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body) {
+    size += chunk.byteLength;
+    if (size > MAX_KEYS_BYTES) throw new BadAnswer(`answers with more than ${MAX_KEYS_BYTES} bytes`);
+    chunks.push(chunk);
+  }
+  const text = Buffer.concat(chunks).toString();
+  try {
+    createLocalJWKSet(JSON.parse(text));
+  } catch {
+    throw new BadAnswer('answers with something that is no JSON Web Key Set');
+  }
+  return text;
+}
+
+function reasonOf(error: unknown): string {
+  if (error instanceof BadAnswer) return error.message;
+  const { name, cause } = error as Error & { cause?: { code?: string } };
+  return name === 'TimeoutError' ? 'does not answer in time' : `cannot be reached (${cause?.code ?? name})`;
+}
