@@ -30,7 +30,7 @@ afterAll(() => Promise.all(running.map((started) => started.stop())));
 
 const http = ({ port } = service) => supertest(`http://127.0.0.1:${port}`);
 
-/** Posts a plant, or what is none, with good credentials. */
+/** Posts any body with good credentials. */
 const post = (body: string | Buffer, headers: Record<string, string> = {}, to = service) =>
   http(to)
     .post('/plants')
@@ -44,7 +44,7 @@ interface Answer {
   readonly text: string;
 }
 
-/** Proves an answer to be a failure in the document's form and returns its message. `error` differs for conflicts only. */
+/** Checks that an answer is a failure in the form of the document. Returns its message. */
 function failure({ status, headers, text }: Answer, expected: number, error = expected): string {
   expect({ status, text }).toMatchObject({ status: expected });
   expect(headers['content-type']).toBe('application/json');
@@ -59,8 +59,8 @@ function failure({ status, headers, text }: Answer, expected: number, error = ex
 
 const answerOf = ({ status, headers, body }: RawResponse): Answer => ({ status, headers, text: body.toString() });
 
-/** Proves that an exchange ends with a failure and the end of the connection, and returns its message. */
-function lastWord({ responses, rest, closed }: Exchange, status: number): string {
+/** Checks that an exchange ends with a failure and with the end of the connection. Returns the message. */
+function lastAnswer({ responses, rest, closed }: Exchange, status: number): string {
   const last = responses.at(-1);
   expect({ last: last?.status, rest, closed }).toEqual({ last: status, rest: '', closed: true });
   if (last === undefined) throw new Error('no answer');
@@ -76,7 +76,7 @@ const linesOf = (started: Service): object[] =>
     .filter(Boolean)
     .map((line) => JSON.parse(line));
 
-/** Sends what ends the connection. */
+/** Sends bytes after which the server closes the connection. */
 const send = (bytes: string | Uint8Array, to = service) =>
   exchange(to.port, bytes, { responses: Number.POSITIVE_INFINITY });
 
@@ -287,7 +287,7 @@ describe('credentials', () => {
 
   test('that come twice get 400', async () => {
     const twice = GOOD.replace('\r\n', '\r\nAuthorization: Bearer another\r\n');
-    expect(lastWord(await send(twice), 400)).toBe('the header authorization must come once');
+    expect(lastAnswer(await send(twice), 400)).toBe('the header authorization must come once');
   });
 });
 
@@ -302,7 +302,7 @@ describe('a path', () => {
     '/plants%2f',
     '/%2e%2e/plants',
     '/__proto__',
-  ])('%s that is not there gets 404', async (path) => {
+  ])('%s gets 404', async (path) => {
     const { responses } = await exchange(service.port, request(`POST ${path}`, JSON_BODY, PLANT));
     failure(answerOf(responses[0] as RawResponse), 404);
   });
@@ -454,7 +454,7 @@ describe('bytes', () => {
     ['with a line feed alone', 'GET /healthz HTTP/1.1\nHost: a\n\n', ''],
     ['with a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n', 'a header must be a name'],
   ])('%s get 400', async (_what, bytes, message) => {
-    expect(lastWord(await send(bytes), 400)).toContain(message);
+    expect(lastAnswer(await send(bytes), 400)).toContain(message);
   });
 
   test.each([
@@ -469,12 +469,12 @@ describe('bytes', () => {
     ['two media types', 'Content-Type: text/plain\r\nContent-Length: 1', 'the header content-type must come once'],
   ])('with %s get 400', async (_what, headers, message) => {
     const head = request('POST /plants', JSON_BODY).slice(0, -2);
-    expect(lastWord(await send(`${head}${headers}\r\n\r\n`), 400)).toContain(message);
+    expect(lastAnswer(await send(`${head}${headers}\r\n\r\n`), 400)).toContain(message);
   });
 
   test('in HTTP/1.0 with chunks get 400', async () => {
     const head = `POST /plants HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: keep-alive\r\n`;
-    expect(lastWord(await send(`${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`), 400)).toContain('HTTP/1.1');
+    expect(lastAnswer(await send(`${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`), 400)).toContain('HTTP/1.1');
   });
 
   test('in HTTP/1.0 are answered, without Host too', async () => {
@@ -494,7 +494,7 @@ describe('bytes', () => {
   test('of a header section that is too large get 431 that names the limit', async () => {
     const large = 'a'.repeat(16_500);
     for (const bytes of [`GET / HTTP/1.1\r\nHost: a\r\nX: ${large}`, `GET /${large} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
-      expect(lastWord(await send(bytes), 431)).toBe(
+      expect(lastAnswer(await send(bytes), 431)).toBe(
         'the header section is too large: at most 16384 bytes are accepted',
       );
     }
@@ -503,7 +503,7 @@ describe('bytes', () => {
   test('of chunk extensions that are too large get 413, and their log line says why', async () => {
     const watched = await another({});
     const bytes = `${request('POST /plants', chunked(JSON_BODY))}1;${'a'.repeat(20_000)}\r\n`;
-    const reason = lastWord(await send(bytes, watched), 413);
+    const reason = lastAnswer(await send(bytes, watched), 413);
     expect(linesOf(watched)).toEqual([
       expect.objectContaining({ requestId: expect.any(String), status: 413, reason, msg: 'answered' }),
     ]);
@@ -512,7 +512,7 @@ describe('bytes', () => {
   test('of CONNECT get 405 with an empty Allow, and their reset does no harm', async () => {
     const connect = 'CONNECT elsewhere:443 HTTP/1.1\r\nHost: elsewhere\r\n\r\n';
     const answer = await send(connect);
-    lastWord(answer, 405);
+    lastAnswer(answer, 405);
     expect(answer.responses[0]?.headers.allow).toBe('');
     for (let round = 0; round < 20; round += 1) {
       const socket = await connected(service.port);
@@ -530,7 +530,7 @@ describe('bytes', () => {
   });
 
   test('of another expectation get 417', async () => {
-    lastWord(await send(request('POST /plants', { ...JSON_BODY, Expect: 'tea', 'Content-Length': '5' })), 417);
+    lastAnswer(await send(request('POST /plants', { ...JSON_BODY, Expect: 'tea', 'Content-Length': '5' })), 417);
   });
 
   test('that are cut off get 400, if the client still reads', async () => {
@@ -552,7 +552,7 @@ describe('bytes', () => {
     ];
     const expected: object[] = [];
     for (const [bytes, status] of refusals) {
-      const reason = lastWord(await send(bytes, watched), status);
+      const reason = lastAnswer(await send(bytes, watched), status);
       expected.push(expect.objectContaining({ level: 30, status, reason, msg: 'refused' }));
     }
     expect(linesOf(watched)).toEqual(expected);
@@ -579,7 +579,7 @@ describe('pipelined requests', () => {
     ['a broken body', `${GOOD.slice(0, GOOD.indexOf('Content-Length'))}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
   ])('are all answered before %s is', async (_what, bytes, status) => {
     const answer = await send(`${GOOD}${GOOD}${bytes}`);
-    lastWord(answer, status);
+    lastAnswer(answer, status);
     expect(answer.responses.map((response) => response.status)).toEqual([200, 200, status]);
   });
 
@@ -618,13 +618,13 @@ describe('a client that takes its time', () => {
     ['does not finish its body', GOOD.slice(0, -1)],
   ])('and %s gets 408', async (_what, bytes) => {
     const answer = await send(bytes, impatient);
-    expect(lastWord(answer, 408)).toBe('the request did not arrive in time');
+    expect(lastAnswer(answer, 408)).toBe('the request did not arrive in time');
   });
 
   test('is logged with the reason for its 408, as a request if its headers were there', async () => {
     const watched = await another({ limits: quick });
-    const reason = lastWord(await send(GOOD.slice(0, 40), watched), 408);
-    lastWord(await send(GOOD.slice(0, -1), watched), 408);
+    const reason = lastAnswer(await send(GOOD.slice(0, 40), watched), 408);
+    lastAnswer(await send(GOOD.slice(0, -1), watched), 408);
     expect(linesOf(watched)).toEqual([
       expect.objectContaining({ status: 408, reason, msg: 'refused' }),
       expect.objectContaining({ operationId: 'createPlant', status: 408, reason, msg: 'answered' }),

@@ -385,10 +385,16 @@ describe('replies', () => {
     });
   });
 
-  test('whose stream fails before its first byte become a 500', async () => {
+  test('whose stream fails before its first byte become a 500 without the headers of the handler', async () => {
     const body = new Readable({ read: (): void => void body.destroy(new Error('gone')) });
-    script.next = () => ({ status: 200, contentType: 'text/csv', headers, body });
-    await served.client.get('/replies').expect(500);
+    const own = { 'Cache-Control': 'max-age=60', 'Content-Encoding': 'br', ETag: '"1"', 'Referrer-Policy': 'origin' };
+    script.next = () => ({ status: 200, contentType: 'text/csv', headers: { ...headers, ...own }, body });
+    const failed = await served.client.get('/replies').expect(500);
+    for (const name of ['cache-control', 'content-encoding', 'etag', 'x-count']) {
+      expect(failed.headers).not.toHaveProperty(name);
+    }
+    expect(failed.headers['referrer-policy']).toBe('no-referrer');
+    expect(failed.body.error).toBe(500);
   });
 
   test('whose stream fails later are cut off', async () => {

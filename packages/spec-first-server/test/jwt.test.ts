@@ -57,7 +57,7 @@ async function errorOf(call: () => unknown): Promise<unknown> {
 
 const encoded = (value: unknown) => Buffer.from(JSON.stringify(value)).toString('base64url');
 
-/** A JWS of any header and payload, rightly signed by the first key, whatever they say. */
+/** A JWS of any header and payload, correctly signed by the first key, whatever they say. */
 async function signed(header: object, payload: string): Promise<string> {
   const input = `${encoded(header)}.${Buffer.from(payload).toString('base64url')}`;
   const signature = await crypto.subtle.sign({ name: 'ECDSA', hash: 'SHA-256' }, first.privateKey, Buffer.from(input));
@@ -129,7 +129,7 @@ describe('a signed token', () => {
     ['is of no issuer', () => ({ iss: undefined }), 'The token lacks the "iss" claim'],
     ['is for another audience', () => ({ aud: 'animals' }), 'The "aud" claim of the token is not accepted'],
     ['is for no audience', () => ({ aud: undefined }), 'The token lacks the "aud" claim'],
-  ])('that %s is refused, and told so', async (_why, claims, message) => {
+  ])('that %s is rejected, and the message says why', async (_why, claims, message) => {
     const auth = await authenticator();
     const payload = { iss: issuer.name, aud: issuer.audience, sub: 'alice', exp: inSeconds(60), ...claims() };
     const token = await signed({ alg: first.alg, kid: first.kid }, JSON.stringify(payload));
@@ -144,7 +144,7 @@ describe('a signed token', () => {
     expect(await auth.verify(await issuer.sign({ nbf: inSeconds(5) }), [])).toBeDefined();
   });
 
-  test('is refused when its subject is no string, its payload no object or no JSON', async () => {
+  test('is rejected when its subject is no string, its payload no object or no JSON', async () => {
     const auth = await authenticator();
     const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
     for (const payload of [JSON.stringify({ ...claims, sub: 7 }), '[]', 'null', '7', '{', '\u0000']) {
@@ -153,7 +153,7 @@ describe('a signed token', () => {
     }
   });
 
-  test('with a changed payload or signature, or signed by a key of its own making, is refused', async () => {
+  test('with a changed payload or signature, or signed by a key of its own making, is rejected', async () => {
     const auth = await authenticator();
     const token = await issuer.sign({ scope: 'read' });
     const [header = '', payload = '', signature = ''] = token.split('.');
@@ -170,7 +170,7 @@ describe('a signed token', () => {
     expect(await auth.verify(token, [])).toBeDefined();
   });
 
-  test('that says who may check it by itself, in jwk, jku or x5u, is judged by the published keys only', async () => {
+  test('that says who may check it by itself, in jwk, jku or x5u, is checked with the published keys only', async () => {
     const auth = await authenticator();
     const own = await signingKey('ES256', first.kid);
     const token = await issuer.sign({}, { jwk: own.jwk, jku: 'http://127.0.0.1:1/', x5u: 'http://127.0.0.1:1/' }, own);
@@ -200,7 +200,7 @@ describe('without touching the key server', () => {
     expect(issuer.fetches).toBe(before + 1);
   });
 
-  test('tokens of alg none, of symmetric algorithms and of unknown ones are refused', async () => {
+  test('tokens of alg none, of symmetric algorithms and of unknown ones are rejected', async () => {
     const rsa = await signingKey('RS256');
     issuer.keys = [rsa];
     const auth = await authenticator();
@@ -235,7 +235,7 @@ describe('without touching the key server', () => {
     expect(issuer.fetches).toBe(before);
   });
 
-  test('tokens whose form or header is not that of a signed token are refused', async () => {
+  test('tokens whose form or header is not that of a signed token are rejected', async () => {
     const auth = await authenticator();
     const before = issuer.fetches;
     const header = encoded({ alg: 'ES256', kid: 'unknown' });
@@ -265,7 +265,7 @@ describe('without touching the key server', () => {
   });
 });
 
-test('a token with any header and claims, rightly signed or not, is accepted or refused, never a failure', async () => {
+test('a token with any header and claims, correctly signed or not, is accepted or rejected, and never breaks the check', async () => {
   const { verify } = verifier({ cooldown: minutes });
   const json = fc.jsonValue({ maxDepth: 3 });
   const header = fc.dictionary(
@@ -480,7 +480,7 @@ describe('a key server', () => {
     expect(reports).toEqual([]);
   });
 
-  test('that is down makes tokens of unknown keys wait, while forged ones of known keys are refused', async () => {
+  test('that is down makes tokens of unknown keys wait, while forged ones of known keys are rejected', async () => {
     const { verify } = verifier();
     await verify(await issuer.sign());
     await issuer.down();
@@ -506,7 +506,7 @@ describe('a key server', () => {
     expect(await errorOf(() => strict.verify(token))).toBeInstanceOf(KeysUnavailable);
   });
 
-  test('that was down for a while has its withdrawn keys refused again as soon as it is back', async () => {
+  test('that was down for a while has its withdrawn keys rejected again as soon as it is back', async () => {
     const { verify, reports } = verifier({ refreshAfter: -1, cooldown: minutes });
     const old = await issuer.sign();
     await verify(old);
@@ -581,7 +581,7 @@ describe('a key server', () => {
   });
 });
 
-test('no refusal holds the token, a part of it or a claim', async () => {
+test('no error message holds the token, a part of it or a claim', async () => {
   const { verify } = verifier();
   const stranger = await signingKey();
   const secret = 'hush-hush';

@@ -270,6 +270,16 @@ describe('a mock', () => {
     expect(body.message).toBe('/header/Prefer example must be one of the declared examples: one, two');
   });
 
+  test('of a failure says which status it is', async () => {
+    const media =
+      '{ schema: { type: object, required: [error], properties: { error: { type: integer } } }, example: { error: 503 } }';
+    const client = await mocked(
+      `{ '204': { description: it }, default: { description: fault, content: { application/json: ${media} } } }`,
+    );
+    const { body } = (await client?.get('/a').set('Prefer', 'code=404').expect(404)) ?? {};
+    expect(body).toMatchObject({ error: 404 });
+  });
+
   test('has the headers that must be there, by their examples', async () => {
     const headers = 'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
     await (await mocked(`{ '204': { description: it, ${headers} } }`))?.get('/a').expect(204).expect('X-Next', 'abc');

@@ -1,0 +1,99 @@
+import { describe, expect, test } from '@jest/globals';
+import { type AnyHandler, createApp, loadDocument, Unauthorized } from 'spec-first-server';
+import request from 'supertest';
+import { documentFile, withFiles } from '../../../test/support/documents.ts';
+
+const who: AnyHandler = ({ caller }) => ({ status: 200, body: { subject: caller?.subject ?? null } });
+const handlers = { secured: who, open: who, optional: who, either: who, both: who, scoped: who, body: who };
+
+describe('createApp', () => {
+  test('needs a document and handlers, accepts the given tokens, and answers failures as problem details', async () => {
+    const document = documentFile('security.yaml');
+    const client = request(await createApp({ document, handlers, accessTokens: ['secret'] }));
+    await client.get('/secured').set('Authorization', 'Bearer secret').expect(200, { subject: null });
+    await client
+      .get('/secured')
+      .set('Authorization', 'Bearer other')
+      .expect(401, { status: 401, title: 'The token is not valid' })
+      .expect('Content-Type', 'application/problem+json');
+    await client.get('/healthz').expect(200);
+  });
+
+  test('accepts no token by default, and takes a loaded document', async () => {
+    const document = await loadDocument(documentFile('security.yaml'));
+    const client = request(await createApp({ document, handlers }));
+    await client.get('/secured').set('Authorization', 'Bearer secret').expect(401);
+    await client.get('/open').expect(200);
+  });
+
+  test('limits bodies to 100 KiB by default', async () => {
+    const document = documentFile('security.yaml');
+    const client = request(await createApp({ document, handlers, accessTokens: ['secret'] }));
+    const post = (size: number) =>
+      client
+        .post('/body')
+        .set('Authorization', 'Bearer secret')
+        .send({ text: 'a'.repeat(size) });
+    await post(100_000).expect(200);
+    await post(102_400).expect(413);
+  });
+});
+
+const BASIC = `openapi: 3.1.0
+info: { title: Basic, version: 1.0.0 }
+paths:
+  /a: { get: { operationId: a, security: [{ basic: [] }], responses: { '200': { description: ok, content: { application/json: {} } } } } }
+  /b: { get: { operationId: b, security: [{ mutual: [] }], responses: { '200': { description: ok, content: { application/json: {} } } } } }
+  /c: { get: { operationId: c, security: [{}, { basic: [] }], responses: { '200': { description: ok, content: { application/json: {} } } } } }
+components:
+  securitySchemes:
+    basic: { type: http, scheme: basic }
+    mutual: { type: mutualTLS }
+`;
+
+describe('schemes that tokens do not cover', () => {
+  const serving = (options: Partial<Parameters<typeof createApp>[0]>) =>
+    withFiles({ 'openapi.yaml': BASIC }, async (folder) =>
+      request(await createApp({ document: `${folder}/openapi.yaml`, handlers: {}, ...options })),
+    );
+  const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
+
+  test('have mocks that accept any credential of the declared form', async () => {
+    const client = await serving({ missing: 'mock' });
+    await client.get('/a').set('Authorization', basic('anyone:anything')).expect(200);
+    const { headers } = await client.get('/a').expect(401);
+    expect(headers['www-authenticate']).toBe('Basic realm="api", charset="UTF-8"');
+    await client.get('/a').set('Authorization', 'Bearer token').expect(401);
+    await client.get('/b').expect(200);
+    await client.get('/c').expect(200);
+  });
+
+  test('need a verifier for handlers, also beside mocks', async () => {
+    const needed = /nothing verifies credentials of http basic: pass verifiers: \{ "basic": … \} to serve/;
+    await expect(serving({ missing: '501' })).rejects.toThrow(needed);
+    await expect(serving({ missing: 'mock', handlers: { a: who } })).rejects.toThrow(needed);
+  });
+
+  test('are verified by the verifiers of the project, if a credential is presented', async () => {
+    const seen: unknown[] = [];
+    const client = await serving({
+      handlers: { a: who, b: who, c: who },
+      verifiers: {
+        mutual: () => ({ subject: 'peer', scopes: 'all' }),
+        basic({ headers }) {
+          seen.push(headers.authorization);
+          if (headers.authorization !== basic('me:secret')) throw new Unauthorized('The password is wrong');
+          return { subject: 'me', scopes: 'all' };
+        },
+      },
+    });
+    await client.get('/a').set('Authorization', basic('me:secret')).expect(200, { subject: 'me' });
+    await client.get('/a').set('Authorization', basic('me:wrong')).expect(401);
+    expect(seen).toHaveLength(2);
+    await client.get('/a').expect(401);
+    await client.get('/b').expect(200, { subject: 'peer' });
+    await client.get('/c').expect(200, { subject: null });
+    expect(seen).toHaveLength(2);
+    await client.get('/c').set('Authorization', basic('me:wrong')).expect(401);
+  });
+});
