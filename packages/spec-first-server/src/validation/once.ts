@@ -1,43 +1,43 @@
-import type { AnySchemaObject, ErrorObject, FuncKeywordDefinition, ValidateFunction } from 'ajv';
+import type { ErrorObject, FuncKeywordDefinition, Schema, ValidateFunction } from 'ajv';
 
-/** Counts validations, so that no result is used in the next one. */
-export interface Run {
-  count: number;
-}
+/** The value that a keyword of Ajv validates, and where it stands. */
+export type KeywordInput = Parameters<ValidateFunction>;
 
-/** A compiled keyword of Ajv. It leaves its errors in a property. */
+/** A compiled keyword of Ajv. Leaves its violations in `errors`. */
 export interface KeywordValidator {
-  (...input: Parameters<ValidateFunction>): boolean;
+  (...input: KeywordInput): boolean;
   errors?: Partial<ErrorObject>[];
 }
 
-/** The most violations that are reported of one object. */
+/** The most violations that one object contributes to those of its parent. */
 const MOST = 50;
 
 /**
  * The keyword `once`: validates each object once against its schema, however many alternatives lead to it. Without it,
  * the time for a recursive `oneOf` doubles with each level of the value.
+ *
+ * @param run counts validations. Results are used within one only, since a handler may change an object.
  */
-export const onceKeyword = (run: Run): FuncKeywordDefinition => ({
+export const onceKeyword = (run: { readonly count: number }): FuncKeywordDefinition => ({
   keyword: 'once',
   errors: true,
-  compile(schema: AnySchemaObject, _parent, { self }) {
+  compile(schema: Schema, _parent, { self }) {
     let compiled: ValidateFunction | undefined;
-    let results = new WeakMap<object, readonly ErrorObject[]>();
-    let ofRun = run.count;
-    const validate: KeywordValidator = (value, context) => {
-      if (ofRun !== run.count) {
-        ofRun = run.count;
-        results = new WeakMap();
-      }
+    let known = { run: -1, results: new WeakMap<WeakKey, ErrorObject[]>() };
+    const validate: KeywordValidator = (value, place) => {
       compiled ??= self.compile(schema);
-      const isObject = typeof value === 'object' && value !== null;
-      let errors = isObject ? results.get(value) : undefined;
-      if (errors === undefined) {
-        errors = compiled(value, context) ? [] : (compiled.errors ?? []).slice(0, MOST);
-        if (isObject) results.set(value, errors);
+      if (typeof value !== 'object' || value === null) {
+        const valid = compiled(value, place);
+        validate.errors = compiled.errors ?? [];
+        return valid;
       }
-      if (errors.length > 0) validate.errors = [...errors];
+      if (known.run !== run.count) known = { run: run.count, results: new WeakMap() };
+      let errors = known.results.get(value);
+      if (errors === undefined) {
+        errors = compiled(value, place) ? [] : (compiled.errors ?? []).slice(0, MOST);
+        known.results.set(value, errors);
+      }
+      validate.errors = [...errors];
       return errors.length === 0;
     };
     return validate;

@@ -1,13 +1,13 @@
 import { type Union, unionOf } from '../document/discriminator.ts';
 import { arrayAt, isObject, type Json, objectAt } from '../document/document.ts';
 import { alternatives, LIST, MAP, ONE, parts, schemaAt } from '../document/schema.ts';
-import { NUMERIC_KEYWORDS } from './numbers.ts';
+import { ASSERTIONS } from './numbers.ts';
 
 /** Which way a value goes. `readOnly`, `writeOnly` and `default` depend on it. */
 export type Direction = 'request' | 'response';
 
 /** Assertions that are copied (JSON Schema 2020-12, Validation §6). */
-const ASSERTIONS = new Set([
+const COPIED = new Set([
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains'],
   ...['maxProperties', 'minProperties', 'dependentRequired'],
 ]);
@@ -89,10 +89,10 @@ export class SchemaRewriter {
     const out: Record<string, unknown> = {};
     const numeric: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
-      if (ASSERTIONS.has(key)) out[key] = value;
-      else if (NUMERIC_KEYWORDS.has(key)) numeric[key] = value;
-      else if (key === 'const') out[holdsNumber(value) ? 'constant' : key] = value;
+      if (COPIED.has(key)) out[key] = value;
+      else if (ASSERTIONS.has(key)) numeric[key] = value;
       else if (key === 'enum') out[holdsNumber(value) ? 'values' : key] = value;
+      else if (key === 'const') out[holdsNumber(value) ? 'values' : key] = holdsNumber(value) ? [value] : value;
       else if (key === 'uniqueItems' && value === true) out.distinct = true;
     }
     const types = Array.isArray(type) ? type : [type];
