@@ -197,7 +197,7 @@ describe('a recursive oneOf', () => {
     ['invalid', { kind: 'a', end: 0.5 }, /must be integer/],
   ])('is validated in linear time: %s', (_title, end, message) => {
     const operation = operationsOf(served.document).find(({ id }) => id === 'chains');
-    const validator = operation && validatePath(served.document.root, [operation], {}).get(operation);
+    const validator = operation && validatePath(served.document.root, [operation]).get(operation);
     const { body, count } = chain(end);
     const nothing = { path: {}, query: {}, header: {}, cookie: {} };
     const validate = () => validator?.request(nothing, operation?.requestBody?.media[0], body);

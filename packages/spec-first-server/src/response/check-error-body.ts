@@ -24,7 +24,7 @@ const FAILURES = [
 export function checkErrorBody(
   root: Json,
   operations: readonly Operation[],
-  validatorOf: (operation: Operation) => OperationValidator<unknown>,
+  validatorOf: (operation: Operation) => OperationValidator,
   errorBody: ErrorBody,
 ): Finding[] {
   const tried = new Set<string>();

@@ -12,7 +12,7 @@ import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';
 export interface Answering {
   readonly root: Json;
   readonly operation: Operation;
-  readonly validator: OperationValidator<unknown>;
+  readonly validator: OperationValidator;
 }
 
 /** The reply that tells of a failure. */

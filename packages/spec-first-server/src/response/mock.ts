@@ -13,7 +13,7 @@ import { BODILESS, checkReply } from './reply.ts';
 const MOCK_HEADER = 'X-Mock';
 
 export interface MockOptions {
-  readonly validatorOf: (operation: Operation) => OperationValidator<unknown>;
+  readonly validatorOf: (operation: Operation) => OperationValidator;
   readonly errorBody: ErrorBody;
 }
 

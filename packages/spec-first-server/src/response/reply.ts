@@ -16,7 +16,7 @@ export interface CheckedReply {
   readonly body: string | Uint8Array | Readable | undefined;
 }
 
-type Validator = OperationValidator<unknown>;
+type Validator = OperationValidator;
 
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
 const FRAMING = new Set(['connection', 'content-length', 'content-type', 'keep-alive', 'transfer-encoding', 'upgrade']);

@@ -2,15 +2,12 @@ import { parse } from 'node:url';
 import { RequestValidator, ResponseValidator } from 'express-openapi-validator/dist/middlewares/index.js';
 import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
 import { type Json, objectAt } from '../document/document.ts';
-import type { SecurityRequirement } from '../document/operations.ts';
-import { type Credentials, credentialCheck, type VerifyScheme } from './credentials.ts';
 import { LargeNumbers, numericKeywords } from './numbers.ts';
 import { onceKeyword } from './once.ts';
 import { Violations } from './violations.ts';
 
 /** Synthetic operation for express-openapi-validator ("EOV"): schemas by media type or response key. */
 export interface SyntheticOperation {
-  readonly security: readonly SecurityRequirement[];
   /** Schemas of parameters and body together. The index stands for the media type. */
   readonly requests: readonly Json[];
   /** Schemas of bodies and of headers. The index stands for the status. */
@@ -18,8 +15,7 @@ export interface SyntheticOperation {
 }
 
 /** The validators of EOV for one operation. */
-export interface EovValidators<Caller> {
-  security(credentials: Credentials): Promise<ReadonlyMap<string, Caller>>;
+export interface EovValidators {
   /** Fills in defaults, and rounds a bigint that is valid as `number`. @throws {Violations} */
   request(index: number, value: unknown): void;
   /** @throws {Violations} */
@@ -42,11 +38,10 @@ const NOTHING = {};
  * EOV gets a document of this path alone, under a constant path, in which everything is a body. No client can choose its
  * media types and statuses, and responses of 500 and above are validated too.
  */
-export function eovValidators<Caller>(
+export function eovValidators(
   operations: ReadonlyMap<string, SyntheticOperation>,
   components: Json,
-  verifiers: Readonly<Record<string, VerifyScheme<Caller>>>,
-): Map<string, EovValidators<Caller>> {
+): Map<string, EovValidators> {
   const paths = {
     [PATH]: Object.fromEntries([...operations].map(([method, item]) => [method, operationObject(item)])),
   };
@@ -67,16 +62,14 @@ export function eovValidators<Caller>(
   const requests = new RequestValidator(apiDoc, { ...ajvOpts.request, ...ajvOptions, keywords: requestKeywords });
   const responseKeywords = [...numericKeywords(), onceKeyword(run)];
   const responses = new ResponseValidator(apiDoc, { ...ajvOpts.response, ...ajvOptions, keywords: responseKeywords });
-  const checkCredentials = credentialCheck<Caller>(apiDoc, verifiers);
 
-  const validatorsFor = (method: string, schema: Json): EovValidators<Caller> => {
+  const validatorsFor = (method: string, schema: Json): EovValidators => {
     const openapi = { expressRoute: PATH, openApiRoute: PATH, pathParams: NOTHING, schema };
     // All that EOV reads of a request.
     const request = (headers: object, body?: unknown) =>
       ({ method, originalUrl: '', openapi, headers, query: NOTHING, params: NOTHING, body }) as never;
     let compiled: ReturnType<ResponseValidator['_getOrBuildValidator']> | undefined;
     return {
-      security: (credentials) => checkCredentials(credentials, openapi),
       request(index, value) {
         run.count += 1;
         large.forget();
@@ -97,8 +90,7 @@ export function eovValidators<Caller>(
   );
 }
 
-const operationObject = ({ security, requests, responses }: SyntheticOperation): Json => ({
-  security,
+const operationObject = ({ requests, responses }: SyntheticOperation): Json => ({
   requestBody: { content: Object.fromEntries(requests.map((schema, index) => [`request/${index}`, { schema }])) },
   responses: Object.fromEntries(
     responses.map((value, index) => [

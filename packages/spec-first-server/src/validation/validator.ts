@@ -1,9 +1,8 @@
 import { type Json, objectAt } from '../document/document.ts';
 import { knownFormat } from '../document/formats.ts';
 import type { MediaType } from '../document/media-types.ts';
-import { type DeclaredResponse, type Operation, securitySchemesOf } from '../document/operations.ts';
+import type { DeclaredResponse, Operation } from '../document/operations.ts';
 import { Inexact } from '../json/exact.ts';
-import type { Credentials, VerifyScheme } from './credentials.ts';
 import { type EovValidators, eovValidators, type SyntheticOperation } from './eov.ts';
 import { type Direction, SchemaRewriter } from './rewrite.ts';
 
@@ -16,17 +15,11 @@ export type Parameters = { readonly [Location in (typeof LOCATIONS)[number]]: Re
  * Makes the validators for the operations of one path item.
  *
  * @param root the whole document.
- * @param verifiers check the credentials of each security scheme, by its name.
  */
-export function validatePath<Caller>(
-  root: Json,
-  operations: readonly Operation[],
-  verifiers: Readonly<Record<string, VerifyScheme<Caller>>>,
-): Map<Operation, OperationValidator<Caller>> {
+export function validatePath(root: Json, operations: readonly Operation[]): Map<Operation, OperationValidator> {
   const rewriter = new SchemaRewriter(root, knownFormat);
   const schemas = new Map(operations.map((operation) => [operation.method, new OperationSchemas(rewriter, operation)]));
-  const components = { schemas: rewriter.components, securitySchemes: securitySchemesOf(root) };
-  const validators = eovValidators(schemas, components, verifiers);
+  const validators = eovValidators(schemas, { schemas: rewriter.components });
   return new Map(
     operations.flatMap((operation) => {
       const [own, eov] = [schemas.get(operation.method), validators.get(operation.method)];
@@ -35,21 +28,14 @@ export function validatePath<Caller>(
   );
 }
 
-/** Validates the credentials, requests and replies of one operation. */
-export class OperationValidator<Caller> {
+/** Validates the requests and replies of one operation. */
+export class OperationValidator {
   readonly #schemas: OperationSchemas;
-  readonly #eov: EovValidators<Caller>;
+  readonly #eov: EovValidators;
 
-  constructor(schemas: OperationSchemas, eov: EovValidators<Caller>) {
+  constructor(schemas: OperationSchemas, eov: EovValidators) {
     this.#schemas = schemas;
     this.#eov = eov;
-  }
-
-  /** Resolves to the callers by scheme, of the first alternative that is satisfied. @throws {CredentialsDenied} */
-  async security(credentials: Credentials): Promise<ReadonlyMap<string, Caller>> {
-    const callers = await this.#eov.security(credentials);
-    const satisfied = this.#schemas.alternatives.find((names) => names.every((name) => callers.has(name))) ?? [];
-    return new Map([...callers].filter(([name]) => satisfied.includes(name)));
   }
 
   /** Returns the values with defaults filled in. @throws {Violations} */
@@ -102,19 +88,12 @@ function textsForFiles(form: Json): Json {
 
 /** The schemas of an operation, and which of them describes what. */
 class OperationSchemas implements SyntheticOperation {
-  readonly security: SyntheticOperation['security'];
   readonly requests: Json[] = [];
   readonly responses: Json[] = [];
   /** Indices in `requests` by media type, `undefined` without a body; in `responses` by media type, or response for its headers. */
   readonly indices = new Map<MediaType | DeclaredResponse | undefined, number>();
-  /** The schemes of each security alternative. Those with credentials come before anonymous access. */
-  readonly alternatives: readonly (readonly string[])[];
 
-  constructor(rewriter: SchemaRewriter, { parameters, requestBody, responses, security }: Operation) {
-    this.security = security;
-    const alternatives = security.map((schemes) => Object.keys(schemes));
-    this.alternatives = alternatives.sort((a, b) => Math.sign(b.length) - Math.sign(a.length));
-
+  constructor(rewriter: SchemaRewriter, { parameters, requestBody, responses }: Operation) {
     const located = LOCATIONS.flatMap((where) => {
       const members = parameters.filter((parameter) => parameter.in === where);
       return members.length > 0 ? [[where, objectSchema(rewriter, members, 'request')]] : [];
