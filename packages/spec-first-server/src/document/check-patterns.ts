@@ -22,9 +22,6 @@ export function checkPatterns(schema: Json, pointer: string, problem: Report, no
   }
 }
 
-/** A regular expression of a schema, with the flag u if it has one that is valid with it. */
-export const patternOf = (source: string): RegExp => new RegExp(source, compiles(source, 'u') ? 'u' : '');
-
 function compiles(source: string, flags: string): boolean {
   try {
     return new RegExp(source, flags) !== undefined;

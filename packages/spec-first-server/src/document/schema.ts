@@ -99,7 +99,7 @@ function namedTypes(schema: Json): string[] {
 export function propertySchemas(root: Json, schema: unknown, name: string): unknown[] {
   return alternatives(root, schema).flatMap((part) => {
     const properties = objectAt(part.properties);
-    const matching = Object.entries(objectAt(part.patternProperties)).filter(([p]) => new RegExp(p, 'u').test(name));
+    const matching = Object.entries(objectAt(part.patternProperties)).filter(([p]) => patternOf(p).test(name));
     if (Object.hasOwn(properties, name)) return [properties[name], ...matching.map(([, item]) => item)];
     return matching.length > 0
       ? matching.map(([, item]) => item)
@@ -128,3 +128,12 @@ export function saysMoreThanString(root: Json, schema: unknown): boolean {
 const CHECKED = new Set([
   ...['type', 'format', 'enum', 'const', 'pattern', 'minLength', 'maxLength', 'properties', 'required', 'items', 'not'],
 ]);
+
+/** A regular expression of a schema. One that is invalid with the flag u is used without. */
+export function patternOf(source: string): RegExp {
+  try {
+    return new RegExp(source, 'u');
+  } catch {
+    return new RegExp(source);
+  }
+}

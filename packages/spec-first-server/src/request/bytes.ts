@@ -1,0 +1,96 @@
+import { type Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import type { Request, Response } from 'express';
+import { HttpError } from '../response/http-error.ts';
+
+/** The decoders of content codings. zstd is not among them: a few bytes of it can ask for 128 MiB. */
+export const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
+  ['gzip', createGunzip],
+  ['deflate', createInflate],
+  ['br', createBrotliDecompress],
+]);
+
+export const codingOf = ({ headers }: Request): string => headers['content-encoding']?.toLowerCase() ?? 'identity';
+
+/** Bytes in one buffer that grows. Chunks of a byte each would take 400 times their size. */
+export class Bytes {
+  #buffer = Buffer.alloc(0);
+  size = 0;
+
+  add(chunk: Buffer): void {
+    const size = this.size + chunk.length;
+    if (size > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.size));
+      this.#buffer.copy(grown, 0, 0, this.size);
+      this.#buffer = grown;
+    }
+    chunk.copy(this.#buffer, this.size);
+    this.size = size;
+  }
+
+  all(): Buffer {
+    return this.#buffer.subarray(0, this.size);
+  }
+}
+
+/**
+ * Reads and decompresses a body. Rejects it as soon as it is too large or invalid; the rest is discarded.
+ *
+ * @throws {HttpError} 400 or 413
+ */
+export function readBytes(request: Request, limit: number): Promise<Buffer> {
+  if (request.destroyed) return Promise.reject(cutOff());
+  const decoder = DECODERS.get(codingOf(request))?.();
+  const source: Readable = decoder === undefined ? request : request.pipe(decoder);
+  const release = (): void => {
+    if (decoder !== undefined) request.unpipe(decoder);
+    decoder?.destroy();
+    request.resume();
+  };
+  return new Promise((resolve, reject) => {
+    const fail = (error: HttpError): void => {
+      release();
+      reject(error);
+    };
+    let received = 0;
+    const bytes = new Bytes();
+    // The compressed bytes are bounded as well: a decoder may take many and give none.
+    request.on('data', (chunk: Buffer) => {
+      received += chunk.length;
+      if (received > limit) fail(tooLarge(limit));
+    });
+    source.on('data', (chunk: Buffer) => {
+      if (bytes.size + chunk.length > limit) fail(tooLarge(limit));
+      else bytes.add(chunk);
+    });
+    request.on('error', () => fail(cutOff()));
+    decoder?.on('error', () => fail(new HttpError(400, 'the body does not have the declared Content-Encoding')));
+    source.on('end', () => {
+      release();
+      resolve(bytes.all());
+    });
+  });
+}
+
+/** The body as a stream, which ends with 413 if it grows beyond the limit. */
+export function limitedStream(request: Request, response: Response, limit: number): Readable {
+  let size = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      done(size > limit ? tooLarge(limit) : null, chunk);
+    },
+  });
+  // A handler may destroy the stream or never read it. The connection stays usable.
+  stream.on('error', () => {});
+  response.once('finish', () => {
+    request.unpipe(stream);
+    request.resume();
+  });
+  request.on('aborted', () => stream.destroy(cutOff()));
+  return request.pipe(stream);
+}
+
+export const tooLarge = (limit: number): HttpError => new HttpError(413, `the body must be at most ${limit} bytes`);
+
+const cutOff = (): HttpError => new HttpError(400, 'the request was cut off');

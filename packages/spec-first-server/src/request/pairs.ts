@@ -1,0 +1,39 @@
+/** The values of a query or a form by name, percent-encoded. A `+` is a space in both. */
+export function pairsOf(text: string): Map<string, string[]> {
+  const pairs = new Map<string, string[]>();
+  for (const pair of text.replaceAll('+', '%20').split('&')) {
+    if (pair === '') continue;
+    const [encoded, value] = cut(pair, '=');
+    const name = decodedOr(encoded);
+    const values = pairs.get(name);
+    if (values === undefined) pairs.set(name, [value]);
+    else values.push(value);
+  }
+  return pairs;
+}
+
+/** The cookies of a request by name (RFC 6265 §4.2.1), as they were sent. The first of a name counts. */
+export function cookiesOf(header: unknown): Map<string, string> {
+  const cookies = new Map<string, string>();
+  if (typeof header !== 'string') return cookies;
+  for (const pair of header.split(';')) {
+    const [name, value] = cut(pair, '=').map((part) => part.trim()) as [string, string];
+    if (pair.includes('=') && !cookies.has(name)) cookies.set(name, value.replace(/^"(.*)"$/, '$1'));
+  }
+  return cookies;
+}
+
+/** The texts before and after the first separator. */
+export function cut(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}
+
+/** A name that is not percent-encoded UTF-8 stays as it was sent. It is the name of nothing. */
+function decodedOr(encoded: string): string {
+  try {
+    return decodeURIComponent(encoded);
+  } catch {
+    return encoded;
+  }
+}
