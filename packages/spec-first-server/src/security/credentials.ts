@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookiesOf, pairsOf } from '../request/parameters.ts';
+import { cookiesOf, pairsOf } from '../request/pairs.ts';
 
 /** Where a request's credentials may stand. */
 export interface Credentials {
