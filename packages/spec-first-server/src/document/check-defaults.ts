@@ -13,26 +13,27 @@ const ANNOTATIONS = [
   '$id',
 ];
 
-/**
- * Makes a check whether the default of a schema fits that schema. It is true where there is no default, and where the
- * schema cannot be compiled: other checks report that.
- */
-export function defaultChecker(root: Json): (schema: Json) => boolean {
-  const known = new Map<string, boolean>();
-  let ajv: Ajv2020 | undefined;
+/** What a document's defaults were found to be. Operations share schemas. */
+interface Defaults {
+  readonly ajv: Ajv2020;
+  readonly known: Map<string, boolean>;
+}
 
-  return (schema) => {
-    if (!Object.hasOwn(schema, 'default')) return true;
-    const entries = Object.entries(schema).filter(([key]) => !ANNOTATIONS.includes(key));
-    const text = JSON.stringify(Object.fromEntries(entries)).replaceAll('"$ref":"#/', '"$ref":"document#/');
-    let fits = known.get(text);
-    if (fits === undefined) {
-      ajv ??= ajvFor(root);
-      fits = validates(ajv, JSON.parse(text));
-      known.set(text, fits);
-    }
-    return fits;
-  };
+const byDocument = new WeakMap<Json, Defaults>();
+
+/**
+ * Whether the default of a schema fits that schema. It is true where there is no default, and where the schema cannot be
+ * compiled: other checks report that.
+ */
+export function defaultFits(root: Json, schema: Json): boolean {
+  if (!Object.hasOwn(schema, 'default')) return true;
+  const defaults = byDocument.get(root) ?? { ajv: ajvFor(root), known: new Map() };
+  byDocument.set(root, defaults);
+  const entries = Object.entries(schema).filter(([key]) => !ANNOTATIONS.includes(key));
+  const text = JSON.stringify(Object.fromEntries(entries)).replaceAll('"$ref":"#/', '"$ref":"document#/');
+  const known = defaults.known.get(text) ?? validates(defaults.ajv, JSON.parse(text));
+  defaults.known.set(text, known);
+  return known;
 }
 
 function ajvFor(root: Json): Ajv2020 {

@@ -1,5 +1,5 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { defaultChecker } from './check-defaults.ts';
+import { defaultFits } from './check-defaults.ts';
 import { checkPatterns } from './check-patterns.ts';
 import { unionOf } from './discriminator.ts';
 import { arrayAt, type Checked, type Finding, isObject, type Json, objectAt, token } from './document.ts';
@@ -16,7 +16,6 @@ export function checkSchemas(root: Json, operations: readonly Operation[]): Chec
   const notices: Finding[] = [];
   const problem: Report = (pointer, message) => problems.push({ pointer, message });
   const notice: Report = (pointer, message) => notices.push({ pointer, message });
-  const fitsDefault = defaultChecker(root);
   const seen = new Set<unknown>();
   const formats = new Set<string>();
 
@@ -30,7 +29,7 @@ export function checkSchemas(root: Json, operations: readonly Operation[]): Chec
         checkKeywords(inner, at, problem, notice);
         checkPatterns(inner, at, problem, notice);
         checkEnforced(root, inner, at, notice);
-        if (!fitsDefault(inner))
+        if (!defaultFits(root, inner))
           notice(`${at}/default`, 'the default does not fit its own schema: it is not filled in');
         const { format } = inner;
         if (typeof format === 'string' && !knownFormat(format) && !formats.has(format)) {

@@ -2,6 +2,7 @@ import { parse } from 'node:url';
 import { RequestValidator, ResponseValidator } from 'express-openapi-validator/dist/middlewares/index.js';
 import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
 import { type Json, objectAt } from '../document/document.ts';
+import { patternOf } from '../document/schema.ts';
 import { LargeNumbers, numericKeywords } from './numbers.ts';
 import { onceKeyword } from './once.ts';
 import { Violations } from './violations.ts';
@@ -55,7 +56,8 @@ export function eovValidators(
   });
   // EOV has no options for these. `strictTuples` would reject a tuple that is shorter or longer than its `prefixItems`.
   // Without `ownProperties`, every object has a member `constructor`.
-  const ajvOptions = { strictTuples: false, ownProperties: true };
+  const regExp = Object.assign((source: string) => patternOf(source), { code: 'patternOf' });
+  const ajvOptions = { strictTuples: false, ownProperties: true, code: { regExp } };
   const run = { count: 0 };
   const large = new LargeNumbers();
   const requestKeywords = [...numericKeywords(large), onceKeyword(run)];

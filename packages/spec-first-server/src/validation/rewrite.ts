@@ -1,3 +1,4 @@
+import { defaultFits } from '../document/check-defaults.ts';
 import { type Union, unionOf } from '../document/discriminator.ts';
 import { arrayAt, isObject, type Json, objectAt } from '../document/document.ts';
 import { alternatives, LIST, MAP, ONE, parts, schemaAt } from '../document/schema.ts';
@@ -73,13 +74,16 @@ export class SchemaRewriter {
       else if (LIST.includes(key)) out[key] = arrayAt(value).map((item) => this.#rewrite(item, inside));
       else if (key !== '$defs' && MAP.includes(key)) out[key] = mapValues(value, (item) => this.#rewrite(item, inside));
     }
+    // Ajv compiles no empty `enum`.
+    if (Array.isArray(schema.enum) && schema.enum.length === 0) more.push(false);
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
     if (more.length > 0) out.allOf = more;
     const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
     const required = arrayAt(schema.required).filter((name) => !notRequired.has(String(name)));
-    if (required.length > 0) out.required = required;
+    if (required.length > 0) out.required = [...new Set(required)];
     const withDefault = parts(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
-    if (context.defaults && withDefault !== undefined) out.default = withDefault.default;
+    const fills = context.defaults && withDefault !== undefined && defaultFits(this.#root, withDefault);
+    if (fills) out.default = withDefault.default;
     return out;
   }
 
@@ -91,7 +95,7 @@ export class SchemaRewriter {
     for (const [key, value] of Object.entries(schema)) {
       if (COPIED.has(key)) out[key] = value;
       else if (ASSERTIONS.has(key)) numeric[key] = value;
-      else if (key === 'enum') out[holdsNumber(value) ? 'values' : key] = value;
+      else if (key === 'enum' && arrayAt(value).length > 0) out[holdsNumber(value) ? 'values' : key] = value;
       else if (key === 'const') out[holdsNumber(value) ? 'values' : key] = holdsNumber(value) ? [value] : value;
       else if (key === 'uniqueItems' && value === true) out.distinct = true;
     }

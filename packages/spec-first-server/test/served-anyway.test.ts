@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import { echo, serve, withFiles } from '../../../test/support/documents.ts';
+
+const MEMBERS = {
+  empty: '{ enum: [] }',
+  twice: '{ type: object, required: [a, a], properties: { a: { type: string } } }',
+  pattern: "{ type: string, pattern: '^a\\-b$' }",
+  names: "{ type: object, patternProperties: { '^\\-': { type: integer } }, additionalProperties: false }",
+  dynamic: "{ $dynamicRef: '#whole' }",
+  anchored: "{ $ref: '#whole' }",
+  identified: '{ $id: https://host.example/s, type: integer }',
+  preset: '{ type: integer, default: many }',
+  unknown: '{ myKeyword: 5, type: integer }',
+  nullable: '{ nullable: true, type: integer }',
+  any: 'true',
+};
+const PROPERTIES = Object.entries(MEMBERS).map(([name, schema]) => `        ${name}: ${schema}\n`);
+
+const DOCUMENT = `openapi: 3.2.0
+info: { title: Served with notices, version: 1.0.0, unknown: 1 }
+paths:
+  /a:
+    post:
+      operationId: an operation
+      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/S' } } } }
+      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
+components:
+  schemas:
+    Whole: { $dynamicAnchor: whole, type: integer }
+    S:
+      type: object
+      properties:
+${PROPERTIES.join('')}`;
+
+describe('a document with members that are not enforced is served:', () => {
+  let served: Awaited<ReturnType<typeof serve>>;
+  beforeAll(async () => {
+    served = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+      serve(join(folder, 'openapi.yaml'), { 'an operation': echo }),
+    );
+  });
+
+  test.each<[string, object, string | undefined]>([
+    ['a default that does not fit is not filled in', {}, undefined],
+    ['an empty enum has no value', { empty: 1 }, '/body/empty must not be there'],
+    ['a name that is required twice is required', { twice: {} }, "/body/twice/a must have required property 'a'"],
+    ['a pattern without the flag u matches', { pattern: 'a-b' }, undefined],
+    ['a pattern without the flag u is checked', { pattern: 'a' }, '/body/pattern must match pattern "^a\\-b$"'],
+    ['names match a pattern without the flag u', { names: { '-a': 1 } }, undefined],
+    [
+      'names that a pattern without the flag u matches are checked',
+      { names: { '-a': 'b' } },
+      '/body/names/-a must be integer',
+    ],
+    ['$dynamicRef is followed', { dynamic: 'a' }, '/body/dynamic must be integer'],
+    ['an anchor is followed', { anchored: 'a' }, '/body/anchored must be integer'],
+    ['$id changes nothing', { identified: 'a' }, '/body/identified must be integer'],
+    ['an unknown keyword changes nothing', { unknown: 'a' }, '/body/unknown must be integer'],
+    ['nullable changes nothing', { nullable: null }, '/body/nullable must be integer'],
+    ['a schema may be true', { any: [] }, undefined],
+  ])('%s', async (_title, body, message) => {
+    const response = await served.client.post('/a').send(body);
+    if (message === undefined) expect(response.body.body).toEqual(body);
+    else expect(response.body).toEqual({ error: 400, message: expect.stringContaining(message) });
+  });
+});
