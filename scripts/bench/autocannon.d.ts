@@ -1,7 +1,7 @@
-/** What the benchmark uses of autocannon, which brings no types. */
+/** The parts of autocannon that the benchmark uses; its published types lack `getRequestBuffer`. */
 declare module 'autocannon' {
   interface Client {
-    /** The bytes of the next request. */
+    /** Returns the next request. */
     getRequestBuffer: () => string;
   }
 
@@ -10,7 +10,7 @@ declare module 'autocannon' {
     readonly connections: number;
     /** Seconds. */
     readonly duration: number;
-    /** Milliseconds between two looks at the clock; a run ends at one of them. */
+    /** Milliseconds between checks of the clock. A run ends at one of them. */
     readonly sampleInt: number;
     readonly setupClient: (client: Client) => void;
   }

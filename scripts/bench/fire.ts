@@ -1,6 +1,7 @@
 import autocannon from 'autocannon';
+import type { Round } from './results.ts';
 
-/** What to do: POST to `url` over so many connections, one request at a time on each, for so many seconds. */
+/** The requests to send: POST to `url`, one request at a time on each connection. */
 export interface Order {
   readonly url: string;
   readonly token: string;
@@ -8,23 +9,12 @@ export interface Order {
   readonly seconds: number;
 }
 
-/** What was seen. Percentiles are in milliseconds, over every answer. */
-export interface Seen {
-  /** Answers 2xx. */
-  readonly answered: number;
-  /** Other answers, broken connections and timeouts. */
-  readonly failures: number;
-  /** Answers 2xx in a second. */
-  readonly throughput: number;
-  readonly p50: number;
-  readonly p975: number;
-  readonly p99: number;
-}
+export type Measured = Omit<Round, 'cpu'>;
 
 let id = 0;
 
-/** Fires, each request with an id that this process has not used yet. */
-export async function fire({ url, token, connections, seconds }: Order): Promise<Seen> {
+/** Sends requests. Each one has an id that this process has not used before. */
+export async function fire({ url, token, connections, seconds }: Order): Promise<Measured> {
   const { host, pathname } = new URL(url);
   const head = [
     `POST ${pathname} HTTP/1.1`,
@@ -48,7 +38,7 @@ export async function fire({ url, token, connections, seconds }: Order): Promise
     connections,
     duration: seconds,
     sampleInt: 50,
-    // autocannon's own ways to vary a body build the whole request anew and cost it up to half of its speed.
+    // autocannon's own ways to vary a body build the whole request again. That costs up to half of its speed.
     setupClient: (client) => {
       client.getRequestBuffer = next;
     },
@@ -69,7 +59,6 @@ export async function fire({ url, token, connections, seconds }: Order): Promise
     failures: totals.non2xx + totals.errors,
     throughput: last > first ? (totals['2xx'] / (last - first)) * 1000 : 0,
     p50: percentile(0.5),
-    p975: percentile(0.975),
     p99: percentile(0.99),
   };
 }

@@ -1,24 +1,24 @@
-import { type Contender, ceiling } from './contenders/index.ts';
+import { type Contender, rival } from './contenders/index.ts';
+import type { Cores } from './processes.ts';
 import type { Progress } from './progress.ts';
-import type { Run } from './results.ts';
-import { type Cores, type Running, start, startLoad } from './servers.ts';
+import { label, over, type Run } from './results.ts';
+import { type Running, start, startLoad } from './servers.ts';
 
 export interface Plan {
-  /** How many rounds; a run's figure is the median over them. */
   readonly rounds: number;
-  /** How long each round is for each contender and number of connections. */
+  /** Length of a round for each contender and number of connections. */
   readonly seconds: number;
   readonly connections: readonly number[];
-  /** How often each contender is started to time it. */
+  /** How often each contender is started to measure its start. */
   readonly starts: number;
-  /** For databases and logs; exists. */
+  /** An existing folder for databases and logs. */
   readonly folder: string;
   readonly cores: Cores | undefined;
 }
 
 /**
- * Measures contenders against each other: all are started, warmed up, and then take turns in every round, so that
- * whatever else the machine does meets each of them alike.
+ * Measures contenders against each other. All are started and warmed up, then take turns in every round. So other work
+ * on the machine affects all of them alike.
  */
 export async function measure(contenders: readonly Contender[], plan: Plan, progress: Progress): Promise<Run[]> {
   const { rounds, seconds, connections, folder, cores } = plan;
@@ -36,13 +36,10 @@ export async function measure(contenders: readonly Contender[], plan: Plan, prog
       const server = await start(contender, `${folder}/${index}`, cores);
       started.push(server.started);
       const { name, kept, paths, workers } = contender;
-      stages.push({
-        server,
-        answered: 0,
-        runs: connections.map((count) => {
-          return { name, kept, paths, workers, connections: count, started, memory: [], lost: 0, rounds: [] };
-        }),
+      const runs = connections.map((count) => {
+        return { name, kept, paths, workers, connections: count, started, memory: [], lost: 0, rounds: [] };
       });
+      stages.push({ server, answered: 0, runs });
     }
 
     let left = stages.length * (1 + rounds * connections.length);
@@ -51,16 +48,16 @@ export async function measure(contenders: readonly Contender[], plan: Plan, prog
       for (const stage of stages) {
         const { server, runs } = stage;
         for (const run of round === 0 ? runs.slice(0, 1) : runs) {
-          const about = `${title} · ${label(server.contender)} · ${run.connections} connections`;
-          progress.step(`${about} · ${clock(left * seconds)} left`);
+          const time = `${clock(left * seconds)} left`;
+          progress.step(`${title} · ${label(run)} · ${over(run.connections)} · ${time}`);
           left -= 1;
-          const before = server.computed();
-          const seen = await load.fire({ url: server.url, connections: run.connections, seconds });
-          const after = server.computed();
-          stage.answered += seen.answered;
+          const before = server.cpu();
+          const measured = await load.fire({ url: server.url, connections: run.connections, seconds });
+          const after = server.cpu();
+          stage.answered += measured.answered;
           if (round === 0) continue;
-          const known = before !== undefined && after !== undefined && seen.answered > 0;
-          run.rounds.push({ ...seen, computed: known ? ((after - before) / seen.answered) * 1e6 : 0 });
+          const known = before !== undefined && after !== undefined && measured.answered > 0;
+          run.rounds.push({ ...measured, cpu: known ? ((after - before) / measured.answered) * 1e6 : 0 });
           const memory = server.memory();
           if (memory !== undefined) run.memory.push(memory);
         }
@@ -80,24 +77,14 @@ export async function measure(contenders: readonly Contender[], plan: Plan, prog
   }
 }
 
-/** @returns how many answers a second the load reaches where the server does next to nothing. */
-export async function measureCeiling(
-  plan: Pick<Plan, 'seconds' | 'connections' | 'folder' | 'cores'>,
-  progress: Progress,
-): Promise<number> {
-  const connections = plan.connections.slice(0, 1);
-  const folder = `${plan.folder}/ceiling`;
-  const [run] = await measure([ceiling], { ...plan, connections, folder, rounds: 1, starts: 1 }, progress);
+/** Answers per second that the load reaches against a server that does almost nothing. */
+export async function measureCeiling(plan: Plan, progress: Progress): Promise<number> {
+  const once = { ...plan, rounds: 1, starts: 1, connections: plan.connections.slice(0, 1) };
+  const bare = rival('node:http', 'in memory', '');
+  const [run] = await measure([bare], { ...once, folder: `${plan.folder}/ceiling` }, progress);
   return run?.rounds[0]?.throughput ?? 0;
 }
 
-function label({ name, kept, paths, workers }: Contender): string {
-  const details = [kept === 'disk' ? 'on disk' : 'in memory'];
-  if (paths > 1) details.push(`${paths} paths`);
-  if (workers > 1) details.push(`${workers} workers`);
-  return `${name}, ${details.join(', ')}`;
-}
-
 function clock(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(Math.ceil(seconds) % 60).padStart(2, '0')}`;
+  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds) % 60).padStart(2, '0')}`;
 }

@@ -1,12 +1,12 @@
-/** Tells how far a long run is. */
+/** Shows how far a long run is. */
 export interface Progress {
   /** Replaces the last step. */
   step(text: string): void;
-  /** Leaves a clean line for what comes next. */
+  /** Clears the line. */
   end(): void;
 }
 
-/** One line that changes, on a terminal; elsewhere a line for each step. */
+/** On a terminal, one line that changes; elsewhere one line per step. */
 export function progressOn(stream: NodeJS.WriteStream): Progress {
   if (!stream.isTTY) {
     return { step: (text) => void stream.write(`${text}\n`), end: () => {} };

@@ -1,161 +1,146 @@
-import { median, type Results, type Round, type Run } from './results.ts';
+import {
+  figure,
+  integer,
+  invalid,
+  label,
+  median,
+  milliseconds,
+  over,
+  type Results,
+  type Run,
+  range,
+  times,
+} from './results.ts';
 
-/** @returns the median of one figure over the rounds of a run. */
-export function figure(run: Run, name: keyof Round): number {
-  return median(run.rounds.map((round) => round[name]));
-}
-
-/** Why a run does not count; `undefined` if it does. */
-export function invalid(run: Run): string | undefined {
-  const failures = run.rounds.reduce((sum, round) => sum + round.failures, 0);
-  const answered = run.rounds.reduce((sum, round) => sum + round.answered, 0);
-  const reasons = [
-    failures > 0 && `${integer(failures)} failed`,
-    run.lost > 0 && `${integer(run.lost)} acknowledged plants are not stored`,
-    answered === 0 && 'nothing was answered',
-  ].filter((reason) => reason !== false);
-  return reasons.length === 0 ? undefined : reasons.join(', ');
-}
-
-/** The results as text: tables, what they mean, and where they come from. */
+/** The results as text: tables, what they mean, and how they were measured. */
 export function report(results: Results): string {
-  const tables = { contest: contestTables, paths: pathsTable, workers: workersTable }[results.kind](results);
+  const tables = { contest: contestTables, paths: pathsTable, workers: workersTable }[results.kind](results.runs);
   const broken = results.runs.flatMap((run) => {
     const reason = invalid(run);
-    return reason === undefined ? [] : [`INVALID: ${title(run)}, ${run.connections} connections: ${reason}.`];
+    return reason === undefined ? [] : [`INVALID: ${label(run)}, ${over(run.connections)}: ${reason}.`];
   });
   return [...tables, ...broken, origin(results)].join('\n\n');
 }
 
-/** The machine, the versions and the command, in a few lines. */
-export function origin({ machine, versions, pinned, ceiling, command, seconds, runs, date }: Results): string {
-  const rounds = runs[0]?.rounds.length ?? 0;
+function origin({ machine, versions, pinned, ceiling, command, seconds, runs, date }: Results): string {
   return [
-    `${machine.cpu}, ${machine.cores} cores, ${machine.system}`,
+    'req/s: answers per second, more is better. low–high: slowest and fastest round. ms, µs, MiB: less is better.',
+    'p50, p99: half and 99 of 100 answers came within that time. CPU: all threads of the server, per answer.',
+    'On disk: the commit is flushed (SQLite: synchronous=FULL) before the answer; an answered plant survives a power cut.',
+    `Medians of ${runs[0]?.rounds.length ?? 0} interleaved rounds of ${seconds} s. The load ${
+      pinned ? 'had a core of its own' : 'shared the cores with the servers'
+    }; against node:http it reaches ${integer(ceiling)} req/s.`,
+    `${date.slice(0, 10)}, ${command}, ${machine.cpu}, ${machine.cores} cores, ${machine.system}`,
     Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', '),
-    'p50 to p99: time to the answer; CPU: what all threads of the server compute for one; memory: resident, at the end',
-    `medians of ${rounds} interleaved rounds of ${seconds} s; the load ${pinned ? 'had a core to itself' : 'shared the cores with the servers'}`,
-    ...(ceiling > 0 ? [`the load's own ceiling, against bare node:http: ${integer(ceiling)} req/s`] : []),
-    `${date.slice(0, 10)}, ${command}`,
   ].join('\n');
 }
 
-export function integer(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-/** Three digits that count. */
-export function milliseconds(value: number): string {
-  return value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2);
-}
-
-function contestTables(results: Results): string[] {
-  const counts = [...new Set(results.runs.map((run) => run.connections))];
-  const tables = counts.map((connections) => {
-    const runs = results.runs.filter((run) => run.connections === connections);
-    const bare = runs.find((run) => run.name === 'Express' && run.kept === 'memory');
+function contestTables(runs: readonly Run[]): string[] {
+  const [first] = runs;
+  const tables = [...new Set(runs.map((run) => run.connections))].map((connections) => {
+    const rows = runs.filter((run) => run.connections === connections);
+    const bare = rows.find(isBare);
     return [
-      `POST /plants over ${connections} connections`,
+      `POST /plants over ${over(connections)} (×: of Express in memory)`,
       table(
-        ['', 'req/s', 'ratio', 'p50 ms', 'p97.5 ms', 'p99 ms', 'ratio', 'CPU µs', 'memory MiB'],
-        runs.map((run) => [
-          title(run),
-          integer(figure(run, 'throughput')),
-          ratio(figure(run, 'throughput'), bare && figure(bare, 'throughput')),
+        ['', 'req/s', 'low–high', '×', 'p50 ms', '×', 'p99 ms', '×', 'CPU µs', 'memory MiB'],
+        rows.map((run) => [
+          label(run),
+          ...throughput(run, bare),
           milliseconds(figure(run, 'p50')),
-          milliseconds(figure(run, 'p975')),
+          ratio(run, bare, 'p50'),
           milliseconds(figure(run, 'p99')),
-          ratio(figure(run, 'p99'), bare && figure(bare, 'p99')),
-          computed(run),
-          mebibytes(run.memory.at(-1)),
+          ratio(run, bare, 'p99'),
+          cpu(run),
+          memory(run),
         ]),
       ),
     ].join('\n');
   });
-  const first = results.runs.filter((run) => run.connections === counts[0]);
-  const find = (name: string, kept: Run['kept']) => first.find((run) => run.name === name && run.kept === kept);
-  const [ours, bare, commits] = [find('This service', 'disk'), find('Express', 'memory'), find('Express', 'disk')];
-  if (!ours || !bare || !commits) return tables;
-  const served = figure(ours, 'throughput');
-  return [
-    ...tables,
-    `This service serves ${ratio(served, figure(bare, 'throughput'))} of Express in memory, ` +
-      `and ${ratio(served, figure(commits, 'throughput'))} times Express with a commit per request.`,
-  ];
+  const alike = runs.filter((run) => run.connections === first?.connections);
+  const [ours, bare, peer] = [alike.find(isOurs), alike.find(isBare), bestPeer(alike)];
+  if (!ours || !bare || !peer) return tables;
+  const of = (other: Run) => times(figure(ours, 'throughput'), figure(other, 'throughput'));
+  const summary =
+    `This service answers ${of(bare)} as many requests as Express alone in memory, and ${of(peer)} as many as ` +
+    `${peer.name}, the fastest contender with a commit per request. More is better.`;
+  return [...tables, summary];
 }
 
-function pathsTable(results: Results): string[] {
-  const rows = byName(results.runs).map((run) => {
-    const narrow = results.runs.find((other) => other.name === run.name && other.paths === 1);
-    return [
-      run.name,
-      integer(run.paths),
-      integer(figure(run, 'throughput')),
-      ratio(figure(run, 'throughput'), narrow && figure(narrow, 'throughput')),
-      integer(1e6 / figure(run, 'throughput')),
-      computed(run),
-      integer(median(run.started)),
-      mebibytes(run.memory.at(-1)),
-    ];
-  });
-  const head = ['', 'paths', 'req/s', 'ratio', 'µs', 'CPU µs', 'start to first answer ms', 'memory MiB'];
-  return [`POST /plants with that many paths in the document, plants kept in memory\n${table(head, rows)}`];
+function pathsTable(runs: readonly Run[]): string[] {
+  const rows = byName(runs).map((run) => [
+    run.name,
+    integer(run.paths),
+    ...throughput(
+      run,
+      runs.find((other) => other.name === run.name && other.paths === 1),
+    ),
+    integer(1e6 / figure(run, 'throughput')),
+    cpu(run),
+    integer(median(run.started)),
+    memory(run),
+  ]);
+  const head = ['', 'paths', 'req/s', 'low–high', '×', 'µs', 'CPU µs', 'start to first answer ms', 'memory MiB'];
+  return [`POST /plants by paths in the document, plants in memory (×: of one path)\n${table(head, rows)}`];
 }
 
-function workersTable(results: Results): string[] {
-  const rows = byName(results.runs).map((run) => {
-    const alone = results.runs.find((other) => other.name === run.name && other.workers === 1);
-    return [
-      run.name,
-      String(run.workers),
-      integer(figure(run, 'throughput')),
-      ratio(figure(run, 'throughput'), alone && figure(alone, 'throughput')),
-      milliseconds(figure(run, 'p50')),
-      milliseconds(figure(run, 'p975')),
-      milliseconds(figure(run, 'p99')),
-    ];
-  });
-  return [
-    `POST /plants with that many processes\n${table(['', 'workers', 'req/s', 'ratio', 'p50 ms', 'p97.5 ms', 'p99 ms'], rows)}`,
-  ];
+function workersTable(runs: readonly Run[]): string[] {
+  const rows = byName(runs).map((run) => [
+    run.name,
+    String(run.workers),
+    ...throughput(
+      run,
+      runs.find((other) => other.name === run.name && other.workers === 1),
+    ),
+    milliseconds(figure(run, 'p50')),
+    milliseconds(figure(run, 'p99')),
+  ]);
+  const head = ['', 'workers', 'req/s', 'low–high', '×', 'p50 ms', 'p99 ms'];
+  return [`POST /plants by number of processes, plants on disk (×: of one process)\n${table(head, rows)}`];
+}
+
+/** The contender with a commit per request that answers most. */
+export function bestPeer(runs: readonly Run[]): Run | undefined {
+  const peers = runs.filter((run) => run.kept === 'a commit per request');
+  return peers.toSorted((a, b) => figure(b, 'throughput') - figure(a, 'throughput'))[0];
+}
+
+export function isOurs(run: Run): boolean {
+  return run.name === 'This service';
+}
+
+export function isBare(run: Run): boolean {
+  return run.name === 'Express' && run.kept === 'in memory';
 }
 
 function byName(runs: readonly Run[]): Run[] {
-  const names = [...new Set(runs.map((run) => run.name))];
-  return names.flatMap((name) => runs.filter((run) => run.name === name));
+  return [...Map.groupBy(runs, (run) => run.name).values()].flat();
 }
 
-function title({ name, kept, paths, workers }: Run): string {
-  const where = kept === 'memory' ? 'in memory' : name.startsWith('Express') ? 'a commit per request' : 'on disk';
-  return [name, where, ...(paths > 1 ? [`${paths} paths`] : []), ...(workers > 1 ? [`${workers} workers`] : [])].join(
-    ', ',
-  );
+function throughput(run: Run, base: Run | undefined): string[] {
+  const span = range(run, 'throughput').map(integer).join('–');
+  return [integer(figure(run, 'throughput')), span, ratio(run, base, 'throughput')];
 }
 
-function ratio(value: number, base: number | undefined): string {
-  return base === undefined ? '' : (value / base).toFixed(2);
+function ratio(run: Run, base: Run | undefined, name: 'throughput' | 'p50' | 'p99'): string {
+  return base === undefined ? '' : (figure(run, name) / figure(base, name)).toFixed(2);
 }
 
-function computed(run: Run): string {
-  const microseconds = figure(run, 'computed');
-  return microseconds > 0 ? integer(microseconds) : 'unknown';
+function cpu(run: Run): string {
+  return figure(run, 'cpu') > 0 ? integer(figure(run, 'cpu')) : 'unknown';
 }
 
-function mebibytes(bytes: number | undefined): string {
+function memory(run: Run): string {
+  const bytes = run.memory.at(-1);
   return bytes === undefined ? 'unknown' : integer(bytes / 2 ** 20);
 }
 
-/** The first column to the left, figures to the right. */
+/** The first column is aligned left, the others right. */
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  return [head, ...rows]
-    .map((row) =>
-      row
-        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0)))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
+  const pad = (cell: string, column: number) =>
+    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
+  return [head, ...rows].map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
 }

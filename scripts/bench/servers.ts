@@ -1,60 +1,36 @@
-import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePort } from '../../test/support/free-port.ts';
 import type { Contender } from './contenders/index.ts';
-import type { Order, Seen } from './fire.ts';
+import type { Measured, Order } from './fire.ts';
+import { type Cores, cpuSeconds, launch, residentMemory, stop } from './processes.ts';
 
-/** The token that every contender is started with. */
-export const token = 'a-token-for-the-benchmark-only';
-
+const token = 'a-token-for-the-benchmark-only';
 const startLimit = 20_000;
-const stopLimit = 5_000;
-const children = new Set<ChildProcess>();
-
-/** Ends every process that was started here, at once. Safe in an `exit` listener. */
-export function killAll(): void {
-  for (const child of children) child.kill('SIGKILL');
-}
-
-/** Which cores the servers and the load run on; `undefined` where there is no `taskset`, or no core for each. */
-export interface Cores {
-  readonly servers: string;
-  readonly load: string;
-}
-
-/** The last core for the load, all others for the servers. */
-export function splitCores(): Cores | undefined {
-  const last = availableParallelism() - 1;
-  if (last < 1) return undefined;
-  const cores = { servers: last === 1 ? '0' : `0-${last - 1}`, load: String(last) };
-  const works = Object.values(cores).every((list) => spawnSync('taskset', ['-c', list, 'true']).status === 0);
-  return works ? cores : undefined;
-}
 
 export interface Running {
   readonly contender: Contender;
   readonly url: string;
   /** Milliseconds from the start of the process to its first 200. */
   readonly started: number;
-  /** Resident memory in bytes; `undefined` where the system has no /proc. */
+  /** Resident bytes, if the system tells. */
   memory(): number | undefined;
-  /** Seconds that all threads of the process have computed; `undefined` where the system has no /proc. */
-  computed(): number | undefined;
+  /** CPU seconds of all threads, if the system tells. */
+  cpu(): number | undefined;
   stop(): Promise<void>;
-  /** How many plants its SQLite file holds; `undefined` if it has none. */
+  /** Number of plants in its SQLite file, if it has one. */
   stored(): number | undefined;
 }
 
 /**
- * Starts a contender on a free port and sees that it serves as it should.
+ * Starts a contender on a free port and checks its answers.
  *
- * @param folder its own; made here
- * @throws {Error} with the end of its output, if it does not answer in 20 s or not as it should
+ * @param folder the contender's own folder; created here
+ * @throws {Error} with the end of the contender's output, after a wrong answer or none within 20 s
  */
 export async function start(contender: Contender, folder: string, cores: Cores | undefined): Promise<Running> {
   mkdirSync(folder, { recursive: true });
@@ -70,13 +46,13 @@ export async function start(contender: Contender, folder: string, cores: Cores |
   closeSync(output);
   try {
     const started = (await firstAnswer(url, child)) - began;
-    if (contender.checks) await seesChecks(url);
+    if (contender.checks) await checkRejections(url);
     return {
       contender,
       url,
       started,
       memory: () => residentMemory(child.pid),
-      computed: () => computingTime(child.pid),
+      cpu: () => cpuSeconds(child.pid),
       stop: () => stop(child),
       stored: () => (contender.database === undefined ? undefined : countPlants(`${folder}/${contender.database}`)),
     };
@@ -87,9 +63,9 @@ export async function start(contender: Contender, folder: string, cores: Cores |
   }
 }
 
-/** The process that fires; one for the whole run, so that it is warm. */
+/** The process that sends the requests. One process sends all of them, so that it is warm. */
 export interface Load {
-  fire(order: Omit<Order, 'token'>): Promise<Seen>;
+  fire(order: Omit<Order, 'token'>): Promise<Measured>;
   stop(): Promise<void>;
 }
 
@@ -100,79 +76,54 @@ export function startLoad(cores: Cores | undefined): Load {
   });
   return {
     async fire(order) {
-      const ended = new AbortController();
+      const done = new AbortController();
       const limit = AbortSignal.timeout(order.seconds * 1000 + startLimit);
-      const exited = once(child, 'exit', { signal: ended.signal }).then(() => {
+      const exited = once(child, 'exit', { signal: done.signal }).then(() => {
         throw new Error('The load process ended early.');
       });
       try {
         child.send({ ...order, token });
-        const [seen]: Seen[] = await Promise.race([once(child, 'message', { signal: limit }), exited]);
-        if (seen === undefined) throw new Error('The load process sent nothing.');
-        return seen;
+        const [measured]: Measured[] = await Promise.race([once(child, 'message', { signal: limit }), exited]);
+        if (measured === undefined) throw new Error('The load process sent nothing.');
+        return measured;
       } finally {
         exited.catch(() => {});
-        ended.abort();
+        done.abort();
       }
     },
     stop: () => stop(child),
   };
 }
 
-function launch(
-  file: string,
-  cores: string | undefined,
-  { env, stdio }: { env: Record<string, string>; stdio: ('ignore' | 'inherit' | 'ipc' | number)[] },
-): ChildProcess {
-  const pin = cores === undefined ? [] : ['taskset', '-c', cores];
-  const [program = process.execPath, ...args] = [...pin, process.execPath, file];
-  const child = spawn(program, args, { env: { PATH: process.env.PATH, ...env }, stdio });
-  children.add(child);
-  child.once('exit', () => children.delete(child));
-  return child;
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const exited = once(child, 'exit');
-  child.kill('SIGTERM');
-  const force = setTimeout(() => child.kill('SIGKILL'), stopLimit);
-  await exited;
-  clearTimeout(force);
-}
-
 const plant = { id: -1, name: 'Monstera deliciosa', tag: 'tropical' };
 
-/** Posts one plant until it is taken. Resolves to the time of the first 200. */
+/** Sends one plant again and again until the answer is 200. Resolves to the time of that answer. */
 async function firstAnswer(url: string, child: ChildProcess): Promise<number> {
   const deadline = performance.now() + startLimit;
   for (let wait = 2; performance.now() < deadline; wait = 5) {
-    if (child.exitCode !== null || child.signalCode !== null) throw new Error('ended before it answered.');
-    const answer = await post(url, token, plant).catch(() => undefined);
-    if (answer?.status === 200) {
-      const now = performance.now();
-      const body = await answer.text();
-      if (body !== JSON.stringify({ name: plant.name, tag: plant.tag })) {
-        throw new Error(`answered ${body} instead of the plant.`);
-      }
-      return now;
+    if (child.exitCode !== null || child.signalCode !== null) throw new Error('ended before its first answer.');
+    const response = await post(url, token, plant).catch(() => undefined);
+    const now = performance.now();
+    const text = await response?.text();
+    if (response?.status === 200) {
+      if (text === JSON.stringify({ name: plant.name, tag: plant.tag })) return now;
+      throw new Error(`answered ${text} instead of the plant.`);
     }
-    const text = await answer?.text();
-    if (answer !== undefined && answer.status < 500) throw new Error(`answered ${answer.status}: ${text}`);
+    if (response !== undefined && response.status < 500) throw new Error(`answered ${response.status}: ${text}`);
     await sleep(wait);
   }
   throw new Error(`did not answer within ${startLimit / 1000} s.`);
 }
 
-/** A contender that lets everything pass would win by not doing the work. */
-async function seesChecks(url: string): Promise<void> {
+/** A contender that checks nothing would be faster because it does less. */
+async function checkRejections(url: string): Promise<void> {
   const cases = [
-    { what: 'a request without a token', status: 401, answer: await post(url, undefined, plant) },
-    { what: 'a plant without a name', status: 400, answer: await post(url, token, { id: 1 }) },
+    { what: 'a request without a token', status: 401, response: await post(url, undefined, plant) },
+    { what: 'a plant without a name', status: 400, response: await post(url, token, { id: 1 }) },
   ];
-  for (const { what, status, answer } of cases) {
-    await answer.arrayBuffer();
-    if (answer.status !== status) throw new Error(`answered ${answer.status} to ${what}, where ${status} is right.`);
+  for (const { what, status, response } of cases) {
+    await response.arrayBuffer();
+    if (response.status !== status) throw new Error(`answered ${response.status} to ${what}; expected ${status}.`);
   }
 }
 
@@ -186,25 +137,6 @@ function post(url: string, credentials: string | undefined, body: object): Promi
     },
     body: JSON.stringify(body),
   });
-}
-
-function residentMemory(pid: number | undefined): number | undefined {
-  try {
-    const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
-    return kibibytes === undefined ? undefined : Number(kibibytes) * 1024;
-  } catch {
-    return undefined;
-  }
-}
-
-function computingTime(pid: number | undefined): number | undefined {
-  try {
-    // proc_pid_stat(5): utime and stime are fields 14 and 15, in ticks of 10 ms; field 2 may hold spaces and brackets.
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ').at(-1)?.split(' ') ?? [];
-    return (Number(fields[11]) + Number(fields[12])) / 100;
-  } catch {
-    return undefined;
-  }
 }
 
 function countPlants(file: string): number {

@@ -1,4 +1,4 @@
-/** Express with express-openapi-validator put in front as its README shows: requests, responses and bearer tokens. */
+/** Express with express-openapi-validator, as its README shows: checks requests, responses and bearer tokens. */
 import express, { type ErrorRequestHandler } from 'express';
 import { middleware } from 'express-openapi-validator';
 import { keeper } from './keep.ts';

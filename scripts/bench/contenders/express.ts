@@ -1,4 +1,4 @@
-/** Express alone: parses JSON, keeps the plant, answers. No token, no checks. */
+/** Express alone: parses JSON, stores the plant, answers. It checks neither tokens nor bodies. */
 import express from 'express';
 import { keeper } from './keep.ts';
 

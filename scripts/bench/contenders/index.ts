@@ -1,77 +1,69 @@
 import { fileURLToPath } from 'node:url';
+import type { Kept } from '../results.ts';
 
-/** A server to be measured, and what it is called in tables and charts. */
+/** A server to measure. */
 export interface Contender {
   readonly name: string;
-  /** Where an answered plant is. */
-  readonly kept: 'memory' | 'disk';
-  /** How many paths its document has. */
+  readonly kept: Kept;
+  /** Number of paths in its document. */
   readonly paths: number;
+  /** Number of processes. */
   readonly workers: number;
-  /** The program. */
+  /** The program to run. */
   readonly file: string;
-  /** The database file in its own folder, if it keeps plants in SQLite. */
+  /** The SQLite file in its folder; without it, nobody counts the stored plants. */
   readonly database?: string;
-  /** Whether it must refuse a missing token and a body that breaks the document. */
+  /** True if it must reject a missing token and an invalid body. */
   readonly checks: boolean;
-  /** Its environment, beside the port, the token and `PATH`. */
+  /** Its environment variables, beside `PORT`, `ACCESS_TOKENS` and `PATH`. */
   env(folder: string): Record<string, string>;
 }
 
-const file = (name: string) => fileURLToPath(new URL(name, import.meta.url));
-const one = { paths: 1, workers: 1 };
-const plants = (folder: string) => `${folder}/plants.db`;
-
-/** What the load reaches against Node's bare HTTP server: nothing faster than this can be measured. */
-export const ceiling: Contender = {
-  ...one,
-  name: 'node:http',
-  kept: 'memory',
-  file: file('./node-http.ts'),
-  checks: false,
-  env: () => ({}),
+const rivals = {
+  'node:http': { program: './node-http.ts', checks: false },
+  Express: { program: './express.ts', checks: false },
+  'Express + EOV': { program: './express-eov.ts', checks: true },
+  'Express + openapi-backend': { program: './express-openapi-backend.ts', checks: true },
+  'Fastify + openapi-glue': { program: './fastify-openapi-glue.ts', checks: true },
 };
 
-export function express(kept: Contender['kept']): Contender {
+const fileOf = (program: string) => fileURLToPath(new URL(program, import.meta.url));
+const database = 'plants.db';
+
+/** @param document a document whose server is "/" */
+export function rival(
+  name: keyof typeof rivals,
+  kept: 'in memory' | 'a commit per request',
+  document: string,
+  paths = 1,
+): Contender {
+  const { program, checks } = rivals[name];
+  const onDisk = kept === 'a commit per request';
   return {
-    ...one,
-    name: 'Express',
+    name,
     kept,
-    file: file('./express.ts'),
-    checks: false,
-    ...(kept === 'disk' && { database: 'plants.db' }),
-    env: (folder) => ({ ...(kept === 'disk' && { PLANTS_FILE: plants(folder) }) }),
-  };
-}
-
-/** @param document a file whose `servers` express-openapi-validator reads as "/". */
-export function expressEov(kept: Contender['kept'], document: string, paths = 1): Contender {
-  return {
-    ...express(kept),
-    name: 'Express + EOV',
     paths,
-    file: file('./express-eov.ts'),
-    checks: true,
-    env: (folder) => ({ OPENAPI_FILE: document, ...(kept === 'disk' && { PLANTS_FILE: plants(folder) }) }),
+    workers: 1,
+    file: fileOf(program),
+    checks,
+    ...(onDisk && { database }),
+    env: (folder) => ({ OPENAPI_FILE: document, ...(onDisk && { PLANTS_FILE: `${folder}/${database}` }) }),
   };
 }
 
-/** On PostgreSQL, with what the service spares it: a statement and a commit for each request. */
-export function expressPostgres(databaseUrl: string): Contender {
+export function expressOnPostgres(databaseUrl: string): Contender {
   return {
-    ...one,
     name: 'Express on PostgreSQL',
-    kept: 'disk',
-    file: file('./express-postgres.ts'),
+    kept: 'a commit per request',
+    paths: 1,
+    workers: 1,
+    file: fileOf('./express-postgres.ts'),
     checks: false,
     env: () => ({ DATABASE_URL: databaseUrl }),
   };
 }
 
-/** A `databaseUrl` with which the service keeps plants as its rivals in memory do. */
-export const inMemory = 'sqlite::memory:';
-
-/** The service as it ships, with its log in a file. */
+/** The service as it ships, with its log in a file. Without `databaseUrl` it stores plants in a SQLite file. */
 export function service(settings: {
   readonly name?: string;
   readonly document?: string;
@@ -82,15 +74,15 @@ export function service(settings: {
   const { name = 'This service', document, paths = 1, workers = 1, databaseUrl } = settings;
   return {
     name,
-    kept: databaseUrl === inMemory ? 'memory' : 'disk',
+    kept: databaseUrl === 'sqlite::memory:' ? 'in memory' : 'on disk, shared commits',
     paths,
     workers,
-    file: file('../../../src/main.ts'),
+    file: fileOf('../../../src/main.ts'),
     checks: true,
-    ...(databaseUrl === undefined && { database: 'plants.db' }),
+    ...(databaseUrl === undefined && { database }),
     env: (folder) => ({
       HOST: '127.0.0.1',
-      DATABASE_URL: databaseUrl ?? `sqlite:${plants(folder)}`,
+      DATABASE_URL: databaseUrl ?? `sqlite:${folder}/${database}`,
       WORKERS: String(workers),
       LOG_LEVEL: 'info',
       MISSING_OPERATIONS: '501',

@@ -1,4 +1,4 @@
-/** The least that Node can do with the same request: its own HTTP server. What the load reaches here is its ceiling. */
+/** Node's own HTTP server with the least work for the same request. It shows how much load the client can produce. */
 import { createServer } from 'node:http';
 
 createServer((request, response) => {

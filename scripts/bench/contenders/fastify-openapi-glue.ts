@@ -1,0 +1,36 @@
+/**
+ * Fastify with fastify-openapi-glue, as its README shows: checks requests and bearer tokens. Fastify writes responses by
+ * their schemas and does not check them.
+ */
+import Fastify, { type FastifyRequest } from 'fastify';
+import openapiGlue from 'fastify-openapi-glue';
+import { keeper, type Plant } from './keep.ts';
+
+const keep = keeper();
+const credentials = `Bearer ${process.env.ACCESS_TOKENS}`;
+
+const serviceHandlers = {
+  async createPlant(request: FastifyRequest<{ Body: Plant }>) {
+    const { id, name, tag } = request.body;
+    keep({ id, name, tag });
+    return { name, tag };
+  },
+};
+
+const securityHandlers = {
+  bearerAuth(request: FastifyRequest) {
+    if (request.headers.authorization !== credentials) throw new Error('unauthorized');
+  },
+};
+
+// "strict: false" lets Ajv accept keywords of OpenAPI such as "example".
+const fastify = Fastify({ ajv: { customOptions: { strict: false } } });
+fastify.setErrorHandler<{ statusCode?: number; message: string }>(({ statusCode = 500, message }, _request, reply) => {
+  reply.code(statusCode).send({ error: statusCode, message });
+});
+await fastify.register(openapiGlue, {
+  specification: String(process.env.OPENAPI_FILE),
+  serviceHandlers,
+  securityHandlers,
+});
+await fastify.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });

@@ -1,0 +1,71 @@
+import { parseArgs } from 'node:util';
+import type { Results } from './results.ts';
+
+export const help = `Measures this service against others: POST /plants, each request with a new plant.
+
+  npm run bench                  against Express alone and with three ways to check a contract,
+                                 in memory and with a commit per request
+  npm run bench -- --paths       the cost of a request with 1 to 1,000 paths in the document
+  npm run bench -- --workers     1 and 2 processes, on SQLite and on PostgreSQL
+
+  --rounds N                     rounds; all contenders take turns in each round (5; 3 with --paths)
+  --seconds S                    length of a round per contender and number of connections (2)
+  --connections N[,N…]           numbers of connections; each connection sends one request at a time
+                                 (32,1,128,512; otherwise 32). The throughput chart shows the first.
+  --json FILE                    writes the results
+  --svg FOLDER                   writes the charts: throughput.svg and latency.svg, paths.svg, or workers.svg
+  --from FILE                    measures nothing; reads the results that --json wrote
+  --help
+
+The figures are medians over the rounds. Run it on a machine that does nothing else. It takes about seven minutes, two
+with --paths or --workers. Databases and logs are in data/ while it runs.`;
+
+/** The command line is wrong. */
+export class UsageError extends Error {}
+
+export type Flags = ReturnType<typeof readFlags>;
+
+/** @throws {UsageError} */
+export function readFlags() {
+  const { values } = parse();
+  if (values.paths && values.workers) throw new UsageError('--paths and --workers are two benchmarks. Choose one.');
+  const kind: Results['kind'] = values.paths ? 'paths' : values.workers ? 'workers' : 'contest';
+  return {
+    kind,
+    help: values.help === true,
+    rounds: positive('--rounds', values.rounds ?? (kind === 'paths' ? '3' : '5'), true),
+    seconds: positive('--seconds', values.seconds ?? '2', false),
+    connections: (values.connections ?? (kind === 'contest' ? '32,1,128,512' : '32'))
+      .split(',')
+      .map((count) => positive('--connections', count, true)),
+    json: values.json,
+    svg: values.svg,
+    from: values.from,
+  };
+}
+
+function parse() {
+  try {
+    return parseArgs({
+      options: {
+        paths: { type: 'boolean' },
+        workers: { type: 'boolean' },
+        rounds: { type: 'string' },
+        seconds: { type: 'string' },
+        connections: { type: 'string' },
+        json: { type: 'string' },
+        svg: { type: 'string' },
+        from: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    });
+  } catch (error) {
+    throw new UsageError(`${error instanceof Error ? error.message : error}\nSee npm run bench -- --help.`);
+  }
+}
+
+function positive(flag: string, value: string, whole: boolean): number {
+  const number = Number(value);
+  if (number > 0 && number <= 10_000 && (!whole || Number.isInteger(number))) return number;
+  throw new UsageError(`${flag} is "${value}". Use a ${whole ? 'whole ' : ''}number above 0, up to 10,000.`);
+}
