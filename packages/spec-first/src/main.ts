@@ -11,6 +11,7 @@ interface Entry {
 
 /** Each command is a module of its own, loaded when it is called. */
 const COMMANDS: Readonly<Record<string, Entry>> = {
+  new: { summary: 'make a project for a document', load: () => import('./new.ts') },
   generate: { summary: 'lint the document and write its types', load: () => import('./generate.ts') },
   dev: { summary: 'serve the document and follow each save', load: () => import('./dev.ts') },
   pack: { summary: 'pack the packages for a project that installs them', load: () => import('./pack.ts') },

@@ -8,9 +8,9 @@ export const PACKAGES = ['spec-first-server', 'spec-first', 'sqlite-group-commit
 const USAGE = `Usage: spec-first pack [DIR]
 
 Packs ${PACKAGES.slice(0, -1).join(', ')} and ${PACKAGES.at(-1)} into DIR (vendor by default), as NAME.tgz.
-A project that depends on older tarballs takes these by:
+In a project that has older tarballs in vendor, replace them by these, then run:
 
-  npm update ${PACKAGES.join(' ')}
+  npm install ./vendor/*.tgz
 
   --help   show this`;
 

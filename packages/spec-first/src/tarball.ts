@@ -4,12 +4,12 @@ import {
   cpSync,
   existsSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { readdir } from 'node:fs/promises';
 import { findPackageJSON } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join, sep } from 'node:path';
@@ -58,7 +58,7 @@ export async function packPackage(folder: string, tarball: string): Promise<void
     const built = existsSync(join(folder, 'src')) ? await build(folder, join(temporary, 'package')) : folder;
     const pack = ['pack', built, '--ignore-scripts', '--json', '--pack-destination', temporary];
     await execute('npm', pack, { cwd: temporary, shell: process.platform === 'win32', maxBuffer: 2 ** 26 });
-    const [packed] = (await readdir(temporary)).filter((file) => file.endsWith('.tgz'));
+    const [packed] = readdirSync(temporary).filter((file) => file.endsWith('.tgz'));
     if (packed === undefined) throw new Error(`npm pack made no tarball of ${folder}`);
     copyFileSync(join(temporary, packed), tarball);
   } finally {
@@ -84,10 +84,19 @@ async function build(folder: string, stage: string): Promise<string> {
     const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error);
     throw new Error(`${folder} does not compile:\n${output}`, { cause: error });
   }
+  for (const path of readdirSync(join(stage, 'dist'), { recursive: true, encoding: 'utf8' })) {
+    if (path.endsWith('.js')) rewriteUrls(join(stage, 'dist', path));
+  }
   // What the code reads beside itself.
   cpSync(join(stage, 'src'), join(stage, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
   for (const name of ['src', 'node_modules', 'tsconfig.json']) rmSync(join(stage, name), { recursive: true });
   return stage;
+}
+
+/** Lets URLs of modules lead to compiled ones: the compiler changes imports only. */
+function rewriteUrls(file: string): void {
+  const code = readFileSync(file, 'utf8');
+  writeFileSync(file, code.replace(/(new URL\('[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2'));
 }
 
 /** The package.json for compiled code: each path to `src/*.ts` leads to `dist/*.js`, in `exports` with its types. */

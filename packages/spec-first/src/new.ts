@@ -1,0 +1,61 @@
+import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { parseArgs } from 'node:util';
+import { packAll } from './pack.ts';
+import { projectFiles } from './project.ts';
+
+const USAGE = `Usage: spec-first new DIR [DOCUMENT]
+
+Makes a project in DIR that serves an OpenAPI document: its types, an empty file of handlers, a test, a Dockerfile.
+Without DOCUMENT the project is a small library of books that is kept in SQLite.
+DIR must be empty or missing: nothing is overwritten.
+
+  --help   show this`;
+
+/** Makes a project for a document. Resolves to the exit code. */
+export async function run(args: readonly string[]): Promise<number> {
+  let folder: string | undefined;
+  let document: string | undefined;
+  try {
+    const options = { help: { type: 'boolean' } } as const;
+    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
+    if (values.help) {
+      console.log(USAGE);
+      return 0;
+    }
+    [folder, document] = positionals;
+    if (folder === undefined || positionals.length > 2) throw new Error('A folder is expected, and a document or none');
+  } catch (error) {
+    console.error(`${messageOf(error)}\n\n${USAGE}`);
+    return 2;
+  }
+  try {
+    checkEmpty(folder);
+    const files = await projectFiles(folder, document);
+    for (const [path, content] of files) {
+      mkdirSync(dirname(join(folder, path)), { recursive: true });
+      writeFileSync(join(folder, path), content, { flag: 'wx' });
+    }
+    await packAll(join(folder, 'vendor'));
+    console.log(`${files.size} files written to ${folder}, and the libraries to ${join(folder, 'vendor')}. Go on with:
+
+  cd ${folder}
+  npm install
+  npm start`);
+    return 0;
+  } catch (error) {
+    console.error(messageOf(error));
+    return 1;
+  }
+}
+
+/** @throws {Error} if a folder holds more than a git repository. */
+function checkEmpty(folder: string): void {
+  if (!existsSync(folder)) return;
+  const names = readdirSync(folder).filter((name) => name !== '.git');
+  if (names.length === 0) return;
+  const shown = names.slice(0, 3).join(', ') + (names.length > 3 ? ', …' : '');
+  throw new Error(`${folder} is not empty (${shown}). Name an empty or a new folder: nothing is overwritten.`);
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

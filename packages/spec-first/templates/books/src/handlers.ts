@@ -1,0 +1,61 @@
+import { type Backend, ConfigError, HttpError, type OpenContext, type ValuesOf } from 'spec-first-server';
+import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from 'sqlite-group-commit';
+import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
+
+/** The environment variables of this service, beside those of the server. */
+export const variables = {
+  DATABASE_FILE: { default: 'data/books.db', meaning: 'the SQLite file that keeps the books', parse: String },
+};
+
+/** Opens the database and returns a handler for each operation. */
+export async function openLibrary(
+  { DATABASE_FILE: file }: ValuesOf<typeof variables>,
+  { onBatch }: OpenContext,
+): Promise<Backend> {
+  const module = new URL('./books.ts', import.meta.url);
+  const database = await openDatabase<typeof import('./books.ts').default>({ file, module, onBatch }).catch(explain);
+
+  const handlers: Handlers = {
+    async listBooks({ query: { after = '', limit } }: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> {
+      // One book more than the page shows whether there is a next page.
+      const found = await database.list(after, limit + 1).catch(explain);
+      const books = found.slice(0, limit);
+      const last = books.at(-1);
+      return { status: 200, body: found.length > limit && last ? { books, next: last.isbn } : { books } };
+    },
+
+    async addBook({ body }: RequestTo<'addBook'>): Promise<ReplyTo<'addBook'>> {
+      if (await database.add(body).catch(explain)) return { status: 201, body };
+      throw new HttpError(409, `ISBN ${body.isbn} is taken`);
+    },
+
+    async getBook({ path: { isbn } }: RequestTo<'getBook'>): Promise<ReplyTo<'getBook'>> {
+      const book = await database.get(isbn).catch(explain);
+      if (book === undefined) throw notFound(isbn);
+      return { status: 200, body: book };
+    },
+
+    async deleteBook({ path: { isbn } }: RequestTo<'deleteBook'>): Promise<ReplyTo<'deleteBook'>> {
+      if (!(await database.remove(isbn).catch(explain))) throw notFound(isbn);
+      return { status: 204 };
+    },
+  };
+
+  return {
+    handlers,
+    place: file,
+    ready: () => database.ready().catch(explain),
+    waiting: () => database.waiting(),
+    close: () => database.close(),
+  };
+}
+
+const notFound = (isbn: string) => new HttpError(404, `There is no book with ISBN ${isbn}`);
+
+/** Turns an error of the database into one for the client or the operator. @throws {unknown} always. */
+function explain(error: unknown): never {
+  if (error instanceof DatabaseUnusable) throw new ConfigError(`DATABASE_FILE: ${error.message}`, { cause: error });
+  if (!(error instanceof DatabaseUnavailable)) throw error;
+  const headers = { 'Retry-After': error.retryAfter };
+  throw new HttpError(503, 'The books cannot be reached now; try again later', { headers, cause: error });
+}

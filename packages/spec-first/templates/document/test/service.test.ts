@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { errorBody } from '../src/errors.ts';
+
+let service: ChildProcess;
+/** Where the service listens. */
+let origin: string;
+
+before(async () => {
+  const env = { ...process.env, PORT: '0', ACCESS_TOKENS: 'token-of-the-tests', MISSING_OPERATIONS: 'mock' };
+  const started = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  service = started;
+  for await (const line of createInterface(started.stdout)) {
+    const { msg, url } = JSON.parse(line);
+    if (msg !== 'listening') continue;
+    origin = new URL(url).origin;
+    started.stdout.resume();
+    return;
+  }
+  throw new Error('The service does not start');
+});
+
+after(() => service.kill());
+
+test('serves its document', async () => {
+  const response = await fetch(`${origin}/openapi.json`);
+  assert.equal(response.status, 200);
+  const { openapi } = Object(await response.json());
+  assert.match(openapi, /^3\./);
+});
+
+test('answers an unknown path with 404 and the error body of the document', async () => {
+  const response = await fetch(`${origin}/no/such/path`);
+  assert.equal(response.status, 404);
+  const expected = Object(errorBody.make({ status: 404, message: '' }));
+  assert.deepEqual(Object.keys(Object(await response.json())), Object.keys(expected));
+});

@@ -1,0 +1,225 @@
+import { execFile } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { readdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { end, type Running, start } from '../../../test/support/project.ts';
+import { PACKAGES } from '../src/pack.ts';
+import { packPackage } from '../src/tarball.ts';
+
+const main = resolve('packages/spec-first/src/main.ts');
+const folder = mkdtempSync(join(tmpdir(), 'new-test-'));
+/** A project for a document of three files. */
+const library = join(folder, 'library');
+/** The example, with the same packages. */
+const books = join(folder, 'books');
+
+/** npm and the tools as on the machine of a team: without what npm and jest tell this process. */
+const env = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|JEST_|FORCE_COLOR|NO_COLOR|NODE_(ENV|OPTIONS))/.test(name)),
+);
+
+async function run(cwd: string, command: string, ...args: readonly string[]) {
+  const running = promisify(execFile)(command, args, { cwd, env, timeout: 120_000, maxBuffer: 2 ** 26 });
+  return running.then(
+    ({ stdout, stderr }) => ({ code: 0, output: stdout + stderr }),
+    ({ code, stdout, stderr }) => ({ code, output: `${stdout}${stderr}` }),
+  );
+}
+
+const tool = (...args: readonly string[]) => run(folder, process.execPath, main, ...args);
+
+/** The files of a project, without what npm installs and the tarballs. */
+async function filesOf(project: string): Promise<string[]> {
+  const entries = await readdir(project, { recursive: true, withFileTypes: true });
+  const paths = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const own = paths.map((path) => path.slice(project.length + 1));
+  return own.filter((path) => !/^(node_modules|vendor|data)\/|^package-lock\.json$/.test(path)).sort();
+}
+
+let made: Awaited<ReturnType<typeof run>>[];
+let installed: Awaited<ReturnType<typeof run>>;
+
+beforeAll(async () => {
+  made = await Promise.all([
+    tool('new', library, resolve('packages/spec-first/test/library/openapi.yaml')),
+    tool('new', books),
+  ]);
+  installed = await run(library, 'npm', 'install', '--prefer-offline', '--no-fund', '--no-audit');
+  symlinkSync(join(library, 'node_modules'), join(books, 'node_modules'));
+}, 180_000);
+
+afterAll(() => rmSync(folder, { recursive: true }));
+
+describe('a project for a document', () => {
+  test('has 13 files beside the document, all of them the team’s', async () => {
+    expect(made[0]).toMatchObject({ code: 0, output: expect.stringContaining('npm install') });
+    expect(await filesOf(library)).toEqual([
+      '.dockerignore',
+      '.env',
+      '.github/workflows/ci.yml',
+      '.gitignore',
+      'Dockerfile',
+      'README.md',
+      'generated/openapi.ts',
+      'openapi.yaml',
+      'package.json',
+      'schemas/books.yaml',
+      'schemas/loans.yaml',
+      'src/errors.ts',
+      'src/handlers.ts',
+      'src/main.ts',
+      'test/service.test.ts',
+      'tsconfig.json',
+    ]);
+  });
+
+  test('names the document and its folders where they are copied, and leaves no gap in a file', () => {
+    const image = readFileSync(join(library, 'Dockerfile'), 'utf8');
+    expect(image).toContain('COPY openapi.yaml ./\nCOPY schemas ./schemas\n');
+    for (const file of ['Dockerfile', 'README.md', '.env', 'package.json']) {
+      expect(readFileSync(join(library, file), 'utf8')).not.toMatch(/\{\{|\n\n\n/);
+    }
+  });
+
+  test('installs the tarballs, whose declarations a strict project can use', async () => {
+    expect(installed).toMatchObject({ code: 0 });
+    expect(await run(library, 'npx', 'tsc', '--skipLibCheck', 'false')).toMatchObject({ code: 0 });
+  });
+
+  test('passes its tests', async () => {
+    expect(await run(library, 'npm', 'test')).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 2$/m) });
+  });
+
+  test('starts with mocks, but not in production', async () => {
+    const service = start(library, ['src/main.ts'], { ACCESS_TOKENS: 'token-of-the-tests' });
+    try {
+      const [, url = ''] = await service.said(/"url":"([^"]+)"/);
+      const answer = await fetch(`${url}/books`);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.has('x-mock')).toBe(true);
+    } finally {
+      end(service);
+    }
+    const production = start(library, ['src/main.ts'], { ACCESS_TOKENS: 'token', NODE_ENV: 'production' });
+    expect(await production.exit).toBe(1);
+    expect(production.output()).toContain('MISSING_OPERATIONS is "mock", but must be refuse or 501');
+  });
+
+  test('follows a save with npm run dev', async () => {
+    const handlers = join(library, 'src/handlers.ts');
+    const empty = readFileSync(handlers, 'utf8');
+    let loop: Running | undefined;
+    try {
+      loop = start(library, ['node_modules/spec-first/dist/main.js', 'dev'], { ACCESS_TOKENS: 'token-of-the-tests' });
+      const [, url = ''] = await loop.said(/listening +(http:\S+)/);
+      expect((await fetch(`${url}/books`)).headers.has('x-mock')).toBe(true);
+      const handler = `{
+        listBooks: () => ({ status: 200 as const, headers: { 'X-Total-Count': 0 }, body: [] }),
+      }`;
+      writeFileSync(handlers, empty.replace('= {}', `= ${handler}`));
+      await eventually(async () => {
+        const answer = await fetch(`${url}/books`);
+        expect(answer.headers.has('x-mock')).toBe(false);
+        expect(await answer.json()).toEqual([]);
+      });
+    } finally {
+      end(loop);
+      writeFileSync(handlers, empty);
+    }
+  });
+
+  test('is upgraded by newer tarballs alone', async () => {
+    const before = new Map((await filesOf(library)).map((file) => [file, readFileSync(join(library, file), 'utf8')]));
+    for (const name of PACKAGES) {
+      const newer = join(folder, 'node_modules', name);
+      cpSync(join(library, 'node_modules', name), newer, { recursive: true });
+      const manifest = readFileSync(join(newer, 'package.json'), 'utf8');
+      writeFileSync(join(newer, 'package.json'), manifest.replace('"version": "1.0.0"', '"version": "1.1.0"'));
+      await packPackage(newer, join(library, 'vendor', `${name}.tgz`));
+    }
+    const tarballs = PACKAGES.map((name) => `./vendor/${name}.tgz`);
+    expect(await run(library, 'npm', 'install', '--prefer-offline', ...tarballs)).toMatchObject({ code: 0 });
+    for (const name of PACKAGES) {
+      const manifest = readFileSync(join(library, 'node_modules', name, 'package.json'), 'utf8');
+      expect(JSON.parse(manifest).version).toBe('1.1.0');
+    }
+    const after = new Map((await filesOf(library)).map((file) => [file, readFileSync(join(library, file), 'utf8')]));
+    expect(after).toEqual(before);
+    expect(await run(library, 'npm', 'test')).toMatchObject({ code: 0 });
+  });
+
+  test('packs the installed packages as they are', async () => {
+    const packed = await run(library, 'npx', 'spec-first', 'pack', 'packed');
+    expect(packed).toMatchObject({ code: 0 });
+    expect((await readdir(join(library, 'packed'))).sort()).toEqual(PACKAGES.map((name) => `${name}.tgz`).sort());
+  });
+});
+
+describe('the example', () => {
+  test('has 15 files', async () => {
+    expect(made[1]).toMatchObject({ code: 0 });
+    expect(await filesOf(books)).toHaveLength(15);
+  });
+
+  test('passes its tests, and its document has no warnings', async () => {
+    const { code, output } = await run(books, 'npm', 'test');
+    expect({ code, output }).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ fail 0$/m) });
+    expect(output).not.toContain('warning');
+  });
+});
+
+describe('spec-first new', () => {
+  test('writes nothing into a folder that is not empty', async () => {
+    const full = join(folder, 'full');
+    mkdirSync(full);
+    writeFileSync(join(full, 'notes.txt'), 'keep');
+    expect(await tool('new', full)).toEqual({
+      code: 1,
+      output: `${full} is not empty (notes.txt). Name an empty or a new folder: nothing is overwritten.\n`,
+    });
+    expect(await readdir(full)).toEqual(['notes.txt']);
+  });
+
+  test('names the errors of a document and writes nothing', async () => {
+    const file = join(folder, 'broken.yaml');
+    writeFileSync(file, 'openapi: 3.1.0\ninfo: { title: T, version: 1.0.0 }\npaths: { /a: { get: {} } }\n');
+    const { code, output } = await tool('new', join(folder, 'broken'), file);
+    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('broken.yaml:3:') });
+    expect(existsSync(join(folder, 'broken'))).toBe(false);
+  });
+
+  test('rejects a document that references files outside its folder', async () => {
+    mkdirSync(join(folder, 'api'));
+    const file = join(folder, 'api/openapi.yaml');
+    const schema = '{ $ref: ../shared.yaml }';
+    writeFileSync(
+      file,
+      `openapi: 3.1.0
+info: { title: T, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+security: []
+paths:
+  /a:
+    get:
+      operationId: getA
+      responses: { '200': { description: A., content: { application/json: { schema: ${schema} } } } }
+`,
+    );
+    writeFileSync(join(folder, 'shared.yaml'), 'type: string\n');
+    const { code, output } = await tool('new', join(folder, 'outside'), file);
+    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(join(folder, 'shared.yaml')) });
+    expect(existsSync(join(folder, 'outside'))).toBe(false);
+  });
+
+  test('pins the versions that this repository is tested with', () => {
+    const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
+    const root = read('package.json');
+    const project = read('packages/spec-first/templates/project/package.json');
+    const versions = Object.entries<string>({ ...project.dependencies, ...project.devDependencies });
+    const pinned = Object.fromEntries(versions.filter(([, version]) => !version.startsWith('file:')));
+    expect({ ...root.dependencies, ...root.devDependencies }).toMatchObject(pinned);
+  });
+});
