@@ -152,13 +152,20 @@ describe('JSON Schema 2020-12', () => {
     [{ mixed: [] }, '/body/mixed must be integer,string,null'],
     [{ open: 'a' }, undefined],
     [{ open: 11 }, '/body/open must be <= 10'],
+    [{ loose: 'a-c' }, '/body/loose must match pattern "^a\\-b$"'],
+    [{ none: 1 }, '/body/none must be equal to one of the allowed values:'],
+    [{ misfit: 'ten' }, '/body/misfit must be integer'],
   ])('%j', async (body, message) => {
-    if (message === undefined) await expectValid('/modern', body);
+    if (message === undefined) await expectValid('/modern', body, { ...body, loose: 'a-b' });
     else await expectViolation('/modern', body, message);
   });
 
-  test('fills in no default of an alternative that does not match', async () => {
-    await expectValid('/modern', { either: { b: 1 } });
+  test('a default is filled in unless it does not fit its own schema', async () => {
+    await expectValid('/modern', {}, { loose: 'a-b' });
+  });
+
+  test('a default of an alternative that does not match is not filled in', async () => {
+    await expectValid('/modern', { either: { b: 1 } }, { either: { b: 1 }, loose: 'a-b' });
   });
 
   test('schemas may be recursive', async () => {

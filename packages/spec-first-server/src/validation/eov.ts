@@ -7,20 +7,14 @@ import { LargeNumbers, numericKeywords } from './numbers.ts';
 import { onceKeyword } from './once.ts';
 import { Violations } from './violations.ts';
 
-/** Synthetic operation for express-openapi-validator ("EOV"): schemas by media type or response key. */
+/** Synthetic operation for express-openapi-validator ("EOV"): schemas by media type or response key, an index for each. */
 export interface SyntheticOperation {
-  /** Schemas of parameters and body together. The index stands for the media type. */
+  /** Of parameters and body together. */
   readonly requests: readonly Json[];
-  /** Schemas of bodies and of headers. The index stands for the status. */
+  /** Of bodies, and of headers. */
   readonly responses: readonly Json[];
-}
-
-/** The validators of EOV for one operation. */
-export interface EovValidators {
-  /** Fills in defaults, and rounds a bigint that is valid as `number`. @throws {Violations} */
-  request(index: number, value: unknown): void;
-  /** @throws {Violations} */
-  response(index: number, value: unknown): void;
+  /** What they reference. */
+  readonly schemas: Json;
 }
 
 // EOV calls the deprecated `url.parse` for each request. Until Node has printed its warning once, it takes a stack trace
@@ -30,77 +24,79 @@ process.noDeprecation = true;
 parse('');
 process.noDeprecation = noDeprecation ?? false;
 
-const PATH = '/operation';
 const NOTHING = {};
 
 /**
- * Sets EOV up for the operations of one path item, by method.
- *
- * EOV gets a document of this path alone, under a constant path, in which everything is a body. No client can choose its
- * media types and statuses, and responses of 500 and above are validated too.
+ * EOV's validators, called directly. In the document that EOV gets, everything is a body. No client can choose its media
+ * types, and it has no statuses, so that responses of 500 and above are validated too.
  */
-export function eovValidators(
-  operations: ReadonlyMap<string, SyntheticOperation>,
-  components: Json,
-): Map<string, EovValidators> {
-  const paths = {
-    [PATH]: Object.fromEntries([...operations].map(([method, item]) => [method, operationObject(item)])),
-  };
-  // EOV's types ask for members of a document that its validators do not read.
-  const apiDoc = { openapi: '3.1.0', info: { title: 'one path', version: '1' }, paths, components } as never;
-  const { ajvOpts } = new OpenApiValidator({
-    apiSpec: apiDoc,
-    validateRequests: { allErrors: true },
-    validateResponses: { allErrors: true },
-    ajvFormats: { mode: 'full' },
-  });
-  // EOV has no options for these. `strictTuples` would reject a tuple that is shorter or longer than its `prefixItems`.
-  // Without `ownProperties`, every object has a member `constructor`.
-  const regExp = Object.assign((source: string) => patternOf(source), { code: 'patternOf' });
-  const ajvOptions = { strictTuples: false, ownProperties: true, code: { regExp } };
-  const run = { count: 0 };
-  const large = new LargeNumbers();
-  const requestKeywords = [...numericKeywords(large), onceKeyword(run)];
-  const requests = new RequestValidator(apiDoc, { ...ajvOpts.request, ...ajvOptions, keywords: requestKeywords });
-  const responseKeywords = [...numericKeywords(), onceKeyword(run)];
-  const responses = new ResponseValidator(apiDoc, { ...ajvOpts.response, ...ajvOptions, keywords: responseKeywords });
+export class EovValidator {
+  readonly #operation: SyntheticOperation;
+  readonly #requests: RequestValidator;
+  readonly #responses: ResponseValidator;
+  readonly #compiled: ReturnType<ResponseValidator['_getOrBuildValidator']>[] = [];
+  readonly #large = new LargeNumbers();
+  readonly #run = { count: 0 };
+  readonly #openapi: object;
 
-  const validatorsFor = (method: string, schema: Json): EovValidators => {
-    const openapi = { expressRoute: PATH, openApiRoute: PATH, pathParams: NOTHING, schema };
-    // All that EOV reads of a request.
-    const request = (headers: object, body?: unknown) =>
-      ({ method, originalUrl: '', openapi, headers, query: NOTHING, params: NOTHING, body }) as never;
-    let compiled: ReturnType<ResponseValidator['_getOrBuildValidator']> | undefined;
-    return {
-      request(index, value) {
-        run.count += 1;
-        large.forget();
-        const headers = { 'content-type': `request/${index}` };
-        withViolations(() => requests.validate(request(headers, value), undefined as never, throwIfAny));
-        large.round();
-      },
-      response(index, value) {
-        run.count += 1;
-        compiled ??= responses._getOrBuildValidator(request(NOTHING), schema.responses as never);
-        const input = { validators: compiled, body: { value }, statusCode: index, path: PATH, accepts: [] };
-        withViolations(() => responses._validate(input));
-      },
-    };
-  };
-  return new Map(
-    Object.entries(objectAt(paths[PATH])).map(([method, item]) => [method, validatorsFor(method, objectAt(item))]),
-  );
+  constructor(operation: SyntheticOperation) {
+    this.#operation = operation;
+    const content = operation.requests.map((schema, index) => [`request/${index}`, { schema }]);
+    const schema = { requestBody: { content: Object.fromEntries(content) } };
+    this.#openapi = { expressRoute: '', openApiRoute: '', pathParams: NOTHING, schema };
+    // EOV's types ask for members of a document that its validators do not read.
+    const apiDoc = { openapi: '3.1.0', paths: {}, components: { schemas: operation.schemas } } as never;
+    const { ajvOpts } = new OpenApiValidator({
+      apiSpec: apiDoc,
+      validateRequests: { allErrors: true },
+      validateResponses: { allErrors: true },
+      ajvFormats: { mode: 'full' },
+    });
+    const options = (standard: object, large?: LargeNumbers) => ({
+      ...standard,
+      // Ajv would reject a tuple that is shorter or longer than its `prefixItems`.
+      strictTuples: false,
+      // Without this, every object has a member `constructor`.
+      ownProperties: true,
+      code: { regExp: Object.assign(patternOf, { code: 'new RegExp' }) },
+      keywords: [...numericKeywords(large), onceKeyword(this.#run)],
+    });
+    this.#requests = new RequestValidator(apiDoc, options(ajvOpts.request, this.#large));
+    this.#responses = new ResponseValidator(apiDoc, options(ajvOpts.response));
+  }
+
+  /** Fills in defaults, and rounds each bigint that is valid as `number`. @throws {Violations} */
+  request(index: number, body: unknown): void {
+    this.#run.count += 1;
+    this.#large.forget();
+    const input = this.#input('request', { 'content-type': `request/${index}` }, body);
+    withViolations(() => this.#requests.validate(input, undefined as never, throwIfAny));
+    this.#large.round();
+  }
+
+  /** @throws {Violations} */
+  response(index: number, value: unknown): void {
+    this.#run.count += 1;
+    const validators = this.#compiled[index] ?? this.#compile(index);
+    const input = { validators, body: { value }, statusCode: 200, path: '', accepts: [] };
+    withViolations(() => this.#responses._validate(input));
+  }
+
+  #compile(index: number): ReturnType<ResponseValidator['_getOrBuildValidator']> {
+    const properties = { value: this.#operation.responses[index] };
+    const content = { 'application/json': { schema: { type: 'object', required: ['value'], properties } } };
+    const responses = { 200: { description: '', content } } as never;
+    // EOV keeps what it compiles by the method.
+    const compiled = this.#responses._getOrBuildValidator(this.#input(`response/${index}`, NOTHING), responses);
+    this.#compiled[index] = compiled;
+    return compiled;
+  }
+
+  /** All that EOV's validators read of a request. */
+  #input(method: string, headers: object, body?: unknown): never {
+    return { method, originalUrl: '', openapi: this.#openapi, headers, query: NOTHING, params: NOTHING, body } as never;
+  }
 }
-
-const operationObject = ({ requests, responses }: SyntheticOperation): Json => ({
-  requestBody: { content: Object.fromEntries(requests.map((schema, index) => [`request/${index}`, { schema }])) },
-  responses: Object.fromEntries(
-    responses.map((value, index) => [
-      index,
-      { content: { 'application/json': { schema: { type: 'object', required: ['value'], properties: { value } } } } },
-    ]),
-  ),
-});
 
 function throwIfAny(error?: unknown): void {
   if (error !== undefined) throw error;

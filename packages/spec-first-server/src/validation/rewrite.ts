@@ -1,6 +1,7 @@
 import { defaultFits } from '../document/check-defaults.ts';
 import { type Union, unionOf } from '../document/discriminator.ts';
 import { arrayAt, isObject, type Json, objectAt } from '../document/document.ts';
+import { knownFormat } from '../document/formats.ts';
 import { alternatives, LIST, MAP, ONE, parts, schemaAt } from '../document/schema.ts';
 import { ASSERTIONS } from './numbers.ts';
 
@@ -12,6 +13,12 @@ const COPIED = new Set([
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains'],
   ...['maxProperties', 'minProperties', 'dependentRequired'],
 ]);
+
+/** Applicators to the value itself, not to a member. `anyOf` and `oneOf` are rewritten apart. */
+const IN_PLACE = new Set(['allOf', 'if', 'then', 'else', 'not', 'dependentSchemas']);
+
+/** Applicators whose schema a valid value need not match. */
+const TESTS = new Set(['if', 'not', 'contains']);
 
 /** What the surrounding schemas, which describe the same value, say about a schema. */
 interface Context {
@@ -33,16 +40,14 @@ interface Context {
  */
 export class SchemaRewriter {
   readonly #root: Json;
-  readonly #knownFormat: (format: string) => boolean;
   readonly #names = new Map<string, string>();
   /** Names of components that contain themselves. */
   readonly #recursive = new Set<string>();
   /** The components made so far, by name. */
   readonly components: Record<string, unknown> = {};
 
-  constructor(root: Json, knownFormat: (format: string) => boolean) {
+  constructor(root: Json) {
     this.#root = root;
-    this.#knownFormat = knownFormat;
   }
 
   /** Returns a schema that admits the same values. `undefined` admits every value. */
@@ -59,31 +64,26 @@ export class SchemaRewriter {
       tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
     const inside: Context = { ...context, hidden: new Set(), tracked: false };
-    const maybe = { ...here, defaults: false };
     const more: unknown[] = [];
     const out: Record<string, unknown> = this.#assertions(schema);
     for (const [key, value] of Object.entries(schema)) {
-      if (key === 'properties') out[key] = this.#properties(objectAt(value), inside);
-      else if (key === 'if' || key === 'not') out[key] = this.#rewrite(value, maybe);
-      else if (key === 'then' || key === 'else') out[key] = this.#rewrite(value, here);
+      const of = IN_PLACE.has(key) ? here : inside;
+      const rewrite = (item: unknown) => this.#rewrite(item, { ...of, defaults: of.defaults && !TESTS.has(key) });
+      if (key === 'properties')
+        out[key] = mapValues(value, (item) => !this.#isOneWay(item, direction) && rewrite(item));
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here));
-      else if (key === 'allOf') more.push(...arrayAt(value).map((item) => this.#rewrite(item, here)));
-      else if (key === 'dependentSchemas') out[key] = mapValues(value, (item) => this.#rewrite(item, here));
-      else if (key === 'contains') out[key] = this.#rewrite(value, { ...inside, defaults: false });
-      else if (ONE.includes(key)) out[key] = this.#rewrite(value, inside);
-      else if (LIST.includes(key)) out[key] = arrayAt(value).map((item) => this.#rewrite(item, inside));
-      else if (key !== '$defs' && MAP.includes(key)) out[key] = mapValues(value, (item) => this.#rewrite(item, inside));
+      else if (key === 'allOf') more.push(...arrayAt(value).map(rewrite));
+      else if (ONE.includes(key)) out[key] = rewrite(value);
+      else if (LIST.includes(key)) out[key] = arrayAt(value).map(rewrite);
+      else if (MAP.includes(key) && key !== '$defs') out[key] = mapValues(value, rewrite);
     }
-    // Ajv compiles no empty `enum`.
-    if (Array.isArray(schema.enum) && schema.enum.length === 0) more.push(false);
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
     if (more.length > 0) out.allOf = more;
     const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
     const required = arrayAt(schema.required).filter((name) => !notRequired.has(String(name)));
     if (required.length > 0) out.required = [...new Set(required)];
-    const withDefault = parts(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
-    const fills = context.defaults && withDefault !== undefined && defaultFits(this.#root, withDefault);
-    if (fills) out.default = withDefault.default;
+    const source = context.defaults && parts(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
+    if (source && defaultFits(this.#root, { ...schema, default: source.default })) out.default = source.default;
     return out;
   }
 
@@ -95,23 +95,18 @@ export class SchemaRewriter {
     for (const [key, value] of Object.entries(schema)) {
       if (COPIED.has(key)) out[key] = value;
       else if (ASSERTIONS.has(key)) numeric[key] = value;
-      else if (key === 'enum' && arrayAt(value).length > 0) out[holdsNumber(value) ? 'values' : key] = value;
-      else if (key === 'const') out[holdsNumber(value) ? 'values' : key] = holdsNumber(value) ? [value] : value;
+      else if (key === 'enum' && isNative(value)) out.enum = value;
+      else if (key === 'const' && isNative(value)) out.const = value;
+      else if (key === 'enum' || key === 'const') out.values = key === 'enum' ? value : [value];
       else if (key === 'uniqueItems' && value === true) out.distinct = true;
     }
     const types = Array.isArray(type) ? type : [type];
     if (types.includes('integer') || types.includes('number')) numeric.type = types;
     else if (type !== undefined) out.type = type;
     if (format === 'int32' || format === 'int64') numeric.format = format;
-    else if (typeof format === 'string' && this.#knownFormat(format)) out.format = format;
+    else if (typeof format === 'string' && knownFormat(format)) out.format = format;
     if (Object.keys(numeric).length > 0) out.numeric = numeric;
     return out;
-  }
-
-  #properties(properties: Json, context: Context): Json {
-    return mapValues(properties, (property) =>
-      this.#isOneWay(property, context.direction) ? false : this.#rewrite(property, context),
-    );
   }
 
   /**
@@ -119,34 +114,21 @@ export class SchemaRewriter {
    * discriminator alone does not decide: it selects the alternative whose violations are reported if none matches.
    */
   #union(key: 'oneOf' | 'anyOf', schema: Json, context: Context): unknown {
-    const maybe = { ...context, defaults: false };
-    const all = { [key]: arrayAt(schema[key]).map((item) => this.#rewrite(item, maybe)) };
     const union = unionOf(this.#root, arrayAt(schema[key]), schema.discriminator);
+    if (union?.exclusive) return this.#choice(union, (item) => this.#rewrite(item, context));
+    const plain = (item: unknown) => this.#rewrite(item, { ...context, defaults: false });
+    const all = { [key]: arrayAt(schema[key]).map(plain) };
     if (union === undefined) return all;
-    if (union.exclusive) return this.#choice(union, context);
-    const chosen = this.#choice(union, maybe);
-    const filled = union.choices.map(({ values, schema: item }) => ({
-      if: { allOf: [hasValue(union.propertyName, values), this.#rewrite(item, maybe)] },
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      then: this.#rewrite(item, context),
-    }));
-    // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-    return { if: all, then: { allOf: context.defaults ? filled : [] }, else: { if: chosen, then: all, else: chosen } };
+    const chosen = this.#choice(union, plain);
+    const filled = branches(union, (item) => when(plain(item), this.#rewrite(item, context)));
+    return when(all, { allOf: filled }, when(chosen, all, chosen));
   }
 
-  #choice({ propertyName, choices, orNull }: Union, context: Context): unknown {
-    const rule = {
-      ...hasValue(
-        propertyName,
-        choices.flatMap(({ values }) => values),
-      ),
-      allOf: choices.map(({ values, schema }) => ({
-        if: hasValue(propertyName, values),
-        // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-        then: this.#rewrite(schema, context),
-      })),
-    };
-    return orNull ? { if: { type: 'null' }, else: rule } : rule;
+  #choice(union: Union, rewrite: (schema: unknown) => unknown): unknown {
+    const { propertyName, choices, orNull } = union;
+    const values = choices.flatMap((choice) => choice.values);
+    const rule = { ...hasValue(propertyName, values), allOf: branches(union, rewrite) };
+    return orNull ? when({ type: 'null' }, true, rule) : rule;
   }
 
   #component(ref: string, context: Context): Json {
@@ -180,9 +162,15 @@ export class SchemaRewriter {
   }
 }
 
-/** Whether a `const` or an `enum` holds a number, which may have to equal a bigint. */
-const holdsNumber = (value: unknown): boolean =>
-  typeof value === 'number' || (typeof value === 'object' && value !== null && Object.values(value).some(holdsNumber));
+/** Whether Ajv can compare with these values: there is no number among them, which a bigint may equal. */
+const isNative = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every(isNative) : typeof value !== 'number' && !isObject(value);
+
+/** Applies `rewrite` to each alternative, under the condition that the property has its value. */
+const branches = ({ propertyName, choices }: Union, rewrite: (schema: unknown) => unknown): unknown[] =>
+  choices.map(({ values, schema }) => when(hasValue(propertyName, values), rewrite(schema)));
+
+const when = (test: unknown, then: unknown, otherwise: unknown = true): Json => ({ if: test, then, else: otherwise });
 
 const hasValue = (name: string, values: readonly unknown[]): Json => ({
   type: 'object',
