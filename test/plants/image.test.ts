@@ -17,7 +17,8 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import dockerfileUtils from 'dockerfile-utils';
 import { parse } from 'yaml';
-import { VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
+import { SERVER_VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
+import { variables } from '../../src/plants.ts';
 import { endAll, type Launched, launch, PROJECT, post } from '../support/launch.ts';
 
 const read = (name: string): string => readFileSync(join(PROJECT, name), 'utf8');
@@ -256,7 +257,7 @@ describe('compose.yaml', () => {
   const { services, volumes } = parse(read('compose.yaml'), { strict: true, uniqueKeys: true });
 
   test('gives the service nothing but variables that it knows', () => {
-    const known = new Set([...VARIABLES.map(([name]) => name), 'PGPASSWORD']);
+    const known = new Set([...Object.keys({ ...SERVER_VARIABLES, ...variables }), 'PGPASSWORD']);
     const given = Object.keys(services.service.environment);
     expect(given).toContain('DATABASE_URL');
     expect(given.filter((name) => !known.has(name))).toEqual([]);

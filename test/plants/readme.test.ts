@@ -4,7 +4,8 @@ import { chmodSync, cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFi
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
-import { VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
+import { SERVER_VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
+import { variables as own } from '../../src/plants.ts';
 import { freePort } from '../support/free-port.ts';
 import { endAll, launch, PROJECT, post } from '../support/launch.ts';
 import { copyProject, end, groupRuns, type Running } from '../support/project.ts';
@@ -293,7 +294,9 @@ function variables(): Map<string, string> {
 }
 
 test('the variables and their defaults are those that the service reads', () => {
-  const read = new Map(VARIABLES.map(([name, preset]) => [name, preset]));
+  const read = new Map(
+    Object.entries({ ...SERVER_VARIABLES, ...own }).map(([name, { default: preset }]) => [name, preset]),
+  );
   expect(variables()).toEqual(read);
 });
 

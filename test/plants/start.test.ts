@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
+import { SERVER_VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
+import { variables } from '../../src/plants.ts';
 import { eventually } from '../support/eventually.ts';
 import { startIssuer } from '../support/issuer.ts';
 import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost, whileStarting } from '../support/launch.ts';
@@ -155,6 +156,20 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     );
   });
 
+  test('that the wrong value is in the file .env', async () => {
+    const cwd = mkdtempSync(join(folder, 'wrong-'));
+    writeFileSync(join(cwd, '.env'), 'PORT=4000\nMAX_WAITING=many\n');
+    expect(await block(launch({}, { cwd }))).toEqual(
+      refused('MAX_WAITING in .env is "many", but must be an integer from 1 to 1000000'),
+    );
+  });
+
+  test('that several workers cannot share a database in memory', async () => {
+    expect(await block(launch({ WORKERS: '2', DATABASE_URL: 'SQLite::memory:' }))).toEqual(
+      refused('WORKERS is 2, but must be 1 with DATABASE_URL=sqlite::memory:, which is of one process'),
+    );
+  });
+
   test('that production needs credentials', async () => {
     expect(await block(launch({ NODE_ENV: 'production', ACCESS_TOKENS: '' }))).toEqual(
       refused('ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL'),
@@ -207,11 +222,12 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 
   test('which flag is unknown', async () => {
     expect(await block(launch({}, { args: ['--prot=1'] }))).toEqual(
-      refused("Unknown option '--prot': --help shows what there is"),
+      refused("Unknown option '--prot': --help shows all"),
     );
-    expect(await block(launch({}, { args: ['now'] }))).toEqual(
-      refused("Unexpected argument 'now': --help shows what there is"),
+    expect(await block(launch({}, { args: ['--metrics-port', '8080'] }))).toEqual(
+      refused("Unknown option '--metrics-port': set METRICS_PORT, as in METRICS_PORT=… npm start"),
     );
+    expect(await block(launch({}, { args: ['now'] }))).toEqual(refused("Unexpected argument 'now': --help shows all"));
   });
 
   describe('whose port is taken', () => {
@@ -237,7 +253,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 
     test('and with --stack where in the code', async () => {
       const { stderr } = await block(launch({ PORT: String(port) }, { args: ['--stack'] }));
-      expect(stderr).toMatch(/is taken by another process.*\n\s+at .*service\.ts:\d+/s);
+      expect(stderr).toMatch(/is taken by another process.*\n\s+at .*address\.ts:\d+/s);
     });
   });
 });
@@ -245,7 +261,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 test('--help tells every variable, and starts nothing', async () => {
   const service = launch({ PORT: 'wrong' }, { args: ['--help'] });
   expect(await service.exit).toBe(0);
-  for (const [name, preset, meaning] of VARIABLES) {
+  for (const [name, { default: preset, meaning }] of Object.entries({ ...SERVER_VARIABLES, ...variables })) {
     expect(service.stdout()).toMatch(new RegExp(`^  ${name} `, 'm'));
     expect(service.stdout()).toContain(meaning);
     expect(service.stdout()).toContain(preset);

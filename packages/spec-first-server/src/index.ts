@@ -1,4 +1,6 @@
 import './process/compile-cache.ts';
+import type { Express } from 'express';
+import type { AppOptions } from './routing/options.ts';
 
 export { type Document, DocumentError, type Finding } from './document/document.ts';
 export type {
@@ -15,17 +17,31 @@ export type {
 export { loadDocument } from './document/load.ts';
 export { parseJson, stringifyJson } from './json/exact.ts';
 export type { Backend, OpenContext } from './process/backend.ts';
-export { ConfigError } from './process/configuration.ts';
+export { ConfigError } from './process/environment.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
 export type { ValuesOf, Variable, Variables } from './process/variables.ts';
 export { HttpError, type HttpErrorOptions, Unavailable } from './response/http-error.ts';
 export type { DeclaredProblem, ErrorBody, Problem } from './response/problem.ts';
-export { createApp } from './routing/app.ts';
 export type { AppOptions } from './routing/options.ts';
 export type { Credentials } from './security/credentials.ts';
 export { Forbidden, Unauthorized } from './security/errors.ts';
 export type { Verifiers, VerifyScheme } from './security/schemes.ts';
 export { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
+
+/**
+ * Makes the Express app that serves a document, for tests and for embedding. Opens no port.
+ *
+ * @example
+ * const app = await createApp({ document: 'openapi.yaml', handlers, accessTokens: ['secret'] });
+ * app.listen(3000);
+ *
+ * @throws {DocumentError} if the document cannot be served, or not with these handlers.
+ */
+export async function createApp(options: AppOptions): Promise<Express> {
+  // Loaded when it is called: `serve` obeys signals before it loads this.
+  const app = await import('./routing/app.ts');
+  return app.createApp(options);
+}
 
 // For tools: what follows is for the package `spec-first`, which reads documents and starts servers. It may change.
 
@@ -33,9 +49,8 @@ export { arrayAt, follow, isObject, type Json, objectAt, token } from './documen
 export { isFile, kindOf } from './document/media-types.ts';
 export { METHODS, type Operation, operationsOf } from './document/operations.ts';
 export { alternatives, eachSchema, parts } from './document/schema.ts';
-export { readConfig } from './process/configuration.ts';
-export { loadEnvFile } from './process/env-file.ts';
-export type { Started } from './process/service.ts';
+export { hasCredentials, readConfig } from './process/configuration.ts';
+export { loadEnvFile } from './process/environment.ts';
+export type { Order, Report, Started } from './process/messages.ts';
 export { banner, explain, startError } from './process/terminal.ts';
-export type { Order, Report } from './process/workers.ts';
 export { randomToken } from './security/tokens.ts';

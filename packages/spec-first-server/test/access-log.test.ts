@@ -4,7 +4,8 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Options, serve, withFiles } from '../../../test/support/documents.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { connected, exchange, request } from '../../../test/support/raw-http.ts';
-import { LIMITS, type Listening, listen } from '../src/http/listen.ts';
+import type { Limits } from '../src/http/limits.ts';
+import { type Listening, listen } from '../src/http/listen.ts';
 
 const DOCUMENT = `
 openapi: 3.1.0
@@ -16,13 +17,13 @@ paths:
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `;
 const GOOD = { Authorization: 'Bearer good' };
-const ANY_ID = expect.stringMatching(/^[\da-f-]{36}$/);
+const ANY_ID = expect.stringMatching(/^[\w-]{20}-[\da-z]+$/);
 
 const listening: Listening[] = [];
 afterEach(() => Promise.all(listening.splice(0).map(({ stop }) => stop())));
 
 /** A service whose `slow` is never answered: where it is, what it logs, and what it tells the metrics. */
-async function start(limits: Partial<typeof LIMITS> = {}, options: Options = {}) {
+async function start(limits: Partial<Limits> = {}, options: Options = {}) {
   const observed: unknown[] = [];
   let waiting = 0;
   const handlers = {
@@ -37,7 +38,7 @@ async function start(limits: Partial<typeof LIMITS> = {}, options: Options = {})
   const { app, lines } = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
     serve(join(folder, 'openapi.yaml'), handlers, { observe, ...options }),
   );
-  const server = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits });
+  const server = await listen(app, { host: '127.0.0.1', port: 0, limits });
   listening.push(server);
   const port = Number(new URL(server.url).port);
   return {
@@ -66,6 +67,7 @@ describe('the line of a request', () => {
     expect(line).toEqual({
       level: 30,
       requestId: ANY_ID,
+      client: '127.0.0.1',
       operationId: 'quick',
       method: 'GET',
       status: 204,

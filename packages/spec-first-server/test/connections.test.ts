@@ -2,13 +2,14 @@ import { type EventEmitter, once } from 'node:events';
 import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { serve, withFiles } from '../../../test/support/documents.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { connected, exchange, request } from '../../../test/support/raw-http.ts';
 import type { AnyHandler, AnyRequest } from '../src/document/handler-types.ts';
-import { LIMITS, type Listening, listen } from '../src/http/listen.ts';
+import { type Listening, listen } from '../src/http/listen.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
@@ -17,8 +18,13 @@ paths:
     get:
       operationId: a
       responses: { '204': { description: done } }
+    post:
+      operationId: b
+      requestBody: { required: true, content: { text/plain: { schema: { type: string } } } }
+      responses: { '200': { description: done, content: { text/plain: { schema: { type: string } } } } }
 `;
 const GET = request('GET /a');
+const LOCAL = { host: '127.0.0.1', port: 0 };
 
 /** The requests that the handler holds, until they are released. */
 let held: AnyRequest[] = [];
@@ -35,9 +41,9 @@ let port: number;
 
 beforeAll(async () => {
   ({ app } = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
-    serve(join(folder, 'openapi.yaml'), { a: hold }),
+    serve(join(folder, 'openapi.yaml'), { a: hold, b: ({ body }) => ({ status: 200, body: String(body) }) }),
   ));
-  listening = await listen(app, '127.0.0.1', 0);
+  listening = await listen(app, LOCAL);
   port = Number(new URL(listening.url).port);
 });
 beforeEach(() => {
@@ -55,7 +61,7 @@ describe('a client that closes its side', () => {
       end: true,
       responses: Number.POSITIVE_INFINITY,
     });
-    await eventually(() => held.length === 2 && held.every(({ signal }) => signal.aborted));
+    await eventually(() => held.length === 1 && held.every(({ signal }) => signal.aborted));
     release.resolve();
     const { responses, rest, closed } = await answers;
     expect({ statuses: responses.map(({ status }) => status), rest, closed }).toEqual({
@@ -77,7 +83,7 @@ describe('a client that closes its side', () => {
   });
 
   test('is answered while the service stops, which ends then', async () => {
-    const stopping = await listen(app, '127.0.0.1', 0, { ...LIMITS, stopTimeout: 600_000 });
+    const stopping = await listen(app, { ...LOCAL, limits: { stopTimeout: 600_000 } });
     const answer = exchange(Number(new URL(stopping.url).port), GET, { end: true });
     await eventually(() => held.length === 1 && held.every(({ signal }) => signal.aborted));
     const stopped = stopping.stop();
@@ -134,10 +140,11 @@ describe('the signal of a request', () => {
     const note = (warning: unknown) => warnings.push(warning);
     emitter.on('warning', note);
     const answers = exchange(port, GET.repeat(20), { responses: 20 });
-    await eventually(() => held.length === 20);
-    for (const { signal } of held) expect(signal.aborted).toBe(false);
+    await eventually(() => held.length === 1);
+    expect(held[0]?.signal.aborted).toBe(false);
     release.resolve();
     await answers;
+    for (const { signal } of held) expect(signal.aborted).toBe(false);
     emitter.off('warning', note);
     expect(warnings).toEqual([]);
   });
@@ -157,9 +164,9 @@ describe('the signal of a request', () => {
 });
 
 test('a connection whose answer did not wait for the body keeps no stop waiting', async () => {
-  const stopping = await listen(app, '127.0.0.1', 0, { ...LIMITS, stopTimeout: 600_000 });
+  const stopping = await listen(app, { ...LOCAL, limits: { stopTimeout: 600_000 } });
   const socket = await connected(Number(new URL(stopping.url).port));
-  socket.write(request('POST /a', { 'Content-Length': '1' }));
+  socket.write(request('PUT /a', { 'Content-Length': '1' }));
   const [answer] = await once(socket, 'data');
   expect(String(answer)).toMatch(/^HTTP\/1\.1 405 /);
   socket.write('x');
@@ -170,3 +177,110 @@ test('a connection whose answer did not wait for the body keeps no stop waiting'
   await stopping.stop();
   await closed;
 });
+
+describe('a client that sends many requests at once', () => {
+  /** The statuses that a socket has received. */
+  const statuses = (socket: Socket): (() => number[]) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    return () => [...text.matchAll(/HTTP\/1\.1 ([2-5]\d\d) /g)].map(([, status]) => Number(status));
+  };
+
+  test('has one request under way, and is answered in order', async () => {
+    const socket = await connected(port);
+    const answered = statuses(socket);
+    const kinds = [...Array(40).keys()].map((index) => (index % 3 === 2 ? 404 : 204));
+    socket.write(kinds.map((status) => (status === 204 ? GET : request('GET /b'))).join(''));
+    await eventually(() => held.length === 1);
+    for (let others = 0; others < 5; others += 1) await exchange(port, request('GET /b'));
+    expect(held.length).toBe(1);
+    release.resolve();
+    await eventually(() => answered().length === kinds.length);
+    expect(answered()).toEqual(kinds);
+    socket.destroy();
+  });
+
+  test('waits in bytes, at most one read of its connection', async () => {
+    const many = GET.repeat(Math.floor(65_536 / GET.length));
+    const before = process.memoryUsage().heapUsed;
+    const sockets = await Promise.all(Array.from({ length: 40 }, () => connected(port)));
+    for (const socket of sockets) socket.write(many.repeat(4));
+    await eventually(() => held.length === sockets.length);
+    await delay(200);
+    expect(held.length).toBe(sockets.length);
+    // Each of 70,000 requests would take some kilobytes.
+    expect(process.memoryUsage().heapUsed - before).toBeLessThan(64 * 1024 ** 2);
+    for (const socket of sockets) socket.destroy();
+    release.resolve();
+    await eventually(async () => (await connections()) === 0);
+  });
+
+  test('lets others have their turn after each of its requests', async () => {
+    const flood = await connected(port);
+    const answered = statuses(flood);
+    flood.write(request('GET /b').repeat(20_000));
+    await eventually(() => answered().length > 0);
+    for (let others = 0; others < 10; others += 1) {
+      const socket = await connected(port);
+      const before = answered().length;
+      socket.write(request('GET /b'));
+      await once(socket, 'data');
+      expect(answered().length - before).toBeLessThan(200);
+      socket.destroy();
+    }
+    expect(answered().length).toBeLessThan(20_000);
+    flood.destroy();
+  });
+
+  test.each([
+    ['bodies of a known length', { 'Content-Length': '8' }, 'a\r\n\r\nb\r\n'],
+    ['chunked bodies', { 'Transfer-Encoding': 'chunked' }, '5\r\na\r\n\r\n\r\n0\r\n\r\n'],
+    ['bodies that are asked for', { 'Content-Length': '1', Expect: '100-continue' }, 'a'],
+  ])('is answered in order with %s, in whatever pieces they come', async (_what, headers, body) => {
+    release.resolve();
+    const one = `${request('POST /a', { 'Content-Type': 'text/plain', ...headers })}${body}`;
+    for (const size of [1, 3, 7, 50, 10_000]) {
+      const socket = await connected(port);
+      const answered = statuses(socket);
+      const bytes = `${one}${GET}`.repeat(5);
+      for (let at = 0; at < bytes.length; at += size) {
+        socket.write(bytes.slice(at, at + size));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await eventually(() => answered().length === 10);
+      expect(answered()).toEqual([200, 204, 200, 204, 200, 204, 200, 204, 200, 204]);
+      socket.destroy();
+    }
+  });
+
+  test('is answered all before bytes that are no request, which close the connection', async () => {
+    const answers = exchange(port, `${GET.repeat(3)}no request\r\n\r\n${GET}`, { responses: 9 });
+    await eventually(() => held.length === 1);
+    release.resolve();
+    const { responses, closed } = await answers;
+    expect(responses.map(({ status }) => status)).toEqual([204, 204, 204, 400]);
+    expect(closed).toBe(true);
+  });
+});
+
+test('a request for an upgrade is answered, and closes the connection', async () => {
+  release.resolve();
+  const upgrade = request('GET /a', { Connection: 'Upgrade', Upgrade: 'websocket' });
+  for (const bytes of [upgrade + GET, GET + upgrade + GET]) {
+    const { responses, closed } = await exchange(port, bytes, { responses: 9 });
+    expect(closed).toBe(true);
+    expect(responses.at(-1)?.headers.connection).toBe('close');
+    expect(responses.map(({ status }) => status)).toEqual(bytes === upgrade + GET ? [204] : [204, 204]);
+  }
+});
+
+test.each(['//a@[#', '//a@:#', '//a@b#x', '/b#', '/b?#a', 'http://h/b#c'])(
+  'the target %s is answered like any other path',
+  async (target) => {
+    const { responses } = await exchange(port, request(`GET ${target}`));
+    expect(responses).toMatchObject([{ status: 404, headers: { 'content-type': 'application/json' } }]);
+    expect(responses[0]?.headers).toHaveProperty('x-request-id');
+  },
+);

@@ -13,6 +13,7 @@ import { Worker as Thread } from 'node:worker_threads';
 import {
   banner,
   explain,
+  hasCredentials,
   loadEnvFile,
   type Order,
   type Report,
@@ -57,8 +58,9 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function loop(): Promise<void> {
   loadEnvFile();
-  const { makeToken, openapiFile: file } = readConfig({ ...process.env, NODE_ENV: undefined });
-  const token = makeToken ? randomToken() : undefined;
+  const config = readConfig({ ...process.env, NODE_ENV: undefined });
+  const { OPENAPI_FILE: file } = config;
+  const token = hasCredentials(config) ? undefined : randomToken();
   const env = {
     ...(token !== undefined && { ACCESS_TOKENS: token }),
     MISSING_OPERATIONS: process.env.MISSING_OPERATIONS || 'mock',

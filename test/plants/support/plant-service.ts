@@ -6,8 +6,9 @@ import { Writable } from 'node:stream';
 import { pino } from 'pino';
 import type { AnyHandler } from '../../../packages/spec-first-server/src/document/handler-types.ts';
 import { loadDocument } from '../../../packages/spec-first-server/src/document/load.ts';
-import { refusalLog } from '../../../packages/spec-first-server/src/http/access-log.ts';
-import { LIMITS, listen } from '../../../packages/spec-first-server/src/http/listen.ts';
+import { rejectionLog } from '../../../packages/spec-first-server/src/http/access-log.ts';
+import type { Limits } from '../../../packages/spec-first-server/src/http/limits.ts';
+import { listen } from '../../../packages/spec-first-server/src/http/listen.ts';
 import { createApp } from '../../../packages/spec-first-server/src/routing/app.ts';
 import { createAuthenticator } from '../../../packages/spec-first-server/src/security/tokens.ts';
 import { errorBody } from '../../../src/errors.ts';
@@ -33,7 +34,7 @@ export interface Service {
 export interface Differences {
   readonly store?: PlantStore;
   readonly handlers?: Readonly<Record<string, AnyHandler>>;
-  readonly limits?: Partial<typeof LIMITS>;
+  readonly limits?: Partial<Limits>;
   readonly maxWaiting?: number;
 }
 
@@ -57,7 +58,13 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
     bodyLimit: 100 * 1024,
     ready: backend.ready,
   });
-  const { url, server, stop } = await listen(app, '127.0.0.1', 0, { ...LIMITS, ...limits }, refusalLog(log), errorBody);
+  const { url, server, stop } = await listen(app, {
+    host: '127.0.0.1',
+    port: 0,
+    limits,
+    onRejected: rejectionLog(log),
+    errorBody,
+  });
   return {
     port: Number(new URL(url).port),
     log: () => lines.join(''),

@@ -1,82 +1,97 @@
-import { randomUUID } from 'node:crypto';
-import type { RequestHandler } from 'express';
+import { randomBytes } from 'node:crypto';
+import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { HttpError } from '../response/http-error.ts';
-import { setTrace, type Trace, traceOf } from '../response/trace.ts';
-import type { Refused } from './listen.ts';
+import { findTrace, setTrace, type Trace, traceOf } from '../response/trace.ts';
+import type { OnRejected } from './listen.ts';
 
 /** Where lines are logged. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
 
-/** An id that a proxy made is kept if it can do no harm in a log. */
-const SANE_ID = /^[\w.:-]{1,64}$/;
+/** Ids from a proxy that can do no harm in a log. */
+const SAFE_ID = /^[\w.:-]{1,64}$/;
+
+/** Request ids are this and a number: unique over processes, and cheaper than a UUID for each request. */
+const PREFIX = `${randomBytes(15).toString('base64url')}-`;
+let requests = 0;
+
+/** What the access log is told of an app. */
+export interface AccessLogOptions {
+  /** Paths of the app itself. Only these are logged: any other path may hold a secret. */
+  readonly paths: ReadonlySet<string>;
+  /** Whether `request.ip` knows of proxies. */
+  readonly behindProxy: boolean;
+  /** Called with each answer and its duration, for metrics. */
+  readonly observe?: ((trace: Trace, status: number, seconds: number) => void) | undefined;
+}
 
 /**
- * Gives each request an id, answered as `X-Request-Id`, and logs the request once its answer is sent or its client is
- * gone: neither query nor headers nor body, which may hold secrets.
- *
- * @param paths those that lead somewhere without an operation, and so are no client's secret.
- * @param observe told the same, with the duration in seconds, for metrics.
+ * Gives each request an id, answered as `X-Request-Id`. Logs the request when its answer is sent or its client is gone,
+ * without query, headers and body, which may hold secrets.
  */
-export function accessLog(
-  log: Log,
-  paths: ReadonlySet<string>,
-  observe: (trace: Trace, status: number, seconds: number) => void = () => {},
-): RequestHandler {
+export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOptions): RequestHandler {
+  // One function for all responses, so that a request allocates no closure.
+  function logAnswer(this: Response): void {
+    const { req: request, statusCode } = this;
+    const trace = traceOf(this);
+    const { operationId } = trace;
+    const { errored } = request.socket;
+    const cutOff = errored instanceof HttpError ? errored : undefined;
+    const failure = cutOff ?? trace.failure;
+    const durationMs = Math.round((performance.now() - trace.started) * 1000) / 1000;
+    const status = this.headersSent ? statusCode : (cutOff?.status ?? 499);
+    observe?.(trace, status, durationMs / 1000);
+    const known = operationId === undefined && (status < 400 || paths.has(request.path));
+    // The log leaves out what is undefined.
+    const entry = {
+      requestId: trace.id,
+      client: trace.client,
+      operationId,
+      method: request.method,
+      path: known ? request.path : undefined,
+      status,
+      durationMs,
+      subject: trace.subject,
+      reason: failure === undefined ? trace.reason : failure.cause === undefined ? failure.reason : undefined,
+      err: failure?.cause,
+      cutOff: this.writableFinished ? undefined : true,
+    };
+    if (status >= 500 && failure?.wanted !== true) log.error(entry, 'failed');
+    else log.info(entry, 'answered');
+  }
+
   return (request, response, next) => {
     const sent = request.headers['x-request-id'];
-    const id = typeof sent === 'string' && SANE_ID.test(sent) ? sent : randomUUID();
-    const trace: Trace = {
+    const id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : PREFIX + (requests++).toString(36);
+    setTrace(response, {
       id,
+      client: behindProxy ? request.ip : request.socket.remoteAddress,
       started: performance.now(),
       operationId: undefined,
       subject: undefined,
       reason: undefined,
       failure: undefined,
-    };
-    setTrace(response, trace);
-    response.setHeader('X-Request-Id', id);
-    response.once('close', () => {
-      const { operationId, subject, started } = trace;
-      const { errored } = request.socket;
-      const cutOff = errored instanceof HttpError ? errored : undefined;
-      const failure = cutOff ?? trace.failure;
-      const reason = failure === undefined ? trace.reason : failure.reason;
-      const durationMs = Math.round((performance.now() - started) * 1000) / 1000;
-      const status = response.headersSent ? response.statusCode : (cutOff?.status ?? 499);
-      observe(trace, status, durationMs / 1000);
-      const entry = {
-        requestId: id,
-        operationId,
-        method: request.method,
-        // A path that leads nowhere may be anything, a token too.
-        ...(operationId === undefined && (status < 400 || paths.has(request.path)) && { path: request.path }),
-        status,
-        durationMs,
-        ...(subject !== undefined && { subject }),
-        ...(failure?.cause === undefined ? reason !== undefined && { reason } : { err: failure.cause }),
-        ...(!response.writableFinished && { cutOff: true }),
-      };
-      if (status >= 500 && failure?.wanted !== true) log.error(entry, 'failed');
-      else log.info(entry, 'answered');
     });
+    response.setHeader('X-Request-Id', id);
+    response.on('close', logAnswer);
     next();
   };
 }
 
 /**
- * Logs what the server refuses past the app, with the reason alone: all else may hold secrets. A request that the app has
- * seen is in the access log anyway, and gets its reason there.
+ * Logs each request that is rejected before the app gets it, with the reason alone: all else may hold secrets. Where the
+ * access log has the request, the reason goes there.
  *
- * @param count told the status of each answer that the access log does not see, for metrics.
+ * @param count called with the status of each answer that the access log does not see, for metrics.
  */
-export function refusalLog(log: Logger, count: (status: number) => void = () => {}): Refused {
+export function rejectionLog(log: Log, count: (status: number) => void = () => {}): OnRejected {
   return ({ status, message }, response) => {
-    if (response !== undefined) {
-      traceOf(response).failure = new HttpError(status, message);
+    const trace = response && findTrace(response);
+    if (trace !== undefined) {
+      trace.failure = new HttpError(status, message);
       return;
     }
     count(status);
-    log.info({ status, reason: message }, 'refused');
+    log.info({ status, reason: message }, 'rejected');
   };
 }

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
@@ -10,13 +11,13 @@ import { stringifyJson } from '../json/exact.ts';
 const ours = join(import.meta.dirname, 'docs');
 const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
-const assets: readonly [name: string, folder: string][] = [
-  ['page.css', ours],
-  ['page.js', ours],
-  ['swagger-ui.css', swaggerUi],
-  ['swagger-ui.css.map', swaggerUi],
-  ['swagger-ui-bundle.js', swaggerUi],
-  ['favicon-32x32.png', swaggerUi],
+const files: readonly (readonly [name: string, type: string, folder: string])[] = [
+  ['page.css', 'text/css; charset=utf-8', ours],
+  ['page.js', 'text/javascript; charset=utf-8', ours],
+  ['swagger-ui.css', 'text/css; charset=utf-8', swaggerUi],
+  ['swagger-ui.css.map', 'application/json; charset=utf-8', swaggerUi],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8', swaggerUi],
+  ['favicon-32x32.png', 'image/png', swaggerUi],
 ];
 
 /** Swagger UI needs no more than this: it sets styles by script, its icons are `data:`, images in answers `blob:`. */
@@ -34,8 +35,8 @@ const contentSecurityPolicy = [
 
 /**
  * The document at `/openapi.json` and `/openapi.yaml`, and Swagger UI for it at `/docs`. Every URL in them is relative:
- * they work on any host and port, over HTTP and HTTPS, and behind a proxy under any prefix. Whatever is not theirs, by
- * path or by method, is left to the next handler.
+ * they work on any host and port, over HTTP and HTTPS, and behind a proxy under any prefix. Other paths and methods are
+ * left to the next handler.
  *
  * @param document an OpenAPI 3.1 document whose references all point inside
  * @param basePath the path under which its operations are served: empty, or like `/v1`
@@ -43,11 +44,14 @@ const contentSecurityPolicy = [
 export function docs(document: Json, basePath: string): RequestHandler {
   const served = asServed(document, basePath);
   const handlers = new Map<string, RequestHandler>([
-    ['/openapi.json', text('application/json', () => `${stringifyJson(served)}\n`)],
-    ['/openapi.yaml', text('application/yaml', () => printYaml(served))],
-    ['/docs', asPage(text('text/html; charset=utf-8', () => html(String(objectAt(document.info).title))))],
+    ['/openapi.json', resource('application/json', () => `${stringifyJson(served)}\n`)],
+    ['/openapi.yaml', resource('application/yaml', () => printYaml(served))],
+    ['/docs', asPage(resource('text/html; charset=utf-8', () => html(String(objectAt(document.info).title))))],
     ['/docs/', asPage((_req, res) => void res.status(308).location('../docs').end())],
-    ...assets.map(([name, folder]): [string, RequestHandler] => [`/docs/${name}`, file(name, folder)]),
+    ...files.map(([name, type, folder]): [string, RequestHandler] => [
+      `/docs/${name}`,
+      resource(type, () => readFileSync(join(folder, name))),
+    ]),
   ]);
   return (req, res, next) => {
     const handler = req.method === 'GET' || req.method === 'HEAD' ? handlers.get(req.path) : undefined;
@@ -116,26 +120,20 @@ const html = (title: string): string => `<!doctype html>
 const escapeHtml = (plain: string): string =>
   plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 
-/** Answers with a text that is made at the first request for it, and its digest as the strong `ETag`. */
-function text(type: string, make: () => string): RequestHandler {
-  let body: Buffer | undefined;
-  let etag = '';
+/**
+ * Answers from memory with what `make` returns at the first request. Its digest is the strong `ETag`, so that browsers
+ * ask each time and get it only when it has changed: its URL stays the same across versions.
+ */
+function resource(type: string, make: () => string | Buffer): RequestHandler {
+  let made: { readonly body: Buffer; readonly etag: string } | undefined;
   return (_req, res) => {
-    if (body === undefined) {
-      body = Buffer.from(make());
-      etag = `"${createHash('sha256').update(body).digest('base64url')}"`;
+    if (made === undefined) {
+      const body = Buffer.from(make());
+      made = { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
     }
     res.setHeader('Content-Type', type);
-    res.setHeader('ETag', etag);
+    res.setHeader('ETag', made.etag);
     res.setHeader('Cache-Control', 'no-cache');
-    res.send(body);
+    res.send(made.body);
   };
 }
-
-/** Answers with a file, which the browser may keep but asks about each time: its URL stays the same across versions. */
-const file =
-  (name: string, root: string): RequestHandler =>
-  (_req, res) => {
-    res.setHeader('Cache-Control', 'no-cache');
-    res.sendFile(name, { root, cacheControl: false });
-  };

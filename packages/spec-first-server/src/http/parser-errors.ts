@@ -1,9 +1,10 @@
+import type { ServerResponse } from 'node:http';
 import type { ErrorBody, Problem } from '../response/problem.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
-/** What Node's HTTP parser says of bytes that are no request (RFC 9112, RFC 6585 §5), by its code. */
-const PARSER_FAILURES: Readonly<Record<string, string>> = {
+/** Node's codes for bytes that are no request, in words (RFC 9112). */
+const PARSER_ERRORS: Readonly<Record<string, string>> = {
   HPE_INVALID_METHOD: 'the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)',
   HPE_INVALID_URL: 'the request target must be percent-encoded (RFC 9112 §3.2)',
   HPE_INVALID_VERSION: 'the version of HTTP must be 1.1 (RFC 9112 §2.3)',
@@ -25,23 +26,26 @@ export function parserError({ code = '' }: { code?: string }, { maxHeaderSize }:
     case 'ERR_HTTP_REQUEST_TIMEOUT':
       return { status: 408, message: 'the request did not arrive in time' };
   }
-  return { status: 400, message: PARSER_FAILURES[code] ?? 'the request is not HTTP/1.1 (RFC 9112)' };
+  return { status: 400, message: PARSER_ERRORS[code] ?? 'the request is not HTTP/1.1 (RFC 9112)' };
+}
+
+/** Answers a request with a problem, and closes the connection then. */
+export function answerProblem(response: ServerResponse, problem: Problem, { make, mediaType }: ErrorBody): void {
+  const text = JSON.stringify(make(problem));
+  const headers = { 'Content-Type': mediaType, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
+  response.writeHead(problem.status, headers).end(text);
 }
 
 /** A whole HTTP response, for a connection that has no other way to answer. */
-export function rawResponse(
-  error: Problem,
-  { make, mediaType }: ErrorBody,
-  headers: Readonly<Record<string, string>> = {},
-): string {
-  const text = JSON.stringify(make(error));
+export function rawResponse(problem: Problem, { make, mediaType }: ErrorBody, allow: string | undefined): string {
+  const text = JSON.stringify(make(problem));
   return [
-    `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`,
+    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
     `Content-Type: ${mediaType}`,
     `Content-Length: ${Buffer.byteLength(text)}`,
     `Date: ${new Date().toUTCString()}`,
     'Connection: close',
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+    ...(allow === undefined ? [] : [`Allow: ${allow}`]),
     '',
     text,
   ].join('\r\n');

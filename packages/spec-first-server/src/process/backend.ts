@@ -1,20 +1,20 @@
 import type { AnyHandler } from '../document/handler-types.ts';
 
-/** What stands behind the operations: opened when the service starts, closed when it stops. */
+/** What answers the operations: opened when the service starts, closed when it stops. */
 export interface Backend {
   /** By operationId: the `Handlers` of the generated types. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
-  /** Where it keeps its data, shown to people at the start: without secrets. */
+  /** Where it keeps its data, shown at the start: without secrets. */
   readonly place?: string | undefined;
-  /** Called for `GET /readyz`. @throws {HttpError} that says why it could not answer now. */
+  /** Called for `GET /readyz`. @throws {HttpError} with the reason, if it cannot answer now. */
   ready?(): Promise<void>;
   /** How many requests wait for it: the metric `store_waiting`. */
   waiting?(): number;
-  /** Finishes what waits, then lets go of everything. */
+  /** Finishes the requests that wait, then closes everything. */
   close?(): Promise<void>;
 }
 
-/** What a backend is told when it is opened. */
+/** What `open` is told of the process. */
 export interface OpenContext {
   /** How many processes serve together (`WORKERS`), from 1. */
   readonly workers: number;

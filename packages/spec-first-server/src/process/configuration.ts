@@ -1,138 +1,125 @@
-import type { WhenMissing } from '../response/complete-handlers.ts';
+import { isIP } from 'node:net';
 import type { AuthSettings } from '../security/tokens.ts';
-import type { LogLevel } from './log.ts';
+import { ConfigError, type Environment, wrongValue } from './environment.ts';
+import { integer, list, oneOf, optional, readVariables, text, type ValuesOf, type Variables } from './variables.ts';
 
-/** The environment, as `process.env` has it. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+/** The server's own variables. The README has the same table. */
+export const SERVER_VARIABLES = {
+  PORT: { default: '3000', meaning: 'the port to listen on; 0 takes any free one', parse: integer(0, 65_535) },
+  HOST: { default: '127.0.0.1', meaning: 'the address to listen on; 0.0.0.0 or :: for all', parse: text },
+  ACCESS_TOKENS: {
+    default: '',
+    meaning:
+      'comma-separated; an entry may be sha256:HEX; by default a random one, shown at the start, ' +
+      'but not with NODE_ENV=production or LOG_LEVEL above info',
+    parse: list,
+  },
+  ACCESS_TOKENS_FILE: { default: '', meaning: 'the same, one a line; SIGHUP reads it again', parse: optional(text) },
+  JWKS_URL: { default: '', meaning: 'the keys of signed tokens (RFC 7517)', parse: optional(url) },
+  JWT_ISSUER: { default: '', meaning: 'the issuer that signed tokens must name', parse: optional(text) },
+  JWT_AUDIENCE: { default: '', meaning: 'the audience that signed tokens must name', parse: optional(text) },
+  CORS_ORIGINS: { default: '', meaning: 'origins whose pages may call, comma-separated, or *', parse: origins },
+  TRUST_PROXY: {
+    default: '',
+    meaning: "proxies that tell a client's address: a number of hops, addresses, true (Express's trust proxy)",
+    parse: proxies,
+  },
+  BODY_LIMIT: { default: '100kb', meaning: 'the most bytes of a body, also after decompression', parse: bodySize },
+  LOG_LEVEL: {
+    default: 'info',
+    meaning: 'fatal, error, warn, info, debug, trace, silent',
+    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
+  },
+  OPENAPI_FILE: { default: 'openapi.yaml', meaning: 'the document that is served', parse: text },
+  MISSING_OPERATIONS: {
+    default: 'refuse',
+    meaning: 'operations without a handler: refuse to start, answer 501, or mock',
+    parse: oneOf('refuse', '501', 'mock'),
+  },
+  DOCS: { default: 'on', meaning: 'on or off: /docs, /openapi.yaml and /openapi.json', parse: oneOf('on', 'off') },
+  DRAIN_SECONDS: {
+    default: '0',
+    meaning: 'how long to answer on after readiness falls, before a stop closes the port',
+    parse: integer(0, 3600),
+  },
+  WORKERS: { default: '1', meaning: 'processes that share the port', parse: integer(1, 1024) },
+  METRICS_PORT: {
+    default: '',
+    meaning: 'a port for GET /metrics, off without it',
+    parse: optional(integer(0, 65_535)),
+  },
+} satisfies Variables;
 
-/**
- * A variable of the environment is wrong, or the file that holds them. The message is one line: its name, what it holds,
- * what would be right.
- */
-export class ConfigError extends Error {
-  override readonly name = 'ConfigError';
-}
+/** The values of the server's variables, by their names. */
+export type Config = ValuesOf<typeof SERVER_VARIABLES>;
 
-/** What the service is told by its environment; derived from the reader, so that the two cannot differ. */
-export type Config = ReturnType<typeof readConfig>;
-
-const LEVELS: readonly LogLevel[] = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'];
-const WHEN_MISSING: readonly WhenMissing[] = ['refuse', '501', 'mock'];
-
-/** The variables with their defaults, for people: what `--help` prints and the README's table says. */
-export const VARIABLES: readonly (readonly [name: string, preset: string, meaning: string])[] = [
-  ['PORT', '3000', 'the port to listen on; 0 takes any free one'],
-  ['HOST', '127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all'],
-  [
-    'ACCESS_TOKENS',
-    'a random one, shown at the start',
-    'comma-separated; an entry may be sha256:HEX; no default with NODE_ENV=production, or LOG_LEVEL above info',
-  ],
-  ['ACCESS_TOKENS_FILE', '', 'the same, one a line; SIGHUP reads it again'],
-  ['JWKS_URL', '', 'the keys of signed tokens (RFC 7517)'],
-  ['JWT_ISSUER', '', 'the issuer that signed tokens must name'],
-  ['JWT_AUDIENCE', '', 'the audience that signed tokens must name'],
-  ['BODY_LIMIT', '100kb', 'the most bytes of a body, also after decompression'],
-  ['LOG_LEVEL', 'info', LEVELS.join(', ')],
-  ['OPENAPI_FILE', 'openapi.yaml', 'the document that is served'],
-  ['MISSING_OPERATIONS', 'refuse', 'operations without a handler: refuse to start, answer 501, or mock'],
-  ['DOCS', 'on', 'on or off: /docs, /openapi.yaml and /openapi.json'],
-  ['DRAIN_SECONDS', '0', 'how long to answer on after readiness falls, before a stop closes the port'],
-  ['WORKERS', '1', 'processes that share the port'],
-  ['METRICS_PORT', '', 'a port for GET /metrics, off without it'],
-];
-
-/** Reads the configuration. An empty value counts as none. @throws {ConfigError} */
-export function readConfig(env: Environment) {
-  const text = (name: string): string | undefined => env[name]?.trim() || undefined;
-  const fail = (name: string, right: string): never => {
-    const value = env[name] ?? '';
-    // What has an @ may hold a password.
-    throw new ConfigError(
-      `${name} is ${value.includes('@') ? '(not shown)' : JSON.stringify(value)}, but must be ${right}`,
-    );
-  };
-  const integer = (name: string, preset: number, least: number, most: number): number => {
-    const value = text(name);
-    if (value === undefined) return preset;
-    const number = /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
-    return number >= least && number <= most ? number : fail(name, `an integer from ${least} to ${most}`);
-  };
-  const oneOf = <T extends string>(name: string, values: readonly T[], preset: T): T => {
-    const value = text(name);
-    if (value === undefined) return preset;
-    return values.find((candidate) => candidate === value) ?? fail(name, `one of ${values.join(', ')}`);
-  };
-  const url = (name: string): URL | undefined => {
-    const value = text(name);
-    return value === undefined ? undefined : (URL.parse(value) ?? fail(name, 'a URL, such as https://host/path'));
-  };
-
-  const jwksUrl = url('JWKS_URL');
-  for (const name of ['JWT_ISSUER', 'JWT_AUDIENCE']) {
-    if (text(name) !== undefined && jwksUrl === undefined) fail(name, 'set together with JWKS_URL, which is not set');
+/** Reads the server's variables. An empty value counts as unset. @throws {ConfigError} */
+export function readConfig(env: Environment): Config {
+  const config = readVariables(SERVER_VARIABLES, env);
+  for (const name of ['JWT_ISSUER', 'JWT_AUDIENCE'] as const) {
+    if (config[name] !== undefined && config.JWKS_URL === undefined) {
+      throw wrongValue(name, config[name], 'set together with JWKS_URL, which is not set');
+    }
   }
-  const auth: AuthSettings = {
-    accessTokens: (text('ACCESS_TOKENS') ?? '')
-      .split(',')
-      .map((entry) => entry.trim())
-      .filter(Boolean),
-    accessTokensFile: text('ACCESS_TOKENS_FILE'),
-    jwt: jwksUrl && { jwksUrl, issuer: text('JWT_ISSUER'), audience: text('JWT_AUDIENCE') },
-  };
-  const production = text('NODE_ENV') === 'production';
-  const open = auth.accessTokens.length === 0 && auth.accessTokensFile === undefined && auth.jwt === undefined;
-  if (production && open) {
+  if (!isProduction(env)) return config;
+  if (!hasCredentials(config)) {
     throw new ConfigError(
       'ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL',
     );
   }
-  if (production && text('MISSING_OPERATIONS') === 'mock') {
-    fail('MISSING_OPERATIONS', 'refuse or 501 with NODE_ENV=production: a mock is no answer for real clients');
+  if (config.MISSING_OPERATIONS === 'mock') {
+    const right = 'refuse or 501 with NODE_ENV=production: a mock is no answer for real clients';
+    throw wrongValue('MISSING_OPERATIONS', 'mock', right);
   }
-  const workers = integer('WORKERS', 1, 1, 1024);
-  const metricsPort = integer('METRICS_PORT', -1, 0, 65_535);
-  return {
-    port: integer('PORT', 3000, 0, 65_535),
-    host: text('HOST') ?? '127.0.0.1',
-    auth,
-    /** No credentials are configured: the start makes a token and shows it. */
-    makeToken: open,
-    bodyLimit:
-      bytes(text('BODY_LIMIT') ?? '100kb') ?? fail('BODY_LIMIT', 'a size from 1 to 1gb, such as 500, 100kb or 10mb'),
-    logLevel: oneOf('LOG_LEVEL', LEVELS, 'info'),
-    openapiFile: text('OPENAPI_FILE') ?? 'openapi.yaml',
-    missing: oneOf('MISSING_OPERATIONS', WHEN_MISSING, 'refuse'),
-    docs: oneOf('DOCS', ['on', 'off'], 'on') === 'on',
-    drainSeconds: integer('DRAIN_SECONDS', 0, 0, 3600),
-    workers,
-    metricsPort: metricsPort < 0 ? undefined : metricsPort,
-  };
+  return config;
 }
 
-const UNITS: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
+/** Whether the environment says that clients are real. */
+export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() === 'production';
 
-function bytes(text: string): number | undefined {
-  const [, amount = '', unit = 'b'] = /^(\d{1,10})\s*(b|kb|mb|gb)?$/i.exec(text) ?? [];
-  const size = amount === '' ? 0 : Number(amount) * (UNITS[unit.toLowerCase()] ?? 1);
-  return size >= 1 && size <= 1024 ** 3 ? size : undefined;
+/** Whether any credentials are configured. Without them the start makes a token and shows it. */
+export const hasCredentials = ({ ACCESS_TOKENS, ACCESS_TOKENS_FILE, JWKS_URL }: Config): boolean =>
+  ACCESS_TOKENS.length > 0 || ACCESS_TOKENS_FILE !== undefined || JWKS_URL !== undefined;
+
+/** The credentials that a configuration accepts. */
+export const authSettings = (config: Config): AuthSettings => ({
+  accessTokens: config.ACCESS_TOKENS,
+  accessTokensFile: config.ACCESS_TOKENS_FILE,
+  jwt: config.JWKS_URL && { jwksUrl: config.JWKS_URL, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE },
+});
+
+function url(text: string): URL {
+  const parsed = URL.parse(text);
+  if (parsed === null) throw new Error('a URL, such as https://host/path');
+  return parsed;
 }
 
-/** What Node says of an address, in words. */
-const ADDRESS_ERRORS: Readonly<Record<string, (portName: string) => string>> = {
-  EADDRINUSE: (portName) => `is taken by another process: stop that one, or set ${portName} to another port`,
-  EACCES: (portName) => `may not be used by this user: set ${portName} to a port from 1024 on`,
-  EADDRNOTAVAIL: () => 'is not an address of this machine: set HOST to one, such as 127.0.0.1 or 0.0.0.0',
-  ENOTFOUND: () => 'is not known: set HOST to an address of this machine, such as 127.0.0.1 or 0.0.0.0',
-  EAI_AGAIN: () => 'cannot be looked up now: set HOST to an address of this machine, such as 127.0.0.1 or 0.0.0.0',
-};
+function origins(text: string): '*' | readonly string[] {
+  if (text === '*') return '*';
+  const found = list(text);
+  if (found.every((origin) => URL.parse(origin)?.origin === origin)) return found;
+  throw new Error('* or origins, such as https://app.example,http://localhost:5173');
+}
 
-/** An error of Node for an address that cannot be had, as the operator's variables put it; any other error as it is. */
-export function explainAddress(error: unknown, portName: string): unknown {
-  if (!Error.isError(error)) return error;
-  const { code, address, port, hostname } = error as Error & Record<string, unknown>;
-  const words = ADDRESS_ERRORS[String(code)];
-  if (words === undefined) return error;
-  const place = [address ?? hostname, port].filter((part) => part !== undefined).join(' port ');
-  return new ConfigError(`${place} ${words(portName)}`, { cause: error });
+/** A value of Express's setting `trust proxy`. */
+function proxies(text: string): boolean | number | readonly string[] {
+  if (text === '' || text === 'true' || text === 'false') return text === 'true';
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  const found = list(text);
+  const isRange = (entry: string): boolean =>
+    /^(loopback|linklocal|uniquelocal)$/.test(entry) || (isIP(entry.replace(/\/\d{1,3}$/, '')) > 0 && entry !== '');
+  if (found.every(isRange)) return found;
+  throw new Error('true, a number of hops, or addresses, such as loopback,10.0.0.0/8');
+}
+
+const UNITS: Readonly<Record<string, number>> = { b: 1, kb: 1024, mb: 1024 ** 2 };
+
+/** V8 holds at most 512 MiB of text as one string, and a body is parsed as one: half of that leaves room. */
+const LARGEST_BODY = 256 * 1024 ** 2;
+
+function bodySize(text: string): number {
+  const [, amount = '', unit = 'b'] = /^(\d{1,10})\s*(b|kb|mb)?$/i.exec(text) ?? [];
+  const size = Number(amount) * (UNITS[unit.toLowerCase()] ?? 1);
+  if (size >= 1 && size <= LARGEST_BODY) return size;
+  throw new Error('a size from 1 to 256mb, such as 500, 100kb or 10mb');
 }

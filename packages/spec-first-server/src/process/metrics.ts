@@ -1,24 +1,25 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { listen } from '../http/listen.ts';
 import type { Trace } from '../response/trace.ts';
-import { explainAddress } from './configuration.ts';
-import { type Order, report } from './workers.ts';
+import { rejectAddress } from './address.ts';
 
-/** What Prometheus is told of this process. */
+/** The metrics of this process, in Prometheus's terms. */
 export interface Metrics {
-  readonly registry: Registry;
+  /** All of them in Prometheus's text format. */
+  text(): Promise<string>;
+  /** All of them as objects, for {@link Totals}. */
+  values(): Promise<readonly object[]>;
   /** Counts an answer. `status` is 499 where the client was gone before it. */
   observe(trace: Trace, status: number, seconds: number): void;
-  /** Counts an answer to what never became a request of an operation. */
-  onRefused(status: number): void;
-  /** Counts what shared one commit of the store. */
-  onBatch(size: number): void;
-  /** Measures what waits for the store. */
+  /** Counts an answer to a request that the app never got. */
+  onRejected(status: number): void;
+  /** Counts the requests that shared a commit. */
+  onBatch(requests: number): void;
+  /** Measures how many requests wait for the backend. */
   watch(waiting: () => number): void;
 }
 
-/** Metrics of requests and of the store, beside those of Node (event-loop delay, memory). */
+/** Metrics of requests and of the backend, beside those of Node (event-loop delay, memory). */
 export function createMetrics(): Metrics {
   const registry = new Registry();
   const registers = [registry];
@@ -43,12 +44,13 @@ export function createMetrics(): Metrics {
     registers,
   });
   return {
-    registry,
+    text: () => registry.metrics(),
+    values: () => registry.getMetricsAsJSON(),
     observe({ operationId: operation = '' }, status, seconds) {
       requests.inc({ operation, status });
       duration.observe({ operation }, seconds);
     },
-    onRefused: (status) => requests.inc({ operation: '', status }),
+    onRejected: (status) => requests.inc({ operation: '', status }),
     onBatch: (size) => batches.observe(size),
     watch(waiting) {
       new Gauge({
@@ -63,72 +65,60 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Tells the metrics of this worker whenever the first process asks for them. */
-export function shareMetrics({ registry }: Metrics): void {
-  process.on('message', async (order: Order) => {
-    if (order === 'metrics') await report({ metrics: await registry.getMetricsAsJSON() });
-  });
-}
-
-/** The metrics of several processes as one, of which some come and go. */
+/** The sum of the metrics of several processes. */
 export interface Totals {
-  /** Takes what a process says of itself now. */
-  tell(process: number, metrics: readonly object[]): void;
-  /** Keeps what a process has counted, which is no more. */
-  bury(process: number): void;
-  /** All of it added up (or as each says of itself: a delay is averaged), in Prometheus's text format. */
+  /** Takes the metrics of a process as they are now. */
+  update(process: number, metrics: readonly object[]): void;
+  /** Retains the counters of a process that has ended. */
+  retain(process: number): void;
+  /** The sum in Prometheus's text format. A delay is averaged. */
   text(): Promise<string>;
 }
 
 /**
- * Adds up the metrics of processes so that no counter falls while they come and go: of one that is slow its last word
- * counts, and of one that is gone what it had counted by then. What it counted after its last word is lost, which a rate
- * shows as fewer requests, never as ones that were not.
+ * Adds up the metrics of processes so that no counter falls while they come and go: the latest metrics of a slow process
+ * count, and so do the latest counters of one that has ended. Rates may undercount, never overcount.
  */
 export function createTotals(): Totals {
-  const told = new Map<number, readonly object[]>();
-  let gone: readonly object[] = [];
+  const latest = new Map<number, readonly object[]>();
+  let ended: readonly object[] = [];
   return {
-    tell: (process, metrics) => void told.set(process, metrics),
-    bury(process) {
-      const counted = told.get(process)?.filter(isCount) ?? [];
-      told.delete(process);
-      gone = AggregatorRegistry.aggregate([gone, counted]).getMetricsAsArray();
+    update: (process, metrics) => void latest.set(process, metrics),
+    retain(process) {
+      const counters = latest.get(process)?.filter(isCounter) ?? [];
+      latest.delete(process);
+      ended = AggregatorRegistry.aggregate([ended, counters]).getMetricsAsArray();
     },
-    text: () => AggregatorRegistry.aggregate([gone, ...told.values()]).metrics(),
+    text: () => AggregatorRegistry.aggregate([ended, ...latest.values()]).metrics(),
   };
 }
 
-/** Whether a metric only grows: a counter or a histogram. A gauge ends with its process. */
-const isCount = (metric: object): boolean =>
+/** Whether a metric only grows. A gauge ends with its process. */
+const isCounter = (metric: object): boolean =>
   'type' in metric && (metric.type === 'counter' || metric.type === 'histogram');
 
-/** Serves `GET /metrics` on a port of its own. @throws {ConfigError} if it cannot be had. */
+/** Serves `GET /metrics` on a port of its own. @throws {ConfigError} if it cannot be listened on. */
 export async function serveMetrics(
   host: string,
   port: number,
   read: () => Promise<string>,
 ): Promise<{ readonly url: string; close(): Promise<void> }> {
-  const server = createServer(async ({ url, method }, response) => {
-    if (url !== '/metrics') response.writeHead(404).end();
-    else if (method !== 'GET' && method !== 'HEAD') response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-    else {
-      const text = await read().catch(() => undefined);
+  // Requests that come while the text is made share it.
+  let reading: Promise<string | undefined> | undefined;
+  const { url, stop } = await listen(
+    async ({ url, method }, response) => {
+      if (url !== '/metrics') return void response.writeHead(404).end();
+      if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
+      reading ??= read()
+        .catch(() => undefined)
+        .finally(() => {
+          reading = undefined;
+        });
+      const text = await reading;
       if (text === undefined) response.writeHead(503).end();
       else response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text);
-    }
-  });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => reject(explainAddress(error, 'METRICS_PORT')));
-    server.listen(port, host, resolve);
-  });
-  const { address, family, port: bound } = server.address() as AddressInfo;
-  return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}/metrics`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+    },
+    { host, port, limits: { quietTimeout: 0, idleStopTimeout: 0, stopTimeout: 1_000 } },
+  ).catch(rejectAddress('METRICS_PORT'));
+  return { url: `${url}/metrics`, close: stop };
 }

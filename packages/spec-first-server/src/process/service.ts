@@ -7,33 +7,19 @@ import { loadDocument } from '../document/load.ts';
 import { operationsOf } from '../document/operations.ts';
 import { describeFindings } from '../document/positions.ts';
 import { basePathsOf } from '../document/servers.ts';
-import { refusalLog } from '../http/access-log.ts';
-import { LIMITS, listen } from '../http/listen.ts';
+import { rejectionLog } from '../http/access-log.ts';
+import { listen } from '../http/listen.ts';
 import { exampleLine } from '../request/example.ts';
 import { HttpError } from '../response/http-error.ts';
 import type { ErrorBody } from '../response/problem.ts';
 import { createApp } from '../routing/app.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
+import { rejectAddress } from './address.ts';
 import type { Backend, OpenContext } from './backend.ts';
-import { type Config, ConfigError, explainAddress } from './configuration.ts';
-
-/** What the start tells people and logs. */
-export interface Started {
-  /** Where the document's paths start, without a slash at the end. */
-  readonly url: string;
-  readonly store: string;
-  /** The page, if it is served. */
-  readonly docs: string | undefined;
-  /** `GET /metrics`, if it is served. */
-  readonly metrics: string | undefined;
-  /** Method and path of each operation, in the document's order. */
-  readonly operations: readonly string[];
-  /** Where the document declares operations that have no handler, as `file:line:column operation …`. */
-  readonly missing: readonly string[];
-  /** A request to try, as {@link exampleLine} makes it. */
-  readonly example: string | undefined;
-}
+import { authSettings, type Config } from './configuration.ts';
+import { wrongValue } from './environment.ts';
+import type { Started } from './messages.ts';
 
 /** A project's own parts, its variables read. */
 export interface Stub {
@@ -45,141 +31,152 @@ export interface Stub {
 /** A service that runs. */
 export interface Service {
   readonly started: Started;
-  /** Reads the file of access tokens again, and logs what came of it. */
+  /** Reads the file of access tokens again, and logs the outcome. */
   reload(): Promise<void>;
-  /** Stops being ready, then accepting; finishes what is in flight; closes the store. */
+  /** The metrics of this process, if they are measured. */
+  readonly metrics?: (() => Promise<readonly object[]>) | undefined;
+  /** Stops being ready, then accepting; finishes what is in flight; closes the backend. */
   stop(): Promise<void>;
 }
 
 /**
- * Opens the store, makes the app and listens: in this order, and back when it stops.
+ * Opens the backend, makes the app and listens, in this order. A stop closes them in reverse.
  *
- * @throws {Error} why it cannot, fit for the operator.
+ * @throws {Error} whose message tells the operator why it cannot start.
  */
-export async function startService(
-  config: Config,
-  { open: openBackend, errorBody, verifiers }: Stub,
-  log: Logger,
-): Promise<Service> {
-  const closers: (() => Promise<void>)[] = [];
+export async function startService(config: Config, stub: Stub, log: Logger): Promise<Service> {
+  const closers: (() => Promise<void> | undefined)[] = [];
   const close = async () => {
     for (const closer of closers.splice(0).reverse()) await closer();
   };
   try {
-    return await open();
+    return await open(config, stub, log, closers, close);
   } catch (error) {
     await close();
     throw error;
   }
+}
 
-  async function open(): Promise<Service> {
-    const metrics = await openMetrics(config);
-    if (metrics !== undefined) closers.push(metrics.close);
-    const opening = (async () => openBackend({ workers: config.workers, onBatch: metrics?.onBatch }))();
-    const handlers = opening.then((backend) => backend.handlers);
-    // The store opens while the document is proved; whether it could is asked after that.
-    handlers.catch(() => undefined);
-    closers.push(() =>
-      opening.then(
-        async (backend) => backend.close?.(),
-        () => undefined,
-      ),
-    );
-    const [document, authenticator] = await Promise.all([
-      readDocument(config.openapiFile),
-      createAuthenticator(config.auth, (error) =>
-        log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-      ),
-    ]);
-    const { jwt } = config.auth;
-    if (jwt !== undefined && (jwt.issuer === undefined || jwt.audience === undefined)) {
-      log.warn(
-        'JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too',
-      );
-    }
-    let draining = false;
-    const app = await createApp({
-      document,
-      handlers,
-      authenticator,
-      log,
-      bodyLimit: config.bodyLimit,
-      missing: config.missing,
-      docs: config.docs,
-      observe: metrics?.observe,
-      errorBody,
-      verifiers,
-      async ready() {
-        if (draining)
-          throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, wanted: true });
-        await (await opening).ready?.();
-      },
-    });
-    const backend = await opening;
-    if (backend.waiting !== undefined) metrics?.watch(backend.waiting);
-    backend.ready?.()?.catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
-    const refused = refusalLog(log, metrics?.onRefused);
-    const { url, stop } = await listen(app, config.host, config.port, LIMITS, refused, errorBody).catch(
-      (error: unknown) => {
-        throw explainAddress(error, 'PORT');
-      },
-    );
-    closers.push(stop);
-
-    const reachable = reachableFrom(url);
-    const [basePath = ''] = basePathsOf(document);
-    const operations = operationsOf(document);
-    const unimplemented = operations
-      .filter(({ id }) => !Object.hasOwn(backend.handlers, id))
-      .map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
-    return {
-      started: {
-        url: reachable + basePath,
-        store: backend.place ?? '',
-        docs: config.docs ? `${reachable}/docs` : undefined,
-        metrics: metrics?.url,
-        operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
-        missing: unimplemented.length === 0 ? [] : describeFindings(document, unimplemented).split('\n'),
-        example: await exampleLine(document, operations, reachable + basePath),
-      },
-      async reload() {
-        try {
-          log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
-        } catch (error) {
-          log.error({ err: error }, 'access tokens stay as they were');
-        }
-      },
-      async stop() {
-        draining = true;
-        await delay(config.drainSeconds * 1000);
-        await close();
-      },
-    };
+async function open(
+  config: Config,
+  { open: openBackend, errorBody, verifiers }: Stub,
+  log: Logger,
+  closers: (() => Promise<void> | undefined)[],
+  close: () => Promise<void>,
+): Promise<Service> {
+  // 1. Open the backend while the document is loaded and checked.
+  const metrics = await openMetrics(config);
+  if (metrics?.close !== undefined) closers.push(metrics.close);
+  const opening = (async () => openBackend({ workers: config.WORKERS, onBatch: metrics?.onBatch }))();
+  const handlers = opening.then((backend) => backend.handlers);
+  // Its error is reported after those of the document.
+  handlers.catch(() => undefined);
+  closers.push(() =>
+    opening.then(
+      (backend) => backend.close?.(),
+      () => undefined,
+    ),
+  );
+  const auth = authSettings(config);
+  const [document, authenticator] = await Promise.all([
+    readDocument(config.OPENAPI_FILE),
+    createAuthenticator(auth, (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched')),
+  ]);
+  if (auth.jwt !== undefined && (auth.jwt.issuer === undefined || auth.jwt.audience === undefined)) {
+    log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
   }
+
+  // 2. Make the app.
+  let draining = false;
+  const app = await createApp({
+    document,
+    handlers,
+    authenticator,
+    log,
+    bodyLimit: config.BODY_LIMIT,
+    missing: config.MISSING_OPERATIONS,
+    docs: config.DOCS === 'on',
+    observe: metrics?.observe,
+    errorBody,
+    verifiers,
+    async ready() {
+      if (draining) {
+        throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, wanted: true });
+      }
+      await (await opening).ready?.();
+    },
+  });
+  const backend = await opening;
+  if (backend.waiting !== undefined) metrics?.watch(backend.waiting);
+  backend.ready?.()?.catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
+
+  // 3. Listen.
+  const { HOST: host, PORT: port } = config;
+  const listening = await listen(app, {
+    host,
+    port,
+    onRejected: rejectionLog(log, metrics?.onRejected),
+    errorBody,
+  }).catch(rejectAddress('PORT'));
+  closers.push(listening.stop);
+
+  return {
+    started: await describeStart(config, document, backend, listening.url, metrics?.url),
+    metrics: metrics?.values,
+    async reload() {
+      try {
+        log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
+      } catch (error) {
+        log.error({ err: error }, 'access tokens stay as they were');
+      }
+    },
+    async stop() {
+      draining = true;
+      listening.drain();
+      await delay(config.DRAIN_SECONDS * 1000);
+      await close();
+    },
+  };
 }
 
 async function readDocument(file: string): Promise<Document> {
   await access(file, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
-    const right = 'must name an OpenAPI document';
-    throw new ConfigError(
-      `OPENAPI_FILE is ${JSON.stringify(file)}, which cannot be read (${cause.code}), but ${right}`,
-      { cause },
-    );
+    throw wrongValue('OPENAPI_FILE', file, `an OpenAPI document that can be read (${cause.code})`, cause);
   });
   return loadDocument(file);
 }
 
-/** The metrics of this process, and where they are read: by the process that supervises this one, or on a port. */
-async function openMetrics({ host, metricsPort }: Config) {
-  if (metricsPort === undefined) return undefined;
-  const { createMetrics, serveMetrics, shareMetrics } = await import('./metrics.ts');
+/** The metrics of this process, and where they are read: by the supervisor, or on a port. */
+async function openMetrics({ HOST, METRICS_PORT }: Config) {
+  if (METRICS_PORT === undefined) return undefined;
+  const { createMetrics, serveMetrics } = await import('./metrics.ts');
   const metrics = createMetrics();
-  if (cluster.isWorker) {
-    shareMetrics(metrics);
-    return { ...metrics, url: undefined, close: async () => undefined };
-  }
-  return { ...metrics, ...(await serveMetrics(host, metricsPort, () => metrics.registry.metrics())) };
+  if (cluster.isPrimary) return { ...metrics, ...(await serveMetrics(HOST, METRICS_PORT, metrics.text)) };
+  return { ...metrics, url: undefined, close: undefined };
 }
 
-/** An address that listens everywhere, as one that a client on this machine can use. */
-const reachableFrom = (url: string): string => url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+async function describeStart(
+  { DOCS }: Config,
+  document: Document,
+  { handlers, place = '' }: Backend,
+  listensAt: string,
+  metrics: string | undefined,
+): Promise<Started> {
+  // An address that stands for all, as one that a client on this machine can use.
+  const reachable = listensAt.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const [basePath = ''] = basePathsOf(document);
+  const url = reachable + basePath;
+  const operations = operationsOf(document);
+  const missing = operations
+    .filter(({ id }) => !Object.hasOwn(handlers, id))
+    .map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
+  return {
+    url,
+    store: place,
+    docs: DOCS === 'on' ? `${reachable}/docs` : undefined,
+    metrics,
+    operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
+    missing: missing.length === 0 ? [] : describeFindings(document, missing).split('\n'),
+    example: await exampleLine(document, operations, url),
+  };
+}

@@ -1,9 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import type { HttpError } from './http-error.ts';
 
-/** What is known of a request by the time that its answer is sent, for the log and the metrics. */
+/** What is known of a request when its answer is sent, for the log and the metrics. */
 export interface Trace {
   readonly id: string;
+  /** The client's address. */
+  readonly client: string | undefined;
   readonly started: number;
   operationId: string | undefined;
   subject: string | undefined;
@@ -12,14 +14,25 @@ export interface Trace {
   failure: HttpError | undefined;
 }
 
-const traces = new WeakMap<object, Trace>();
+const TRACE = Symbol('trace');
+
+declare module 'node:http' {
+  interface ServerResponse {
+    [TRACE]?: Trace;
+  }
+}
 
 /** Sets the trace of a response. */
-export const setTrace = (response: ServerResponse, trace: Trace): void => void traces.set(response, trace);
+export function setTrace(response: ServerResponse, trace: Trace): void {
+  response[TRACE] = trace;
+}
 
-/** The trace of a request's answer. @throws {Error} if `accessLog` has not seen it. */
+/** The trace of a response, if the access log has seen its request. */
+export const findTrace = (response: ServerResponse): Trace | undefined => response[TRACE];
+
+/** The trace of a response. @throws {Error} if the access log has not seen its request. */
 export function traceOf(response: ServerResponse): Trace {
-  const trace = traces.get(response);
+  const trace = response[TRACE];
   if (trace === undefined) throw new Error('the access log comes first');
   return trace;
 }

@@ -11,15 +11,7 @@ import { type AppOptions, SILENT } from './options.ts';
 import { prepare } from './prepare.ts';
 import { createRouter } from './router.ts';
 
-/**
- * Makes the Express app that serves a document. Opens no port.
- *
- * @example
- * const app = await createApp({ document: 'openapi.yaml', handlers, accessTokens: ['secret'] });
- * app.listen(3000);
- *
- * @throws {DocumentError} if the document cannot be served, or not with these handlers.
- */
+/** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, ready, observe } = options;
   const { document, operations, shared } = await prepare(options);
@@ -36,7 +28,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(accessLog(log, new Set(OPERATOR_PATHS), observe));
+  app.use(accessLog(log, { paths: new Set(OPERATOR_PATHS), behindProxy: false, observe }));
   app.use(SECURITY_HEADERS);
   app.use(operationRoutes(route, shared));
   app.use(operatorRoutes(ready, served));

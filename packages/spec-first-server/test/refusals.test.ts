@@ -1,10 +1,43 @@
+import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { DONE, done, HEAD, operation, schema, started } from './support/started.ts';
+import { type Options, serve, withFiles } from '../../../test/support/documents.ts';
+import { DocumentError } from '../src/document/document.ts';
+import type { AnyHandler } from '../src/document/handler-types.ts';
 
-describe('the start fails and names the place of', () => {
+const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
+const DONE = "responses: { '204': { description: done } }";
+const done: AnyHandler = () => ({ status: 204 });
+
+/** What the start says of a document, or of several files: places relative to their folder. */
+async function started(
+  files: string | Record<string, string>,
+  handlers: Record<string, AnyHandler> = { a: done },
+  options?: Options,
+) {
+  const all = typeof files === 'string' ? { 'openapi.yaml': HEAD + files } : files;
+  return withFiles(all, async (folder) => {
+    const relative = (text: string) => text.replaceAll(`${folder}/`, '');
+    try {
+      const { lines, client } = await serve(join(folder, 'openapi.yaml'), handlers, options);
+      const notices = lines.flatMap(({ places }) => (Array.isArray(places) ? places.map(relative) : []));
+      return { notices, client, lines, error: undefined };
+    } catch (error) {
+      if (!(error instanceof DocumentError)) throw error;
+      return { notices: [], lines: [], error: relative(error.message) };
+    }
+  });
+}
+
+const operation = (members: string, path = '/a') =>
+  `paths:\n  ${path}:\n    get:\n      operationId: a\n      ${members}\n      ${DONE}\n`;
+const schema = (text: string) =>
+  operation('parameters:\n        - { name: q, in: query, schema: { $ref: "#/components/schemas/S" } }') +
+  `components:\n  schemas:\n    S: ${text}\n`;
+
+describe('the start is refused, with the place, for', () => {
   test.each<[string, string | Record<string, string>, string]>([
     ['broken YAML', 'paths: { /a: [ }', 'openapi.yaml:3:16 '],
-    ['a repeated key', 'paths: {}\npaths: {}\n', 'openapi.yaml:4:1 duplicated mapping key'],
+    ['a key that comes twice', 'paths: {}\npaths: {}\n', 'openapi.yaml:4:1 duplicated mapping key'],
     [
       'an unknown version',
       { 'openapi.yaml': 'openapi: 4.0.0\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n' },
@@ -15,13 +48,9 @@ describe('the start fails and names the place of', () => {
       { 'openapi.yaml': 'swagger: "2.0"\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n' },
       'openapi.yaml:1:1 Swagger 2.0 is not served. Convert the document to OpenAPI 3: npx swagger2openapi',
     ],
+    ['no document at all', { 'openapi.yaml': '- a\n' }, 'openapi.yaml:1:1 an OpenAPI document is an object'],
     [
-      'a document that is not an object',
-      { 'openapi.yaml': '- a\n' },
-      'openapi.yaml:1:1 an OpenAPI document is an object',
-    ],
-    [
-      'a member of a wrong type',
+      'a wrong structure',
       'paths:\n  /a:\n    get: { operationId: 5, responses: {} }\n',
       'openapi.yaml:5:12 must be string',
     ],
@@ -30,20 +59,24 @@ describe('the start fails and names the place of', () => {
       operation("parameters: [{ $ref: '#/components/parameters/P' }]"),
       'openapi.yaml:7:20 $ref leads to nothing: #/components/parameters/P',
     ],
-    ['a reference to a missing anchor', schema("{ $ref: '#S' }"), 'openapi.yaml:12:5 $ref leads to no $anchor: #S'],
     [
-      'circular references',
+      'a reference to an anchor that is not there',
+      schema("{ $ref: '#S' }"),
+      'openapi.yaml:12:5 $ref leads to no $anchor: #S',
+    ],
+    [
+      'references in a circle',
       schema("{ $ref: '#/components/schemas/T' }\n    T: { $ref: '#/components/schemas/S' }"),
       'leads back to itself',
     ],
-    ['a missing file', operation("parameters: [{ $ref: 'p.yaml#/P' }]"), 'p.yaml cannot be read'],
+    ['a file that is not there', operation("parameters: [{ $ref: 'p.yaml#/P' }]"), 'p.yaml cannot be read'],
     [
       'a reference to another host',
       operation("parameters: [{ $ref: 'https://host.example/p.yaml' }]"),
       'openapi.yaml:7:20 $ref: https://host.example/p.yaml is not fetched',
     ],
     [
-      'an error in another file',
+      'a fault in another file',
       {
         'openapi.yaml': `${HEAD}${operation("parameters: [{ $ref: 'p.yaml#/P' }]")}`,
         'p.yaml': 'P:\n  name: q\n  in: query\n  schema:\n    type: string\n    pattern: "("\n',
@@ -56,12 +89,12 @@ describe('the start fails and names the place of', () => {
       'p.yaml:1:5 ',
     ],
     [
-      'a missing security scheme',
+      'a security scheme that is not there',
       operation('security: [{ token: [] }]'),
       'openapi.yaml:5:5 security scheme token is not in components.securitySchemes',
     ],
     [
-      'a security scheme without a verifier',
+      'a security scheme that nothing verifies',
       `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`,
       'openapi.yaml:9:34 nothing verifies credentials of http basic',
     ],
@@ -71,7 +104,7 @@ describe('the start fails and names the place of', () => {
       'openapi.yaml:6:9 /v1/x is /x of one server and /v1/x of another: both have get',
     ],
     [
-      'two operations with the same operationId',
+      'two operations of one name',
       `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: a, ${DONE} } }\n`,
       'openapi.yaml:5:16 operationId a is also that of get /a',
     ],
@@ -86,17 +119,17 @@ describe('the start fails and names the place of', () => {
       'openapi.yaml:3:1 there is a handler for a, but no such operation',
     ],
     [
-      'an invalid regular expression',
+      'a bad regular expression',
       schema('{ type: string, pattern: "[" }'),
       'openapi.yaml:12:5 [ is not a regular expression',
     ],
     [
-      'an invalid schema',
+      'a bad schema',
       schema('{ type: strin }'),
       'openapi.yaml:12:10 must be equal to one of the allowed values (JSON Schema 2020-12)',
     ],
     [
-      'a boolean exclusiveMinimum',
+      'a bound of OpenAPI 3.0',
       schema('{ type: integer, minimum: 1, exclusiveMinimum: true }'),
       'openapi.yaml:12:37 must be number',
     ],
@@ -105,13 +138,9 @@ describe('the start fails and names the place of', () => {
       schema('{ $schema: http://json-schema.org/draft-07/schema# }'),
       'openapi.yaml:12:10 must be JSON Schema 2020-12',
     ],
+    ['the whole document as a schema', schema('{ items: { $ref: "#" } }'), 'openapi.yaml:12:10 $ref: "#" is the whole'],
     [
-      'a reference to the whole document as a schema',
-      schema('{ items: { $ref: "#" } }'),
-      'openapi.yaml:12:10 $ref: "#" is the whole',
-    ],
-    [
-      'two paths that match the same URLs',
+      'paths that cannot be told apart',
       `paths:\n  /a/{x}: { get: { operationId: a, parameters: [{ name: x, in: path, required: true, schema: {} }], ${DONE} } }\n  /a/{y}: { get: { operationId: b, parameters: [{ name: y, in: path, required: true, schema: {} }], ${DONE} } }\n`,
       'openapi.yaml:5:13 /a/{y} cannot be told from /a/{x}',
     ],
@@ -134,7 +163,7 @@ describe('the start fails and names the place of', () => {
       'two path parameters need a text between them',
     ],
     [
-      'a style that the place of the parameter does not have',
+      'a style of another place',
       operation('parameters: [{ name: q, in: query, style: matrix, schema: {} }]'),
       'openapi.yaml:7:42 must be equal to one of the allowed values',
     ],
@@ -147,7 +176,7 @@ describe('the start fails and names the place of', () => {
     expect((await started(files)).error).toContain(message);
   });
 
-  test('all errors at once', async () => {
+  test('every fault at once', async () => {
     const { error } = await started(
       `paths:\n  /a/{x}: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
       { a: done },
@@ -178,7 +207,7 @@ test('an operation without an operationId is named by its method and path', asyn
   expect(error).toBe('openapi.yaml:5:5 operation getBooksByBookIdLoans has no handler');
 });
 
-test('mocks need no verifier for their security schemes', async () => {
+test('a scheme without a verifier stops no mock', async () => {
   const text = `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`;
   expect((await started(text, {}, { missing: 'mock' })).error).toBeUndefined();
   expect((await started(text, { a: done }, { missing: 'mock' })).error).toBe(
@@ -186,7 +215,87 @@ test('mocks need no verifier for their security schemes', async () => {
   );
 });
 
-describe('the start logs a notice for', () => {
+describe('an operation without a handler', () => {
+  const text = `paths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{ name: q, in: query, schema: { type: integer } }]\n      responses: { '200': { description: done, content: { application/json: { schema: { type: object, required: [n], properties: { n: { type: integer, const: 5 } } } } } }, '404': { description: none } }\n`;
+
+  test('answers 501 if that is asked for', async () => {
+    const { client } = await started(text, {}, { missing: '501' });
+    await client?.get('/a').expect(501);
+    await client?.get('/a?q=x').expect(400);
+  });
+
+  test('is mocked if that is asked for, checked as declared, with the response that the client prefers', async () => {
+    const { client } = await started(text, {}, { missing: 'mock' });
+    await client?.get('/a').expect(200, { n: 5 }).expect('X-Mock', 'true');
+    await client?.get('/a').set('Prefer', 'code=404').expect(404, '');
+    await client?.get('/a').set('Prefer', 'code=500').expect(400);
+    await client?.get('/a?q=x').expect(400);
+  });
+});
+
+describe('a mock', () => {
+  const mocked = async (responses: string, more = '') =>
+    (
+      await started(
+        `paths:\n  /a:\n    get:\n      operationId: a\n      responses: ${responses}\n${more}`,
+        {},
+        { missing: 'mock' },
+      )
+    ).client;
+  const json = (media: string) => `{ '200': { description: it, content: { application/json: ${media} } } }`;
+
+  test('has no body where the status has none', async () => {
+    const client = await mocked(
+      '{ default: { description: any, content: { application/json: { schema: { type: object } } } } }',
+    );
+    for (const status of [204, 304]) await client?.get('/a').set('Prefer', `code=${status}`).expect(status, '');
+  });
+
+  test('is JSON if the client has nothing against it, and something concrete of a range', async () => {
+    const content = 'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
+    const client = await mocked(`{ '200': { description: it, content: { ${content} } } }`);
+    await client?.get('/a').expect(200, { n: 1 });
+    await client?.get('/a').set('Accept', 'application/xml').expect(200).expect('Content-Type', 'application/xml');
+    const any = await mocked("{ '200': { description: it, content: { '*/*': { schema: { type: object } } } } }");
+    await any?.get('/a').expect(200, {});
+    const image = await mocked("{ '200': { description: it, content: { 'image/*': {} } } }");
+    await image?.get('/a').expect(200).expect('Content-Type', 'image/png');
+  });
+
+  test('shows the example that the client names', async () => {
+    const client = await mocked(json('{ examples: { one: { value: 1 }, two: { value: 2 } } }'));
+    await client?.get('/a').expect(200, '1');
+    await client?.get('/a').set('Prefer', 'example=two').expect(200, '2').expect('Preference-Applied', 'example=two');
+    const { body } = (await client?.get('/a').set('Prefer', 'example=three').expect(400)) ?? {};
+    expect(body.message).toBe('/header/Prefer example must be one of the declared examples: one, two');
+  });
+
+  test('of a failure says which status it is', async () => {
+    const media =
+      '{ schema: { type: object, required: [error], properties: { error: { type: integer } } }, example: { error: 503 } }';
+    const client = await mocked(
+      `{ '204': { description: it }, default: { description: fault, content: { application/json: ${media} } } }`,
+    );
+    const { body } = (await client?.get('/a').set('Prefer', 'code=404').expect(404)) ?? {};
+    expect(body).toMatchObject({ error: 404 });
+  });
+
+  test('has the headers that must be there, by their examples', async () => {
+    const headers = 'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
+    await (await mocked(`{ '204': { description: it, ${headers} } }`))?.get('/a').expect(204).expect('X-Next', 'abc');
+  });
+
+  test('that cannot be made says so, and what would help', async () => {
+    const client = await mocked(json('{ schema: { type: string, pattern: ^abc$ } }'));
+    const { body } = (await client?.get('/a').expect(501)) ?? {};
+    expect(body.message).toMatch(
+      /^no answer could be made: give the response an example in the document \(a answered 200: \/body must match/,
+    );
+    await (await mocked('{}'))?.get('/a').expect(501);
+  });
+});
+
+describe('the start says what is not enforced:', () => {
   test.each<[string, string, string]>([
     [
       'a format that is not known',
@@ -194,12 +303,12 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:12:5 format colour is not known and not checked',
     ],
     [
-      'a bound that no double represents',
+      'a bound that no double holds',
       schema('{ type: integer, maximum: 9007199254740993 }'),
       'openapi.yaml:12:5 maximum is checked only to the nearest double',
     ],
     [
-      'defaults inside anyOf',
+      'defaults of alternatives',
       schema('{ anyOf: [{ properties: { d: { default: 1 } } }, { type: object }] }'),
       'openapi.yaml:12:5 defaults inside anyOf and oneOf are not filled in',
     ],
@@ -209,7 +318,7 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:12:5 nullable has no meaning in OpenAPI 3.1',
     ],
     [
-      'an operation without responses',
+      'an operation that can answer nothing',
       'paths: { /a: { get: { operationId: a } } }',
       'openapi.yaml:3:16 operation a declares no response',
     ],
@@ -230,12 +339,16 @@ describe('the start logs a notice for', () => {
       operation('response: {}'),
       'openapi.yaml:7:7 response is not a member of OpenAPI 3.1 here: it is ignored',
     ],
-    ['an invalid URL', operation('externalDocs: { url: "a b" }'), 'openapi.yaml:7:23 must match format'],
-    ['contentEncoding', schema('{ contentEncoding: base64 }'), 'openapi.yaml:12:5 contentEncoding is not checked'],
-    ['contentSchema', schema('{ contentSchema: {} }'), 'openapi.yaml:12:5 contentSchema is not checked'],
-    ['$id', schema('{ $id: /s, type: string }'), 'openapi.yaml:12:5 $id is ignored'],
+    ['an address that is none', operation('externalDocs: { url: "a b" }'), 'openapi.yaml:7:23 must match format'],
     [
-      '$dynamicRef',
+      'an encoding of strings',
+      schema('{ contentEncoding: base64 }'),
+      'openapi.yaml:12:5 contentEncoding is not checked',
+    ],
+    ['a schema inside of a string', schema('{ contentSchema: {} }'), 'openapi.yaml:12:5 contentSchema is not checked'],
+    ['an identifier of a schema', schema('{ $id: /s, type: string }'), 'openapi.yaml:12:5 $id is ignored'],
+    [
+      'a dynamic reference',
       schema('{ $dynamicAnchor: s, items: { $dynamicRef: "#s" } }'),
       'openapi.yaml:12:29 $dynamicRef is read as $ref',
     ],
@@ -291,7 +404,7 @@ describe('the start logs a notice for', () => {
     expect((await client?.get('/a?b=c').expect(400))?.text).toBe('');
   });
 
-  test('an error body of another form than errorBody makes, at the place of its example', async () => {
+  test('that an error body has the place of an example, where errorBody does not fit', async () => {
     const media =
       '{ schema: { type: object, required: [why] }, examples: { bad: { value: { x: 1 } }, one: { value: { why: x } } } }';
     const text = operation('summary: x').replace(
@@ -303,7 +416,7 @@ describe('the start logs a notice for', () => {
     await client?.get('/a?b=c').expect(400, { why: 'x' });
   });
 
-  test('required headers of failures that the server does not send', async () => {
+  test('failures that must have a header which the service does not send, but for its own', async () => {
     const declaring = (name: string) =>
       operation('summary: x').replace(
         DONE,
@@ -317,7 +430,7 @@ describe('the start logs a notice for', () => {
     ]);
   });
 
-  test('a path of the server that the document has as well', async () => {
+  test('that a path of the service is the document’s own', async () => {
     const { lines, client } = await started(operation('summary: x', '/healthz'));
     expect(lines).toContainEqual(
       expect.objectContaining({ level: 40, operationId: 'a', msg: expect.stringMatching(/^GET \/healthz is/) }),
@@ -325,7 +438,7 @@ describe('the start logs a notice for', () => {
     await client?.get('/healthz').expect(204);
   });
 
-  test('a place that several operations share, once', async () => {
+  test('each place once, however many operations share it', async () => {
     const shared = `{ operationId: a, parameters: [{ $ref: '#/components/parameters/p' }], ${DONE} }`;
     const { notices } = await started(
       `paths:\n  /a: { get: ${shared}, put: ${shared.replace('a,', 'b,')} }\ncomponents:\n  parameters:\n    p: { name: q, in: query, schema: { format: colour } }\n`,
@@ -334,14 +447,14 @@ describe('the start logs a notice for', () => {
     expect(notices).toHaveLength(1);
   });
 
-  test('neither unknown keywords nor regular expressions of linear time', async () => {
+  test('nothing of keywords of other vocabularies and of regular expressions of linear time', async () => {
     const { notices, error } = await started(
       schema('{ myKeyword: 5, pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", properties: { any: true } }'),
     );
     expect({ notices, error }).toEqual({ notices: [], error: undefined });
   });
 
-  test('neither the bounds of int64 nor references', async () => {
+  test('nothing, where all is: int64 to its ends, references and composed schemas', async () => {
     const { notices, error } = await started(
       `${schema(
         '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',

@@ -1,0 +1,124 @@
+import type { ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+
+const END_OF_HEADERS = Buffer.from('\r\n\r\n');
+
+/**
+ * A client's connection. Its requests are answered one after the other: the next one begins when the former response is
+ * finished. What comes meanwhile waits as bytes: at most one read of the socket, which is then paused.
+ *
+ * Node's parser finds every request in the bytes that it gets, and makes objects of some kilobytes for each. So it gets
+ * bytes up to the end of one header section at a time.
+ */
+export class Connection {
+  /** The response to the newest request, until both are over. */
+  newest: ServerResponse | undefined;
+  /** Nothing that comes after the newest request is answered. */
+  closing = false;
+  /** Nothing more is parsed. */
+  #ended = false;
+  readonly #socket: Socket;
+  readonly #parse: (chunk: Buffer) => void;
+  readonly #finish: () => void;
+  #halfClosed = false;
+  #unparsed: Buffer | undefined;
+  #paused = false;
+  /** The response that is under way. */
+  #current: ServerResponse | undefined;
+  /** What comes next, in turn: the second request of some bytes, or the end of the connection. */
+  readonly #next: (() => void)[] = [];
+
+  /** @param socket after Node's HTTP server has set it up. */
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    this.#parse = takeListener(socket, 'data');
+    this.#finish = takeListener(socket, 'end');
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('end', () => {
+      this.#halfClosed = true;
+      if (this.#unparsed === undefined) this.#finish();
+    });
+    // Node resumes when it wants more of a body.
+    socket.on('resume', () => this.#paused && socket.pause());
+  }
+
+  /** Calls `begin` when the responses to all former requests are over. */
+  inTurn(response: ServerResponse, begin: () => void): void {
+    this.newest = response;
+    this.#then(() => {
+      this.#current = response;
+      begin();
+    });
+  }
+
+  /** Reads no more, and calls `end` when the responses to all requests are over. */
+  end(end: () => void): void {
+    this.closing = true;
+    this.#ended = true;
+    this.#unparsed = undefined;
+    this.#paused = false;
+    this.#then(end);
+  }
+
+  /** Goes on with what has waited for a response that is over. */
+  over(response: ServerResponse): void {
+    if (this.newest === response && response.req.complete) this.newest = undefined;
+    if (this.#current !== response) return;
+    this.#current = undefined;
+    // One request in each round of the event loop: others get their turn between them.
+    if (this.#next.length > 0 || this.#unparsed !== undefined) setImmediate(() => this.#continue());
+  }
+
+  #then(begin: () => void): void {
+    if (this.#current === undefined && this.#next.length === 0) begin();
+    else this.#next.push(begin);
+  }
+
+  #continue(): void {
+    if (this.#current !== undefined || this.#socket.destroyed) return;
+    this.#next.shift()?.();
+    this.#read();
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#unparsed === undefined && this.#mayRead() && !hasTwoHeaders(chunk)) this.#parse(chunk);
+    else if (!this.closing || this.#mayRead()) {
+      this.#unparsed = this.#unparsed === undefined ? chunk : Buffer.concat([this.#unparsed, chunk]);
+      this.#read();
+    }
+  }
+
+  /** Whether the bytes to come belong to a request that is under way, or to one that may begin. */
+  #mayRead(): boolean {
+    if (this.#ended || this.#next.length > 0) return false;
+    return this.#current === undefined ? !this.closing : !this.#current.req.complete;
+  }
+
+  #read(): void {
+    while (this.#unparsed !== undefined && this.#mayRead()) {
+      const bytes = this.#unparsed;
+      const length = hasTwoHeaders(bytes) ? bytes.indexOf(END_OF_HEADERS) + END_OF_HEADERS.length : bytes.length;
+      this.#unparsed = length < bytes.length ? bytes.subarray(length) : undefined;
+      this.#parse(bytes.subarray(0, length));
+    }
+    if (this.#paused === (this.#unparsed !== undefined)) return;
+    this.#paused = !this.#paused;
+    if (this.#paused) this.#socket.pause();
+    else if (this.#halfClosed) this.#finish();
+    else this.#socket.resume();
+  }
+}
+
+/** Takes from a socket what Node's HTTP server has registered last for an event. */
+function takeListener(socket: Socket, event: 'data' | 'end'): (...values: unknown[]) => void {
+  const listener = socket.listeners(event).at(-1) as ((...values: unknown[]) => void) | undefined;
+  if (listener === undefined) throw new Error(`Node reads no ${event} of a connection`);
+  socket.removeListener(event, listener);
+  return listener.bind(socket);
+}
+
+/** Whether bytes hold the ends of two header sections or more, so that two requests may begin in them. */
+function hasTwoHeaders(bytes: Buffer): boolean {
+  const first = bytes.indexOf(END_OF_HEADERS);
+  return first >= 0 && bytes.includes(END_OF_HEADERS, first + END_OF_HEADERS.length);
+}

@@ -1,0 +1,46 @@
+import type { Worker } from 'node:cluster';
+
+/** What a start tells: where the service is, and what is left to write. */
+export interface Started {
+  /** Where the document's paths start, without a slash at the end. */
+  readonly url: string;
+  /** Where the backend keeps its data. */
+  readonly store: string;
+  /** The page, if it is served. */
+  readonly docs: string | undefined;
+  /** `GET /metrics`, if it is served. */
+  readonly metrics: string | undefined;
+  /** Method and path of each operation, in the document's order. */
+  readonly operations: readonly string[];
+  /** Where the document declares operations that have no handler, as `file:line:column operation …`. */
+  readonly missing: readonly string[];
+  /** A shell line that sends a request. */
+  readonly example: string | undefined;
+}
+
+/** From the supervisor to a worker: stop, read the access tokens again, or answer with a sign of life. */
+export type Order = 'stop' | 'reload' | 'report';
+
+/** From a worker to its supervisor: that it serves, why it cannot, or a sign of life with its metrics. */
+export type Report =
+  | { readonly started: Started }
+  | { readonly failed: string }
+  | { readonly metrics: readonly object[] };
+
+/** Sends to a worker. Does nothing if the worker has just ended. */
+export function order(worker: Worker, what: Order): void {
+  worker.send(what, () => undefined);
+}
+
+/** Sends to the supervisor. Resolves once it is sent, or if nobody is there to read it. */
+export function report(what: Report): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined) resolve();
+    else process.send(what, undefined, undefined, () => resolve());
+  });
+}
+
+/** Calls with each order of the supervisor. */
+export function onOrder(obey: (what: Order) => void): void {
+  process.on('message', obey);
+}

@@ -1,0 +1,86 @@
+import cluster from 'node:cluster';
+import { isatty } from 'node:tty';
+import type { Logger } from 'pino';
+import { endProcess } from './log.ts';
+import type { Service } from './service.ts';
+
+/** Beyond `DRAIN_SECONDS`, how long a stop may take. Milliseconds. */
+const STOP_LIMIT = 20_000;
+
+/** How often a process that npm started looks whether npm is still there. Milliseconds. */
+const PARENT_CHECK = 500;
+
+/**
+ * Obeys signals from now on. Before the service is ready, a signal to stop ends the process, and a signal to reload is
+ * obeyed later.
+ */
+export function obeySignals() {
+  const onTerminal = isatty(1);
+  let reloadLater = false;
+  let stop = (): void => process.exit(0);
+  let reload = (): void => {
+    reloadLater = true;
+  };
+  const { worker } = cluster;
+  if (worker !== undefined) {
+    // Without the supervisor Node would end this process at once, and the log would lack its last lines.
+    worker.once('disconnect', () => {
+      worker.exitedAfterDisconnect = true;
+      void endProcess(0);
+    });
+    // A terminal sends its signals to all processes of a command. The supervisor tells the workers what to do.
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
+  } else {
+    process.on('SIGINT', () => stop()).on('SIGTERM', () => stop());
+    // A terminal that is closed sends SIGHUP, too.
+    process.on('SIGHUP', () => (onTerminal && !isatty(1) ? stop() : reload()));
+    if (process.env.npm_lifecycle_event !== undefined) followParent(() => stop());
+  }
+  return {
+    /** @param newStop called at each signal to stop. @param newReload called at each signal to reload. */
+    ready(newStop: () => void, newReload: () => void): void {
+      stop = newStop;
+      reload = newReload;
+      // The start has read the tokens, perhaps before they were changed.
+      if (reloadLater) reload();
+    },
+  };
+}
+
+/** Stops with the parent: npm passes on no signal by which it is ended itself. */
+function followParent(stop: () => void): void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    stop();
+  }, PARENT_CHECK).unref();
+}
+
+/** Makes a function that stops the service and ends the process; at its second call at once. */
+export function stopper(service: Service, log: Logger, drainSeconds: number): () => void {
+  const limit = drainSeconds * 1000 + STOP_LIMIT;
+  let stopping = false;
+  return () => {
+    if (stopping) {
+      if (cluster.isPrimary) log.warn('a second signal: what was still in flight is cut off');
+      return void endProcess(1);
+    }
+    stopping = true;
+    if (cluster.isPrimary) log.info({ drainSeconds }, 'stopping');
+    setTimeout(() => {
+      log.fatal(`the stop took longer than ${limit / 1000} s: what was still in flight is cut off`);
+      void endProcess(1);
+    }, limit);
+    service.stop().then(
+      () => {
+        if (cluster.isPrimary) log.info('stopped');
+        return endProcess(0);
+      },
+      (error: unknown) => {
+        log.fatal({ err: error }, 'the service did not stop in order');
+        return endProcess(1);
+      },
+    );
+  };
+}

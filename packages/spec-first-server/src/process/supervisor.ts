@@ -1,0 +1,143 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Logger } from 'pino';
+import type { Config } from './configuration.ts';
+import { order, type Report, type Started } from './messages.ts';
+import type { Service } from './service.ts';
+
+/** A worker that ends sooner after its start is replaced after a pause. Milliseconds. */
+const SHORT_LIFE = 10_000;
+
+/** The first pause, and how far doubling takes it. Milliseconds. */
+const FIRST_PAUSE = 500;
+const LONGEST_PAUSE = 30_000;
+
+/** How often each worker is asked for a sign of life, in milliseconds, and how often it may fail to answer. */
+const HEARTBEAT = 2_000;
+const MOST_MISSED = 5;
+
+/** How long a worker may take to report its metrics. Milliseconds. */
+const REPORT_TIMEOUT = 2_000;
+
+/**
+ * Starts as many processes as `WORKERS` says, which share the port. Replaces each one that ends or hangs: at once, or
+ * after a growing pause if it ended soon after its start. None of them outlives this process.
+ *
+ * @param env variables that the workers get besides those of this process.
+ * @throws {Error} with the reason, if one of the first workers cannot serve.
+ */
+export async function superviseWorkers(
+  config: Config,
+  env: Readonly<Record<string, string>>,
+  log: Logger,
+): Promise<Service> {
+  /** The workers that serve, each with the number of its heartbeats without an answer. */
+  const serving = new Map<Worker, number>();
+  let stopping = false;
+  let reloads = 0;
+  let pause = 0;
+  process.on('exit', () => {
+    for (const worker of workers()) worker.process.kill('SIGKILL');
+  });
+
+  const metrics = await openMetrics(config, serving);
+  const [started] = await Promise.all(Array.from({ length: config.WORKERS }, () => spawn(true)));
+  if (started === undefined) throw new Error('WORKERS must be 1 or more');
+  const heartbeat = setInterval(beat, HEARTBEAT);
+  return {
+    started: { ...started, metrics: metrics?.url },
+    async reload() {
+      reloads += 1;
+      for (const worker of serving.keys()) order(worker, 'reload');
+    },
+    async stop() {
+      stopping = true;
+      clearInterval(heartbeat);
+      await Promise.all(
+        workers().map(async (worker) => {
+          if (serving.has(worker)) order(worker, 'stop');
+          else worker.process.kill('SIGKILL');
+          await exitOf(worker);
+        }),
+      );
+      await metrics?.close();
+    },
+  };
+
+  /** Resolves once the new worker serves. A worker is replaced when it ends, except one of the `first` that never served. */
+  function spawn(first: boolean): Promise<Started> {
+    const born = performance.now();
+    const known = reloads;
+    const worker = cluster.fork(env);
+    let reason: string | undefined;
+    const start = Promise.withResolvers<Started>();
+    worker.on('message', (report: Report) => {
+      if (serving.has(worker)) serving.set(worker, 0);
+      if ('failed' in report) reason = report.failed;
+      if (!('started' in report)) return;
+      serving.set(worker, 0);
+      // It may have read the tokens before they changed.
+      if (known !== reloads) order(worker, 'reload');
+      if (!first) log.info({ worker: worker.process.pid }, 'another worker took its place');
+      start.resolve(report.started);
+    });
+    worker.once('exit', (code, signal) => {
+      const served = serving.delete(worker);
+      start.reject(new Error(reason ?? `A worker ended with ${signal ?? code} before it served.`));
+      if (stopping || (first && !served)) return;
+      pause = performance.now() - born > SHORT_LIFE ? 0 : Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
+      log.error({ worker: worker.process.pid, exit: signal ?? code, reason, pauseMs: pause }, 'a worker died');
+      setTimeout(() => {
+        if (!stopping) spawn(false).catch(() => undefined);
+      }, pause);
+    });
+    return start.promise;
+  }
+
+  /** Asks each worker for a sign of life, and ends those that have given none for long. */
+  function beat(): void {
+    for (const [worker, missed] of serving) {
+      if (missed >= MOST_MISSED) {
+        log.error({ worker: worker.process.pid, seconds: (missed * HEARTBEAT) / 1000 }, 'a worker hangs and is ended');
+        worker.process.kill('SIGKILL');
+      } else {
+        serving.set(worker, missed + 1);
+        order(worker, 'report');
+      }
+    }
+  }
+}
+
+const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
+
+const exitOf = (worker: Worker): Promise<void> =>
+  worker.isDead() ? Promise.resolve() : new Promise((resolve) => worker.once('exit', () => resolve()));
+
+/** Serves the sum of the metrics of all workers. A worker that does not report in time counts with its latest metrics. */
+async function openMetrics({ HOST, METRICS_PORT }: Config, serving: ReadonlyMap<Worker, number>) {
+  if (METRICS_PORT === undefined) return undefined;
+  const { createTotals, serveMetrics } = await import('./metrics.ts');
+  const totals = createTotals();
+  cluster.on('message', (worker, report: Report) => {
+    if ('metrics' in report && !worker.isDead()) totals.update(worker.id, report.metrics);
+  });
+  cluster.on('exit', ({ id }) => totals.retain(id));
+  return serveMetrics(HOST, METRICS_PORT, async () => {
+    await Promise.all([...serving.keys()].map(reported));
+    return totals.text();
+  });
+}
+
+/** Resolves once the worker has reported its metrics, has ended, or has had its time. */
+function reported(worker: Worker): Promise<void> {
+  return new Promise((resolve) => {
+    const settle = (): void => {
+      clearTimeout(timer);
+      worker.off('message', read).off('exit', settle);
+      resolve();
+    };
+    const read = (report: Report) => 'metrics' in report && settle();
+    const timer = setTimeout(settle, REPORT_TIMEOUT);
+    worker.on('message', read).once('exit', settle);
+    order(worker, 'report');
+  });
+}
