@@ -7,8 +7,8 @@ import { writeQuery, writeText } from './write-parameter.ts';
 export const TOKEN_PLACE = '<TOKEN>';
 
 /**
- * A shell line that sends the document's first request whose credentials are tokens, made of its examples (or of its
- * schemas, if what makes values from those is installed), with {@link TOKEN_PLACE} where a token belongs.
+ * A shell line that sends the document's first request whose credentials are tokens, made of its examples or its
+ * schemas, with {@link TOKEN_PLACE} where a token belongs.
  *
  * @param url where the document's paths start, without a slash at the end.
  * @returns `undefined` if there is no such request.
@@ -83,6 +83,6 @@ async function sampleOf(root: Json, schema: unknown): Promise<unknown> {
   const { example, examples } = follow(root, schema) ?? {};
   const shown = example ?? arrayAt(examples)[0];
   if (shown !== undefined || !isObject(schema)) return shown;
-  const sampler = await import('openapi-sampler').catch(() => undefined);
-  return sampler?.sample(schema, { skipReadOnly: true, quiet: true }, root);
+  const { sample } = await import('openapi-sampler');
+  return sample(schema, { skipReadOnly: true, quiet: true }, root);
 }

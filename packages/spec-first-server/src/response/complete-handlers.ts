@@ -7,11 +7,7 @@ import type { MockOptions } from './mock.ts';
 /** What becomes of an operation without a handler: the start fails, it answers 501, or it answers from the document. */
 export type WhenMissing = 'refuse' | '501' | 'mock';
 
-/**
- * The handlers with a stand-in for each one missing, and what is wrong with them.
- *
- * @throws {Error} if mocks are asked for, but what makes them is not installed.
- */
+/** The handlers with a stand-in for each one missing, and what is wrong with them. */
 export async function completeHandlers(
   document: Document,
   operations: readonly Operation[],
@@ -22,7 +18,7 @@ export async function completeHandlers(
   const missing = operations.filter(({ id }) => id !== '' && !Object.hasOwn(handlers, id));
   const known = new Set(operations.map(({ id }) => id));
   const unknown = Object.keys(handlers).filter((id) => !known.has(id));
-  const mock = when === 'mock' && missing.length > 0 ? await mockMaker() : undefined;
+  const mock = when === 'mock' && missing.length > 0 ? (await import('./mock.ts')).mock : undefined;
   const standIn = (operation: Operation) => mock?.(document, operation, mocking) ?? notImplemented(operation);
   const unserved = missing.map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
   const unused = unknown.map((id) => ({
@@ -40,13 +36,3 @@ const notImplemented =
   () => {
     throw new HttpError(501, `${id} has no handler yet`);
   };
-
-async function mockMaker() {
-  try {
-    return (await import('./mock.ts')).mock;
-  } catch (cause) {
-    throw new Error('MISSING_OPERATIONS=mock needs the development dependencies: run npm ci without --omit=dev', {
-      cause,
-    });
-  }
-}

@@ -45,7 +45,7 @@ export function failureReply(
     return { status, headers: { ...headers, 'Content-Type': errorBody.mediaType }, body: text };
   }
   let mismatch: string | undefined;
-  const shown = ({ source }: MediaType): Iterable<unknown> => examplesOf(answering.root, source).values();
+  const shown = (media: MediaType) => examplesOf(answering.root, media).map(({ value }) => value);
   for (const bodies of [(media: MediaType) => [made(media)], shown]) {
     for (const media of declared.media) {
       const range = media.type.includes('*');

@@ -1,13 +1,13 @@
-import { sample } from 'openapi-sampler';
-import { type Document, isObject, type Json } from '../document/document.ts';
-import type { AnyHandler, AnyRequest } from '../document/handler-types.ts';
+import type { Document, Json } from '../document/document.ts';
+import type { AnyHandler, AnyReply, AnyRequest } from '../document/handler-types.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { examplesOf } from './examples.ts';
-import { HttpError, InvalidReply } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
-import { BODILESS, checkReply } from './reply.ts';
+import { BODILESS, checkHeaders, checkReply, mismatchOf } from './reply.ts';
+import { bodiesOf, valuesOf } from './sample-values.ts';
 
 /** Marks an answer that no handler made. */
 const MOCK_HEADER = 'X-Mock';
@@ -17,53 +17,101 @@ export interface MockOptions {
   readonly errorBody: ErrorBody;
 }
 
+/** Something that a mock may show, and where the document gives it if it is an example. */
+type Candidate<T> = readonly [value: T, place?: string | undefined];
+
 /**
  * A handler that answers with what the document shows: an example of the response, or a value made from its schema. The
  * client may choose another declared response with `Prefer: code=404`, and a named example with `Prefer: example=name`
- * (RFC 7240). Where no answer is as the document declares it, the mock says so.
+ * (RFC 7240). The log names examples that do not fit their schema.
  */
 export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
-  return (request) => {
+  return (request): AnyReply => {
     const preferred = preferences(request.headers?.prefer);
-    const [status, response] = responseFor(operation, preferred.get('code'));
-    const media = BODILESS.has(status) ? undefined : mediaFor(response, request);
-    const headers = {
-      ...sampleHeaders(root, response),
-      [MOCK_HEADER]: 'true',
-      ...(preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') }),
-    };
+    const [status, declared] = responseFor(operation, preferred.get('code'));
+    const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
     const validator = validatorOf(operation);
-    let mismatch: unknown;
-    for (const body of media === undefined ? [undefined] : bodies(status, response, media, preferred.get('example'))) {
-      const reply = { status, headers, ...(media !== undefined && { contentType: concrete(media.type), body }) };
-      try {
-        checkReply(operation, validator, reply);
-        return reply;
-      } catch (error) {
-        if (!(error instanceof InvalidReply)) throw error;
-        mismatch ??= error.message;
-      }
-    }
-    throw new HttpError(501, `no answer could be made: give the response an example in the document (${mismatch})`);
+    const given = { [MOCK_HEADER]: 'true', ...applied(preferred) };
+    const wrong: string[] = [];
+    const headers = firstFitting(headerSets(declared), wrong, (set) => checkHeaders(validator, declared, set));
+    const reply = (body: unknown): AnyReply => ({
+      status,
+      headers: { ...headers, ...given },
+      ...(media !== undefined && { contentType: concrete(media.type), body }),
+    });
+    const shown =
+      media === undefined ? [[undefined] as const] : bodies(status, declared, media, preferred.get('example'));
+    const body = firstFitting(shown, wrong, (value) => checkReply(operation, validator, reply(value)));
+    const reason = wrong.length > 0 ? `examples that do not fit: ${wrong.join('; ')}` : undefined;
+    return { ...reply(body), reason };
   };
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
-  function* bodies(status: number, { key }: DeclaredResponse, media: MediaType, name: string | undefined) {
-    const examples = examplesOf(root, media.source);
+  function* bodies(
+    status: number,
+    { key }: DeclaredResponse,
+    media: MediaType,
+    name: string | undefined,
+  ): Generator<Candidate<unknown>> {
+    const examples = examplesOf(root, media);
     if (name !== undefined) {
-      const names = [...examples.keys()].filter(Boolean).join(', ') || 'none';
-      if (!examples.has(name)) {
+      const named = examples.find((example) => example.name === name);
+      const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
+      if (named === undefined) {
         throw new HttpError(400, `/header/Prefer example must be one of the declared examples: ${names}`);
       }
-      yield examples.get(name);
-      return;
+      return yield [named.value, named.pointer];
     }
     const declared = { operationId: operation.id, mediaType: media.type, schema: media.schema };
-    const failure = status < 400 ? [] : [errorBody.make({ status, message: 'a mocked failure' }, declared)];
-    yield* key === String(status) ? [...examples.values(), ...failure] : [...failure, ...examples.values()];
-    yield sampleBody(root, media);
+    if (status >= 400 && key !== String(status)) yield [errorBody.make({ status, message: MOCKED }, declared)];
+    for (const { value, pointer } of examples) yield [value, pointer];
+    if (status >= 400) yield [errorBody.make({ status, message: MOCKED }, declared)];
+    for (const value of bodiesOf(root, concrete(media.type), media)) yield [value];
+  }
+
+  /** Values for the headers that a response must have: the examples, then values of the schemas. */
+  function* headerSets({ headers }: DeclaredResponse): Generator<Candidate<Json>> {
+    const columns = headers
+      .filter(({ required }) => required)
+      .map((header) => ({
+        header,
+        values: [
+          ...examplesOf(root, header),
+          ...[...valuesOf(root, header.schema)].map((value) => ({ value, pointer: undefined })),
+        ],
+      }));
+    const rows = Math.max(1, ...columns.map(({ values }) => values.length));
+    for (let row = 0; row < rows; row += 1) {
+      const set = columns.map(({ header: { name }, values }) => [name, values[row % values.length]] as const);
+      yield [
+        Object.fromEntries(set.map(([name, shown]) => [name, shown?.value])),
+        set.flatMap(([, shown]) => shown?.pointer ?? []).join(', ') || undefined,
+      ];
+    }
   }
 }
+
+const MOCKED = 'a mocked failure';
+
+/** The first candidate that passes a check; `wrong` gets the examples that do not. @throws {HttpError} if none passes. */
+function firstFitting<T>(candidates: Iterable<Candidate<T>>, wrong: string[], check: (value: T) => void): T {
+  let first: string | undefined;
+  for (const [value, place] of candidates) {
+    try {
+      check(value);
+      return value;
+    } catch (error) {
+      const mismatch = mismatchOf(error);
+      if (mismatch === undefined) throw error;
+      first ??= place === undefined ? mismatch : `${place}: ${mismatch}`;
+      if (place !== undefined) wrong.push(`${place}: ${mismatch}`);
+    }
+  }
+  throw new HttpError(501, `no answer could be made: give the response an example in the document (${first})`);
+}
+
+const applied = (preferred: ReadonlyMap<string, string>) =>
+  preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') };
 
 function preferences(header: string | string[] | undefined): Map<string, string> {
   const known = String(header ?? '').matchAll(/(?:^|[,;\s])(code|example)\s*=\s*"?([^\s",;]+)"?/g);
@@ -96,21 +144,3 @@ const RANGES: Readonly<Record<string, string>> = { '*/*': 'application/json', 'a
 
 /** A media type that a range admits. */
 const concrete = (type: string): string => RANGES[type] ?? type.replace('text/*', 'text/plain').replace('/*', '/png');
-
-function sampleBody(root: Json, media: MediaType): unknown {
-  const value = sampleOf(root, media.schema);
-  return concrete(media.type).endsWith('json') || media.kind === 'text' || typeof value === 'string' ? value : '';
-}
-
-function sampleHeaders(root: Json, { headers }: DeclaredResponse): Json {
-  const required = headers.filter((header) => header.required);
-  return Object.fromEntries(
-    required.map(({ name, schema, source }) => [
-      name,
-      [...examplesOf(root, source).values()][0] ?? sampleOf(root, schema),
-    ]),
-  );
-}
-
-const sampleOf = (root: Json, schema: unknown): unknown =>
-  isObject(schema) ? sample(schema, { skipWriteOnly: true, quiet: true }, root) : {};

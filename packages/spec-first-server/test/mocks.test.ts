@@ -1,0 +1,135 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { serve, withFiles } from '../../../test/support/documents.ts';
+
+const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
+
+describe('a mock', () => {
+  const mocking = (responses: string, more = '') =>
+    withFiles(
+      {
+        'openapi.yaml': `${HEAD}paths:\n  /a:\n    get:\n      operationId: a\n      responses: ${responses}\n${more}`,
+      },
+      (folder) => serve(join(folder, 'openapi.yaml'), {}, { missing: 'mock' }),
+    );
+  const mocked = async (responses: string, more = '') => (await mocking(responses, more)).client;
+  const json = (media: string) => `{ '200': { description: it, content: { application/json: ${media} } } }`;
+
+  test('has no body where the status has none', async () => {
+    const client = await mocked(
+      '{ default: { description: any, content: { application/json: { schema: { type: object } } } } }',
+    );
+    for (const status of [204, 304]) await client.get('/a').set('Prefer', `code=${status}`).expect(status, '');
+  });
+
+  test('is JSON if the client has nothing against it, and something concrete of a range', async () => {
+    const content = 'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
+    const client = await mocked(`{ '200': { description: it, content: { ${content} } } }`);
+    await client.get('/a').expect(200, { n: 1 });
+    await client.get('/a').set('Accept', 'application/xml').expect(200).expect('Content-Type', 'application/xml');
+    const any = await mocked("{ '200': { description: it, content: { '*/*': { schema: { type: object } } } } }");
+    await any.get('/a').expect(200, {});
+    const image = await mocked("{ '200': { description: it, content: { 'image/*': {} } } }");
+    await image.get('/a').expect(200).expect('Content-Type', 'image/png');
+  });
+
+  test('shows the example that the client names', async () => {
+    const client = await mocked(json('{ examples: { one: { value: 1 }, two: { value: 2 } } }'));
+    await client.get('/a').expect(200, '1');
+    await client.get('/a').set('Prefer', 'example=two').expect(200, '2').expect('Preference-Applied', 'example=two');
+    const { body } = await client.get('/a').set('Prefer', 'example=three').expect(400);
+    expect(body.message).toBe('/header/Prefer example must be one of the declared examples: one, two');
+  });
+
+  test('of a failure says which status it is', async () => {
+    const media =
+      '{ schema: { type: object, required: [error], properties: { error: { type: integer } } }, example: { error: 503 } }';
+    const client = await mocked(
+      `{ '204': { description: it }, default: { description: fault, content: { application/json: ${media} } } }`,
+    );
+    const { body } = await client.get('/a').set('Prefer', 'code=404').expect(404);
+    expect(body).toMatchObject({ error: 404 });
+  });
+
+  test('has the headers that must be there, by their examples', async () => {
+    const headers = 'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
+    await (await mocked(`{ '204': { description: it, ${headers} } }`)).get('/a').expect(204).expect('X-Next', 'abc');
+  });
+
+  test.each([
+    '{ type: string, pattern: "^[A-Z]{3}-[0-9]{4}$" }',
+    '{ type: string, pattern: "^(?=.*[A-Z])(?=.*[0-9]).{8,}$" }',
+    '{ oneOf: [{ type: "null" }, { type: object, required: [n], properties: { n: { type: integer, minimum: 5 } } }] }',
+    '{ $ref: "#/components/schemas/Tree" }',
+    '{ $ref: "#/components/schemas/Linked" }',
+    '{ type: string, format: byte }',
+    '{ type: string, format: duration }',
+    '{ type: array, items: { type: integer, minimum: 1, maximum: 3 }, minItems: 3, uniqueItems: true }',
+    '{ type: array, items: { type: string }, minItems: 3, uniqueItems: true }',
+    '{ type: integer, minimum: 7, maximum: 12, multipleOf: 5 }',
+    '{ type: number, minimum: 0.05, exclusiveMaximum: 0.3, multipleOf: 0.1 }',
+    '{ type: array, contains: { const: 7 }, items: { type: integer }, minItems: 2 }',
+    '{ allOf: [{ type: object, required: [a], properties: { a: { type: integer } } }, { type: object, required: [b], properties: { b: { type: string, pattern: "^x+$" } } }] }',
+    '{ type: object, required: [a], properties: { a: { type: string }, b: { type: string, writeOnly: true } } }',
+    '{ type: string, not: { enum: [string] } }',
+  ])('is made for a response of %s', async (schema) => {
+    const components = `components:
+  schemas:
+    Tree: { type: object, required: [id, children], properties: { id: { type: integer }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } } } }
+    Linked: { type: object, required: [value], properties: { value: { type: string }, next: { $ref: "#/components/schemas/Linked" } } }
+`;
+    await (await mocked(json(`{ schema: ${schema} }`), components)).get('/a').expect(200);
+  });
+
+  test.each([
+    ['application/x-ndjson', /^\{"n":\d+\}\n$/],
+    ['application/xml', /<n>0<\/n>/],
+    ['text/csv', /^$/],
+  ])('is made for %s', async (type, text) => {
+    const schema = '{ type: object, xml: { name: it }, required: [n], properties: { n: { type: integer } } }';
+    const client = await mocked(`{ '200': { description: it, content: { ${type}: { schema: ${schema} } } } }`);
+    const response = await client
+      .get('/a')
+      .buffer(true)
+      .parse((body, done) => {
+        let read = '';
+        body.on('data', (chunk) => {
+          read += chunk;
+        });
+        body.on('end', () => done(null, read));
+      })
+      .expect(200);
+    expect(response.body).toMatch(text);
+  });
+
+  test('is an image for image/png', async () => {
+    const schema = '{ type: string, format: binary, minLength: 10 }';
+    const client = await mocked(`{ '200': { description: it, content: { image/png: { schema: ${schema} } } } }`);
+    const { body } = await client.get('/a').expect(200).expect('Content-Type', 'image/png');
+    expect(body.subarray(1, 4).toString()).toBe('PNG');
+  });
+
+  test('passes over examples that do not fit, and the log says which and where', async () => {
+    const schema = 'schema: { type: object, required: [n], properties: { n: { type: integer } } }';
+    const { client, lines } = await mocking(
+      json(`{ ${schema}, examples: { bad: { value: {} }, good: { value: { n: 1 } } } }`),
+    );
+    await client.get('/a').expect(200, { n: 1 });
+    expect(lines.at(-1)?.reason).toBe(
+      "examples that do not fit: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: a answered 200: /body/n must have required property 'n'",
+    );
+    const named = await client.get('/a').set('Prefer', 'example=bad').expect(501);
+    expect(named.body.message).toContain('/examples/bad: a answered 200: /body/n must have');
+    const only = await mocking(json(`{ ${schema}, example: { n: x } }`));
+    await only.client.get('/a').expect(200);
+    expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
+  });
+
+  test('that cannot be made says so, and what would help', async () => {
+    const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
+    const { body } = await client.get('/a').expect(501);
+    expect(body.message).toMatch(
+      /^no answer could be made: give the response an example in the document \(a answered 200: \/body must be/,
+    );
+  });
+});
