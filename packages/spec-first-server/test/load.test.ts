@@ -93,12 +93,13 @@ test('anchors are replaced by pointers, also those of dynamic references', async
 });
 
 test('OpenAPI 3.0 is upgraded', async () => {
-  const body =
-    '{ type: object, properties: { n: { type: integer, nullable: true, minimum: 1, exclusiveMinimum: true } } }';
+  const either = '{ nullable: true, oneOf: [{ type: integer }, { type: boolean }] }';
+  const count = '{ type: integer, nullable: true, minimum: 1, exclusiveMinimum: true }';
+  const body = `{ type: object, properties: { either: ${either}, n: ${count} } }`;
   const text = `openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { content: { application/json: { schema: ${body} } } }\n      responses: { ${OK} }\n`;
   await withFiles({ 'openapi.yaml': text }, async (folder) => {
     const { client } = await serve(join(folder, 'openapi.yaml'), { a: echo });
-    await client.post('/a').send({ n: null }).expect(200);
+    await client.post('/a').send({ n: null, either: null }).expect(200);
     await client.post('/a').send({ n: 1 }).expect(400);
     await client.post('/a').send({ n: 2 }).expect(200);
   });

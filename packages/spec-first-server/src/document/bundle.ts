@@ -67,7 +67,7 @@ class Bundler {
       members.$ref = members.$dynamicRef;
     }
     const place = typeof members.$ref === 'string' ? this.#place(members.$ref, from, at) : undefined;
-    if (place === `#${at}`) return this.#drawIn(members, from, at);
+    if (place === `#${at}`) return this.#replace(members, from, at);
     if (place !== undefined) members.$ref = place;
     for (const [key, item] of Object.entries(members)) {
       if (typeof item !== 'object' || item === null || isData(key, item, at)) continue;
@@ -82,7 +82,7 @@ class Bundler {
   }
 
   /** Replaces a reference by the part of another file that it leads to. Members beside `$ref` take precedence. */
-  #drawIn({ $ref, ...siblings }: Members, from: Place, at: string): unknown {
+  #replace({ $ref, ...siblings }: Members, from: Place, at: string): unknown {
     const origin = this.#target(String($ref), from);
     this.#origins.set(at, origin);
     const target = valueAt(this.#files.get(origin.file), origin.pointer);
@@ -99,7 +99,7 @@ class Bundler {
     return { file, pointer: anchors.get(pointer) ?? pointer };
   }
 
-  /** The `$ref` of the document that a reference becomes; `#` and `at` if its target is to be drawn in. */
+  /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
   #place(ref: string, from: Place, at: string): string | undefined {
     if (isUrl(ref)) return this.#problem(from, `$ref: ${ref} is not fetched: only files are read`);
     const origin = this.#target(ref, from);

@@ -4,8 +4,8 @@ import addFormats from 'ajv-formats';
 const ajv = new Ajv2020();
 addFormats.default(ajv);
 
-/** Formats of the OpenAPI registry that are checked, or say nothing that could be. */
+/** Formats of the OpenAPI registry. Each is checked, or restricts nothing. */
 const OPENAPI = new Set(['int32', 'int64', 'float', 'double', 'byte', 'binary', 'password']);
 
-/** Whether values are checked against a format; one that is not known is an annotation (JSON Schema). */
+/** Whether a format is known. An unknown format is an annotation (JSON Schema 2020-12, Validation §7.2.3). */
 export const knownFormat = (format: string): boolean => OPENAPI.has(format) || ajv.formats[format] !== undefined;

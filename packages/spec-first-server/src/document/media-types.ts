@@ -5,12 +5,12 @@ import { saysMoreThanString, typesOf } from './schema.ts';
 export type BodyKind = 'json' | 'text' | 'form' | 'multipart' | 'stream';
 
 export interface MediaType {
-  /** As the document writes it, a range such as `image/*` included. */
+  /** As the document writes it. May be a range such as `image/*`. */
   readonly type: string;
   readonly kind: BodyKind;
-  /** A Schema Object, `true` and `false` included (JSON Schema 2020-12 §4.3.2); `undefined` where there is none. */
+  /** A Schema Object, which may be `true` or `false` (JSON Schema 2020-12 §4.3.2), or `undefined`. */
   readonly schema: unknown;
-  /** Whether the schema asks for more than text or bytes of any kind. */
+  /** Whether the schema restricts more than text or bytes of any kind do. */
   readonly constrained: boolean;
   readonly pointer: string;
   /** The Media Type Object itself, for its examples. */
@@ -62,7 +62,7 @@ export function mediaTypeFor(media: readonly MediaType[], contentType: string): 
   return fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
 }
 
-/** Whether a media type has the parameters that the declared one names, but for a charset. */
+/** Whether a media type has the parameters of the declared one. The charset is not compared. */
 function hasParameters(contentType: string, declared: string): boolean {
   const given = parametersOfType(contentType);
   return [...parametersOfType(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);

@@ -1,4 +1,4 @@
-/** Path templates (OpenAPI 3.1 §4.8.8.2): `/plants/{id}`, also with text around a parameter, `/plants/{id}.json`. */
+// Path templates (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}` and `/plants/{id}.json`.
 
 const PARAMETER = /(\{[^{}]*\})/;
 const isParameter = (part: string): boolean => PARAMETER.test(part);
@@ -10,7 +10,7 @@ export const parameterNames = (template: string): string[] =>
 /** A template without the names of its parameters: templates of the same shape match the same paths. */
 export const pathShape = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}');
 
-/** A template in the syntax of `find-my-way`, whose own names and signs must not meet with the document's. */
+/** A template in the syntax of `find-my-way`. Parameters get names that the library accepts. */
 export function routerPath(template: string): string {
   return template
     .split('/')
@@ -23,7 +23,7 @@ export function routerPath(template: string): string {
     .join('/');
 }
 
-/** An expression for paths that are known to fit a template: its groups are the parameters' texts, still encoded. */
+/** Matches a path that the router found for a template. The groups are the texts of the parameters, percent-encoded. */
 export function pathPattern(template: string): RegExp {
   const segments = template.split('/').map((segment) => {
     if (!isParameter(segment)) return '[^/]*';

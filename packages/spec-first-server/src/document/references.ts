@@ -49,30 +49,23 @@ export function anchorsIn(value: unknown, at = '', found = new Map<string, strin
   return found;
 }
 
+/** Where a schema stands. */
+const SCHEMA = new RegExp(
+  [
+    '/(schema|items|contains|not|if|then|else|propertyNames|(additional|unevaluated)(Properties|Items))$',
+    '/(properties|patternProperties|dependentSchemas|\\$defs|schemas|mapping)/[^/]+$',
+    '/(allOf|anyOf|oneOf|prefixItems)/\\d+$',
+  ].join('|'),
+);
+
 /** The group of `components` in which an object that is referenced at a pointer belongs, if there is one. */
 export function componentGroup(at: string): string | undefined {
-  return GROUPS.find(([places]) => places.test(at))?.[1];
+  if (SCHEMA.test(at)) return 'schemas';
+  if (at.endsWith('/requestBody')) return 'requestBodies';
+  const [container = ''] = at.split('/').slice(-2);
+  if (container === 'paths' || container === 'webhooks') return 'pathItems';
+  return ['parameters', 'responses', 'headers', 'examples', 'links'].includes(container) ? container : undefined;
 }
-
-const GROUPS: readonly (readonly [RegExp, string])[] = [
-  [
-    new RegExp(
-      [
-        '/(schema|items|contains|not|if|then|else|propertyNames|(additional|unevaluated)(Properties|Items))$',
-        '/(properties|patternProperties|dependentSchemas|\\$defs|components/schemas|mapping)/[^/]+$',
-        '/(allOf|anyOf|oneOf|prefixItems)/\\d+$',
-      ].join('|'),
-    ),
-    'schemas',
-  ],
-  [/\/parameters\/[^/]+$/, 'parameters'],
-  [/\/requestBody$/, 'requestBodies'],
-  [/\/responses\/[^/]+$/, 'responses'],
-  [/\/headers\/[^/]+$/, 'headers'],
-  [/\/examples\/[^/]+$/, 'examples'],
-  [/\/links\/[^/]+$/, 'links'],
-  [/^\/(paths|webhooks)\/[^/]+$/, 'pathItems'],
-];
 
 function decoded(text: string): string {
   try {

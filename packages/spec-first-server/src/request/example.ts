@@ -3,15 +3,15 @@ import type { MediaType } from '../document/media-types.ts';
 import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
 import { writeQuery, writeText } from './write-parameter.ts';
 
-/** Stands in an example where a token belongs. */
+/** Stands in an example for a token. */
 export const TOKEN_PLACE = '<TOKEN>';
 
 /**
- * A shell line that sends the document's first request whose credentials are tokens, made of its examples or its
- * schemas, with {@link TOKEN_PLACE} where a token belongs.
+ * A curl command for the first operation of the document that needs a token, with {@link TOKEN_PLACE} in its place. Values
+ * are the examples of the document, or generated from its schemas.
  *
- * @param url where the document's paths start, without a slash at the end.
- * @returns `undefined` if there is no such request.
+ * @param url the base URL of the document's paths, without a slash at the end.
+ * @returns `undefined` if no operation needs a token.
  */
 export async function exampleLine(
   { root }: Document,
@@ -59,7 +59,7 @@ export async function exampleLine(
   ].join(' ');
 }
 
-/** An argument of a POSIX shell (Shell Command Language §2.2.2). */
+/** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 async function mediaExample(root: Json, { source, schema }: MediaType): Promise<unknown> {

@@ -1,12 +1,12 @@
 import type { Parameter } from '../document/operations.ts';
 import { stringifyJson } from '../json/exact.ts';
 
-/** What stands between the values of a query parameter that is not exploded, percent-encoded. */
+/** The delimiters of query parameters that are not exploded, percent-encoded. By default a comma. */
 const DELIMITERS: Readonly<Record<string, string>> = { spaceDelimited: '%20', pipeDelimited: '%7C' };
 
 /**
- * The `name=value` pairs of a query that carry a parameter's value by its `style` and `explode` (OpenAPI 3.1
- * §4.8.12.2), percent-encoded. Objects within objects and lists of the `deepObject` style are written as they are read.
+ * Writes a parameter's value as `name=value` pairs of a query, by `style` and `explode` (OpenAPI 3.1 §4.8.12.2).
+ * Percent-encoded. Nested objects and arrays of the `deepObject` style are written as they are read.
  */
 export function writeQuery({ name, style, explode, json }: Parameter, value: unknown): string[] {
   if (json) return [pair(name, stringifyJson(value) ?? '')];
@@ -23,9 +23,9 @@ export function writeQuery({ name, style, explode, json }: Parameter, value: unk
 }
 
 /**
- * The text that carries the value of a parameter in a path, a header or a cookie, by its `style` and `explode`.
+ * Writes a parameter's value as the text in a path, a header or a cookie, by `style` and `explode`.
  *
- * @param encode how each part is made safe for its place.
+ * @param encode escapes a part for its place.
  */
 export function writeText(
   { name, style, explode, json }: Parameter,
@@ -48,7 +48,7 @@ const isComposite = (value: unknown): value is object => typeof value === 'objec
 const scalar = (value: unknown): string =>
   typeof value === 'string' ? value : value === null ? '' : (stringifyJson(value) ?? '');
 
-/** The items of a list, or the names and values of an object by turns. */
+/** The items of a list, or the names and values of an object, alternating. */
 const flat = (value: object): string[] => (Array.isArray(value) ? value : Object.entries(value).flat()).map(scalar);
 
 const pair = (name: string, text: string): string => `${encodeURIComponent(name)}=${encodeURIComponent(text)}`;
