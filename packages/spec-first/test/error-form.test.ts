@@ -1,0 +1,99 @@
+import { expect, test } from '@jest/globals';
+import { errorsFile } from '../src/error-form.ts';
+
+/** The line of `make` for a document whose one error response has this schema. */
+function made(schema: object, schemas: object = {}): string {
+  const content = { 'application/json': { schema } };
+  const responses = { '200': { description: 'Done.' }, default: { description: 'An error.', content } };
+  const root = {
+    openapi: '3.1.0',
+    paths: { '/a': { get: { operationId: 'getA', responses } } },
+    components: { schemas },
+  };
+  return /^ {2}make: .*$/m.exec(errorsFile({ file: 'openapi.yaml', root }))?.[0].trim() ?? '';
+}
+
+const text = { type: 'string' };
+const integer = { type: 'integer' };
+
+test.each<[title: string, schema: object, expected: string]>([
+  [
+    'maps status and message to the required properties',
+    { type: 'object', required: ['error', 'message'], properties: { error: integer, message: text, hint: text } },
+    'make: ({ status, message }) => ({ error: status, message }),',
+  ],
+  [
+    'fills optional properties when none is required',
+    { properties: { documentation_url: text, message: text, status: integer } },
+    'make: ({ status, message }) => ({ message, status }),',
+  ],
+  [
+    'writes a code that is text',
+    { required: ['code', 'detail'], properties: { code: text, detail: text } },
+    'make: ({ status, message }) => ({ code: String(status), detail: message }),',
+  ],
+  [
+    'writes constants, the first value of an enumeration, dates and flags',
+    {
+      required: ['kind', 'level', 'at', 'success', 'type', 'message'],
+      properties: {
+        kind: { const: "it's" },
+        level: { enum: ['high', 'low'] },
+        at: { type: 'string', format: 'date-time' },
+        success: { type: 'boolean' },
+        type: { type: 'string', format: 'uri' },
+        message: text,
+      },
+    },
+    "make: ({ message }) => ({ kind: 'it\\'s', level: 'high', at: new Date().toISOString(), success: false, type: 'about:blank', message }),",
+  ],
+  [
+    'writes objects inside objects, and lists with as many items as they need',
+    {
+      required: ['error', 'links'],
+      properties: {
+        error: { $ref: '#/components/schemas/Inner' },
+        links: { type: 'array', items: text },
+      },
+    },
+    'make: ({ status, message }) => ({ error: { code: status, errors: [{ message }] }, links: [] }),',
+  ],
+  [
+    'merges allOf and takes the first of several alternatives',
+    {
+      allOf: [
+        { type: 'object', required: ['code'], properties: { code: integer } },
+        { oneOf: [{ required: ['reason'], properties: { reason: text } }, { required: ['other'] }] },
+      ],
+    },
+    'make: ({ status, message }) => ({ code: status, reason: message }),',
+  ],
+  ['writes a text', text, 'make: ({ message }) => (message),'],
+  [
+    'quotes names that are no identifiers',
+    { required: ['error-message'], properties: { 'error-message': text } },
+    "make: ({ message }) => ({ 'error-message': message }),",
+  ],
+])('%s', (_, schema, expected) => {
+  const Inner = {
+    type: 'object',
+    required: ['code', 'errors'],
+    properties: {
+      code: integer,
+      errors: { type: 'array', minItems: 1, items: { required: ['message'], properties: { message: text } } },
+    },
+  };
+  expect(made(schema, { Inner })).toBe(expected);
+});
+
+test('ends where a schema contains itself', () => {
+  const schemas = { Cause: { required: ['cause'], properties: { cause: { $ref: '#/components/schemas/Cause' } } } };
+  expect(made({ $ref: '#/components/schemas/Cause' }, schemas)).toMatch(/^make: \(\) => \(\{ cause: .*\}\),$/);
+});
+
+test('makes problem details where the document declares no error body', () => {
+  const root = { openapi: '3.1.0', paths: {} };
+  const file = errorsFile({ file: 'openapi.yaml', root });
+  expect(file).toContain("mediaType: 'application/problem+json'");
+  expect(file).toContain('make: ({ status, message }) => ({ status, title: message })');
+});
