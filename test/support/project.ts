@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, existsSync, mkdtempSync, readFileSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 
 const original = join(import.meta.dirname, '../..');
@@ -15,6 +15,26 @@ export function copyProject(): string {
   for (const file of String(list).split('\0')) {
     if (file === '' || file === 'node_modules' || !existsSync(join(original, file))) continue;
     cpSync(join(original, file), join(folder, file));
+  }
+  symlinkSync(join(original, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** The command line of the tools, as an argument of Node. */
+export const SPEC_FIRST = join(original, 'packages/spec-first/src/main.ts');
+
+/** Makes a project of these files in a new folder, with the compiler options and the packages of this one. */
+export function makeProject(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'project-'));
+  const tsconfig = {
+    extends: join(original, 'tsconfig.json'),
+    compilerOptions: { typeRoots: [join(original, 'node_modules/@types')] },
+    include: ['src'],
+  };
+  const all = { 'package.json': '{ "type": "module" }', 'tsconfig.json': JSON.stringify(tsconfig), ...files };
+  for (const [name, text] of Object.entries(all)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
   }
   symlinkSync(join(original, 'node_modules'), join(folder, 'node_modules'));
   return folder;

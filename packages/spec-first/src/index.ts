@@ -1,3 +1,4 @@
+export { type CheckedDocument, checkDocument } from './check.ts';
 export { run as generate } from './generate.ts';
-export { type Finding, type LintResult, lintDocument } from './lint.ts';
+export { type LintResult, lintDocument } from './lint.ts';
 export { generateTypes } from './types.ts';

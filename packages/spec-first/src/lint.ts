@@ -1,95 +1,67 @@
 import { relative } from 'node:path';
 import type { NormalizedProblem } from '@redocly/openapi-core';
+import { positionsOf } from 'spec-first-server';
 
-/** What a linter has to say about one place of a document. Lines and columns count from 1. */
-export interface Finding {
-  /** Relative to the working directory; a file that the document references, where the fault is there. */
-  readonly file: string;
-  readonly line: number;
-  readonly column: number;
-  /** The name of a Redocly rule, or `document` where the document cannot be read at all. */
-  readonly rule: string;
-  readonly message: string;
-  readonly severity: 'error' | 'warning';
-}
-
+/** What the linter says about a document. */
 export interface LintResult {
-  /** Errors and warnings in the order in which they were found; empty for a clean document. */
-  readonly findings: readonly Finding[];
-  /** Absolute paths of all files that were read or were to be read: the ones to watch. */
-  readonly files: readonly string[];
+  /** The number of warnings. */
+  readonly count: number;
+  /** The warnings as `file:line:column rule message`. Reads the files again: ask for it only to print it. */
+  describe(): readonly string[];
 }
 
-/**
- * Rules of Redocly's that are graded otherwise here. An operationId is what types and handlers go by. What is a matter of
- * taste keeps no document from being served.
- */
-const GRADES = {
-  'operation-operationId': 'error',
-  'operation-summary': 'warn',
-  'security-defined': 'warn',
-  'no-empty-servers': 'warn',
-  'no-server-trailing-slash': 'warn',
-  'no-path-trailing-slash': 'warn',
-} as const;
-
-/** Findings that concern webhooks, which are not served. */
-const ofWebhooks = ({ ruleId, location }: NormalizedProblem): boolean =>
-  ruleId in GRADES && location[0]?.pointer?.startsWith('#/webhooks/') === true;
-
-/**
- * Lints an OpenAPI document and the files that it references under Redocly's recommended rules, graded for a server. A
- * document that cannot be read is a finding too, never a throw.
- */
+/** Lints an OpenAPI document and the files that it references by Redocly's recommended rules. Webhooks are left out. */
 export async function lintDocument(file: string): Promise<LintResult> {
-  const { BaseResolver, createConfig, getLineColLocation, lint } = await import('@redocly/openapi-core');
-  const config = await createConfig({ extends: ['recommended'], rules: GRADES });
-  const resolver = new BaseResolver(config.resolve);
-  const findingOf = ({ ruleId, message, suggest, severity, location: [location] }: NormalizedProblem): Finding => {
-    const place = location && getLineColLocation(location);
-    const better = suggest[0] === undefined ? '' : ` Did you mean ${suggest[0]}?`;
-    return {
-      file: relative('', place?.source.absoluteRef ?? file),
-      line: place?.start.line ?? 1,
-      column: place?.start.col ?? 1,
-      rule: ruleId,
-      message: oneLine(message + better),
-      severity: severity === 'warn' ? 'warning' : 'error',
-    };
-  };
-  let findings: Finding[];
+  const { createConfig, lint } = await import('@redocly/openapi-core');
+  const config = await createConfig({ extends: ['recommended'] });
+  let problems: readonly NormalizedProblem[] = [];
   try {
-    const problems = await lint({ ref: file, config, externalRefResolver: resolver });
-    findings = problems.filter((problem) => problem.ignored !== true && !ofWebhooks(problem)).map(findingOf);
-  } catch (error) {
-    findings = [unreadable(file, error)];
+    problems = await lint({ ref: file, config });
+  } catch {
+    // The document cannot be read. The check of the document says why.
   }
-  const distinct = new Map(findings.map((finding) => [describeFinding(finding), finding]));
-  return { findings: [...distinct.values()], files: [...resolver.getFiles()] };
-}
-
-/** `file:line:column rule message`, with a mark on what is only a warning. */
-export function describeFinding({ file, line, column, rule, message, severity }: Finding): string {
-  return `${file}:${line}:${column} ${rule} ${message}${severity === 'warning' ? ' (warning)' : ''}`;
-}
-
-/** A syntax error knows its place; for anything else the top of the file has to do. */
-function unreadable(file: string, error: unknown): Finding {
-  const place: { line?: unknown; col?: unknown } = typeof error === 'object' && error !== null ? error : {};
-  const number = (value: unknown) => (typeof value === 'number' && value > 0 ? value : 1);
+  const distinct = new Map(
+    problems
+      .filter(({ ignored, location: [location] }) => !ignored && !location?.pointer?.startsWith('#/webhooks/'))
+      .map((problem) => [
+        `${problem.location[0]?.source.absoluteRef} ${problem.location[0]?.pointer} ${textOf(problem)}`,
+        problem,
+      ]),
+  );
   return {
-    file: relative('', file),
-    line: number(place.line),
-    column: number(place.col),
-    rule: 'document',
-    message: oneLine(error instanceof Error ? error.message : String(error)),
-    severity: 'error',
+    count: distinct.size,
+    describe: () => describe(file, [...distinct.values()]),
   };
 }
 
-/** Without line breaks, and without the place that a parser adds. */
-const oneLine = (text: string): string =>
-  text
-    .replace(/ in "[^"]*" \(\d+:\d+\)/, '')
-    .replace(/\s+/g, ' ')
-    .trim();
+/** Redocly's own positions take seconds in a large document: it counts lines from the start for each of them. */
+function describe(file: string, problems: readonly NormalizedProblem[]): string[] {
+  const places = problems.map(({ location: [location] }) => ({
+    file: relative('', location?.source.absoluteRef ?? file),
+    pointer: location?.pointer ?? '',
+  }));
+  const positions = positionsOf(places);
+  return problems.map((problem, index) => `${positions[index]} ${textOf(problem)}`);
+}
+
+function textOf({ ruleId, message, suggest: [better] }: NormalizedProblem): string {
+  const hint = better === undefined ? '' : ` Did you mean ${better}?`;
+  return `${ruleId} ${message}${hint}`.replace(/\s+/g, ' ').trim();
+}
+
+/** The rule whose messages say more than the server's about the same place. */
+const CLEARER = /^\S+ struct /;
+
+/**
+ * Replaces problems of the server's check by what the linter says about the same line, where that is clearer.
+ *
+ * @param problems lines `file:line:column message`.
+ */
+export function withLintMessages(problems: readonly string[], lint: LintResult): string[] {
+  const clearer = lint.describe().filter((warning) => CLEARER.test(warning));
+  const byLine = Map.groupBy(clearer, lineIn);
+  return [...new Set(problems.flatMap((problem) => byLine.get(lineIn(problem)) ?? [problem]))];
+}
+
+/** `file:line` of a line `file:line:column message`. */
+const lineIn = (text: string): string => /^.*?:\d+(?=:\d+ )/.exec(text)?.[0] ?? text;

@@ -15,8 +15,8 @@ import { FILE } from './schema-types.ts';
 /** Stands for `#` in the name of an operation: openapi-typescript would read the rest of the name as a pointer. */
 const HASH = '\uE000';
 
-/** Writes the names of operations back that {@link simplifyDocument} changed. */
-export const restoreNames = (types: string): string => types.replaceAll(HASH, '#');
+/** Restores the names that {@link simplifyDocument} changed. TypeScript prints the character as an escape sequence. */
+export const restoreNames = (types: string): string => types.replaceAll(/\uE000|\\uE000/g, '#');
 
 /** Rewrites what openapi-typescript reads in another way than the server, outside of schemas. */
 export function simplifyDocument(root: Json, operations: readonly Operation[]): void {

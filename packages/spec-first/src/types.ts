@@ -3,6 +3,9 @@ import { schemaTypes } from './schema-types.ts';
 import { restoreNames, simplifyDocument } from './simplify-document.ts';
 import { simplifySchemas } from './simplify-schemas.ts';
 
+/** The path of the generated file in a project. */
+export const TYPES = 'generated/openapi.ts';
+
 const HEADER = `/**
  * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
  */

@@ -5,7 +5,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
 import { freePort } from '../../../test/support/free-port.ts';
-import { copyProject, end, get, groupRuns, placeOf, poll, type Running, start } from '../../../test/support/project.ts';
+import {
+  end,
+  get,
+  groupRuns,
+  makeProject,
+  placeOf,
+  poll,
+  type Running,
+  SPEC_FIRST,
+  start,
+} from '../../../test/support/project.ts';
 
 /** A document with two operations, one of which greets with `word`. */
 const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
@@ -33,43 +43,39 @@ paths:
         '404': { description: No farewell }
 `;
 
-const backend = (operation: string, handler = '', top = '') => `
-import type { defaults, operations, security } from '../../../test/generated/openapi.ts';
-import { implement } from '../../../test/scripts/operations.ts';
-${top}
-export const openBackend = async (..._: unknown[]) => ({
-  place: 'nowhere',
-  ready: async () => undefined,
-  waiting: () => 0,
-  close: async () => undefined,
-  handlers: implement<{ operations: Pick<operations, '${operation}'>; security: security; defaults: defaults }>({
-    ${handler}
-  }),
-});
+const MAIN = `import { serve } from 'spec-first-server';
+import { open } from './backend.ts';
+
+await serve({ open });
 `;
-const handlers = (greet: string, top?: string) => backend('greet', `async greet() {\n      ${greet}\n    },`, top);
+
+const backend = (operation: string, handler = '', top = '') => `
+import type { Handlers } from '../generated/openapi.ts';
+${top}
+const handlers: Pick<Handlers, '${operation}'> = {
+  ${handler}
+};
+export const open = () => ({ handlers });
+`;
+const handlers = (greet: string, top?: string) => backend('greet', `async greet() {\n    ${greet}\n  },`, top);
 
 const SERVED = /^Served\. .*$/m;
-const NOT_SERVED = '^Not served: the last good version answers on\\.$';
+const NOT_SERVED = '^Not served: the last good version still answers\\.$';
 
 const folders: string[] = [];
 const files = () => {
-  const folder = copyProject();
+  const folder = makeProject({ 'src/main.ts': MAIN, 'src/backend.ts': backend('forget') });
   folders.push(folder);
-  // What the project has for another document is no part of what is checked.
-  const tsconfig = JSON.parse(readFileSync(join(folder, 'tsconfig.json'), 'utf8'));
-  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ ...tsconfig, include: ['src/main.ts'] }));
-  writeFileSync(join(folder, 'src/backend.ts'), backend('forget'));
   return {
     folder,
     path: (name: string) => join(folder, name),
     write: (name: string, text: string) => writeFileSync(join(folder, name), text),
   };
 };
-const dev = async (folder: string) => {
+const dev = async (folder: string, ...args: string[]) => {
   const port = await freePort();
   return {
-    loop: start(folder, ['scripts/dev.ts'], { LOG_LEVEL: 'error', PORT: String(port) }),
+    loop: start(folder, [SPEC_FIRST, 'dev', ...args], { LOG_LEVEL: 'error', PORT: String(port) }),
     url: `http://127.0.0.1:${port}/v1`,
   };
 };
@@ -113,14 +119,21 @@ describe('npm run dev', () => {
     end(loop);
   });
 
-  test('serves the document at once and names what is left to write, with its place', async () => {
+  test('serves the document at once and names the operations without a handler, with their places and the command for stubs', async () => {
     expect(loop.output()).toContain(
       [
         'Left to write, mocked until then:',
         `openapi.yaml:${placeOf(path('openapi.yaml'), 'get:')} operation greet has no handler`,
         'openapi.yaml:18:5 operation leave has no handler',
+        'To write stubs: npm run stub -- greet leave',
         '',
       ].join('\n'),
+    );
+  });
+
+  test('names a type error with its place and its source line', async () => {
+    await loop.said(
+      /^The types do not fit:\nsrc\/backend\.ts:4:7 TS2741 .*forget.*\n {4}const handlers: Pick<Handlers, 'forget'> = \{$/m,
     );
   });
 
@@ -131,26 +144,24 @@ describe('npm run dev', () => {
     expect((await get(`${url}/farewell`, { Prefer: 'code=404' })).status).toBe(404);
   });
 
-  test('follows a save of the document, with its types', async () => {
+  test('follows a save of the document: types and server; says nothing twice', async () => {
     await following(() => write('openapi.yaml', contract('hi')));
     await greets('"hi"', 'true');
     expect(readFileSync(path('generated/openapi.ts'), 'utf8')).toContain('"application/json": "hi"');
+    expect(loop.output()).not.toContain('Left to write');
   });
 
-  test('shows a mistake with its place and rule, answers on, and recovers when it is mended', async () => {
+  test('shows an error of the document with its place, serves the last good version, and recovers when it is fixed', async () => {
     const fault = contract('oops').replace('operationId: leave', 'operationId: greet');
-    const duplicate = `^openapi\\.yaml:19:7 operation-operationId-unique [\\s\\S]*${NOT_SERVED}`;
+    const duplicate = `^openapi\\.yaml:19:7 operationId greet is also that of get /greeting\n${NOT_SERVED}`;
     await following(() => write('openapi.yaml', fault), new RegExp(duplicate, 'm'));
-    await following(
-      () => write('openapi.yaml', '{'),
-      new RegExp(`^openapi\\.yaml:\\d+:\\d+ document [\\s\\S]*${NOT_SERVED}`, 'm'),
-    );
+    await following(() => write('openapi.yaml', '{'), new RegExp(`^openapi\\.yaml:\\d+:\\d+ .*\n${NOT_SERVED}`, 'm'));
     expect((await greeting()).text).toBe('"hi"');
     await following(() => write('openapi.yaml', contract('mended')));
     await greets('"mended"', 'true');
   });
 
-  test('follows an editor that puts a new file in the place of the old one', async () => {
+  test('follows an editor that replaces the file by a new one', async () => {
     await following(() => {
       write('openapi.yaml~', contract('renamed'));
       renameSync(path('openapi.yaml~'), path('openapi.yaml'));
@@ -158,8 +169,11 @@ describe('npm run dev', () => {
     await greets('"renamed"', 'true');
   });
 
-  test('follows a file that the document references since its last save, even one that comes later', async () => {
-    const unresolved = new RegExp(`^openapi\\.yaml:15:23 no-unresolved-refs [\\s\\S]*${NOT_SERVED}`, 'm');
+  test('follows a file that the last save references, also one that is created later', async () => {
+    const unresolved = new RegExp(
+      `^openapi\\.yaml:15:\\d+ .* parts/greeting\\.yaml cannot be read\n${NOT_SERVED}`,
+      'm',
+    );
     await following(() => write('openapi.yaml', contract('', '{ $ref: parts/greeting.yaml }')), unresolved);
     await following(() => {
       mkdirSync(path('parts'));
@@ -170,39 +184,35 @@ describe('npm run dev', () => {
     await greets('"other part"', 'true');
   });
 
-  test('says what the compiler misses', async () => {
-    await loop.said(/^The types do not fit:\nsrc\/backend\.ts:\d+:\d+ TS\d+ .*forget/m);
-  });
-
-  test('follows handlers, and names only what is still left', async () => {
+  test('follows handlers, and names only the operations without one', async () => {
     await following(() => {
       write('openapi.yaml', contract('', '{ type: string }'));
       write('src/backend.ts', handlers("return { status: 200, body: 'served' };"));
-    }, /^Left to write, mocked until then:\n\S+ operation leave has no handler\nServed\. /m);
+    }, /^Left to write, mocked until then:\n\S+ operation leave has no handler\nTo write stubs: npm run stub -- leave\nServed\. /m);
     await greets('"served"');
     await loop.said(/^The types fit\.$/m);
   });
 
-  test('keeps the last good server when a handler has a syntax error or cannot be loaded, and says where', async () => {
+  test('keeps the last good server when a handler has a syntax error or throws while loading, and says where', async () => {
     await following(
       () => write('src/backend.ts', handlers('return = {};')),
-      new RegExp(`src/backend\\.ts:12\n[\\s\\S]*${NOT_SERVED}`, 'm'),
+      new RegExp(`src/backend\\.ts:6\n[\\s\\S]*${NOT_SERVED}`, 'm'),
     );
     await following(
       () => write('src/backend.ts', handlers('', "throw new Error('no thanks');")),
-      new RegExp(`no thanks\n.*src/backend\\.ts:4:7[\\s\\S]*${NOT_SERVED}`, 'm'),
+      new RegExp(`src/backend\\.ts:3\n[\\s\\S]*no thanks[\\s\\S]*${NOT_SERVED}`, 'm'),
     );
     expect((await greeting()).text).toBe('"served"');
   });
 
-  test('gives up on a start that hangs when something newer is saved', async () => {
+  test('ends a start that hangs when something newer is saved', async () => {
     write('src/backend.ts', handlers('', 'await new Promise(() => setInterval(() => 0, 1e6));'));
     await pause(500);
     await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")));
     await greets('"newer"');
   });
 
-  test('ends no server that serves by the time at which its start would be given up', async () => {
+  test('does not end a slow start that serves in time', async () => {
     const slow = (text: string) => {
       const top = `import { writeFileSync } from 'node:fs'; writeFileSync('slow-${text}', '');
 await new Promise((done) => setTimeout(done, 1200));`;
@@ -225,14 +235,14 @@ await new Promise((done) => setTimeout(done, 1200));`;
     expect((await greeting()).text).toBe('"last"');
   });
 
-  test('has refused no connection and cut off no answer all the while', async () => {
+  test('has refused no connection and cut off no response meanwhile', async () => {
     await polled.stop();
     expect(polled.failures).toEqual([]);
     expect([...polled.answers.keys()].filter((answer) => !answer.startsWith('200 '))).toEqual([]);
     expect(polled.answers.size).toBeGreaterThanOrEqual(8);
   });
 
-  test('ends with everything it started when Ctrl-C reaches all of it', async () => {
+  test('ends with all its processes when Ctrl-C reaches all of them', async () => {
     process.kill(-(loop.child.pid ?? 0), 'SIGINT');
     expect(await loop.exit).toBe(0);
     expect(groupRuns(loop)).toBe(false);
@@ -257,7 +267,7 @@ describe('npm run dev with a server that ends', () => {
     expect((await get(`${started.url}/farewell`)).status).toBe(200);
     // Whoever starts from here on ends at its first answer.
     const polled = poll(`${started.url}/greeting`);
-    await loop.said(/^The server ended soon after its start\.\nNot served: mend it and save\.$/m);
+    await loop.said(/^The server ended soon after its start\.\nNot served: fix the error and save\.$/m);
     await polled.stop();
     loop.forget();
     write('src/backend.ts', handlers("return { status: 200, body: 'mended' };"));
@@ -266,17 +276,16 @@ describe('npm run dev with a server that ends', () => {
   });
 });
 
-describe('npm run dev with a document that is broken', () => {
-  const { folder, path, write } = files();
+describe('npm run dev with a missing document', () => {
+  const { folder, write } = files();
   let loop: Running;
   afterAll(() => end(loop));
 
-  test('waits until it is mended, and ends on SIGTERM with everything it started', async () => {
-    rmSync(path('openapi.yaml'));
+  test('waits until the error is fixed, and ends on SIGTERM with all its processes', async () => {
     const started = await dev(folder);
     loop = started.loop;
-    await loop.said(/^Not served: mend it and save\.$/m);
-    expect(loop.output()).toMatch(/^openapi\.yaml:1:1 document /m);
+    await loop.said(/^Not served: fix the error and save\.$/m);
+    expect(loop.output()).toMatch(/^openapi\.yaml cannot be read/m);
     write('openapi.yaml', contract('hello'));
     await loop.said(SERVED);
     expect((await get(`${started.url}/greeting`)).text).toBe('"hello"');
@@ -285,7 +294,7 @@ describe('npm run dev with a document that is broken', () => {
     expect(groupRuns(loop)).toBe(false);
   });
 
-  test('leaves nothing behind when it is killed', async () => {
+  test('leaves no process behind when it is killed', async () => {
     ({ loop } = await dev(folder));
     await loop.said(SERVED);
     loop.child.kill('SIGKILL');
@@ -295,16 +304,16 @@ describe('npm run dev with a document that is broken', () => {
 });
 
 describe('the command line of npm run dev', () => {
-  const project = join(import.meta.dirname, '../../..');
+  const { folder } = files();
 
-  test('refuses what it does not know, and says what is right', async () => {
-    const loop = start(project, ['scripts/dev.ts', '--fast']);
-    expect(await loop.exit).toBe(1);
+  test('rejects unknown options with exit code 2', async () => {
+    const loop = start(folder, [SPEC_FIRST, 'dev', '--fast']);
+    expect(await loop.exit).toBe(2);
     expect(loop.output()).toContain("Unknown option '--fast'");
   });
 
-  test('refuses a wrong variable', async () => {
-    const loop = start(project, ['scripts/dev.ts'], { PORT: 'x' });
+  test('rejects a wrong variable', async () => {
+    const loop = start(folder, [SPEC_FIRST, 'dev'], { PORT: 'x' });
     expect(await loop.exit).toBe(1);
     expect(loop.output()).toContain('PORT is "x", but must be an integer');
   });

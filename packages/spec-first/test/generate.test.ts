@@ -62,7 +62,7 @@ const PLANT = `Plant:
 `;
 
 describe('npm run generate', () => {
-  test('writes the same types for a document in several files each time, wherever it stands', () => {
+  test('writes the same types for a document in several files each time, in whatever folder', () => {
     const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT };
     inFolder(files, (folder) => {
       expect(generate(folder)).toMatchObject({
@@ -81,11 +81,11 @@ describe('npm run generate', () => {
     });
   });
 
-  test('says with --check what is stale and how to mend it, and writes nothing', () => {
+  test('with --check, shows the difference and the command that updates the types, and writes nothing', () => {
     inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, (folder) => {
       expect(generate(folder, '--check')).toMatchObject({
         status: 1,
-        stderr: expect.stringContaining('is missing: run "npm run generate"'),
+        stderr: expect.stringContaining('is missing. Run "npm run generate"'),
       });
       expect(existsSync(join(folder, TYPES))).toBe(false);
       generate(folder);
@@ -99,12 +99,12 @@ describe('npm run generate', () => {
       expect(stdout).toMatch(/^\+ {13}name\?: boolean;$/m);
       expect(stdout).toMatch(/^- {13}name\?: string;$/m);
       expect(stdout).not.toContain('operations');
-      expect(stderr).toContain('is stale, openapi.yaml says otherwise: run "npm run generate" and commit the result');
+      expect(stderr).toContain('is stale: openapi.yaml has changed. Run "npm run generate" and commit the result.');
       expect(typesIn(folder)).toBe(types);
     });
   });
 
-  test('names file, line, column and rule of an error, in a referenced file too, and leaves the types as they are', () => {
+  test('names file, line and column of an error, in a referenced file too, and leaves the types unchanged', () => {
     const files = {
       'openapi.yaml': SMALL.replace('      summary: Lists plants.\n', ''),
       'schemas/plant.yaml': PLANT.replace('type: object', 'type: objekt'),
@@ -113,67 +113,85 @@ describe('npm run generate', () => {
     inFolder(files, (folder) => {
       const { status, stderr } = generate(folder);
       expect(status).toBe(1);
-      expect(stderr).toContain(
-        'openapi.yaml:7:5 operation-summary Operation object should contain `summary` field. (warning)\n',
-      );
-      expect(stderr).toMatch(/^schemas\/plant\.yaml:2:9 struct `type` can be one of .* Did you mean object\?$/m);
-      expect(stderr).toContain(`openapi.yaml has an error, ${TYPES} stays as it is`);
+      expect(stderr).toMatch(/^schemas\/plant\.yaml:2:3 struct `type` can be one of .* Did you mean object\?$/m);
+      expect(stderr).toContain(`openapi.yaml has 1 error. ${TYPES} is unchanged.`);
       expect(typesIn(folder)).toBe('// as before\n');
     });
   });
 
   test.each([
-    ['text that is no YAML', 'openapi: 3.1.0\npaths: [\n', 'openapi.yaml:3:1 document unexpected end of the stream'],
-    ['a reference to nothing', SMALL, "openapi.yaml:15:23 no-unresolved-refs Can't resolve $ref: ENOENT"],
+    ['text that is not YAML', 'openapi: 3.1.0\npaths: [\n', 'openapi.yaml:3:1 '],
+    ['a reference to a missing file', SMALL, 'openapi.yaml:15:'],
     [
-      'an operation without a name',
-      SMALL.replace('operationId: listPlants', 'x-a: b'),
-      'openapi.yaml:7:5 operation-operationId ',
+      'an operationId that appears twice',
+      `${HEAD}paths: { /a: { get: &get { operationId: a, responses: { '204': { description: A. } } }, put: *get } }\n`,
+      'operationId a is also that of get /a\n',
     ],
-  ])('stops at %s', (_, text, finding) => {
+  ])('stops at %s', (_, text, message) => {
     inFolder({ 'openapi.yaml': text }, (folder) => {
-      expect(generate(folder)).toMatchObject({ status: 1, stderr: expect.stringContaining(finding) });
+      expect(generate(folder)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
       expect(existsSync(join(folder, TYPES))).toBe(false);
     });
   });
 
-  test('takes what is a matter of taste for no fault, and says nothing of webhooks, which are not served', () => {
+  test('accepts what the server serves: unknown keywords in schemas, boolean schemas, any operationId', () => {
+    const text = `${HEAD}paths:
+  /plants/:
+    get:
+      operationId: list all
+      parameters: [{ name: any, in: query, schema: true }]
+      responses: { '200': { description: It., content: { application/json: { schema: { nullable: true, myKeyword: 5 } } } } }
+    put:
+      operationId: plants#put
+      requestBody: { content: { application/json: { schema: true } } }
+      responses: { '204': { description: It. } }
+`;
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      const { status, stderr } = generate(folder);
+      expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('nullable') });
+      for (const id of ['list all', 'plants#put']) expect(typesIn(folder)).toContain(`    "${id}": {`);
+    });
+  });
+
+  test('counts the warnings of the linter, and shows each with --all; webhooks are left out', () => {
     const text = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
 paths: { /plants/: { get: { operationId: listPlants, responses: { '200': { description: Plants. }, '400': { description: None. } } } } }
 webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
 `;
     inFolder({ 'openapi.yaml': text }, (folder) => {
-      const { status, stderr } = generate(folder);
+      expect(generate(folder)).toMatchObject({
+        status: 0,
+        stderr: 'openapi.yaml has 4 warnings of the linter. "npm run generate -- --all" shows all.\n',
+      });
+      const { status, stderr } = generate(folder, '--all');
       expect(status).toBe(0);
-      const rules = ['no-empty-servers', 'no-path-trailing-slash', 'operation-summary', 'security-defined'];
-      expect(
-        stderr
-          .match(/^openapi\.yaml:\d+:\d+ [\w-]+ .*\(warning\)$/gm)
-          ?.map((line) => line.split(' ')[1])
-          .sort(),
-      ).toEqual(rules);
-      expect(stderr.trim().split('\n')).toHaveLength(rules.length);
+      expect(stderr.match(/^openapi\.yaml:\d+:\d+ [\w-]+(?= .*$)/gm)?.map((line) => line.split(' ')[1])).toEqual([
+        'no-empty-servers',
+        'no-path-trailing-slash',
+        'operation-summary',
+        'security-defined',
+      ]);
     });
   });
 
-  test('shows warnings and goes on, for the document that OPENAPI_FILE in .env names, with no paths in it', () => {
+  test('reads the document that OPENAPI_FILE in .env names, also without paths', () => {
     const text = HEAD.replace(', identifier: MIT', '');
     inFolder({ 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' }, (folder) => {
-      const { status, stderr } = generate(folder);
-      expect(stderr).toMatch(/^garden\.yaml:2:\d+ info-license-strict .* \(warning\)\n$/);
+      const { status, stderr } = generate(folder, '--all');
+      expect(stderr).toMatch(/^garden\.yaml:2:\d+ info-license-strict .*\n$/);
       expect(status).toBe(0);
       expect(typesIn(folder)).toMatch(/export interface operations \{\n\}\n.*\nexport interface security \{\n\}\n/);
     });
   });
 
-  test('stops at a file .env that cannot be read', () => {
+  test('stops if .env cannot be read', () => {
     inFolder({ 'openapi.yaml': SMALL, '.env/text': '' }, (folder) => {
       expect(generate(folder)).toEqual({ status: 1, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
     });
   });
 
-  test('refuses flags that it does not know and explains those that it does', () => {
+  test('rejects unknown flags with exit code 2 and explains the known ones', () => {
     inFolder({}, (folder) => {
       expect(generate(folder, '--chek')).toMatchObject({ status: 2, stderr: expect.stringContaining("'--chek'") });
       expect(generate(folder, 'openapi.yaml').status).toBe(2);
@@ -312,8 +330,8 @@ export const neither: Reply = { ...common, pair: [1], born: 'today', next: [] };
 export default claims;
 `;
 
-describe('the types', () => {
-  test('say what the server does with integers, files, directions, defaults, credentials and tuples', () => {
+describe('the generated types', () => {
+  test('describe integers, files, readOnly, writeOnly, defaults, credentials and tuples as the server treats them', () => {
     const project = {
       extends: resolve('tsconfig.json'),
       compilerOptions: { typeRoots: [resolve('node_modules/@types')], incremental: false },
@@ -327,7 +345,7 @@ describe('the types', () => {
     };
     inFolder(files, (folder) => {
       symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-      expect(generate(folder)).toMatchObject({ status: 0, stderr: '' });
+      expect(generate(folder).status).toBe(0);
       expect(run(folder, 'node_modules/typescript/bin/tsc', '-p', '.')).toMatchObject({ status: 0, stdout: '' });
       expect(typesIn(folder)).not.toContain('grown');
     });

@@ -1,0 +1,37 @@
+import {
+  type Document,
+  DocumentError,
+  describeFindings,
+  type Finding,
+  loadDocument,
+  operationsOf,
+  prove,
+  securitySchemesOf,
+} from 'spec-first-server';
+
+/** What the start would say about a document. Each entry is `file:line:column message`. */
+export interface CheckedDocument {
+  /** Why the server cannot serve the document. */
+  readonly problems: readonly string[];
+  /** What the document declares and the server does not enforce. */
+  readonly notices: readonly string[];
+  /** Absolute paths of all files that the document consists of, also of missing ones. */
+  readonly files: readonly string[];
+}
+
+/** Checks a document as the start of the server does, but for what depends on handlers and verifiers. */
+export async function checkDocument(file: string): Promise<CheckedDocument> {
+  try {
+    const document = await loadDocument(file);
+    const schemes = new Set(Object.keys(securitySchemesOf(document.root)));
+    const { problems, notices } = prove(document, operationsOf(document), schemes);
+    const { files = [] } = document;
+    return { problems: linesOf(document, problems), notices: linesOf(document, notices), files };
+  } catch (error) {
+    if (!(error instanceof DocumentError)) throw error;
+    return { problems: error.message.split('\n'), notices: [], files: error.files };
+  }
+}
+
+const linesOf = (document: Document, findings: readonly Finding[]): readonly string[] =>
+  findings.length === 0 ? [] : describeFindings(document, findings).split('\n');

@@ -1,0 +1,36 @@
+import cluster, { type Worker } from 'node:cluster';
+import type { Order, Report, Started } from 'spec-first-server';
+
+export type Server = Worker;
+
+/** Makes `src/main.ts` the program of servers. Each server is a cluster worker: two of them can share the port. */
+export function prepareServers(): void {
+  // Each server accepts its own connections. Connections that this process passed on would be lost with a server.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  cluster.setupPrimary({ exec: 'src/main.ts', args: [] });
+}
+
+export const startServer = (env: Readonly<Record<string, string>>): Server => cluster.fork(env);
+
+/** Resolves once the server serves, or to `undefined` if it ends before. Says why it cannot start. */
+export function startOf(server: Server, say: (text: string) => void): Promise<Started | undefined> {
+  return new Promise((done) => {
+    server.on('message', (report: Report) => {
+      if ('started' in report) done(report.started);
+      if ('failed' in report) say(report.failed);
+    });
+    server.once('exit', () => done(undefined));
+  });
+}
+
+/** Lets a server finish its requests and end. */
+export function stopServer(server: Server): void {
+  server.send('stop' satisfies Order, () => undefined);
+}
+
+export function killServer(server: Server): void {
+  server.process.kill('SIGKILL');
+}
+
+/** All servers that run. */
+export const servers = (): Server[] => Object.values(cluster.workers ?? {}).filter((server) => server !== undefined);
