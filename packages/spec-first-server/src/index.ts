@@ -45,10 +45,10 @@ export async function createApp(options: AppOptions): Promise<Express> {
 
 // For tools: what follows is for the package `spec-first`, which reads documents and starts servers. It may change.
 
-export { prove } from './document/check.ts';
+export { checkDocument } from './document/check.ts';
 export { arrayAt, follow, isObject, type Json, objectAt, token } from './document/document.ts';
 export { isFile, kindOf } from './document/media-types.ts';
-export { METHODS, type Operation, operationsOf, securitySchemesOf } from './document/operations.ts';
+export { METHODS, type Operation, operationsOf } from './document/operations.ts';
 export { describeFindings, positionsOf } from './document/positions.ts';
 export { alternatives, eachSchema, parts } from './document/schema.ts';
 export { hasCredentials, readConfig } from './process/configuration.ts';

@@ -1,16 +1,15 @@
 import {
+  checkDocument,
   type Document,
   DocumentError,
   describeFindings,
   type Finding,
   loadDocument,
   operationsOf,
-  prove,
-  securitySchemesOf,
 } from 'spec-first-server';
 
 /** What the start would say about a document. Each entry is `file:line:column message`. */
-export interface CheckedDocument {
+export interface CheckedFile {
   /** Why the server cannot serve the document. */
   readonly problems: readonly string[];
   /** What the document declares and the server does not enforce. */
@@ -19,12 +18,11 @@ export interface CheckedDocument {
   readonly files: readonly string[];
 }
 
-/** Checks a document as the start of the server does, but for what depends on handlers and verifiers. */
-export async function checkDocument(file: string): Promise<CheckedDocument> {
+/** Checks a document as the start of the server does, except what depends on handlers and verifiers. */
+export async function checkFile(file: string): Promise<CheckedFile> {
   try {
     const document = await loadDocument(file);
-    const schemes = new Set(Object.keys(securitySchemesOf(document.root)));
-    const { problems, notices } = prove(document, operationsOf(document), schemes);
+    const { problems, notices } = checkDocument(document, operationsOf(document));
     const { files = [] } = document;
     return { problems: linesOf(document, problems), notices: linesOf(document, notices), files };
   } catch (error) {

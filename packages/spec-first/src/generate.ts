@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { diff, parseArgs, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
-import { checkDocument } from './check.ts';
+import { checkFile } from './check.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
 import { counted, remarks } from './remarks.ts';
 import { generateTypes, TYPES } from './types.ts';
@@ -43,7 +43,7 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function generate(file: string, { check = false, all = false }): Promise<number> {
   const started = performance.now();
-  const [{ problems, notices }, lint] = await Promise.all([checkDocument(file), lintDocument(file)]);
+  const [{ problems, notices }, lint] = await Promise.all([checkFile(file), lintDocument(file)]);
   if (problems.length > 0) {
     const lines = withLintMessages(problems, lint);
     console.error(lines.join('\n'));

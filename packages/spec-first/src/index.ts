@@ -1,4 +1,4 @@
-export { type CheckedDocument, checkDocument } from './check.ts';
+export { type CheckedFile, checkFile } from './check.ts';
 export { run as generate } from './generate.ts';
 export { type LintResult, lintDocument } from './lint.ts';
 export { generateTypes } from './types.ts';

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { banner, type Started } from 'spec-first-server';
-import { checkDocument } from '../check.ts';
+import { checkFile } from '../check.ts';
 import { lintDocument, withLintMessages } from '../lint.ts';
 import { remarks } from '../remarks.ts';
 import { generateTypes, TYPES } from '../types.ts';
@@ -69,7 +69,7 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
 
   async function serve(since: number): Promise<void> {
     saves.renew();
-    const { problems, notices, files } = await checkDocument(file);
+    const { problems, notices, files } = await checkFile(file);
     saves.renew(files);
     if (savedAt !== undefined || stopping) return;
     if (problems.length > 0) return notServed(withLintMessages(problems, await lintDocument(file)).join('\n'));
