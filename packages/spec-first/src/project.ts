@@ -1,8 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { type Document, loadDocument, objectAt } from 'spec-first-server';
+import { checkFile } from './check.ts';
 import { errorsFile } from './error-form.ts';
-import { describeFinding, lintDocument } from './lint.ts';
+import { lintDocument, withLintMessages } from './lint.ts';
 import { generateTypes } from './types.ts';
 
 type Files = Map<string, string | Buffer>;
@@ -16,9 +17,8 @@ const templates = join(import.meta.dirname, '../templates');
  */
 export async function projectFiles(folder: string, named: string | undefined): Promise<Files> {
   const file = named ?? join(templates, 'books/openapi.yaml');
-  const { findings } = await lintDocument(file);
-  const errors = findings.filter(({ severity }) => severity === 'error');
-  if (errors.length > 0) throw new Error(errors.map(describeFinding).join('\n'));
+  const { problems } = await checkFile(file);
+  if (problems.length > 0) throw new Error(withLintMessages(problems, await lintDocument(file)).join('\n'));
   const document = await loadDocument(file);
 
   const documents = documentFiles(file, document);
