@@ -6,7 +6,6 @@ import { writeDocument } from './document.ts';
 import type { Flags } from './flags.ts';
 import { measure, measureCeiling } from './measure.ts';
 import { killAll, splitCores } from './processes.ts';
-import { progressOn } from './progress.ts';
 import { format, type Results } from './results.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -20,12 +19,11 @@ export async function benchmark(flags: Flags): Promise<Results> {
     for (const event of ['beforeExit', 'exit', 'SIGHUP', 'SIGINT', 'SIGTERM']) process.removeAllListeners(event);
   }
   const folder = temporaryFolder();
-  const progress = progressOn(process.stderr);
   // Several processes need several cores. Then the load shares the cores with them.
   const cores = flags.kind === 'workers' ? undefined : splitCores();
   const plan = { ...flags, starts: flags.kind === 'paths' ? 3 : 1, folder, cores };
-  const ceiling = await measureCeiling(plan, progress);
-  const runs = await withContenders(flags.kind, folder, (contenders) => measure(contenders, plan, progress));
+  const ceiling = await measureCeiling(plan);
+  const runs = await withContenders(flags.kind, folder, (contenders) => measure(contenders, plan));
   return {
     format,
     kind: flags.kind,
@@ -85,13 +83,9 @@ async function withContenders<Result>(
   switch (kind) {
     case 'contest': {
       const file = await document(1);
-      const all = (['in memory', 'a commit per request'] as const).flatMap((kept) => [
-        rival('Express', kept, file),
-        rival('Express + EOV', kept, file),
-        rival('Express + openapi-backend', kept, file),
-        rival('Fastify + openapi-glue', kept, file),
-      ]);
-      return use([...all, service({})]);
+      const names = ['Express', 'Express + EOV', 'Express + openapi-backend', 'Fastify + openapi-glue'] as const;
+      const kinds = ['in memory', 'a commit per request'] as const;
+      return use([...kinds.flatMap((kept) => names.map((name) => rival(name, kept, file))), service({})]);
     }
     case 'paths': {
       const contenders: Contender[] = [];
@@ -109,7 +103,10 @@ async function withContenders<Result>(
         const contenders = [expressOnPostgres(await postgres.createDatabase())];
         for (const workers of [1, 2]) {
           const databaseUrl = await postgres.createDatabase();
-          contenders.push(service({ name: 'SQLite', workers }), service({ name: 'PostgreSQL', workers, databaseUrl }));
+          contenders.push(
+            service({ name: 'This service on SQLite', workers }),
+            service({ name: 'This service on PostgreSQL', workers, databaseUrl }),
+          );
         }
         return await use(contenders);
       } finally {

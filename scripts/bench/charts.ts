@@ -1,4 +1,4 @@
-import { type Chart, draw, type Group } from './chart.ts';
+import { type Bar, type Chart, draw, type Row } from './chart.ts';
 import { bestPeer, isBare, isOurs } from './report.ts';
 import {
   figure,
@@ -33,32 +33,20 @@ function throughput(results: Results): Chart {
   const connections = runs[0]?.connections;
   const alike = runs.filter((run) => run.connections === connections);
   const bare = alike.find(isBare);
-  const group = (heading: string, members: readonly Run[]): Group => ({
-    heading,
-    rows: members.map((run) => {
-      const value = figure(run, 'throughput');
-      const ratio = bare === undefined ? '' : ` · ${times(value, figure(bare, 'throughput'))}`;
-      return {
-        name: run.name,
-        figures: `${integer(value)}${ratio}`,
-        ours: isOurs(run),
-        bars: [bar(run, 'throughput')],
-      };
-    }),
-  });
+  const groups = Map.groupBy(alike, ({ kept }) =>
+    kept === 'in memory' ? 'In memory: lost when the process ends' : 'On disk before the answer',
+  );
   return {
     title: 'Plants stored per second',
     subtitle: `POST /plants over ${over(connections)}. ×: as many as Express alone in memory. More is better.`,
-    groups: [
-      group(
-        'In memory: lost when the process ends',
-        alike.filter((run) => run.kept === 'in memory'),
-      ),
-      group(
-        'On disk before the answer',
-        alike.filter((run) => run.kept !== 'in memory'),
-      ),
-    ],
+    groups: [...groups].map(([heading, members]) => ({
+      heading,
+      rows: members.map((run) => {
+        const value = figure(run, 'throughput');
+        const ratio = bare === undefined ? '' : ` · ${times(value, figure(bare, 'throughput'))}`;
+        return row(run, run.name, `${integer(value)}${ratio}`, bar(run, 'throughput'));
+      }),
+    })),
     oneScale: true,
     notes: [
       onDisk,
@@ -85,12 +73,12 @@ function latency(results: Results): Chart {
       heading: over(connections),
       rows: shown
         .filter((run) => run.connections === connections)
-        .map((run) => ({
-          name: `${run.name}, ${run.kept === 'in memory' ? 'in memory' : 'on disk'}`,
-          figures: `p50 ${milliseconds(figure(run, 'p50'))} · p99 ${milliseconds(figure(run, 'p99'))} ms`,
-          ours: isOurs(run),
-          bars: [bar(run, 'p50'), bar(run, 'p99')],
-        })),
+        .map((run) => {
+          const name = `${run.name}, ${run.kept === 'in memory' ? 'in memory' : 'on disk'}`;
+          const [p50, p99] = [bar(run, 'p50'), bar(run, 'p99')];
+          const figures = `p50 ${milliseconds(p50.median)} · p99 ${milliseconds(p99.median)} ms`;
+          return row(run, name, figures, p50, p99);
+        }),
     })),
     oneScale: false,
     notes: ['Each group has a scale of its own.', onDisk, ...source(results)],
@@ -104,12 +92,10 @@ function paths(results: Results): Chart {
     rows: runs.map((run) => {
       const { median: rate, range } = bar(run, 'throughput');
       const start = (median(run.started) / 1000).toFixed(2);
-      return {
-        name: run.name,
-        figures: `${integer(cost(rate))} µs · starts in ${start} s`,
-        ours: isOurs(run),
-        bars: [{ median: cost(rate), range: [cost(range[1]), cost(range[0])] as const }],
-      };
+      return row(run, run.name, `${integer(cost(rate))} µs · starts in ${start} s`, {
+        median: cost(rate),
+        range: [cost(range[1]), cost(range[0])],
+      });
     }),
   }));
   return {
@@ -127,19 +113,21 @@ function workers(results: Results): Chart {
     subtitle: `POST /plants over ${over(results.runs[0]?.connections)} on ${results.machine.cores} cores, which the load shares. More is better.`,
     groups: [...Map.groupBy(results.runs, (run) => run.name)].map(([heading, runs]) => ({
       heading,
-      rows: runs.map((run) => ({
-        name: run.workers === 1 ? '1 process' : `${run.workers} processes`,
-        figures: integer(figure(run, 'throughput')),
-        ours: run.workers > 1,
-        bars: [bar(run, 'throughput')],
-      })),
+      rows: runs.map((run) => {
+        const name = run.workers === 1 ? '1 process' : `${run.workers} processes`;
+        return row(run, name, integer(figure(run, 'throughput')), bar(run, 'throughput'));
+      }),
     })),
     oneScale: true,
     notes: [`${onDisk} PostgreSQL: fsync=on.`, ...source(results)],
   };
 }
 
-function bar(run: Run, name: keyof Round) {
+function row(run: Run, name: string, figures: string, ...bars: readonly Bar[]): Row {
+  return { name, figures, ours: isOurs(run), bars };
+}
+
+function bar(run: Run, name: keyof Round): Bar {
   return { median: figure(run, name), range: range(run, name) };
 }
 

@@ -1,46 +1,38 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 
-type Json = Record<string, unknown>;
+interface Document {
+  readonly paths?: Readonly<Record<string, object>>;
+  readonly components?: { readonly schemas?: Readonly<Record<string, object>> };
+}
 
 /**
- * Writes the contract of this project, with `paths` path items instead of its own one, half of them before `/plants`
- * and half behind it in the document as in the alphabet, so that `/plants` costs what an average path costs. Each
- * further one is an operation with a schema of its own. The server is "/", since express-openapi-validator misreads
- * server variables and would then check nothing.
+ * Writes the plant store's document with `paths` path items. `/plants` is in the middle of them, in the document and in
+ * the alphabet, so that it costs what an average path costs. Each other path has an operation and a schema of its own.
+ * The server is "/", because express-openapi-validator misreads server variables and then checks nothing.
  *
- * @param source an OpenAPI document that has `/plants`
+ * @param source an OpenAPI document with the path `/plants`
  * @param target the JSON file to write
  * @param paths at least 1
  */
 export async function writeDocument(source: string, target: string, paths: number): Promise<void> {
-  const document: unknown = parse(await readFile(source, 'utf8'));
-  if (!isObject(document) || !isObject(document.paths) || !isObject(document.components)) {
-    throw new Error(`${source} has no paths and components, so it is not the plant store's document.`);
-  }
-  if (document.paths['/plants'] === undefined) {
-    throw new Error(`${source} has no path /plants, which is what the benchmark calls.`);
-  }
+  const document: Document = parse(await readFile(source, 'utf8'));
+  const plants = document.paths?.['/plants'];
+  if (plants === undefined) throw new Error(`${source} has no path /plants, which the benchmark calls.`);
   const before = Array.from({ length: Math.ceil((paths - 1) / 2) }, (_, index) => `garden${index}`);
-  const behind = Array.from({ length: Math.floor((paths - 1) / 2) }, (_, index) => `weed${index}`);
-  const schemas = isObject(document.components.schemas) ? document.components.schemas : {};
+  const after = Array.from({ length: Math.floor((paths - 1) / 2) }, (_, index) => `weed${index}`);
+  const items = (names: readonly string[]) => names.map((name) => [`/${name}/{id}/notes`, pathItem(name)]);
+  const schemas = Object.fromEntries([...before, ...after].map((name) => [name, schema(name)]));
   const wide = {
     ...document,
     servers: [{ url: '/' }],
-    paths: Object.fromEntries([
-      ...before.map((name) => [`/${name}/{id}/notes`, pathItem(name)]),
-      ['/plants', document.paths['/plants']],
-      ...behind.map((name) => [`/${name}/{id}/notes`, pathItem(name)]),
-    ]),
-    components: {
-      ...document.components,
-      schemas: { ...schemas, ...Object.fromEntries([...before, ...behind].map((name) => [name, schema(name)])) },
-    },
+    paths: Object.fromEntries([...items(before), ['/plants', plants], ...items(after)]),
+    components: { ...document.components, schemas: { ...document.components?.schemas, ...schemas } },
   };
   await writeFile(target, JSON.stringify(wide));
 }
 
-function pathItem(name: string): Json {
+function pathItem(name: string): object {
   const content = { 'application/json': { schema: { $ref: `#/components/schemas/${name}` } } };
   return {
     parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }],
@@ -53,7 +45,7 @@ function pathItem(name: string): Json {
   };
 }
 
-function schema(name: string): Json {
+function schema(name: string): object {
   return {
     type: 'object',
     required: ['author', 'text'],
@@ -63,8 +55,4 @@ function schema(name: string): Json {
       stars: { type: 'integer', minimum: 1, maximum: 5 },
     },
   };
-}
-
-function isObject(value: unknown): value is Json {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -1,4 +1,5 @@
-import autocannon from 'autocannon';
+import { once } from 'node:events';
+import autocannon, { type Result } from 'autocannon';
 import type { Round } from './results.ts';
 
 /** The requests to send: POST to `url`, one request at a time on each connection. */
@@ -33,16 +34,10 @@ export async function fire({ url, token, connections, seconds }: Order): Promise
   const times: number[] = [];
   let first = performance.now();
   let last = first;
-  const run = autocannon({
-    url,
-    connections,
-    duration: seconds,
-    sampleInt: 50,
-    // autocannon's own ways to vary a body build the whole request again. That costs up to half of its speed.
-    setupClient: (client) => {
-      client.getRequestBuffer = next;
-    },
-  });
+  // autocannon's own ways to vary a body build the whole request again. That costs up to half of its speed.
+  const setupClient = (client: object) => Object.assign(client, { getRequestBuffer: next });
+  // A run ends at a multiple of "sampleInt" milliseconds.
+  const run = autocannon({ url, connections, duration: seconds, sampleInt: 50, setupClient }, () => {});
   run.on('start', () => {
     first = performance.now();
   });
@@ -50,7 +45,7 @@ export async function fire({ url, token, connections, seconds }: Order): Promise
     times.push(milliseconds);
     last = performance.now();
   });
-  const totals = await run;
+  const totals: Result = (await once(run, 'done'))[0];
 
   const sorted = Float64Array.from(times).sort();
   const percentile = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;

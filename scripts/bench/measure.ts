@@ -1,6 +1,6 @@
 import { type Contender, rival } from './contenders/index.ts';
 import type { Cores } from './processes.ts';
-import type { Progress } from './progress.ts';
+import { clear, show } from './progress.ts';
 import { label, over, type Run } from './results.ts';
 import { type Running, start, startLoad } from './servers.ts';
 
@@ -20,13 +20,13 @@ export interface Plan {
  * Measures contenders against each other. All are started and warmed up, then take turns in every round. So other work
  * on the machine affects all of them alike.
  */
-export async function measure(contenders: readonly Contender[], plan: Plan, progress: Progress): Promise<Run[]> {
+export async function measure(contenders: readonly Contender[], plan: Plan): Promise<Run[]> {
   const { rounds, seconds, connections, folder, cores } = plan;
   const load = startLoad(cores);
   const stages: { server: Running; answered: number; runs: Run[] }[] = [];
   try {
     for (const [index, contender] of contenders.entries()) {
-      progress.step(`starting ${label(contender)}`);
+      show(`starting ${label(contender)}`);
       const started: number[] = [];
       for (let extra = 1; extra < plan.starts; extra += 1) {
         const server = await start(contender, `${folder}/${index}-start${extra}`, cores);
@@ -49,7 +49,7 @@ export async function measure(contenders: readonly Contender[], plan: Plan, prog
         const { server, runs } = stage;
         for (const run of round === 0 ? runs.slice(0, 1) : runs) {
           const time = `${clock(left * seconds)} left`;
-          progress.step(`${title} · ${label(run)} · ${over(run.connections)} · ${time}`);
+          show(`${title} · ${label(run)} · ${over(run.connections)} · ${time}`);
           left -= 1;
           const before = server.cpu();
           const measured = await load.fire({ url: server.url, connections: run.connections, seconds });
@@ -73,15 +73,15 @@ export async function measure(contenders: readonly Contender[], plan: Plan, prog
   } finally {
     for (const { server } of stages) await server.stop();
     await load.stop();
-    progress.end();
+    clear();
   }
 }
 
 /** Answers per second that the load reaches against a server that does almost nothing. */
-export async function measureCeiling(plan: Plan, progress: Progress): Promise<number> {
+export async function measureCeiling(plan: Plan): Promise<number> {
   const once = { ...plan, rounds: 1, starts: 1, connections: plan.connections.slice(0, 1) };
   const bare = rival('node:http', 'in memory', '');
-  const [run] = await measure([bare], { ...once, folder: `${plan.folder}/ceiling` }, progress);
+  const [run] = await measure([bare], { ...once, folder: `${plan.folder}/ceiling` });
   return run?.rounds[0]?.throughput ?? 0;
 }
 

@@ -1,18 +1,10 @@
-/** Shows how far a long run is. */
-export interface Progress {
-  /** Replaces the last step. */
-  step(text: string): void;
-  /** Clears the line. */
-  end(): void;
+/** Shows the current step: on a terminal in one line that changes, elsewhere in a line of its own. */
+export function show(step: string): void {
+  const { isTTY, columns } = process.stderr;
+  process.stderr.write(isTTY ? `\r\x1b[2K${step.slice(0, (columns || 80) - 1)}` : `${step}\n`);
 }
 
-/** On a terminal, one line that changes; elsewhere one line per step. */
-export function progressOn(stream: NodeJS.WriteStream): Progress {
-  if (!stream.isTTY) {
-    return { step: (text) => void stream.write(`${text}\n`), end: () => {} };
-  }
-  return {
-    step: (text) => void stream.write(`\r\x1b[2K${text.slice(0, (stream.columns || 80) - 1)}`),
-    end: () => void stream.write('\r\x1b[2K'),
-  };
+/** Clears the line on a terminal. */
+export function clear(): void {
+  if (process.stderr.isTTY) process.stderr.write('\r\x1b[2K');
 }

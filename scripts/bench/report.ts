@@ -108,7 +108,7 @@ export function bestPeer(runs: readonly Run[]): Run | undefined {
 }
 
 export function isOurs(run: Run): boolean {
-  return run.name === 'This service';
+  return run.name.startsWith('This service');
 }
 
 export function isBare(run: Run): boolean {

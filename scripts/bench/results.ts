@@ -20,12 +20,18 @@ export interface Results {
 /** Where a plant is when its answer is sent. */
 export type Kept = 'in memory' | 'a commit per request' | 'on disk, shared commits';
 
-/** One contender over one number of connections. */
-export interface Run {
+/** What is measured. */
+export interface Subject {
   readonly name: string;
   readonly kept: Kept;
+  /** Number of paths in its document. */
   readonly paths: number;
+  /** Number of processes. */
   readonly workers: number;
+}
+
+/** One subject over one number of connections. */
+export interface Run extends Subject {
   readonly connections: number;
   /** Milliseconds from start to first answer, one value per start. */
   readonly started: number[];
@@ -92,7 +98,7 @@ export function times(value: number, base: number): string {
 }
 
 /** Names what was measured, as in "Express, in memory". */
-export function label({ name, kept, paths, workers }: Pick<Run, 'name' | 'kept' | 'paths' | 'workers'>): string {
+export function label({ name, kept, paths, workers }: Subject): string {
   const size = [...(paths > 1 ? [`${integer(paths)} paths`] : []), ...(workers > 1 ? [`${workers} workers`] : [])];
   return [name, kept, ...size].join(', ');
 }

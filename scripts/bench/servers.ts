@@ -74,22 +74,14 @@ export function startLoad(cores: Cores | undefined): Load {
     env: {},
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
+  const ended = new AbortController();
+  child.once('exit', () => ended.abort(new Error('The load process ended early.')));
   return {
     async fire(order) {
-      const done = new AbortController();
       const limit = AbortSignal.timeout(order.seconds * 1000 + startLimit);
-      const exited = once(child, 'exit', { signal: done.signal }).then(() => {
-        throw new Error('The load process ended early.');
-      });
-      try {
-        child.send({ ...order, token });
-        const [measured]: Measured[] = await Promise.race([once(child, 'message', { signal: limit }), exited]);
-        if (measured === undefined) throw new Error('The load process sent nothing.');
-        return measured;
-      } finally {
-        exited.catch(() => {});
-        done.abort();
-      }
+      child.send({ ...order, token });
+      const signal = AbortSignal.any([limit, ended.signal]);
+      return (await once(child, 'message', { signal }))[0];
     },
     stop: () => stop(child),
   };

@@ -188,7 +188,7 @@ test('a median is the middle value, or the mean of the middle two', () => {
 test('a report with failed requests calls the run invalid', () => {
   const results = sample('workers');
   results.runs[1]?.rounds.push({ answered: 0, failures: 1200, throughput: 0, p50: 0, p99: 0, cpu: 0 });
-  expect(report(results)).toMatch(/INVALID: PostgreSQL.*: 1,200 requests failed\./);
+  expect(report(results)).toMatch(/INVALID: This service on PostgreSQL.*: 1,200 requests failed\./);
 });
 
 describe('the charts', () => {
@@ -320,8 +320,8 @@ function sample(kind: Results['kind']): Results {
       run('This service', 'in memory', 15_500, { paths }),
     ]),
     workers: [1, 2].flatMap((workers) => [
-      run('SQLite', 'on disk, shared commits', 15_000 * workers, { workers }),
-      run('PostgreSQL', 'on disk, shared commits', 9_000 * workers, { workers }),
+      run('This service on SQLite', 'on disk, shared commits', 15_000 * workers, { workers }),
+      run('This service on PostgreSQL', 'on disk, shared commits', 9_000 * workers, { workers }),
     ]),
   };
   return {

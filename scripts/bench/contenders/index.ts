@@ -1,14 +1,8 @@
 import { fileURLToPath } from 'node:url';
-import type { Kept } from '../results.ts';
+import type { Subject } from '../results.ts';
 
 /** A server to measure. */
-export interface Contender {
-  readonly name: string;
-  readonly kept: Kept;
-  /** Number of paths in its document. */
-  readonly paths: number;
-  /** Number of processes. */
-  readonly workers: number;
+export interface Contender extends Subject {
   /** The program to run. */
   readonly file: string;
   /** The SQLite file in its folder; without it, nobody counts the stored plants. */
@@ -38,16 +32,12 @@ export function rival(
   paths = 1,
 ): Contender {
   const { program, checks } = rivals[name];
-  const onDisk = kept === 'a commit per request';
+  const common = { name, kept, paths, workers: 1, file: fileOf(program), checks };
+  if (kept === 'in memory') return { ...common, env: () => ({ OPENAPI_FILE: document }) };
   return {
-    name,
-    kept,
-    paths,
-    workers: 1,
-    file: fileOf(program),
-    checks,
-    ...(onDisk && { database }),
-    env: (folder) => ({ OPENAPI_FILE: document, ...(onDisk && { PLANTS_FILE: `${folder}/${database}` }) }),
+    ...common,
+    database,
+    env: (folder) => ({ OPENAPI_FILE: document, PLANTS_FILE: `${folder}/${database}` }),
   };
 }
 
