@@ -1,5 +1,5 @@
 import { chmodSync, globSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
-import { availableParallelism, cpus, release, type } from 'node:os';
+import { availableParallelism, cpus, loadavg, release, type } from 'node:os';
 import { join } from 'node:path';
 import { type Contender, expressOnPostgres, rival, service } from './contenders/index.ts';
 import { writeDocument } from './document.ts';
@@ -18,6 +18,7 @@ export async function benchmark(flags: Flags): Promise<Results> {
     // It listens to these events to stop its servers, and would end every run with exit code 0.
     for (const event of ['beforeExit', 'exit', 'SIGHUP', 'SIGINT', 'SIGTERM']) process.removeAllListeners(event);
   }
+  const [load = 0] = loadavg();
   const folder = temporaryFolder();
   // Several processes need several cores. Then the load shares the cores with them.
   const cores = flags.kind === 'workers' ? undefined : splitCores();
@@ -33,6 +34,7 @@ export async function benchmark(flags: Flags): Promise<Results> {
       cpu: cpus()[0]?.model.trim() ?? 'unknown CPU',
       cores: availableParallelism(),
       system: `${type()} ${release()}`,
+      load,
     },
     versions: Object.fromEntries([['node', process.versions.node], ...libraries.map((name) => [name, version(name)])]),
     pinned: cores !== undefined,

@@ -27,38 +27,26 @@ export type Flags = ReturnType<typeof readFlags>;
 
 /** @throws {UsageError} */
 export function readFlags() {
-  const { values } = parse();
-  if (values.paths && values.workers) throw new UsageError('--paths and --workers are two benchmarks. Choose one.');
-  const kind: Results['kind'] = values.paths ? 'paths' : values.workers ? 'workers' : 'contest';
+  const { paths, workers, rounds, seconds, connections, ...others } = parse();
+  if (paths && workers) throw new UsageError('--paths and --workers are two benchmarks. Choose one.');
+  const kind: Results['kind'] = paths ? 'paths' : workers ? 'workers' : 'contest';
+  const counts = connections ?? (kind === 'contest' ? '32,1,128,512' : '32');
   return {
+    ...others,
     kind,
-    help: values.help === true,
-    rounds: positive('--rounds', values.rounds ?? (kind === 'paths' ? '3' : '5'), true),
-    seconds: positive('--seconds', values.seconds ?? '2', false),
-    connections: (values.connections ?? (kind === 'contest' ? '32,1,128,512' : '32'))
-      .split(',')
-      .map((count) => positive('--connections', count, true)),
-    json: values.json,
-    svg: values.svg,
-    from: values.from,
+    rounds: positive('--rounds', rounds ?? (kind === 'paths' ? '3' : '5'), true),
+    seconds: positive('--seconds', seconds, false),
+    connections: counts.split(',').map((count) => positive('--connections', count, true)),
   };
 }
 
 function parse() {
+  const [text, flag] = [{ type: 'string' }, { type: 'boolean', default: false }] as const;
+  const files = { json: text, svg: text, from: text };
+  const seconds = { ...text, default: '2' };
+  const options = { paths: flag, workers: flag, help: flag, rounds: text, seconds, connections: text, ...files };
   try {
-    return parseArgs({
-      options: {
-        paths: { type: 'boolean' },
-        workers: { type: 'boolean' },
-        rounds: { type: 'string' },
-        seconds: { type: 'string' },
-        connections: { type: 'string' },
-        json: { type: 'string' },
-        svg: { type: 'string' },
-        from: { type: 'string' },
-        help: { type: 'boolean' },
-      },
-    });
+    return parseArgs({ options }).values;
   } catch (error) {
     throw new UsageError(`${error instanceof Error ? error.message : error}\nSee npm run bench -- --help.`);
   }

@@ -7,6 +7,7 @@ import {
   milliseconds,
   over,
   type Results,
+  type Round,
   type Run,
   range,
   times,
@@ -14,12 +15,11 @@ import {
 
 /** The results as text: tables, what they mean, and how they were measured. */
 export function report(results: Results): string {
-  const tables = { contest: contestTables, paths: pathsTable, workers: workersTable }[results.kind](results.runs);
   const broken = results.runs.flatMap((run) => {
     const reason = invalid(run);
     return reason === undefined ? [] : [`INVALID: ${label(run)}, ${over(run.connections)}: ${reason}.`];
   });
-  return [...tables, ...broken, origin(results)].join('\n\n');
+  return [...tables(results), ...summary(results), ...broken, origin(results)].join('\n\n');
 }
 
 function origin({ machine, versions, pinned, ceiling, command, seconds, runs, date }: Results): string {
@@ -30,75 +30,57 @@ function origin({ machine, versions, pinned, ceiling, command, seconds, runs, da
     `Medians of ${runs[0]?.rounds.length ?? 0} interleaved rounds of ${seconds} s. The load ${
       pinned ? 'had a core of its own' : 'shared the cores with the servers'
     }; against node:http it reaches ${integer(ceiling)} req/s.`,
-    `${date.slice(0, 10)}, ${command}, ${machine.cpu}, ${machine.cores} cores, ${machine.system}`,
+    `${date.slice(0, 10)}, ${command}, ${machine.cpu}, ${machine.cores} cores, ${machine.system}, load average before the start ${machine.load.toFixed(2)}`,
     Object.entries(versions)
       .map(([name, version]) => `${name} ${version}`)
       .join(', '),
   ].join('\n');
 }
 
-function contestTables(runs: readonly Run[]): string[] {
-  const [first] = runs;
-  const tables = [...new Set(runs.map((run) => run.connections))].map((connections) => {
-    const rows = runs.filter((run) => run.connections === connections);
-    const bare = rows.find(isBare);
-    return [
-      `POST /plants over ${over(connections)} (×: of Express in memory)`,
-      table(
-        ['', 'req/s', 'low–high', '×', 'p50 ms', '×', 'p99 ms', '×', 'CPU µs', 'memory MiB'],
-        rows.map((run) => [
-          label(run),
-          ...throughput(run, bare),
-          milliseconds(figure(run, 'p50')),
-          ratio(run, bare, 'p50'),
-          milliseconds(figure(run, 'p99')),
-          ratio(run, bare, 'p99'),
-          cpu(run),
-          memory(run),
-        ]),
-      ),
-    ].join('\n');
-  });
-  const alike = runs.filter((run) => run.connections === first?.connections);
+type Column = readonly [head: string, cell: (run: Run, base: Run) => string];
+
+const ratio = (name: keyof Round): Column => ['×', (run, base) => (figure(run, name) / figure(base, name)).toFixed(2)];
+const time = (name: 'p50' | 'p99'): Column => [`${name} ms`, (run) => milliseconds(figure(run, name))];
+const throughput: readonly Column[] = [
+  ['req/s', (run) => integer(figure(run, 'throughput'))],
+  ['low–high', (run) => range(run, 'throughput').map(integer).join('–')],
+  ratio('throughput'),
+];
+const cpu: Column = ['CPU µs', (run) => (figure(run, 'cpu') > 0 ? integer(figure(run, 'cpu')) : 'unknown')];
+const memory: Column = ['memory MiB', ({ memory }) => mebibytes(memory.at(-1))];
+const start: Column = ['start to first answer ms', ({ started }) => integer(median(started))];
+const latency = [time('p50'), ratio('p50'), time('p99'), ratio('p99')];
+
+function tables({ kind, runs }: Results): string[] {
+  const same = (run: Run) => runs.find((other) => other.name === run.name) ?? run;
+  switch (kind) {
+    case 'contest':
+      return [...Map.groupBy(runs, (run) => run.connections)].map(([connections, rows]) => {
+        const columns = [...throughput, ...latency, cpu, memory];
+        const caption = `POST /plants over ${over(connections)} (×: of Express in memory)`;
+        return table(caption, columns, rows, (run) => rows.find(isBare) ?? run);
+      });
+    case 'paths': {
+      const cost: Column = ['µs', (run) => integer(1e6 / figure(run, 'throughput'))];
+      const caption = 'POST /plants by paths in the document (×: of one path)';
+      return [table(caption, [...throughput, cost, cpu, start, memory], byName(runs), same)];
+    }
+    case 'workers': {
+      const caption = 'POST /plants by number of processes (×: of one process)';
+      return [table(caption, [...throughput, time('p50'), time('p99')], byName(runs), same)];
+    }
+  }
+}
+
+function summary({ runs }: Results): string[] {
+  const alike = runs.filter((run) => run.connections === runs[0]?.connections);
   const [ours, bare, peer] = [alike.find(isOurs), alike.find(isBare), bestPeer(alike)];
-  if (!ours || !bare || !peer) return tables;
+  if (!ours || !bare || !peer) return [];
   const of = (other: Run) => times(figure(ours, 'throughput'), figure(other, 'throughput'));
-  const summary =
+  return [
     `This service answers ${of(bare)} as many requests as Express alone in memory, and ${of(peer)} as many as ` +
-    `${peer.name}, the fastest contender with a commit per request. More is better.`;
-  return [...tables, summary];
-}
-
-function pathsTable(runs: readonly Run[]): string[] {
-  const rows = byName(runs).map((run) => [
-    run.name,
-    integer(run.paths),
-    ...throughput(
-      run,
-      runs.find((other) => other.name === run.name && other.paths === 1),
-    ),
-    integer(1e6 / figure(run, 'throughput')),
-    cpu(run),
-    integer(median(run.started)),
-    memory(run),
-  ]);
-  const head = ['', 'paths', 'req/s', 'low–high', '×', 'µs', 'CPU µs', 'start to first answer ms', 'memory MiB'];
-  return [`POST /plants by paths in the document, plants in memory (×: of one path)\n${table(head, rows)}`];
-}
-
-function workersTable(runs: readonly Run[]): string[] {
-  const rows = byName(runs).map((run) => [
-    run.name,
-    String(run.workers),
-    ...throughput(
-      run,
-      runs.find((other) => other.name === run.name && other.workers === 1),
-    ),
-    milliseconds(figure(run, 'p50')),
-    milliseconds(figure(run, 'p99')),
-  ]);
-  const head = ['', 'workers', 'req/s', 'low–high', '×', 'p50 ms', 'p99 ms'];
-  return [`POST /plants by number of processes, plants on disk (×: of one process)\n${table(head, rows)}`];
+      `${peer.name}, the fastest contender with a commit per request. More is better.`,
+  ];
 }
 
 /** The contender with a commit per request that answers most. */
@@ -119,28 +101,15 @@ function byName(runs: readonly Run[]): Run[] {
   return [...Map.groupBy(runs, (run) => run.name).values()].flat();
 }
 
-function throughput(run: Run, base: Run | undefined): string[] {
-  const span = range(run, 'throughput').map(integer).join('–');
-  return [integer(figure(run, 'throughput')), span, ratio(run, base, 'throughput')];
-}
-
-function ratio(run: Run, base: Run | undefined, name: 'throughput' | 'p50' | 'p99'): string {
-  return base === undefined ? '' : (figure(run, name) / figure(base, name)).toFixed(2);
-}
-
-function cpu(run: Run): string {
-  return figure(run, 'cpu') > 0 ? integer(figure(run, 'cpu')) : 'unknown';
-}
-
-function memory(run: Run): string {
-  const bytes = run.memory.at(-1);
+function mebibytes(bytes: number | undefined): string {
   return bytes === undefined ? 'unknown' : integer(bytes / 2 ** 20);
 }
 
-/** The first column is aligned left, the others right. */
-function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const widths = head.map((name, column) => Math.max(name.length, ...rows.map((row) => row[column]?.length ?? 0)));
-  const pad = (cell: string, column: number) =>
-    column === 0 ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
-  return [head, ...rows].map((row) => row.map(pad).join('  ').trimEnd()).join('\n');
+/** The first column names the run; the others are aligned right. */
+function table(caption: string, columns: readonly Column[], runs: readonly Run[], baseOf: (run: Run) => Run): string {
+  const rows = runs.map((run) => [label(run), ...columns.map(([, cell]) => cell(run, baseOf(run)))]);
+  const cells = [['', ...columns.map(([head]) => head)], ...rows];
+  const widths = ['', ...columns].map((_, column) => Math.max(...cells.map((row) => row[column]?.length ?? 0)));
+  const pad = (cell: string, column: number) => cell[column === 0 ? 'padEnd' : 'padStart'](widths[column] ?? 0);
+  return [caption, ...cells.map((row) => row.map(pad).join('  '))].join('\n');
 }

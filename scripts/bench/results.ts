@@ -7,7 +7,13 @@ export interface Results {
   readonly kind: 'contest' | 'paths' | 'workers';
   readonly command: string;
   readonly date: string;
-  readonly machine: { readonly cpu: string; readonly cores: number; readonly system: string };
+  readonly machine: {
+    readonly cpu: string;
+    readonly cores: number;
+    readonly system: string;
+    /** Load average of the minute before the start; near 0 on a quiet machine. */
+    readonly load: number;
+  };
   readonly versions: Readonly<Record<string, string>>;
   /** True if the load had a core of its own. */
   readonly pinned: boolean;

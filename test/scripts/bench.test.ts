@@ -329,7 +329,12 @@ function sample(kind: Results['kind']): Results {
     kind,
     command: kind === 'contest' ? 'npm run bench' : `npm run bench -- --${kind}`,
     date: '2026-01-31T12:00:00.000Z',
-    machine: { cpu: 'Brand <R> "Model" & Sons CPU 8370C Platinum @ 2.80GHz', cores: 64, system: 'Linux 6.1' },
+    machine: {
+      cpu: 'Brand <R> "Model" & Sons CPU 8370C Platinum @ 2.80GHz',
+      cores: 64,
+      system: 'Linux 6.1',
+      load: 0.1,
+    },
     versions: { node: '26.10.0', express: '5.3.0', 'express-openapi-validator': '5.6.2' },
     pinned: true,
     ceiling: 56_000,
