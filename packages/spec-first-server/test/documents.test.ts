@@ -31,17 +31,17 @@ describe('parameters', () => {
       .then(({ body }) => body[part]);
 
   test.each<[string, string, string, unknown]>([
-    ['takes a path parameter whose schema is referenced', 'path', '/plain/5', { id: 5 }],
+    ['reads a path parameter whose schema is a reference', 'path', '/plain/5', { id: 5 }],
     ['decodes a path whose letters are percent-encoded', 'path', '/%70lain/%35', { id: 5 }],
     ['fills in a default', 'query', '/plain/5', { limit: 10 }],
-    ['makes booleans', 'query', '/plain/5?exact=true', { limit: 10, exact: true }],
-    ['knows a name with brackets', 'query', '/plain/5?page[size]=3', { limit: 10, 'page[size]': 3 }],
-    ['knows a name with encoded brackets', 'query', '/plain/5?page%5Bsize%5D=3', { limit: 10, 'page[size]': 3 }],
-    ['takes a number by anyOf', 'query', '/plain/5?kind=1', { limit: 10, kind: 1 }],
-    ['takes a word by anyOf', 'query', '/plain/5?kind=all', { limit: 10, kind: 'all' }],
-    ['takes a number by enum alone', 'query', '/plain/5?size=2.5', { limit: 10, size: 2.5 }],
-    ['gathers repeated names', 'query', '/query?form=1&form=2', { form: [1, 2] }],
-    ['takes one name for a list of one', 'query', '/query?form=1', { form: [1] }],
+    ['reads booleans', 'query', '/plain/5?exact=true', { limit: 10, exact: true }],
+    ['reads a name with brackets', 'query', '/plain/5?page[size]=3', { limit: 10, 'page[size]': 3 }],
+    ['reads a name with encoded brackets', 'query', '/plain/5?page%5Bsize%5D=3', { limit: 10, 'page[size]': 3 }],
+    ['reads a number of an anyOf', 'query', '/plain/5?kind=1', { limit: 10, kind: 1 }],
+    ['reads a string of an anyOf', 'query', '/plain/5?kind=all', { limit: 10, kind: 'all' }],
+    ['reads a number of an enum without a type', 'query', '/plain/5?size=2.5', { limit: 10, size: 2.5 }],
+    ['reads repeated names as an array', 'query', '/query?form=1&form=2', { form: [1, 2] }],
+    ['reads one name as an array with one item', 'query', '/query?form=1', { form: [1] }],
     ['splits at commas', 'query', '/query?comma=a,b', { comma: ['a', 'b'] }],
     ['keeps encoded commas', 'query', '/query?comma=a%2Cb,c', { comma: ['a,b', 'c'] }],
     ['reads + as a space', 'query', '/query?comma=a+b,c', { comma: ['a b', 'c'] }],
@@ -56,7 +56,7 @@ describe('parameters', () => {
     ['reads pairs', 'query', '/query?pairs=x,1,y,2', { pairs: { x: 1, y: 2 } }],
     ['reads JSON', 'query', `/query?json=${encodeURIComponent('{"x":1,"y":2}')}`, { json: { x: 1, y: 2 } }],
     [
-      'gathers what no other parameter takes',
+      'reads the names that no other parameter has as one object',
       'query',
       '/exploded?limit=1&x=2&y=3',
       { limit: 1, filter: { x: 2, y: '3' } },
@@ -74,22 +74,22 @@ describe('parameters', () => {
       '/matrix/;one=5/;list=a,b/;many=1;many=2/;x=1;y=2',
       { one: 5, list: ['a', 'b'], many: [1, 2], point: { x: 1, y: 2 } },
     ],
-    ['tells two parameters in a segment apart', 'path', '/files/a.b.txt', { name: 'a.b', extension: 'txt' }],
+    ['reads two parameters of one segment', 'path', '/files/a.b.txt', { name: 'a.b', extension: 'txt' }],
     ['keeps an encoded slash', 'path', '/files/a%2Fb.txt', { name: 'a/b', extension: 'txt' }],
-    ['knows text behind a parameter', 'path', '/plain/5:activate', { id: 5 }],
+    ['matches text after a parameter', 'path', '/plain/5:activate', { id: 5 }],
     ['prefers a concrete path', 'path', '/plain/mine', {}],
   ])('%s', async (_title, part, target, expected) => {
     expect(await got(part, target)).toEqual(expected);
   });
 
-  test('come from headers and cookies', async () => {
+  test('are read from headers and cookies', async () => {
     const target = '/simple/a/x,1,y,2/x=1,y=2';
     const { body } = await served.client.get(target).set('X-List', '1, 2').set('Cookie', 'a=b; ids=3,4').expect(200);
     expect(body.header).toEqual({ 'X-List': [1, 2] });
     expect(body.cookie).toEqual({ ids: [3, 4] });
   });
 
-  test('that may be null are so when they are empty', async () => {
+  test('that may be null are null if they are empty', async () => {
     const { body } = await served.client.get('/plain/5').set('X-Depth', '').expect(200);
     expect(body.header).toEqual({ 'X-Depth': null });
   });
@@ -110,12 +110,12 @@ describe('parameters', () => {
     ['/query?json=1', '/query/json must be object'],
     ['/query?json={"x":"1","y":2}', '/query/json/x must be integer'],
     ['/matrix/5/;list=a/;many=1/;x=1;y=2', "/path/one must have required property 'one'"],
-  ])('%s is refused: %s', async (target, message) => {
+  ])('%s is rejected: %s', async (target, message) => {
     const { body } = await served.client.get(encodeURI(target).replace('%25zz', '%zz')).expect(400);
     expect(body.message).toContain(message);
   });
 
-  test('of cookies are checked', async () => {
+  test('in cookies are checked', async () => {
     const { body } = await served.client.get('/plain/5').set('Cookie', 'session=ab').expect(400);
     expect(body.message).toBe('/cookie/session must NOT have fewer than 3 characters');
   });
@@ -151,7 +151,7 @@ describe('request bodies', () => {
       'application/x-www-form-urlencoded',
       { name: 'a b', count: 2, tags: ['x', 'y'] },
     ],
-  ])('of %s are read', async (type, sent, contentType, body) => {
+  ])('of type %s are read', async (type, sent, contentType, body) => {
     expect((await post(type, sent).expect(200)).body).toEqual({ contentType, body });
   });
 
@@ -167,17 +167,17 @@ describe('request bodies', () => {
     ['application/octet-stream', 'x'.repeat(10_001), 413, '10000'],
     ['application/json', '', 400, '/body is required'],
     ['multipart/form-data; boundary=b', 'no form', 400, 'multipart/form-data'],
-  ])('of %s such as %j are answered with %i', async (type, sent, status, message) => {
+  ])('of type %s such as %j are rejected with %i', async (type, sent, status, message) => {
     const { body } = await post(type, sent);
     expect(body).toEqual({ error: status, message: expect.stringContaining(message) });
   });
 
-  test('that are optional may be missing, and are then no object', async () => {
+  test('that are optional may be missing', async () => {
     expect((await served.client.post('/optional').expect(200)).body).toEqual({});
     await served.client.post('/optional').send({ text: 1 }).expect(400);
   });
 
-  test('in forms hold files, and texts as the types that the schema asks for', async () => {
+  test('in forms have files, and texts as values of the types in the schema', async () => {
     await served.client
       .post('/bodies')
       .attach('photo', Buffer.from('0123'), 'photo.png')
@@ -192,7 +192,7 @@ describe('request bodies', () => {
     expect(photo.name).toBe('photo.png');
   });
 
-  test('in forms take a file for what is sent as text, and text for what is sent as a file', async () => {
+  test('in forms read a text as a file, and a file as a text, if the schema says so', async () => {
     await served.client
       .post('/bodies')
       .field('photo', 'bits')
@@ -203,7 +203,7 @@ describe('request bodies', () => {
     expect(note).toEqual({ text: 'a', stars: 3 });
   });
 
-  test('in forms are held to the limits of the schema', async () => {
+  test('in forms are checked against the limits of the schema', async () => {
     const long = await served.client.post('/bodies').attach('photo', Buffer.alloc(1001), 'photo.png').expect(400);
     expect(long.body.message).toBe('/body/photo must NOT have more than 1000 characters');
     const missing = await served.client.post('/bodies').field('count', '2').expect(400);
@@ -237,12 +237,12 @@ describe('request bodies', () => {
       return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, init);
     };
 
-    test('are held to the limit', async () => {
+    test('are checked against the limit', async () => {
       expect((await stream('/bodies', 10_000)).status).toBe(200);
       expect((await stream('/bodies', 11_000)).status).toBe(413);
     });
 
-    test('leave the connection usable where a handler does not look at them', async () => {
+    test('leave the connection usable if the handler does not read them', async () => {
       for (let round = 0; round < 3; round++) expect((await stream('/ignored', 200_000)).status).toBe(204);
     });
   });
@@ -303,7 +303,7 @@ describe('replies', () => {
     expect(Buffer.isBuffer(response.body) ? response.body.toString() : '').toBe(body);
   });
 
-  test('write headers in the simple style or as JSON, and each cookie on a line of its own', async () => {
+  test('have headers in the simple style or as JSON, and each cookie in its own line', async () => {
     const more = {
       ...headers,
       'X-Point': { x: 1, y: 2 },
@@ -376,7 +376,7 @@ describe('replies', () => {
     expect(served.lines[0]).toMatchObject({ level: 50, status: 500, err: { message: expect.stringContaining(why) } });
   });
 
-  test('of an undeclared status become a 500', async () => {
+  test('with an undeclared status become a 500', async () => {
     served.lines.length = 0;
     script.next = () => ({ status: 200 });
     await served.client.get('/only').expect(500);
@@ -409,7 +409,7 @@ describe('replies', () => {
     await expect(served.client.get('/replies')).rejects.toThrow('aborted');
   });
 
-  test('to HEAD are those to GET without the body, or those of its own operation', async () => {
+  test('to HEAD are those to GET without the body, or those of a HEAD operation', async () => {
     script.next = () => ({ status: 200, contentType: 'application/json', headers, body: Note });
     const response = await served.client.head('/replies').expect(200);
     expect(response.headers).toMatchObject({ 'x-count': '1', 'content-length': '22' });
@@ -417,7 +417,7 @@ describe('replies', () => {
     await served.client.head('/only').expect(200, {}).expect('X-Count', '1');
   });
 
-  test('within */* may be JSON, which is checked', async () => {
+  test('of type */* may be JSON, which is checked', async () => {
     script.next = () => ({ status: 200, contentType: 'application/json', body: Note });
     await served.client.get('/any').expect(200, Note);
     script.next = () => ({ status: 200, contentType: 'application/json', body: {} });
@@ -427,7 +427,7 @@ describe('replies', () => {
   });
 });
 
-describe('what documents seldom say', () => {
+describe('uncommon documents', () => {
   let served: Served;
   const { script, handler } = scripted();
   beforeAll(async () => {
@@ -442,7 +442,7 @@ describe('what documents seldom say', () => {
   const query = (target: string) =>
     served.client.get(target).then(({ status, body }) => (status === 200 ? body.query : body.message));
 
-  test('text is the number that its schema asks for, JSON by another name, or passes as it is', async () => {
+  test('a text is read as a number or as JSON, or passes unchecked', async () => {
     const post = (type: string, body: string) => served.client.post('/texts').set('Content-Type', type).send(body);
     expect(served.lines).toEqual([
       expect.objectContaining({
@@ -514,15 +514,15 @@ describe('what documents seldom say', () => {
     expect(await query(target)).toEqual(expected);
   });
 
-  test('names that every object has are members like any other', async () => {
+  test('members may have the names of Object.prototype', async () => {
     await served.client.post('/own').send({ toString: 1 }).expect(200);
     await served.client.post('/own').send({}).expect(400);
     await served.client.post('/own').send({ toString: 1, constructor: 1 }).expect(400);
   });
 });
 
-describe('documents split over files', () => {
-  test('are served as one, with their discriminators', async () => {
+describe('documents of several files', () => {
+  test('are served with their discriminators', async () => {
     const { client } = await serve(documentFile('split/openapi.yaml'), { putPet: echo });
     await client
       .put('/pets/1')
@@ -578,7 +578,7 @@ describe('security', () => {
     else expect(response.body).toEqual({ error: status, message: expect.any(String) });
   });
 
-  test('names what would do', async () => {
+  test('names the accepted schemes in WWW-Authenticate', async () => {
     const challenge = async (target: string, headers = {}) =>
       (await served.client.get(target).set(headers)).headers['www-authenticate'];
     expect(await challenge('/secured')).toBe('Bearer');
@@ -604,14 +604,14 @@ describe('security', () => {
     await client.get('/optional').set('Authorization', 'Bearer signed').expect(503);
   });
 
-  test('comes before the body', async () => {
+  test('is checked before the body is read', async () => {
     await served.client.post('/body').set('Content-Type', 'application/json').send('{').expect(401);
     await served.client.post('/body').set(bearer).set('Content-Type', 'application/json').send('{').expect(400);
   });
 });
 
 describe('servers', () => {
-  test('say under which paths the document is served; its own paths win; webhooks are no paths', async () => {
+  test('name the base paths; paths of the document take precedence over those of the server', async () => {
     const health: AnyHandler = () => ({ status: 200, body: 'mine' });
     const { client, lines } = await serve(documentFile('servers.yaml'), {
       health,

@@ -63,7 +63,7 @@ async function send(args: readonly string[]): Promise<{ status: number; body: Re
 
 const responses = { 200: { description: 'Fine' } };
 
-test('the line sends the first request that asks for a token, with its required parameters and its own examples', async () => {
+test('the line sends the first operation that needs a token, with required parameters and examples of the document', async () => {
   const args = await argumentsFor({
     '/open': { get: { operationId: 'open', responses } },
     '/things/{name}': {
@@ -87,14 +87,14 @@ test('the line sends the first request that asks for a token, with its required 
   ]);
 });
 
-test('a body without an example is made from its schema', async () => {
+test('a body without an example is generated from its schema', async () => {
   const schema = { type: 'object', required: ['count'], properties: { count: { type: 'integer', minimum: 2 } } };
   const requestBody = { content: { 'application/json': { schema } } };
   const post = { operationId: 'postThing', security: [{ bearer: [] }], requestBody, responses };
   expect((await argumentsFor({ '/things': { post } }))?.at(-1)).toBe('{"count":2}');
 });
 
-test('tokens go where the document has its keys', async () => {
+test('the token stands where the document has its API keys', async () => {
   const security = [{ header: [], query: [], cookie: [] }];
   expect(await argumentsFor({ '/things': { get: { operationId: 'getThings', security, responses } } })).toEqual([
     `http://127.0.0.1:3000/api/things?key=${TOKEN_PLACE}`,
@@ -103,11 +103,11 @@ test('tokens go where the document has its keys', async () => {
   ]);
 });
 
-test('there is none where nothing asks for a token', async () => {
+test('there is no line if no operation needs a token', async () => {
   expect(await argumentsFor({ '/things': { get: { operationId: 'getThings', responses } } })).toBeUndefined();
 });
 
-describe('what the line sends is taken as the example that it was made of:', () => {
+describe('the server reads the example back from the line:', () => {
   const list = { schema: { type: 'array', items: { type: 'integer' } }, example: [1, 2] };
   const names = { schema: { type: 'array', items: { type: 'string' } }, example: ['a, b', 'c&d|e=é'] };
   const properties = { x: { type: 'integer' }, y: { type: 'string' } };

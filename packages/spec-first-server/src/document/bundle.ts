@@ -21,13 +21,12 @@ class Bundler {
   readonly #file: string;
   readonly #root: Members;
   readonly #files: ReadonlyMap<string, unknown>;
-  readonly #components: Members;
+  readonly #components: Record<string, Members>;
   /** The `$ref` to each part of another file, by `file#pointer`. */
   readonly #places = new Map<string, string>();
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
   readonly #seen = new Set<unknown>();
   readonly #anchors = new Map<string, ReadonlyMap<string, string>>();
-  readonly #checked = new Map<string, string | undefined>();
   readonly #references: { readonly ref: string; readonly from: Place }[] = [];
   readonly #origins = new Map<string, Place>();
   readonly #problems = new Map<Place, string>();
@@ -36,7 +35,8 @@ class Bundler {
     this.#file = file;
     this.#root = root;
     this.#files = files;
-    this.#components = { ...objectAt(root.components) };
+    // The object is the document's own: parts of other files are added to it.
+    this.#components = (root.components ?? {}) as Record<string, Members>;
   }
 
   bundle(): Bundled {
@@ -50,10 +50,10 @@ class Bundler {
       }
     }
     this.#rewrite(this.#root, top, '');
-    for (const { ref, from } of this.#references) {
-      if (!this.#checked.has(ref)) this.#checked.set(ref, problemOf(this.#root, ref));
-      const problem = this.#checked.get(ref);
-      if (problem !== undefined) this.#problems.set(from, problem);
+    if (Object.keys(this.#components).length > 0) this.#root.components = this.#components;
+    for (const [ref, uses] of Map.groupBy(this.#references, (reference) => reference.ref)) {
+      const problem = problemOf(this.#root, ref);
+      if (problem !== undefined) for (const { from } of uses) this.#problem(from, problem);
     }
     return { origins: this.#origins, problems: this.#problems };
   }
@@ -121,19 +121,15 @@ class Bundler {
       this.#places.set(key, `#${at}`);
       return `#${at}`;
     }
-    const members: Members = { ...objectAt(this.#components[group]) };
+    const members = this.#components[group] ?? {};
+    this.#components[group] = members;
     const name = freeName(members, origin);
     const place = `/components/${group}/${name}`;
     this.#places.set(key, `#${place}`);
     this.#origins.set(place, origin);
-    this.#add(group, name, value);
-    this.#add(group, name, this.#rewrite(value, origin, place));
+    members[name] = value;
+    members[name] = this.#rewrite(value, origin, place);
     return `#${place}`;
-  }
-
-  #add(group: string, name: string, value: unknown): void {
-    this.#components[group] = Object.assign(objectAt(this.#components[group]), { [name]: value });
-    this.#root.components = Object.assign(objectAt(this.#root.components), this.#components);
   }
 
   /** The values of a mapping are references or names of schemas (OpenAPI 3.1 §4.8.25.4). All become references. */

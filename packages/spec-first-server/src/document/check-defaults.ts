@@ -2,18 +2,9 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import type { Json } from './document.ts';
 
-const ANNOTATIONS = [
-  'title',
-  'description',
-  'example',
-  'examples',
-  'deprecated',
-  'externalDocs',
-  'discriminator',
-  '$id',
-];
+const ANNOTATION = /^(title|description|examples?|deprecated|externalDocs|discriminator|\$id)$/;
 
-/** What a document's defaults were found to be. Operations share schemas. */
+/** The results for a document, by the text of the schema. Many schemas are alike. */
 interface Defaults {
   readonly ajv: Ajv2020;
   readonly known: Map<string, boolean>;
@@ -29,7 +20,7 @@ export function defaultFits(root: Json, schema: Json): boolean {
   if (!Object.hasOwn(schema, 'default')) return true;
   const defaults = byDocument.get(root) ?? { ajv: ajvFor(root), known: new Map() };
   byDocument.set(root, defaults);
-  const entries = Object.entries(schema).filter(([key]) => !ANNOTATIONS.includes(key));
+  const entries = Object.entries(schema).filter(([key]) => !ANNOTATION.test(key));
   const text = JSON.stringify(Object.fromEntries(entries)).replaceAll('"$ref":"#/', '"$ref":"document#/');
   const known = defaults.known.get(text) ?? validates(defaults.ajv, JSON.parse(text));
   defaults.known.set(text, known);

@@ -54,25 +54,17 @@ function checkPathParameters({ path, pointer, parameters }: Operation): Finding[
 
 /** Two operations must not have the same method and URL. The names of path parameters do not distinguish URLs. */
 function checkUrls(root: Json, operations: readonly Operation[]): Finding[] {
-  const basePaths = basePathsOf({ root });
-  const first = new Map<string, { readonly operation: Operation; readonly url: string }>();
-  const findings = new Map<string, Finding>();
-  for (const basePath of basePaths) {
-    for (const operation of operations) {
-      const url = basePath + operation.path;
-      const key = `${operation.method} ${pathShape(url)}`;
-      const other = first.get(key) ?? { operation, url };
-      first.set(key, other);
-      if (other.operation === operation || findings.has(operation.pointer)) continue;
-      const { pointer, path, method } = operation;
-      const message =
-        url === path && other.url === other.operation.path
-          ? `${path} cannot be told from ${other.url}: both have ${method}`
-          : `${url} is ${path} of one server and ${other.operation.path} of another: both have ${method}`;
-      findings.set(pointer, { pointer, message });
-    }
-  }
-  return [...findings.values()];
+  const first = new Map<string, Operation>();
+  return basePathsOf({ root }).flatMap((basePath) =>
+    operations.flatMap((operation) => {
+      const { method, path, pointer } = operation;
+      const key = `${method} ${pathShape(basePath + path)}`;
+      const other = first.get(key);
+      first.set(key, other ?? operation);
+      if (other === undefined || other === operation) return [];
+      return [{ pointer, message: `${method} ${basePath}${path} has the same URL as ${other.method} ${other.path}` }];
+    }),
+  );
 }
 
 function pathNotices(root: Json): Finding[] {

@@ -8,7 +8,7 @@ const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const DONE = "responses: { '204': { description: done } }";
 const done: AnyHandler = () => ({ status: 204 });
 
-/** What the start says of a document, or of several files: places relative to their folder. */
+/** Serves a document, or several files. Notices and errors have places relative to their folder. */
 async function started(
   files: string | Record<string, string>,
   handlers: Record<string, AnyHandler> = { a: done },
@@ -34,10 +34,10 @@ const schema = (text: string) =>
   operation('parameters:\n        - { name: q, in: query, schema: { $ref: "#/components/schemas/S" } }') +
   `components:\n  schemas:\n    S: ${text}\n`;
 
-describe('the start is refused, with the place, for', () => {
+describe('the start fails and names the place of', () => {
   test.each<[string, string | Record<string, string>, string]>([
     ['broken YAML', 'paths: { /a: [ }', 'openapi.yaml:3:16 '],
-    ['a key that comes twice', 'paths: {}\npaths: {}\n', 'openapi.yaml:4:1 duplicated mapping key'],
+    ['a repeated key', 'paths: {}\npaths: {}\n', 'openapi.yaml:4:1 duplicated mapping key'],
     [
       'an unknown version',
       { 'openapi.yaml': 'openapi: 4.0.0\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n' },
@@ -48,9 +48,13 @@ describe('the start is refused, with the place, for', () => {
       { 'openapi.yaml': 'swagger: "2.0"\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n' },
       'openapi.yaml:1:1 Swagger 2.0 is not served. Convert the document to OpenAPI 3: npx swagger2openapi',
     ],
-    ['no document at all', { 'openapi.yaml': '- a\n' }, 'openapi.yaml:1:1 an OpenAPI document is an object'],
     [
-      'a wrong structure',
+      'a document that is not an object',
+      { 'openapi.yaml': '- a\n' },
+      'openapi.yaml:1:1 an OpenAPI document is an object',
+    ],
+    [
+      'a member of a wrong type',
       'paths:\n  /a:\n    get: { operationId: 5, responses: {} }\n',
       'openapi.yaml:5:12 must be string',
     ],
@@ -59,24 +63,20 @@ describe('the start is refused, with the place, for', () => {
       operation("parameters: [{ $ref: '#/components/parameters/P' }]"),
       'openapi.yaml:7:20 $ref leads to nothing: #/components/parameters/P',
     ],
+    ['a reference to a missing anchor', schema("{ $ref: '#S' }"), 'openapi.yaml:12:5 $ref leads to no $anchor: #S'],
     [
-      'a reference to an anchor that is not there',
-      schema("{ $ref: '#S' }"),
-      'openapi.yaml:12:5 $ref leads to no $anchor: #S',
-    ],
-    [
-      'references in a circle',
+      'circular references',
       schema("{ $ref: '#/components/schemas/T' }\n    T: { $ref: '#/components/schemas/S' }"),
       'leads back to itself',
     ],
-    ['a file that is not there', operation("parameters: [{ $ref: 'p.yaml#/P' }]"), 'p.yaml cannot be read'],
+    ['a missing file', operation("parameters: [{ $ref: 'p.yaml#/P' }]"), 'p.yaml cannot be read'],
     [
       'a reference to another host',
       operation("parameters: [{ $ref: 'https://host.example/p.yaml' }]"),
       'openapi.yaml:7:20 $ref: https://host.example/p.yaml is not fetched',
     ],
     [
-      'a fault in another file',
+      'an error in another file',
       {
         'openapi.yaml': `${HEAD}${operation("parameters: [{ $ref: 'p.yaml#/P' }]")}`,
         'p.yaml': 'P:\n  name: q\n  in: query\n  schema:\n    type: string\n    pattern: "("\n',
@@ -89,22 +89,22 @@ describe('the start is refused, with the place, for', () => {
       'p.yaml:1:5 ',
     ],
     [
-      'a security scheme that is not there',
+      'a missing security scheme',
       operation('security: [{ token: [] }]'),
       'openapi.yaml:5:5 security scheme token is not in components.securitySchemes',
     ],
     [
-      'a security scheme that nothing verifies',
+      'a security scheme without a verifier',
       `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`,
       'openapi.yaml:9:34 nothing verifies credentials of http basic',
     ],
     [
       'a URL that two servers share',
       `servers: [{ url: / }, { url: /v1 }]\npaths:\n  /v1/x: { get: { operationId: a, ${DONE} } }\n  /x: { get: { operationId: b, ${DONE} } }\n`,
-      'openapi.yaml:6:9 /v1/x is /x of one server and /v1/x of another: both have get',
+      'openapi.yaml:6:9 get /v1/x has the same URL as get /v1/x',
     ],
     [
-      'two operations of one name',
+      'two operations with the same operationId',
       `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: a, ${DONE} } }\n`,
       'openapi.yaml:5:16 operationId a is also that of get /a',
     ],
@@ -119,17 +119,17 @@ describe('the start is refused, with the place, for', () => {
       'openapi.yaml:3:1 there is a handler for a, but no such operation',
     ],
     [
-      'a bad regular expression',
+      'an invalid regular expression',
       schema('{ type: string, pattern: "[" }'),
       'openapi.yaml:12:5 [ is not a regular expression',
     ],
     [
-      'a bad schema',
+      'an invalid schema',
       schema('{ type: strin }'),
       'openapi.yaml:12:10 must be equal to one of the allowed values (JSON Schema 2020-12)',
     ],
     [
-      'a bound of OpenAPI 3.0',
+      'a boolean exclusiveMinimum',
       schema('{ type: integer, minimum: 1, exclusiveMinimum: true }'),
       'openapi.yaml:12:37 must be number',
     ],
@@ -138,11 +138,15 @@ describe('the start is refused, with the place, for', () => {
       schema('{ $schema: http://json-schema.org/draft-07/schema# }'),
       'openapi.yaml:12:10 must be JSON Schema 2020-12',
     ],
-    ['the whole document as a schema', schema('{ items: { $ref: "#" } }'), 'openapi.yaml:12:10 $ref: "#" is the whole'],
     [
-      'paths that cannot be told apart',
+      'a reference to the whole document as a schema',
+      schema('{ items: { $ref: "#" } }'),
+      'openapi.yaml:12:10 $ref: "#" is the whole',
+    ],
+    [
+      'two paths that match the same URLs',
       `paths:\n  /a/{x}: { get: { operationId: a, parameters: [{ name: x, in: path, required: true, schema: {} }], ${DONE} } }\n  /a/{y}: { get: { operationId: b, parameters: [{ name: y, in: path, required: true, schema: {} }], ${DONE} } }\n`,
-      'openapi.yaml:5:13 /a/{y} cannot be told from /a/{x}',
+      'openapi.yaml:5:13 get /a/{y} has the same URL as get /a/{x}',
     ],
     [
       'a path parameter that is not declared',
@@ -163,7 +167,7 @@ describe('the start is refused, with the place, for', () => {
       'two path parameters need a text between them',
     ],
     [
-      'a style of another place',
+      'a style that the place of the parameter does not have',
       operation('parameters: [{ name: q, in: query, style: matrix, schema: {} }]'),
       'openapi.yaml:7:42 must be equal to one of the allowed values',
     ],
@@ -176,7 +180,7 @@ describe('the start is refused, with the place, for', () => {
     expect((await started(files)).error).toContain(message);
   });
 
-  test('every fault at once', async () => {
+  test('all errors at once', async () => {
     const { error } = await started(
       `paths:\n  /a/{x}: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
       { a: done },
@@ -207,7 +211,7 @@ test('an operation without an operationId is named by its method and path', asyn
   expect(error).toBe('openapi.yaml:5:5 operation getBooksByBookIdLoans has no handler');
 });
 
-test('a scheme without a verifier stops no mock', async () => {
+test('mocks need no verifier for their security schemes', async () => {
   const text = `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`;
   expect((await started(text, {}, { missing: 'mock' })).error).toBeUndefined();
   expect((await started(text, { a: done }, { missing: 'mock' })).error).toBe(
@@ -218,13 +222,13 @@ test('a scheme without a verifier stops no mock', async () => {
 describe('an operation without a handler', () => {
   const text = `paths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{ name: q, in: query, schema: { type: integer } }]\n      responses: { '200': { description: done, content: { application/json: { schema: { type: object, required: [n], properties: { n: { type: integer, const: 5 } } } } } }, '404': { description: none } }\n`;
 
-  test('answers 501 if that is asked for', async () => {
+  test('answers 501 if the option says so', async () => {
     const { client } = await started(text, {}, { missing: '501' });
     await client?.get('/a').expect(501);
     await client?.get('/a?q=x').expect(400);
   });
 
-  test('is mocked if that is asked for, checked as declared, with the response that the client prefers', async () => {
+  test('is mocked if the option says so: requests are checked, and the client can prefer a response', async () => {
     const { client } = await started(text, {}, { missing: 'mock' });
     await client?.get('/a').expect(200, { n: 5 }).expect('X-Mock', 'true');
     await client?.get('/a').set('Prefer', 'code=404').expect(404, '');
@@ -233,7 +237,7 @@ describe('an operation without a handler', () => {
   });
 });
 
-describe('the start says what is not enforced:', () => {
+describe('the start logs a notice for', () => {
   test.each<[string, string, string]>([
     [
       'a format that is not known',
@@ -241,12 +245,12 @@ describe('the start says what is not enforced:', () => {
       'openapi.yaml:12:5 format colour is not known and not checked',
     ],
     [
-      'a bound that no double holds',
+      'a bound that no double represents',
       schema('{ type: integer, maximum: 9007199254740993 }'),
       'openapi.yaml:12:5 maximum is checked only to the nearest double',
     ],
     [
-      'defaults of alternatives',
+      'defaults inside anyOf',
       schema('{ anyOf: [{ properties: { d: { default: 1 } } }, { type: object }] }'),
       'openapi.yaml:12:5 defaults inside anyOf and oneOf are not filled in',
     ],
@@ -256,7 +260,7 @@ describe('the start says what is not enforced:', () => {
       'openapi.yaml:12:5 nullable has no meaning in OpenAPI 3.1',
     ],
     [
-      'an operation that can answer nothing',
+      'an operation without responses',
       'paths: { /a: { get: { operationId: a } } }',
       'openapi.yaml:3:16 operation a declares no response',
     ],
@@ -277,16 +281,12 @@ describe('the start says what is not enforced:', () => {
       operation('response: {}'),
       'openapi.yaml:7:7 response is not a member of OpenAPI 3.1 here: it is ignored',
     ],
-    ['an address that is none', operation('externalDocs: { url: "a b" }'), 'openapi.yaml:7:23 must match format'],
+    ['an invalid URL', operation('externalDocs: { url: "a b" }'), 'openapi.yaml:7:23 must match format'],
+    ['contentEncoding', schema('{ contentEncoding: base64 }'), 'openapi.yaml:12:5 contentEncoding is not checked'],
+    ['contentSchema', schema('{ contentSchema: {} }'), 'openapi.yaml:12:5 contentSchema is not checked'],
+    ['$id', schema('{ $id: /s, type: string }'), 'openapi.yaml:12:5 $id is ignored'],
     [
-      'an encoding of strings',
-      schema('{ contentEncoding: base64 }'),
-      'openapi.yaml:12:5 contentEncoding is not checked',
-    ],
-    ['a schema inside of a string', schema('{ contentSchema: {} }'), 'openapi.yaml:12:5 contentSchema is not checked'],
-    ['an identifier of a schema', schema('{ $id: /s, type: string }'), 'openapi.yaml:12:5 $id is ignored'],
-    [
-      'a dynamic reference',
+      '$dynamicRef',
       schema('{ $dynamicAnchor: s, items: { $dynamicRef: "#s" } }'),
       'openapi.yaml:12:29 $dynamicRef is read as $ref',
     ],
@@ -342,7 +342,7 @@ describe('the start says what is not enforced:', () => {
     expect((await client?.get('/a?b=c').expect(400))?.text).toBe('');
   });
 
-  test('that an error body has the place of an example, where errorBody does not fit', async () => {
+  test('an error body of another form than errorBody makes, at the place of its example', async () => {
     const media =
       '{ schema: { type: object, required: [why] }, examples: { bad: { value: { x: 1 } }, one: { value: { why: x } } } }';
     const text = operation('summary: x').replace(
@@ -354,7 +354,7 @@ describe('the start says what is not enforced:', () => {
     await client?.get('/a?b=c').expect(400, { why: 'x' });
   });
 
-  test('failures that must have a header which the service does not send, but for its own', async () => {
+  test('required headers of failures that the server does not send', async () => {
     const declaring = (name: string) =>
       operation('summary: x').replace(
         DONE,
@@ -368,7 +368,7 @@ describe('the start says what is not enforced:', () => {
     ]);
   });
 
-  test('that a path of the service is the document’s own', async () => {
+  test('a path of the server that the document has as well', async () => {
     const { lines, client } = await started(operation('summary: x', '/healthz'));
     expect(lines).toContainEqual(
       expect.objectContaining({ level: 40, operationId: 'a', msg: expect.stringMatching(/^GET \/healthz is/) }),
@@ -376,7 +376,7 @@ describe('the start says what is not enforced:', () => {
     await client?.get('/healthz').expect(204);
   });
 
-  test('each place once, however many operations share it', async () => {
+  test('a place that several operations share, once', async () => {
     const shared = `{ operationId: a, parameters: [{ $ref: '#/components/parameters/p' }], ${DONE} }`;
     const { notices } = await started(
       `paths:\n  /a: { get: ${shared}, put: ${shared.replace('a,', 'b,')} }\ncomponents:\n  parameters:\n    p: { name: q, in: query, schema: { format: colour } }\n`,
@@ -385,14 +385,14 @@ describe('the start says what is not enforced:', () => {
     expect(notices).toHaveLength(1);
   });
 
-  test('nothing of keywords of other vocabularies and of regular expressions of linear time', async () => {
+  test('neither unknown keywords nor regular expressions of linear time', async () => {
     const { notices, error } = await started(
       schema('{ myKeyword: 5, pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", properties: { any: true } }'),
     );
     expect({ notices, error }).toEqual({ notices: [], error: undefined });
   });
 
-  test('nothing, where all is: int64 to its ends, references and composed schemas', async () => {
+  test('neither the bounds of int64 nor references', async () => {
     const { notices, error } = await started(
       `${schema(
         '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',
