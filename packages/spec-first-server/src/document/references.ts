@@ -25,7 +25,7 @@ export const isData = (key: string, value: unknown, at: string): boolean =>
   (DATA.has(key) || key.startsWith('x-') || (key === 'examples' && Array.isArray(value))) && !NAMES.test(at);
 
 /** The values of a discriminator's mapping that are references, not names of schemas (OpenAPI 3.1 §4.8.25.4). */
-export const isMappedFile = (target: unknown): target is string =>
+const isMappedFile = (target: unknown): target is string =>
   typeof target === 'string' && /\.(ya?ml|json)(#|$)/.test(target);
 
 /** The references to other files in a value: in each `$ref`, and in the mappings of discriminators. */
