@@ -3,29 +3,26 @@ import { kindOf, type MediaType, mediaOf } from './media-types.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-export interface Parameter {
+/** What a parameter and a response header have in common. */
+interface Serialized {
   readonly name: string;
-  readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly required: boolean;
-  readonly style: string;
   readonly explode: boolean;
   /** Whether the value is JSON (`content`), not text in a `style`. */
   readonly json: boolean;
-  /** Whether the document says `allowEmptyValue`. */
-  readonly empty: boolean;
   readonly schema: unknown;
   readonly pointer: string;
 }
 
-export interface ResponseHeader {
-  /** In lower case. */
-  readonly name: string;
-  readonly required: boolean;
-  readonly explode: boolean;
-  /** Whether the value is written as JSON (`content`), not as text in the `simple` style. */
-  readonly json: boolean;
-  readonly schema: unknown;
-  readonly pointer: string;
+export interface Parameter extends Serialized {
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly style: string;
+  /** Whether the document says `allowEmptyValue`. */
+  readonly empty: boolean;
+}
+
+/** The name is in lower case, the style `simple`. */
+export interface ResponseHeader extends Serialized {
   /** The Header Object itself, for its examples. */
   readonly source: Json;
 }
@@ -107,16 +104,14 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
       if (source === undefined) continue;
       const where = source.in as Parameter['in'];
       const style = String(source.style ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple'));
-      const [content] = Object.entries(objectAt(source.content));
       parameters.set(`${where} ${where === 'header' ? String(source.name).toLowerCase() : source.name}`, {
         name: String(source.name),
         in: where,
         required: source.required === true,
         style,
         explode: typeof source.explode === 'boolean' ? source.explode : style === 'form',
-        json: content !== undefined && kindOf(content[0]) === 'json',
         empty: source.allowEmptyValue === true,
-        schema: content === undefined ? source.schema : objectAt(content[1]).schema,
+        ...serialization(source),
         pointer: `${pointer}/${index}`,
       });
     }
@@ -125,6 +120,14 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
   return [...parameters.values()].filter(
     ({ in: where, name }) => where !== 'header' || !/^(accept|content-type|authorization)$/i.test(name),
   );
+}
+
+/** A value has a `schema`, or a `content` with one media type (OpenAPI 3.1 §4.8.12.2). */
+function serialization({ content, schema }: Json): Pick<Serialized, 'json' | 'schema'> {
+  const [[type, media] = []] = Object.entries(objectAt(content));
+  return type === undefined
+    ? { json: false, schema }
+    : { json: kindOf(type) === 'json', schema: objectAt(media).schema };
 }
 
 function requestBodyOf(root: Json, value: unknown, pointer: string): Operation['requestBody'] {
@@ -139,14 +142,12 @@ function responsesOf(root: Json, responses: unknown, pointer: string): DeclaredR
       const source = follow(root, value) ?? {};
       const headers = Object.entries(objectAt(source.headers)).map(([name, header]): ResponseHeader => {
         const declared = follow(root, header) ?? {};
-        const [content] = Object.entries(objectAt(declared.content));
         return {
           name: name.toLowerCase(),
           // The server itself sets this header on each response.
           required: declared.required === true && name.toLowerCase() !== 'x-request-id',
           explode: declared.explode === true,
-          json: content !== undefined && kindOf(content[0]) === 'json',
-          schema: content === undefined ? declared.schema : objectAt(content[1]).schema,
+          ...serialization(declared),
           pointer: `${pointer}/${token(key)}/headers/${token(name)}`,
           source: declared,
         };
