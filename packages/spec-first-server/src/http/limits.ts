@@ -10,7 +10,7 @@ export const LIMITS = {
   idleTimeout: 60_000,
   /** Until a connection that was given up is closed, so that the client can read why. */
   lingerTimeout: 2_000,
-  /** Without a new connection, before a stop closes the port: see `stop`. */
+  /** Without a new connection, before a stop closes the port. */
   quietTimeout: 50,
   /** After a stop has closed the port, until connections without a request are closed. */
   idleStopTimeout: 1_000,

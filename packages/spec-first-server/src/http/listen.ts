@@ -5,6 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { HttpError } from '../response/http-error.ts';
 import { type ErrorBody, PROBLEM_DETAILS, type Problem } from '../response/problem.ts';
 import { Connection } from './connection.ts';
+import { Gate } from './gate.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { answerProblem, parserError, rawResponse } from './parser-errors.ts';
 import { faultOf } from './request-faults.ts';
@@ -28,6 +29,8 @@ export interface ListenOptions {
   readonly onRejected?: OnRejected;
   /** By default problem details. */
   readonly errorBody?: ErrorBody | undefined;
+  /** Resolves when all connections so far have come, where another process accepts them for this one. */
+  readonly allAccepted?: (() => Promise<void>) | undefined;
 }
 
 /** A server that listens. */
@@ -37,8 +40,11 @@ export interface Listening {
   readonly url: string;
   /** From now on each answer says `Connection: close`. */
   drain(): void;
-  /** Stops accepting, lets what is in flight finish, and ends what is not finished in time. */
-  stop(): Promise<void>;
+  /**
+   * Stops accepting, lets what is in flight finish, and ends what is not finished in time. Idle connections get time for
+   * a request that is on its way, unless the stop is `quick`: where another server takes them over.
+   */
+  stop(quick?: boolean): Promise<void>;
 }
 
 /**
@@ -49,13 +55,11 @@ export interface Listening {
  * @throws {Error} of Node, if the address cannot be had.
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { host, port, onRejected = () => {}, errorBody = PROBLEM_DETAILS } = options;
+  const { host, port, onRejected = () => {}, errorBody = PROBLEM_DETAILS, allAccepted } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
   const connections = new Map<Duplex, Connection>();
-  /** While the port closes: the requests that wait for that. */
-  let portCloses: (() => void)[] | undefined;
-  let lastConnection = 0;
+  const gate = new Gate();
   let draining = false;
   let stopping = false;
 
@@ -67,10 +71,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     response.on('close', over);
     // Node drops the bytes after a request for an upgrade.
     if (draining || request.headers.upgrade !== undefined) closeAfter(connection, response);
-    connection.inTurn(response, () => {
-      if (portCloses === undefined) begin(request, response, fault);
-      else portCloses.push(() => begin(request, response, fault));
-    });
+    connection.inTurn(response, () => gate.pass(() => begin(request, response, fault)));
   }
 
   function begin(request: IncomingMessage, response: ServerResponse, fault: Problem | undefined): void {
@@ -109,7 +110,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   // A client that has asked for all that it wants may close its side, and still reads (RFC 9293 §3.6).
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket: Socket) => {
-    lastConnection = performance.now();
+    gate.connections += 1;
     connections.set(socket, new Connection(socket));
     socket.once('close', () => connections.delete(socket));
   });
@@ -174,26 +175,21 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     server,
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
     drain,
-    async stop() {
+    async stop(quick = false) {
       drain();
-      // Connections that wait to be accepted are reset when the port closes. So no request is answered until none comes:
-      // clients that wait for answers open no connection.
-      const held: (() => void)[] = [];
-      portCloses = held;
-      const latest = performance.now() + limits.idleStopTimeout;
-      lastConnection = performance.now();
-      for (let now = lastConnection; now - lastConnection < limits.quietTimeout && now < latest; ) {
-        await delay(limits.quietTimeout / 5);
-        now = performance.now();
-      }
+      if (!quick) await gate.close(limits.quietTimeout, allAccepted);
       stopping = true;
       // Not that of the HTTP server, which would cut off connections whose first request is still on its way.
       const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
-      portCloses = undefined;
-      for (const go of held) go();
-      const idle = setTimeout(() => {
-        for (const [socket, { newest }] of connections) if (newest === undefined) socket.destroy();
-      }, limits.idleStopTimeout);
+      // Other workers that share the port close it about now.
+      if (!quick) await delay(limits.quietTimeout);
+      gate.open();
+      const idle = setTimeout(
+        () => {
+          for (const [socket, { newest }] of connections) if (newest === undefined) socket.destroy();
+        },
+        quick ? 0 : limits.idleStopTimeout,
+      );
       const end = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
         const cutOff = new HttpError(503, 'the service stopped before the request was answered');

@@ -18,14 +18,21 @@ export interface Started {
   readonly example: string | undefined;
 }
 
-/** From the supervisor to a worker: stop, read the access tokens again, or answer with a sign of life. */
-export type Order = 'stop' | 'reload' | 'report';
+/**
+ * From the supervisor to a worker:
+ * - `stop` in order; `replace`, where a newer worker serves already: stop, and close idle connections at once
+ * - `reload` the access tokens
+ * - `report` with the metrics, as a sign of life
+ * - `pong`, the answer to `ping`
+ */
+export type Order = 'stop' | 'replace' | 'reload' | 'report' | 'pong';
 
-/** From a worker to its supervisor: that it serves, why it cannot, or a sign of life with its metrics. */
+/** From a worker to its supervisor: that it serves, why it cannot, its metrics, or a `ping` that wants an answer. */
 export type Report =
   | { readonly started: Started }
   | { readonly failed: string }
-  | { readonly metrics: readonly object[] };
+  | { readonly metrics: readonly object[] }
+  | { readonly ping: true };
 
 /** Sends to a worker. Does nothing if the worker has just ended. */
 export function order(worker: Worker, what: Order): void {
@@ -43,4 +50,17 @@ export function report(what: Report): Promise<void> {
 /** Calls with each order of the supervisor. */
 export function onOrder(obey: (what: Order) => void): void {
   process.on('message', obey);
+}
+
+/** Resolves when the supervisor has done all that came to it before: it has passed on the connections, for example. */
+export function roundTrip(): Promise<void> {
+  return new Promise((resolve) => {
+    const read = (what: Order) => {
+      if (what !== 'pong') return;
+      process.off('message', read);
+      resolve();
+    };
+    process.on('message', read);
+    void report({ ping: true });
+  });
 }

@@ -97,11 +97,11 @@ async function run<V extends Variables>({ open, errorBody, verifiers, variables 
 }
 
 /** Tells the supervisor that this worker serves, and does what it says. */
-function obeySupervisor(service: Service, stop: () => void): void {
+function obeySupervisor(service: Service, stop: (quick: boolean) => void): void {
   onOrder(async (order) => {
-    if (order === 'stop') stop();
+    if (order === 'stop' || order === 'replace') stop(order === 'replace');
     else if (order === 'reload') await service.reload();
-    else await report({ metrics: (await service.metrics?.()) ?? [] });
+    else if (order === 'report') await report({ metrics: (await service.metrics?.()) ?? [] });
   });
   void report({ started: service.started });
 }

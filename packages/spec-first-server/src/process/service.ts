@@ -19,7 +19,7 @@ import { rejectAddress } from './address.ts';
 import type { Backend, OpenContext } from './backend.ts';
 import { authSettings, type Config } from './configuration.ts';
 import { wrongValue } from './environment.ts';
-import type { Started } from './messages.ts';
+import { roundTrip, type Started } from './messages.ts';
 
 /** A project's own parts, its variables read. */
 export interface Stub {
@@ -35,8 +35,8 @@ export interface Service {
   reload(): Promise<void>;
   /** The metrics of this process, if they are measured. */
   readonly metrics?: (() => Promise<readonly object[]>) | undefined;
-  /** Stops being ready, then accepting; finishes what is in flight; closes the backend. */
-  stop(): Promise<void>;
+  /** Stops being ready, then accepting; finishes what is in flight; closes the backend. @param quick see `listen` */
+  stop(quick?: boolean): Promise<void>;
 }
 
 /**
@@ -117,8 +117,10 @@ async function open(
     port,
     onRejected: rejectionLog(log, metrics?.onRejected),
     errorBody,
+    allAccepted: cluster.isWorker ? roundTrip : undefined,
   }).catch(rejectAddress('PORT'));
-  closers.push(listening.stop);
+  let quickly = false;
+  closers.push(() => listening.stop(quickly));
 
   return {
     started: await describeStart(config, document, backend, listening.url, metrics?.url),
@@ -130,7 +132,8 @@ async function open(
         log.error({ err: error }, 'access tokens stay as they were');
       }
     },
-    async stop() {
+    async stop(quick = false) {
+      quickly = quick;
       draining = true;
       listening.drain();
       await delay(config.DRAIN_SECONDS * 1000);

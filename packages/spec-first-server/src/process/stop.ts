@@ -58,10 +58,10 @@ function followParent(stop: () => void): void {
 }
 
 /** Makes a function that stops the service and ends the process; at its second call at once. */
-export function stopper(service: Service, log: Logger, drainSeconds: number): () => void {
+export function stopper(service: Service, log: Logger, drainSeconds: number): (quick?: boolean) => void {
   const limit = drainSeconds * 1000 + STOP_LIMIT;
   let stopping = false;
-  return () => {
+  return (quick = false) => {
     if (stopping) {
       if (cluster.isPrimary) log.warn('a second signal: what was still in flight is cut off');
       return void endProcess(1);
@@ -72,7 +72,7 @@ export function stopper(service: Service, log: Logger, drainSeconds: number): ()
       log.fatal(`the stop took longer than ${limit / 1000} s: what was still in flight is cut off`);
       void endProcess(1);
     }, limit);
-    service.stop().then(
+    service.stop(quick).then(
       () => {
         if (cluster.isPrimary) log.info('stopped');
         return endProcess(0);

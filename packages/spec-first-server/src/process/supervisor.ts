@@ -72,6 +72,7 @@ export async function superviseWorkers(
     const start = Promise.withResolvers<Started>();
     worker.on('message', (report: Report) => {
       if (serving.has(worker)) serving.set(worker, 0);
+      if ('ping' in report) order(worker, 'pong');
       if ('failed' in report) reason = report.failed;
       if (!('started' in report)) return;
       serving.set(worker, 0);

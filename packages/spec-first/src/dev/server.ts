@@ -23,9 +23,9 @@ export function startOf(server: Server, say: (text: string) => void): Promise<St
   });
 }
 
-/** Lets a server finish its requests and end. */
+/** Lets a server finish its requests and end. Idle connections are closed at once: they are the next server's. */
 export function stopServer(server: Server): void {
-  server.send('stop' satisfies Order, () => undefined);
+  server.send('replace' satisfies Order, () => undefined);
 }
 
 export function killServer(server: Server): void {
