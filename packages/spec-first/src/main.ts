@@ -13,6 +13,7 @@ interface Entry {
 const COMMANDS: Readonly<Record<string, Entry>> = {
   new: { summary: 'make a project for a document', load: () => import('./new.ts') },
   generate: { summary: 'lint the document and write its types', load: () => import('./generate.ts') },
+  stub: { summary: 'write handlers to fill in', load: () => import('./stub.ts') },
   dev: { summary: 'serve the document and follow each save', load: () => import('./dev.ts') },
   pack: { summary: 'pack the packages for a project that installs them', load: () => import('./pack.ts') },
   diff: { summary: 'compare the document with an earlier version', load: () => import('./diff.ts') },

@@ -1,0 +1,202 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import ts from 'typescript';
+import { makeProject, run, SPEC_FIRST } from '../../../test/support/project.ts';
+import { addStubs } from '../src/stub/add-stubs.ts';
+import { generateTypes } from '../src/types.ts';
+
+const DOCUMENT = `openapi: 3.1.0
+info: { title: Library, version: 1.0.0 }
+security: []
+paths:
+  /books:
+    get: { operationId: listBooks, responses: { '200': { description: All., content: { application/json: { schema: { type: array } } } } } }
+  /loans:
+    post: { operationId: createLoan, responses: { '204': { description: Done. } } }
+    delete: { operationId: end all, responses: { '204': { description: Done. } } }
+`;
+
+const ALL = ['listBooks', 'createLoan', 'end all'];
+
+/** Shapes of a handlers' file. Each has its imports and `listBooks`, and lacks the other two. */
+const SHAPES: Readonly<Record<string, string>> = {
+  constant: `import type { Handlers, ReplyTo } from '../generated/openapi.ts';
+
+/** Ours. */
+export const handlers: Partial<Handlers> = {
+  async listBooks(): Promise<ReplyTo<'listBooks'>> {
+    return { status: 200, body: [] }; // none
+  } // the last one
+};
+`,
+  satisfies: `import { HttpError } from 'spec-first-server';
+import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
+
+export const handlers = {
+    listBooks: async (_: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> => {
+        throw new HttpError(503, 'closed');
+    },
+} satisfies Partial<Handlers>;
+`,
+  arrow: `import type { Handlers as Operations, ReplyTo as Answer } from '../generated/openapi.ts';
+
+export const open = (count: number): Partial<Operations> => ({
+  listBooks: (): Answer<'listBooks'> => ({ status: 200, body: [count] }),
+});
+`,
+  returned: `import { ConfigError } from 'spec-first-server';
+import { type Handlers } from '../generated/openapi.ts';
+
+export async function open(): Promise<Partial<Handlers>> {
+  if (process.argv.length === 0) throw new ConfigError('no arguments');
+  const options = { retry: true };
+  return {
+    listBooks: () => ({ status: 200, body: [options] }),
+
+    // More to come.
+  };
+}
+`,
+  inside: `import type { Handlers } from '../generated/openapi.ts';
+
+export async function open() {
+  const handlers: Partial<Handlers> = { listBooks: () => ({ status: 200, body: [] }) };
+  return { handlers };
+}
+`,
+  spread: `import type { Handlers } from '../generated/openapi.ts';
+import { handlers as others } from './constant.ts';
+
+const books: Pick<Handlers, 'listBooks'> = { listBooks: () => ({ status: 200, body: [] }) };
+export const handlers = { ...books } satisfies Partial<Handlers>;
+export const used = others;
+`,
+};
+
+const folder = makeProject({
+  'openapi.yaml': DOCUMENT,
+  ...Object.fromEntries(Object.entries(SHAPES).map(([name, text]) => [`src/${name}.ts`, text])),
+});
+const path = (name: string) => join(folder, name);
+const TYPES = path('generated/openapi.ts');
+const read = (name: string) => readFileSync(path(name), 'utf8');
+const stub = (...args: string[]) => run(folder, [SPEC_FIRST, 'stub', ...args]);
+
+beforeAll(async () => {
+  const types = await generateTypes(path('openapi.yaml'));
+  ts.sys.writeFile(TYPES, types);
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** The messages of the compiler about the project. */
+function typeErrors(): string[] {
+  const config = ts.getParsedCommandLineOfConfigFile(
+    path('tsconfig.json'),
+    {},
+    {
+      ...ts.sys,
+      onUnRecoverableConfigFileDiagnostic: () => undefined,
+    },
+  );
+  const program = ts.createProgram(config?.fileNames ?? [], config?.options ?? {});
+  return ts
+    .getPreEmitDiagnostics(program)
+    .map(({ file, messageText }) => `${file?.fileName} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
+}
+
+/** The lines of a text that another one lacks, in their order. */
+const linesBeyond = (text: string, before: string): string[] => {
+  const rest = before.split('\n');
+  return text.split('\n').filter((line) => {
+    const at = rest.indexOf(line);
+    if (at >= 0) rest.splice(at, 1);
+    return at < 0;
+  });
+};
+
+describe('npm run stub', () => {
+  test('makes a handlers file, typed, and changes nothing when it runs again', async () => {
+    expect(await stub('listBooks')).toEqual({ code: 0, output: 'Added to src/handlers.ts: listBooks\n' });
+    expect(read('src/handlers.ts')).toBe(`import { HttpError } from 'spec-first-server';
+import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
+
+/** The handlers of the document's operations. Write \`satisfies Handlers\` when none is missing. */
+export const handlers = {
+  async listBooks(_request: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> {
+    throw new HttpError(501, 'listBooks is not implemented yet');
+  },
+} satisfies Partial<Handlers>;
+`);
+    expect((await stub('--all')).output).toBe('Added to src/handlers.ts: createLoan, end all\n');
+    const text = read('src/handlers.ts');
+    expect(text).toContain("  async 'end all'(_request: RequestTo<'end all'>): Promise<ReplyTo<'end all'>> {\n");
+    expect((await stub('--all')).output).toBe('src/handlers.ts is unchanged: nothing is missing\n');
+    expect(read('src/handlers.ts')).toBe(text);
+  });
+
+  test('fills an empty file, which --file names', async () => {
+    writeFileSync(path('src/books.ts'), '\n');
+    expect((await stub('createLoan', '--file', 'src/books.ts')).code).toBe(0);
+    expect(read('src/books.ts')).toBe(
+      read('src/handlers.ts')
+        .replace(/ {2}async listBooks[^}]*},\n/, '')
+        .replace(/ {2}async 'end all'[^}]*},\n/, ''),
+    );
+  });
+
+  test('names the nearest operation for an unknown one, and writes nothing', async () => {
+    const before = read('src/constant.ts');
+    expect(await stub('listBook', 'createLoan', 'CreateLoans', '--file', 'src/constant.ts')).toEqual({
+      code: 1,
+      output:
+        'There is no operation listBook. Did you mean listBooks?\n' +
+        'There is no operation CreateLoans. Did you mean createLoan?\n',
+    });
+    expect(read('src/constant.ts')).toBe(before);
+  });
+
+  test('says so if a file has no object of handlers', async () => {
+    writeFileSync(path('src/other.ts'), 'export const other = {};\n');
+    const { code, output } = await stub('--all', '--file', 'src/other.ts');
+    expect({ code, output }).toEqual({
+      code: 1,
+      output: expect.stringContaining('src/other.ts has no object of type Handlers'),
+    });
+  });
+
+  test('wants operationIds or --all, not both', async () => {
+    expect((await stub()).code).toBe(2);
+    expect((await stub('listBooks', '--all')).code).toBe(2);
+    expect((await stub('--help')).output).toContain('--file FILE');
+  });
+});
+
+describe('stubs in a file with handlers', () => {
+  test.each(Object.keys(SHAPES))(
+    'are added to the object, with imports, and leave the rest unchanged: %s',
+    async (name) => {
+      const file = `src/${name}.ts`;
+      const before = read(file);
+      const { text, added } = await addStubs(path(file), before, ALL, TYPES);
+      writeFileSync(path(file), text);
+      expect(added).toEqual(['createLoan', 'end all']);
+      expect(text.match(/listBooks(?=[:(])/g)).toEqual(before.match(/listBooks(?=[:(])/g));
+      const changed = linesBeyond(before, text);
+      const endsLast = (line: string) =>
+        /^import |^ {2}\} \/\/ the last one$|^ .*=> \(\{ status: 200, body: \[\] \}\) \};$|\.\.\.books/.test(line);
+      expect(changed.filter((line) => !endsLast(line))).toEqual([]);
+      expect((await addStubs(path(file), text, ALL, TYPES)).text).toBe(text);
+    },
+  );
+
+  test('fit the types', () => {
+    expect(typeErrors()).toEqual([]);
+  });
+
+  test('keep the line ends of the file', async () => {
+    const { text } = await addStubs(path('src/crlf.ts'), (SHAPES.satisfies ?? '').replaceAll('\n', '\r\n'), ALL, TYPES);
+    expect(text.replaceAll('\r\n', '')).not.toContain('\n');
+    expect(text.replaceAll('\r\n', '\n')).toBe(read('src/satisfies.ts'));
+  });
+});
