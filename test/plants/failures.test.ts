@@ -238,7 +238,7 @@ describe('a body', () => {
     ];
     for (const [encoding, bytes] of bodies) {
       const answer = await post(bytes, { 'Content-Encoding': encoding });
-      expect(failure(answer, 400)).toBe('the body is not what its Content-Encoding says');
+      expect(failure(answer, 400)).toBe('the body does not have the declared Content-Encoding');
     }
   });
 });
@@ -337,11 +337,6 @@ describe('a path', () => {
       failure(answer, 405);
       expect(answer.headers.allow).toBe('GET, HEAD');
     }
-  });
-
-  test('of a file gets 412 or 416 for a condition or a range that does not hold', async () => {
-    failure(await http().get('/docs/swagger-ui.css').set('Range', 'bytes=99999999-'), 416);
-    failure(await http().get('/docs/swagger-ui.css').set('If-Match', '"another"'), 412);
   });
 
   test('in absolute form is the path within it', async () => {
@@ -553,7 +548,7 @@ describe('bytes', () => {
     const expected: object[] = [];
     for (const [bytes, status] of refusals) {
       const reason = lastAnswer(await send(bytes, watched), status);
-      expected.push(expect.objectContaining({ level: 30, status, reason, msg: 'refused' }));
+      expected.push(expect.objectContaining({ level: 30, status, reason, msg: 'rejected' }));
     }
     expect(linesOf(watched)).toEqual(expected);
     expect(watched.log()).not.toContain(secret);
@@ -626,7 +621,7 @@ describe('a client that takes its time', () => {
     const reason = lastAnswer(await send(GOOD.slice(0, 40), watched), 408);
     lastAnswer(await send(GOOD.slice(0, -1), watched), 408);
     expect(linesOf(watched)).toEqual([
-      expect.objectContaining({ status: 408, reason, msg: 'refused' }),
+      expect.objectContaining({ status: 408, reason, msg: 'rejected' }),
       expect.objectContaining({ operationId: 'createPlant', status: 408, reason, msg: 'answered' }),
     ]);
   });

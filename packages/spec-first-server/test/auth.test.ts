@@ -7,8 +7,8 @@ import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { bearerToken } from '../src/security/bearer.ts';
 import { Unauthorized } from '../src/security/errors.ts';
+import { bearerToken } from '../src/security/schemes.ts';
 import { type AuthSettings, createAuthenticator, randomToken } from '../src/security/tokens.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
@@ -95,6 +95,17 @@ describe('an access token', () => {
       expect(auth.verify(token, ['plants:write'])).toEqual({ subject: undefined, scopes: 'all' });
     }
   });
+
+  test.each([[['one', 'two']], [['one', `sha256:${sha256('two')}`]]])(
+    'is accepted beside others in any order, and only whole: %j',
+    async (accessTokens) => {
+      const auth = await accepting({ accessTokens });
+      for (const token of ['one', 'two', 'one', 'one', 'two']) expect(auth.verify(token, [])).toBeDefined();
+      for (const token of ['on', 'onee', 'ono', 'one\u0000', '\u016fne', '']) {
+        expect(() => auth.verify(token, [])).toThrow(Unauthorized);
+      }
+    },
+  );
 
   test('is rejected when it differs by case, length or one letter, or is a digest itself', async () => {
     const digest = sha256('hidden');
@@ -187,6 +198,7 @@ describe('a file of access tokens', () => {
   test('read again as empty revokes every token', async () => {
     await writeFile(file, 'old\n');
     const auth = await accepting({ accessTokensFile: file });
+    expect(auth.verify('old', [])).toBeDefined();
     await writeFile(file, '# none\n');
     expect(await auth.reload()).toBe(0);
     expect(() => auth.verify('old', [])).toThrow(Unauthorized);

@@ -8,13 +8,9 @@ import { checkHeaders, mismatchOf } from './reply.ts';
 
 /** What the service itself may answer instead of an operation's handler. */
 const FAILURES = [
-  new HttpError(400, '/body/id must be integer'),
-  new HttpError(401, 'A bearer token is required', { headers: { 'WWW-Authenticate': 'Bearer' } }),
-  new HttpError(403, 'The token lacks a scope'),
-  new HttpError(413, 'the body is too large'),
-  new HttpError(415, 'the body must be application/json'),
-  new HttpError(500, 'the service failed'),
-  new HttpError(503, 'the store cannot answer now', { headers: { 'Retry-After': 1 } }),
+  ...[400, 403, 413, 415, 500].map((status) => new HttpError(status, 'an example of a failure')),
+  new HttpError(401, 'an example of a failure', { headers: { 'WWW-Authenticate': 'Bearer' } }),
+  new HttpError(503, 'an example of a failure', { headers: { 'Retry-After': 1 } }),
 ];
 
 /**

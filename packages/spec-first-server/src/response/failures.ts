@@ -47,7 +47,9 @@ function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureR
 export function failureOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof Violations) return HttpError.violations(error.violations);
-  return ofExpress(error) ?? internal(error);
+  // A client error of Express: an error with a `status` (http-errors).
+  const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
+  return status >= 400 && status < 500 ? new HttpError(400, 'the request cannot be understood') : internal(error);
 }
 
 const INTERNAL = 'the service failed; the fault is not in the request';
@@ -56,24 +58,6 @@ const internal = (cause: unknown): HttpError => {
   const undeclared = 'the service made a reply that its contract does not declare';
   return new HttpError(500, cause instanceof InvalidReply ? undeclared : INTERNAL, { cause });
 };
-
-/** What Express says of a request for a file, by its status; its other client errors are bad requests. */
-const FILE_FAILURES: Readonly<Record<number, string>> = {
-  404: 'there is nothing at this path',
-  412: 'the condition of the request does not hold (RFC 9110 §13.1)',
-  416: 'the range is not within the file (RFC 9110 §14.1.1)',
-};
-
-/** A client error of Express and its parts: an error with a `status` (http-errors). */
-function ofExpress(error: unknown): HttpError | undefined {
-  if (!(error instanceof Error && 'status' in error)) return undefined;
-  const { status } = error;
-  if (typeof status !== 'number' || status < 400 || status > 499) return undefined;
-  const message = FILE_FAILURES[status];
-  return message === undefined
-    ? new HttpError(400, 'the request cannot be understood')
-    : new HttpError(status, message);
-}
 
 /** For an `errorBody` that throws. */
 const LAST_RESORT: FailureReply = {

@@ -1,7 +1,9 @@
 import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
-import { MAX_TOKEN_LENGTH } from './bearer.ts';
+
+/** Longer tokens are rejected unread: half of what Node accepts as all headers together. */
+export const MAX_TOKEN_LENGTH = 8192;
 
 const TOKEN = /^[\w\-.~+/]+=*$/;
 const DIGEST = /^sha256:([0-9a-f]{64})$/i;
@@ -12,29 +14,31 @@ export const randomToken = (): string => randomBytes(32).toString('base64url');
 /**
  * The access tokens that are accepted.
  *
- * A token is found by its SHA-256 digest, hashed again with a random key of this process. Nobody outside can compute
- * that value or approach it step by step. So the time of the look-up tells nothing about a token, and the number of
- * tokens does not change it. The token that was accepted last is compared in constant time before that.
+ * A token is found by a SHA-256 digest that also covers a random key of this process. Nobody outside can compute it or
+ * approach it step by step. So the time of the look-up tells nothing about a token, and the number of tokens does not
+ * change it. The token that was accepted last is compared before that, in constant time.
  */
 export class AccessTokens {
   readonly #key = randomToken();
-  readonly #fixed: readonly string[];
+  readonly #entries: readonly string[];
   readonly #file: string | undefined;
   #accepted: ReadonlySet<string> = new Set();
+  /** Whether there is an entry of which only the digest is known. Then all tokens are hashed once more. */
+  #hasDigests = false;
   #last = Buffer.alloc(0);
   #loading: Promise<unknown> = Promise.resolve();
 
   /** @throws {Error} if an entry is wrong. It names the place, never the token. */
   constructor(entries: readonly string[], file: string | undefined) {
-    this.#fixed = entries.flatMap((entry, index) => digests(entry, `ACCESS_TOKENS: entry ${index + 1}`));
+    this.#entries = entries.flatMap((entry, index) => checkedEntry(entry, `ACCESS_TOKENS: entry ${index + 1}`));
     this.#file = file;
   }
 
   has(token: string): boolean {
-    const presented = Buffer.from(token, 'latin1');
+    const presented = Buffer.from(token);
     const last = this.#last;
     if (presented.length === last.length && last.length > 0 && timingSafeEqual(presented, last)) return true;
-    if (!this.#accepted.has(this.#keyed(hash('sha256', token)))) return false;
+    if (!this.#accepted.has(this.#fingerprint(token))) return false;
     this.#last = presented;
     return true;
   }
@@ -48,8 +52,10 @@ export class AccessTokens {
   load(): Promise<number> {
     // One load after the other, so that the last reading counts.
     const loaded = this.#loading.then(async () => {
-      const read = this.#file === undefined ? [] : await digestsOfFile(this.#file);
-      this.#accepted = new Set([...this.#fixed, ...read].map((digest) => this.#keyed(digest)));
+      const read = this.#file === undefined ? [] : await entriesOfFile(this.#file);
+      const entries = [...this.#entries, ...read];
+      this.#hasDigests = entries.some((entry) => DIGEST.test(entry));
+      this.#accepted = new Set(entries.map((entry) => this.#fingerprint(entry, DIGEST.exec(entry)?.[1])));
       this.#last = Buffer.alloc(0);
       return this.#accepted.size;
     });
@@ -57,24 +63,22 @@ export class AccessTokens {
     return loaded;
   }
 
-  #keyed(digest: string): string {
-    return hash('sha256', this.#key + digest);
+  #fingerprint(token: string, digest?: string): string {
+    return hash('sha256', this.#key + (this.#hasDigests ? (digest?.toLowerCase() ?? hash('sha256', token)) : token));
   }
 }
 
-/** The digest of the token in an entry, in hex; nothing for an empty entry. */
-function digests(entry: string, place: string): string[] {
+/** A token, or `sha256:` and its digest; nothing for an empty entry. */
+function checkedEntry(entry: string, place: string): string[] {
   const text = entry.trim();
   if (text === '') return [];
-  const digest = DIGEST.exec(text)?.[1];
-  if (digest !== undefined) return [digest.toLowerCase()];
-  if (TOKEN.test(text) && text.length <= MAX_TOKEN_LENGTH) return [hash('sha256', text)];
+  if (DIGEST.test(text) || (TOKEN.test(text) && text.length <= MAX_TOKEN_LENGTH)) return [text];
   throw new Error(
     `${place} is neither a token (up to ${MAX_TOKEN_LENGTH} letters, digits and -._~+/ with = only at its end) nor "sha256:" and 64 hex digits`,
   );
 }
 
-async function digestsOfFile(file: string): Promise<string[]> {
+async function entriesOfFile(file: string): Promise<string[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     // Not the path: whoever takes this variable for ACCESS_TOKENS has put a token there.
     const seenFrom = isAbsolute(file) ? '' : `, looked for from ${process.cwd()}`;
@@ -83,5 +87,5 @@ async function digestsOfFile(file: string): Promise<string[]> {
   return text
     .replace(/^\uFEFF/, '')
     .split(/\r\n|\n|\r/)
-    .flatMap((line, index) => digests(line.replace(/(^|\s)#.*$/, ''), `ACCESS_TOKENS_FILE: line ${index + 1}`));
+    .flatMap((line, index) => checkedEntry(line.replace(/(^|\s)#.*$/, ''), `ACCESS_TOKENS_FILE: line ${index + 1}`));
 }

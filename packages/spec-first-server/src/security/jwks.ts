@@ -2,35 +2,19 @@ import { createLocalJWKSet, createRemoteJWKSet, customFetch, type JWTVerifyGetKe
 import { KeysUnavailable } from './errors.ts';
 
 /** How long things take and last, in milliseconds. */
-export interface KeyTiming {
+export const TIMING = {
   /** A fetch that takes longer has failed. */
-  readonly timeout: number;
-  /** For so long after a fetch, a token that no key fits leads to no other fetch. */
-  readonly cooldown: number;
-  /** For so long after a failed fetch there is no other. */
-  readonly pause: number;
-  /** Older keys are fetched again in the background, so that a withdrawn key is rejected. */
-  readonly refreshAfter: number;
-  /** Keys are used no longer than this while they cannot be fetched again. */
-  readonly discardAfter: number;
-}
-
-export const TIMING: KeyTiming = {
   timeout: 5_000,
+  /** For so long after a fetch, a token that no key fits leads to no other fetch. */
   cooldown: 10_000,
+  /** For so long after a failed fetch there is no other. */
   pause: 5_000,
+  /** Older keys are fetched again in the background, so that a withdrawn key is rejected. */
   refreshAfter: 10 * 60_000,
+  /** Keys are used no longer than this while they cannot be fetched again. */
   discardAfter: 24 * 60 * 60_000,
 };
-
-/** The public keys of an issuer. */
-export interface Keys {
-  readonly resolve: JWTVerifyGetKey;
-  /** The time of the last successful fetch. */
-  fetchedAt(): number;
-  /** Whether there are newer keys than those; fetches them unless the last fetch was a moment ago. */
-  newerThan(fetchedAt: number): Promise<boolean>;
-}
+export type KeyTiming = Readonly<typeof TIMING>;
 
 /** Real key sets take a few KiB. */
 const MAX_KEYS_BYTES = 1024 * 1024;
@@ -43,7 +27,7 @@ export const seconds = (milliseconds: number) => Math.max(1, Math.ceil(milliseco
  *
  * @param report is told of each failed fetch, also while older keys are still used.
  */
-export function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, timing: KeyTiming): Keys {
+export function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, timing: KeyTiming) {
   let fetchedAt = Number.NEGATIVE_INFINITY;
   let failure: { readonly at: number; readonly cause: Error } | undefined;
   const age = () => performance.now() - fetchedAt;
@@ -72,14 +56,17 @@ export function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, t
     },
   });
 
+  const resolve: JWTVerifyGetKey = async (header, token) => {
+    if (age() > timing.discardAfter) await remote.reload();
+    else if (age() > timing.refreshAfter) remote.reload().catch(() => undefined);
+    return remote(header, token);
+  };
   return {
+    resolve,
+    /** The time of the last successful fetch. */
     fetchedAt: () => fetchedAt,
-    async resolve(header, token) {
-      if (age() > timing.discardAfter) await remote.reload();
-      else if (age() > timing.refreshAfter) remote.reload().catch(() => undefined);
-      return remote(header, token);
-    },
-    async newerThan(known) {
+    /** Whether there are newer keys than those; fetches them unless the last fetch was a moment ago. */
+    async newerThan(known: number): Promise<boolean> {
       if (fetchedAt !== known) return true;
       if (remote.coolingDown) return false;
       await remote.reload();
@@ -88,33 +75,31 @@ export function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, t
   };
 }
 
-/** A key server's answer that says everything in its message. */
-class BadAnswer extends Error {}
-
 async function readKeys(url: string, init: RequestInit): Promise<string> {
   const response = await fetch(url, init);
   if (response.status !== 200 || response.body === null) {
     await response.body?.cancel();
-    throw new BadAnswer(`answers with status ${response.status} instead of 200`);
+    throw new Error(`answers with status ${response.status} instead of 200`);
   }
   const chunks: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of response.body) {
     size += chunk.byteLength;
-    if (size > MAX_KEYS_BYTES) throw new BadAnswer(`answers with more than ${MAX_KEYS_BYTES} bytes`);
+    if (size > MAX_KEYS_BYTES) throw new Error(`answers with more than ${MAX_KEYS_BYTES} bytes`);
     chunks.push(chunk);
   }
   const text = Buffer.concat(chunks).toString();
   try {
     createLocalJWKSet(JSON.parse(text));
   } catch {
-    throw new BadAnswer('answers with something that is no JSON Web Key Set');
+    throw new Error('answers with something that is no JSON Web Key Set');
   }
   return text;
 }
 
+/** The message of an error of {@link readKeys}, or why `fetch` failed. */
 function reasonOf(error: unknown): string {
-  if (error instanceof BadAnswer) return error.message;
-  const { name, cause } = error as Error & { cause?: { code?: string } };
-  return name === 'TimeoutError' ? 'does not answer in time' : `cannot be reached (${cause?.code ?? name})`;
+  const { name, message, cause } = error as Error & { cause?: { code?: string } };
+  if (name === 'TimeoutError') return 'does not answer in time';
+  return cause === undefined ? message : `cannot be reached (${cause.code ?? name})`;
 }

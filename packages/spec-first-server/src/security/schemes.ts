@@ -1,7 +1,6 @@
 import type { Json } from '../document/document.ts';
 import type { Caller } from '../document/handler-types.ts';
 import { securitySchemesOf } from '../document/operations.ts';
-import { bearerToken, isOfScheme } from './bearer.ts';
 import type { Credentials } from './credentials.ts';
 import { Unauthorized } from './errors.ts';
 import type { Authenticator } from './tokens.ts';
@@ -98,3 +97,26 @@ const apiKey = (where: string, name: string): SecurityScheme => ({
   required: `An API key is required, in the ${where === 'query' ? 'query parameter' : where} "${name}"`,
   challenge: () => `ApiKey in="${where}", name="${name}"`,
 });
+
+/** RFC 6750 §2.1. The alphabets of its parts are disjoint, so a match takes one pass. */
+const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
+
+/**
+ * The token in an Authorization header: the scheme in any case, one or more spaces, a b64token, nothing else (RFC 6750
+ * §2.1, RFC 9110 §11.4); `undefined` if the header is missing or of another scheme.
+ *
+ * @throws {Unauthorized} if the header is malformed.
+ */
+export function bearerToken(authorization: string | undefined): string | undefined {
+  const token = authorization === undefined ? undefined : CREDENTIALS.exec(authorization)?.[1];
+  if (token !== undefined || !isOfScheme('bearer', authorization)) return token;
+  throw new Unauthorized(
+    'The Authorization header is malformed: it must be "Bearer", a space and the token, which is made of letters, digits and -._~+/ with = only at its end',
+  );
+}
+
+/** Whether an Authorization header names a scheme (RFC 9110 §11.4), given in lower case. */
+export function isOfScheme(scheme: string, authorization: string | undefined): boolean {
+  const name = /^[\w\-!#$%&'*+.^`|~]+/.exec(authorization ?? '')?.[0];
+  return name?.toLowerCase() === scheme;
+}

@@ -1,6 +1,5 @@
 import type { Caller } from '../document/handler-types.ts';
-import { AccessTokens } from './access-tokens.ts';
-import { MAX_TOKEN_LENGTH } from './bearer.ts';
+import { AccessTokens, MAX_TOKEN_LENGTH } from './access-tokens.ts';
 import { Forbidden, type KeysUnavailable, Unauthorized } from './errors.ts';
 import type { JwtSettings } from './jwt.ts';
 
