@@ -153,7 +153,7 @@ describe('npm run generate', () => {
     });
   });
 
-  test('counts the warnings of the linter, and shows each with --all; webhooks are left out', () => {
+  test('counts the warnings of the linter, and shows each with --all; webhooks have one notice', () => {
     const text = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
 paths: { /plants/: { get: { operationId: listPlants, responses: { '200': { description: Plants. }, '400': { description: None. } } } } }
@@ -162,11 +162,14 @@ webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
     inFolder({ 'openapi.yaml': text }, (folder) => {
       expect(generate(folder)).toMatchObject({
         status: 0,
-        stderr: 'openapi.yaml has 4 warnings of the linter. "npm run generate -- --all" shows all.\n',
+        stderr:
+          'openapi.yaml:4:1 webhooks are not served\n' +
+          'openapi.yaml has 4 warnings of the linter. "npm run generate -- --all" shows all.\n',
       });
       const { status, stderr } = generate(folder, '--all');
       expect(status).toBe(0);
       expect(stderr.match(/^openapi\.yaml:\d+:\d+ [\w-]+(?= .*$)/gm)?.map((line) => line.split(' ')[1])).toEqual([
+        'webhooks',
         'no-empty-servers',
         'no-path-trailing-slash',
         'operation-summary',
