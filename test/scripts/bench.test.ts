@@ -49,18 +49,18 @@ describe('npm run bench', () => {
   test('measures all contenders, reports and draws the results, and leaves nothing behind', async () => {
     const json = join(folder, 'contest.json');
     const before = await foldersOfRuns();
-    const flags = ['--rounds', '1', '--seconds', '0.2', '--connections', '4,8', '--json', json];
+    const flags = ['--rounds', '1', '--seconds', '1', '--connections', '4', '--json', json];
     const first = await finished(bench(...flags, '--svg', join(folder, 'first')));
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('round 1 of 1') });
     for (const name of ['Express', 'Express + EOV', 'Express + openapi-backend', 'Fastify + openapi-glue']) {
       for (const kept of ['in memory', 'a commit per request']) {
-        expect(first.stdout.split(`${name}, ${kept} `)).toHaveLength(3);
+        expect(first.stdout.split(`${name}, ${kept} `)).toHaveLength(2);
       }
     }
     expect(first.stdout).toMatch(/This service answers \d\.\d\d × as many requests as Express alone in memory/);
 
     const results: Results = JSON.parse(await readFile(json, 'utf8'));
-    expect(results.runs).toHaveLength(18);
+    expect(results.runs).toHaveLength(9);
     for (const { rounds } of results.runs) {
       expect(rounds).toEqual([expect.objectContaining({ answered: expect.any(Number), failures: 0 })]);
     }
