@@ -1,4 +1,4 @@
-import { type Bar, type Chart, draw, type Row } from './chart.ts';
+import { type Bar, type Chart, draw, type Row } from './draw.ts';
 import { bestPeer, isBare, isOurs } from './report.ts';
 import {
   figure,
