@@ -84,19 +84,10 @@ async function build(folder: string, stage: string): Promise<string> {
     const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error);
     throw new Error(`${folder} does not compile:\n${output}`, { cause: error });
   }
-  for (const path of readdirSync(join(stage, 'dist'), { recursive: true, encoding: 'utf8' })) {
-    if (path.endsWith('.js')) rewriteUrls(join(stage, 'dist', path));
-  }
   // What the code reads beside itself.
   cpSync(join(stage, 'src'), join(stage, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
   for (const name of ['src', 'node_modules', 'tsconfig.json']) rmSync(join(stage, name), { recursive: true });
   return stage;
-}
-
-/** Lets URLs of modules lead to compiled ones: the compiler changes imports only. */
-function rewriteUrls(file: string): void {
-  const code = readFileSync(file, 'utf8');
-  writeFileSync(file, code.replace(/(new URL\('[^']+)\.ts(', import\.meta\.url\))/g, '$1.js$2'));
 }
 
 /** The package.json for compiled code: each path to `src/*.ts` leads to `dist/*.js`, in `exports` with its types. */

@@ -2,12 +2,13 @@ import { execFile } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../test/support/eventually.ts';
 import { end, type Running, start } from '../../../test/support/project.ts';
 import { PACKAGES } from '../src/pack.ts';
+import { projectFiles } from '../src/project.ts';
 import { packPackage } from '../src/tarball.ts';
 
 const main = resolve('packages/spec-first/src/main.ts');
@@ -40,14 +41,16 @@ async function filesOf(project: string): Promise<string[]> {
   return own.filter((path) => !/^(node_modules|vendor|data)\/|^package-lock\.json$/.test(path)).sort();
 }
 
-let made: Awaited<ReturnType<typeof run>>[];
+let made: Awaited<ReturnType<typeof run>>;
 let installed: Awaited<ReturnType<typeof run>>;
 
 beforeAll(async () => {
-  made = await Promise.all([
-    tool('new', library, resolve('packages/spec-first/test/library/openapi.yaml')),
-    tool('new', books),
-  ]);
+  made = await tool('new', library, resolve('packages/spec-first/test/library/openapi.yaml'));
+  // What the command writes without a document, but for the tarballs: packing takes longer than all the rest.
+  for (const [path, content] of await projectFiles(books, undefined)) {
+    mkdirSync(dirname(join(books, path)), { recursive: true });
+    writeFileSync(join(books, path), content);
+  }
   installed = await run(library, 'npm', 'install', '--prefer-offline', '--no-fund', '--no-audit');
   symlinkSync(join(library, 'node_modules'), join(books, 'node_modules'));
 }, 180_000);
@@ -56,7 +59,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('a project for a document', () => {
   test('has 13 files beside the document, all of them the team’s', async () => {
-    expect(made[0]).toMatchObject({ code: 0, output: expect.stringContaining('npm install') });
+    expect(made).toMatchObject({ code: 0, output: expect.stringContaining('npm install') });
     expect(await filesOf(library)).toEqual([
       '.dockerignore',
       '.env',
@@ -106,7 +109,7 @@ describe('a project for a document', () => {
     }
     const production = start(library, ['src/main.ts'], { ACCESS_TOKENS: 'token', NODE_ENV: 'production' });
     expect(await production.exit).toBe(1);
-    expect(production.output()).toContain('MISSING_OPERATIONS is "mock", but must be refuse or 501');
+    expect(production.output()).toMatch(/MISSING_OPERATIONS .*is "mock", but must be refuse or 501/);
   });
 
   test('follows a save with npm run dev', async () => {
@@ -161,7 +164,6 @@ describe('a project for a document', () => {
 
 describe('the example', () => {
   test('has 15 files', async () => {
-    expect(made[1]).toMatchObject({ code: 0 });
     expect(await filesOf(books)).toHaveLength(15);
   });
 
@@ -186,7 +188,7 @@ describe('spec-first new', () => {
 
   test('names the errors of a document and writes nothing', async () => {
     const file = join(folder, 'broken.yaml');
-    writeFileSync(file, 'openapi: 3.1.0\ninfo: { title: T, version: 1.0.0 }\npaths: { /a: { get: {} } }\n');
+    writeFileSync(file, 'openapi: 3.1.0\ninfo: { title: T, version: 1.0.0 }\npaths: { /a: { $ref: nowhere.yaml } }\n');
     const { code, output } = await tool('new', join(folder, 'broken'), file);
     expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('broken.yaml:3:') });
     expect(existsSync(join(folder, 'broken'))).toBe(false);
