@@ -179,6 +179,17 @@ describe('JSON Schema 2020-12', () => {
   });
 });
 
+test('of a value with thousands of members, only the first violation is looked for', async () => {
+  const small = Array.from({ length: 100 }, () => ({}));
+  const missing = await post('/trees', { value: 1, children: small }).expect(400);
+  expect(missing.body.message).toMatch(/and 80 more$/);
+  const large = Array.from({ length: 3000 }, () => ({}));
+  const message = "/body/children/0/value must have required property 'value'";
+  await expectViolation('/trees', { value: 1, children: large }, message);
+  script.next = () => ({ status: 200, body: { value: 1, children: large } });
+  await post('/trees', { value: 1 }).expect(500);
+});
+
 describe('a recursive oneOf', () => {
   const DEPTH = 18;
   /** A chain of objects that counts how often a validator reads its links. */

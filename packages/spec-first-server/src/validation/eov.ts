@@ -39,7 +39,8 @@ export class EovValidator {
   readonly #run = { count: 0 };
   readonly #openapi: object;
 
-  constructor(operation: SyntheticOperation) {
+  /** @param allErrors whether to look for every violation, or only for the first. */
+  constructor(operation: SyntheticOperation, allErrors: boolean) {
     this.#operation = operation;
     const content = operation.requests.map((schema, index) => [`request/${index}`, { schema }]);
     const schema = { requestBody: { content: Object.fromEntries(content) } };
@@ -48,8 +49,8 @@ export class EovValidator {
     const apiDoc = { openapi: '3.1.0', paths: {}, components: { schemas: operation.schemas } } as never;
     const { ajvOpts } = new OpenApiValidator({
       apiSpec: apiDoc,
-      validateRequests: { allErrors: true },
-      validateResponses: { allErrors: true },
+      validateRequests: { allErrors },
+      validateResponses: { allErrors },
       ajvFormats: { mode: 'full' },
     });
     const options = (standard: object, large?: LargeNumbers) => ({

@@ -10,7 +10,7 @@ export interface KeywordValidator {
 }
 
 /** The most violations that one object contributes to those of its parent. */
-const MOST = 50;
+const MOST = 1000;
 
 /**
  * The keyword `once`: validates each object once against its schema, however many alternatives lead to it. Without it,

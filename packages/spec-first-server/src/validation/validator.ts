@@ -13,6 +13,23 @@ export type Parameters = { readonly [Location in (typeof LOCATIONS)[number]]: Re
 /** Where EOV finds a schema: a media type's, that of a response's headers, or that of an operation without a body. */
 type Indices = Map<MediaType | DeclaredResponse | Operation, number>;
 
+/** Which validator is used for a value. */
+type EovFor = (value: unknown) => EovValidator;
+
+/** The time to collect violations grows with their square. A value with so many members is validated up to the first. */
+const MANY = 2000;
+
+/** Counts the members of a value and of all values inside, up to about a limit. */
+function membersOf(value: unknown, limit: number): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  let count = 0;
+  for (const key in value) {
+    count += 1 + membersOf((value as Json)[key], limit - count);
+    if (count >= limit) break;
+  }
+  return count;
+}
+
 /**
  * Makes the validators for the operations of one path item.
  *
@@ -41,17 +58,24 @@ export function validatePath(root: Json, operations: readonly Operation[]): Map<
       }
     }
   }
-  const eov = new EovValidator({ requests, responses, schemas: rewriter.components });
+  const synthetic = { requests, responses, schemas: rewriter.components };
+  const thorough = new EovValidator(synthetic, true);
+  let quick: EovValidator | undefined;
+  const eov: EovFor = (value) => {
+    if (membersOf(value, MANY) < MANY) return thorough;
+    quick ??= new EovValidator(synthetic, false);
+    return quick;
+  };
   return new Map(operations.map((operation) => [operation, new OperationValidator(operation, eov, indices)]));
 }
 
 /** Validates the requests and replies of one operation. */
 export class OperationValidator {
   readonly #operation: Operation;
-  readonly #eov: EovValidator;
+  readonly #eov: EovFor;
   readonly #indices: Indices;
 
-  constructor(operation: Operation, eov: EovValidator, indices: Indices) {
+  constructor(operation: Operation, eov: EovFor, indices: Indices) {
     this.#operation = operation;
     this.#eov = eov;
     this.#indices = indices;
@@ -66,7 +90,7 @@ export class OperationValidator {
     const validated = media === undefined || media.kind === 'stream' ? undefined : body;
     const isForm = media?.kind === 'multipart';
     const value = { path, query, header, cookie, body: isForm ? textsForFiles(objectAt(validated)) : validated };
-    this.#eov.request(this.#indices.get(media ?? this.#operation) ?? 0, value);
+    this.#eov(value).request(this.#indices.get(media ?? this.#operation) ?? 0, value);
     roundInexact(value);
     if (isForm) value.body = { ...objectAt(value.body), ...filesOf(objectAt(validated)) };
     return { parameters: value, body: validated === undefined ? body : value.body };
@@ -75,13 +99,13 @@ export class OperationValidator {
   /** @throws {Violations} if the body does not match the media type of the response. */
   response(_response: DeclaredResponse, media: MediaType, body: unknown): void {
     const index = this.#indices.get(media);
-    if (index !== undefined) this.#eov.response(index, { body });
+    if (index !== undefined) this.#eov(body).response(index, { body });
   }
 
   /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
   responseHeaders(response: DeclaredResponse, headers: Json): void {
     const index = this.#indices.get(response);
-    if (index !== undefined) this.#eov.response(index, { headers });
+    if (index !== undefined) this.#eov(headers).response(index, { headers });
   }
 }
 
