@@ -47,7 +47,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
       mine: () => ({ status: 200, body: [] }),
     });
     // @ts-expect-error handlers are missing
-    implement({ mine: () => ({ status: 200, body: [] }) });
+    export const one: Handlers = { mine: () => ({ status: 200, body: [] }) };
   `,
   bodies: `
     type Note = { text: string; stars: Int64 };
@@ -215,7 +215,7 @@ const prelude = (name: string) => `
   type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
   /** Takes a value of exactly this type. */
   const is = <T>() => <U>(_value: U & (Same<T, U> extends true ? unknown : { not: T })): void => {};
-  const implement = (_handlers: Handlers): void => {};
+  const implement = (_handlers: Partial<Handlers>): void => {};
   const reply = <Id extends keyof operations>(_reply: ReplyTo<Id>): void => {};
   export const used = [Readable, is, implement, reply, '${name}'] as const;
   export type Used = Int64;
