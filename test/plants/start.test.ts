@@ -213,8 +213,8 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     expect([heading, empty]).toEqual(['The service cannot start.', '']);
     expect(places).toEqual(
       expect.arrayContaining([
-        `  ${document}:5:5 operation listThings has no handler`,
-        `  ${document}:8:5 operation addThing has no handler`,
+        `  ${document}:5:5 operation listThings has no handler: run npm run stub -- listThings`,
+        `  ${document}:8:5 operation addThing has no handler: run npm run stub -- addThing`,
       ]),
     );
     for (const place of places) expect(place).toMatch(/^ {2}\S+:\d+:\d+ /);

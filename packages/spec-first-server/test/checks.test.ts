@@ -111,7 +111,7 @@ describe('the start fails and names the place of', () => {
     [
       'an operation without a handler',
       `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b:\n    get: { operationId: b, ${DONE} }\n`,
-      'openapi.yaml:6:5 operation b has no handler',
+      'openapi.yaml:6:5 operation b has no handler: run npm run stub -- b',
     ],
     [
       'a handler without an operation',
@@ -187,7 +187,7 @@ describe('the start fails and names the place of', () => {
     );
     expect(error?.split('\n')).toEqual([
       'openapi.yaml:4:13 the path has {x}, but no path parameter of that name is declared',
-      'openapi.yaml:5:9 operation b has no handler',
+      'openapi.yaml:5:9 operation b has no handler: run npm run stub -- b',
     ]);
   });
 });
@@ -208,7 +208,9 @@ test('an operation without an operationId is named by its method and path', asyn
     `paths:\n  /books/{book-id}/loans:\n    get: { parameters: [{ name: book-id, in: path, required: true, schema: {} }], ${DONE} }\n`,
     {},
   );
-  expect(error).toBe('openapi.yaml:5:5 operation getBooksByBookIdLoans has no handler');
+  expect(error).toBe(
+    'openapi.yaml:5:5 operation getBooksByBookIdLoans has no handler: run npm run stub -- getBooksByBookIdLoans',
+  );
 });
 
 test('mocks need no verifier for their security schemes', async () => {

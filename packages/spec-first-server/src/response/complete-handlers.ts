@@ -15,12 +15,15 @@ export async function completeHandlers(
   when: WhenMissing,
   mocking: MockOptions,
 ): Promise<{ handlers: Readonly<Record<string, AnyHandler>>; findings: readonly Finding[] }> {
-  const missing = operations.filter(({ id }) => id !== '' && !Object.hasOwn(handlers, id));
+  const missing = operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
   const known = new Set(operations.map(({ id }) => id));
   const unknown = Object.keys(handlers).filter((id) => !known.has(id));
   const mock = when === 'mock' && missing.length > 0 ? (await import('./mock.ts')).mock : undefined;
   const standIn = (operation: Operation) => mock?.(document, operation, mocking) ?? notImplemented(operation);
-  const unserved = missing.map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
+  const unserved = missing.map(({ id, pointer }) => ({
+    pointer,
+    message: `operation ${id} has no handler: run npm run stub -- ${/^[\w.-]+$/.test(id) ? id : JSON.stringify(id)}`,
+  }));
   const unused = unknown.map((id) => ({
     pointer: '/paths',
     message: `there is a handler for ${id}, but no such operation`,
