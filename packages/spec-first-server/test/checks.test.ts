@@ -169,7 +169,7 @@ describe('the start fails and names the place of', () => {
     [
       'a style that the place of the parameter does not have',
       operation('parameters: [{ name: q, in: query, style: matrix, schema: {} }]'),
-      'openapi.yaml:7:42 must be equal to one of the allowed values',
+      'openapi.yaml:7:42 must be equal to one of the allowed values: form, spaceDelimited, pipeDelimited, deepObject',
     ],
     [
       'a server variable that is not declared',
@@ -201,6 +201,28 @@ test('paths that differ in the names of their parameters are served if their met
   await client?.get('/a/1').expect(204);
   await client?.put('/a/1').expect(204);
   await client?.post('/a/1').expect(405).expect('Allow', 'GET, PUT, HEAD');
+});
+
+test('a document of OpenAPI 3.2 is served, with a notice for each new member', async () => {
+  const text = `openapi: 3.2.0
+info: { title: A, version: 1.0.0 }
+paths:
+  /a:
+    query: { operationId: q, ${DONE} }
+    get: { operationId: a, responses: { '200': { description: x, content: { text/plain: { itemSchema: {} } } } } }
+components:
+  securitySchemes: { s: { type: oauth2, flows: { deviceAuthorization: {} } } }
+`;
+  const { notices, error } = await started({ 'openapi.yaml': text });
+  const ignored = 'is not a member of OpenAPI 3.1 here: it is ignored';
+  expect({ notices, error }).toEqual({
+    notices: [
+      `openapi.yaml:6:91 itemSchema ${ignored}`,
+      `openapi.yaml:5:5 query ${ignored}`,
+      `openapi.yaml:8:50 deviceAuthorization ${ignored}`,
+    ],
+    error: undefined,
+  });
 });
 
 test('an operation without an operationId is named by its method and path', async () => {

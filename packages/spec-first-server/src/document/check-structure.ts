@@ -1,5 +1,5 @@
 import { OpenAPISchemaValidator } from 'express-openapi-validator/dist/framework/openapi.schema.validator.js';
-import { type Checked, type Json, objectAt, token } from './document.ts';
+import { arrayAt, type Checked, type Finding, type Json, objectAt, token } from './document.ts';
 
 /** An error of Ajv. */
 interface StructureError {
@@ -23,17 +23,24 @@ export function checkStructure(root: Json): Checked {
   const unknown = found.filter((error) => unknownMember(error) !== undefined);
   const invalid = found.filter((error) => unknownMember(error) === undefined && error.keyword !== 'format');
   const precise = invalid.filter(({ keyword = '' }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
-  const problems = (precise.length > 0 ? precise : invalid).slice(0, 10).map(findingOf);
+  // A branch of `if` or `oneOf` fails as well when only an unknown member or a format is wrong inside it.
+  const isInvalid = precise.length > 0 || invalid.length === found.length;
+  const problems = (precise.length > 0 ? precise : isInvalid ? invalid : []).slice(0, 10).map(findingOf);
   const formats = found.filter(({ keyword }) => keyword === 'format').map(findingOf);
   const ignored = unknown.map((error) => {
     const name = String(unknownMember(error));
     const message = `${name} is not a member of OpenAPI 3.1 here: it is ignored`;
     return { pointer: `${error.instancePath ?? ''}/${token(name)}`, message };
   });
-  return { problems, notices: [...formats, ...ignored] };
+  // A known member with an unknown one inside counts as unknown itself in some branches.
+  const innermost = ignored.filter(({ pointer }) => !ignored.some((other) => other.pointer.startsWith(`${pointer}/`)));
+  return { problems, notices: [...formats, ...innermost] };
 }
 
-const findingOf = ({ instancePath = '', message = '' }: StructureError) => ({ pointer: instancePath, message });
+function findingOf({ instancePath = '', message = '', params }: StructureError): Finding {
+  const allowed = arrayAt(objectAt(params).allowedValues).join(', ');
+  return { pointer: instancePath, message: allowed === '' ? message : `${message}: ${allowed}` };
+}
 
 const unknownMember = ({ params }: StructureError): unknown =>
   objectAt(params).unevaluatedProperty ?? objectAt(params).additionalProperty;
