@@ -1,7 +1,7 @@
 import type { Response } from 'express';
 import { Violations } from '../validation/violations.ts';
 import { type Answering, type FailureReply, failureReply } from './failure-reply.ts';
-import { HttpError, InvalidReply } from './http-error.ts';
+import { HttpError, InvalidReply, Unavailable } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
 import { send } from './send.ts';
 import { traceOf } from './trace.ts';
@@ -46,6 +46,10 @@ function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureR
 /** Any error as the failure that a client is told of. An unknown one becomes 500, its cause for the log only. */
 export function failureOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
+  if (error instanceof Unavailable) {
+    const headers = { 'Retry-After': error.retryAfter };
+    return new HttpError(503, error.message, { headers, cause: error });
+  }
   if (error instanceof Violations) return HttpError.violations(error.violations);
   // A client error of Express: an error with a `status` (http-errors).
   const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;

@@ -52,7 +52,7 @@ export class HttpError extends Error {
 
 const UNLIKE_DECLARED = 'the request is not as the document declares';
 
-/** What the service needs cannot answer now, but may later. `cause` holds why, for the log only. */
+/** Something that the service needs cannot answer now, but may later: answered with 503. The cause is for the log only. */
 export abstract class Unavailable extends Error {
   /** Whole seconds after which it is worth trying again, at least 1. */
   readonly retryAfter: number;

@@ -1,12 +1,12 @@
 import type { Json } from '../document/document.ts';
 import type { Caller } from '../document/handler-types.ts';
 import type { Operation } from '../document/operations.ts';
-import { HttpError } from '../response/http-error.ts';
+import { HttpError, Unavailable } from '../response/http-error.ts';
 import type { Credentials } from './credentials.ts';
-import { Forbidden, KeysUnavailable, Unauthorized } from './errors.ts';
+import { Forbidden, Unauthorized } from './errors.ts';
 import { schemesOf, type Verifiers } from './schemes.ts';
 
-/** Resolves to the caller; `undefined` for an anonymous one. @throws {HttpError} why the credentials are not accepted. */
+/** Resolves to the caller; `undefined` for an anonymous one. Rejects if the credentials are not accepted. */
 export type Authenticate = (credentials: Credentials) => Promise<Caller | undefined>;
 
 /**
@@ -15,26 +15,21 @@ export type Authenticate = (credentials: Credentials) => Promise<Caller | undefi
  * is rejected.
  */
 export function authentication(root: Json, { security }: Operation, verifiers: Verifiers): Authenticate {
-  const alternatives = security
-    .map((requirement) =>
-      Object.entries(requirement).map(([name, scopes]) => {
-        const verify = verifiers[name];
-        if (verify === undefined) throw new Error(`nothing verifies credentials of the security scheme ${name}`);
-        return { name, scopes, verify };
-      }),
-    )
-    .filter(({ length }) => length > 0);
+  const alternatives = security.map((schemes) => Object.entries(schemes)).filter(({ length }) => length > 0);
   const optional = alternatives.length < security.length;
-  const schemes = schemesOf(root);
+  const names = new Set(alternatives.flat().map(([name]) => name));
+  const schemes = [...schemesOf(root)].flatMap(([name, scheme]) => (names.has(name) ? scheme : []));
+  const unverified = names.difference(new Set(Object.keys(verifiers)));
+  if (unverified.size > 0) throw new Error(`nothing verifies credentials of ${[...unverified]}`);
 
   return async (credentials) => {
     const denied: unknown[] = [];
     for (const requirements of alternatives) {
       const before = denied.length;
       let caller: Caller | undefined;
-      for (const { verify, scopes } of requirements) {
+      for (const [name, scopes] of requirements) {
         try {
-          const found = await verify(credentials, scopes);
+          const found = await verifiers[name]?.(credentials, scopes);
           if (caller?.subject === undefined) caller = found;
         } catch (reason) {
           denied.push(reason);
@@ -46,27 +41,20 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
     throw denial(denied);
   };
 
-  /**
-   * Why credentials are not accepted: what cannot be checked now (503) before what is not allowed (403) before what is
-   * not accepted (401, with a challenge for each scheme that would do; RFC 9110 §11.6.1).
-   */
-  function denial(reasons: readonly unknown[]): HttpError {
-    const unavailable = reasons.find((reason) => reason instanceof KeysUnavailable);
-    if (unavailable !== undefined) {
-      const headers = { 'Retry-After': unavailable.retryAfter };
-      return new HttpError(503, unavailable.message, { headers, cause: unavailable });
-    }
-    const broken = reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
-    if (broken !== undefined) return new HttpError(500, 'the credentials cannot be checked', { cause: broken });
+  /** What cannot be checked (503, 500) comes before what is not allowed (403) and what is not accepted (401). */
+  function denial(reasons: readonly unknown[]): unknown {
+    const unchecked = reasons.filter((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
+    if (unchecked.length > 0) return unchecked.find((reason) => reason instanceof Unavailable) ?? unchecked[0];
     const forbidden = reasons.find((reason) => reason instanceof Forbidden);
     if (forbidden !== undefined) {
       const challenge = `Bearer error="insufficient_scope", scope="${forbidden.scopes.join(' ')}"`;
       return new HttpError(403, forbidden.message, { headers: { 'WWW-Authenticate': challenge } });
     }
     const unauthorized = reasons.filter((reason) => reason instanceof Unauthorized);
-    const told = unauthorized.find(({ presented }) => presented) ?? unauthorized[0];
-    const names = new Set(alternatives.flat().map(({ name }) => name));
-    const challenges = new Set([...names].map((name) => schemes.get(name)?.challenge(told?.presented === true)));
-    return new HttpError(401, told?.message ?? '', { headers: { 'WWW-Authenticate': [...challenges].join(', ') } });
+    const presented = unauthorized.find((reason) => reason.presented);
+    // A challenge for each scheme that is accepted (RFC 9110 §11.6.1).
+    const challenges = new Set(schemes.map(({ challenge }) => challenge(presented !== undefined)));
+    const headers = { 'WWW-Authenticate': [...challenges].join(', ') };
+    return new HttpError(401, (presented ?? unauthorized[0])?.message ?? '', { headers });
   }
 }
