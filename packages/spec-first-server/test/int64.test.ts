@@ -9,7 +9,7 @@ const MIN = -(2n ** 63n);
 const MAX = 2n ** 63n - 1n;
 const OUTSIDE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
-/** Integers of int64, half of them around the places where doubles become coarse or int64 ends. */
+/** Integers of int64. Half of them are near 2^53, where doubles lose precision, or near the ends of int64. */
 const int64 = fc.oneof(
   fc.bigInt({ min: MIN, max: MAX }),
   fc
@@ -18,11 +18,11 @@ const int64 = fc.oneof(
     .filter((value) => value >= MIN && value <= MAX),
 );
 
-/** The form in which a handler sees an integer. */
+/** An integer as a handler gets it. */
 const seen = (value: bigint) => (Number.isSafeInteger(Number(value)) ? Number(value) : value);
 
 describe('parsing and writing JSON', () => {
-  test('keeps every integer of int64, in one form', () => {
+  test('keep every integer of int64 exact, as a number if it is safe and as a bigint otherwise', () => {
     fc.assert(
       fc.property(int64, (value) => {
         expect(parseJson(`[${value}]`)).toEqual([seen(value)]);
@@ -33,7 +33,7 @@ describe('parsing and writing JSON', () => {
     );
   });
 
-  test('gives what JSON.parse gives for everything else', () => {
+  test('treat all other values as JSON.parse does', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
@@ -65,7 +65,7 @@ describe('parsing and writing JSON', () => {
     expect(parseNumber(text)).toBe(value);
   });
 
-  test('marks a fraction that a double would lose', () => {
+  test('a number whose fraction a double loses is marked', () => {
     expect(parseNumber('9007199254740992.5')).toBeInstanceOf(Inexact);
     expect(parseNumber('4503599627370497.00000000000000001')).toBeInstanceOf(Inexact);
   });
@@ -88,7 +88,7 @@ describe('over HTTP', () => {
     script.next = () => ({ status: 200, headers, body: { body } });
   };
 
-  test('an integer goes in and out exactly, wherever it stands', async () => {
+  test('an integer is exact in path, query, headers and body, in requests and replies', async () => {
     await fc.assert(
       fc.asyncProperty(int64, int64, async (a, b) => {
         script.next = () => ({ status: 200, headers: { 'X-Integer': seen(a) }, body: { body: last.request?.body } });
@@ -128,7 +128,7 @@ describe('over HTTP', () => {
     ['0.5', 'must be integer'],
     ['1e-1', 'must be integer'],
     ['1e400', 'must be integer'],
-  ])('%s is none, wherever it stands', async (number, message) => {
+  ])('%s is not an integer of int64 in path, query or body', async (number, message) => {
     reply({});
     for (const [body, target, path] of [
       [`{"integer":${number}}`, '/integers/1', '/body/integer'],
@@ -142,14 +142,14 @@ describe('over HTTP', () => {
     }
   });
 
-  test('int32 has its own bounds', async () => {
+  test('int32 has the bounds of 32 bits', async () => {
     reply({});
     await post('{"small":2147483647}').expect(200);
     await post('{"small":2147483648}').expect(400);
     await post('{"small":9007199254740993}').expect(400);
   });
 
-  test('a number stays one, whatever its size', async () => {
+  test('a number of any size reaches the handler as the nearest double', async () => {
     reply({});
     await post('{"number":9007199254740993}', '/integers/1?number=9007199254740993').expect(200);
     expect(last.request?.body).toEqual({ number: 9007199254740992 });
@@ -160,13 +160,36 @@ describe('over HTTP', () => {
     expect(last.request?.body).toEqual({ number: 1e300 });
   });
 
-  test('integers are exact where the document says nothing', async () => {
+  test('integers are exact where the schema is empty', async () => {
     script.next = () => ({ status: 200, body: { body: last.request?.body } });
     const response = await post('{"any":[9007199254740993,0.5]}').expect(200);
     expect(String(response.body)).toBe('{"body":{"any":[9007199254740993,0.5]}}');
   });
 
-  test('neighbours beyond 2^53 are different, and equals are equal', async () => {
+  test('bounds, multiples and enums are exact beyond 2^53', async () => {
+    reply({});
+    await post('{"bounded":9007199254740993}').expect(200);
+    for (const [body, message] of [
+      ['{"bounded":9007199254740992}', '/body/bounded must be > 9007199254740992; /body/bounded must be multiple of 3'],
+      ['{"bounded":9007199254740994}', '/body/bounded must be multiple of 3'],
+      ['{"choice":9007199254740993}', '/body/choice must be equal to one of the allowed values: 1, 9007199254740992'],
+    ] as const) {
+      const response = await post(body).expect(400);
+      expect(JSON.parse(String(response.body)).message).toBe(message);
+    }
+    await post('{"choice":9007199254740992}').expect(200);
+    reply({ choice: 1n });
+    await post('{}').expect(200);
+  });
+
+  test('an integer stays exact where one schema asks for a number and another for an integer', async () => {
+    reply({});
+    await post('{"both":9007199254740993}').expect(200);
+    expect(last.request?.body).toEqual({ both: 9007199254740993n });
+    await post('{"both":9007199254740992.5}').expect(400);
+  });
+
+  test('uniqueItems tells neighbours beyond 2^53 apart, and finds equal ones', async () => {
     reply({});
     await post('{"unique":[9007199254740992,9007199254740993,9007199254740994]}').expect(200);
     expect(last.request?.body).toEqual({ unique: [9007199254740992n, 9007199254740993n, 9007199254740994n] });
@@ -177,14 +200,14 @@ describe('over HTTP', () => {
   });
 
   test.each<[unknown]>([[2n ** 63n], [-(2n ** 63n) - 1n], [2 ** 63], [0.5], [Number.NaN], ['1']])(
-    'a reply with %p is none',
+    'a reply with %p as an integer becomes a 500',
     async (value) => {
       reply({ integer: value });
       await post('{}').expect(500);
     },
   );
 
-  test('a reply may hold a bigint of any size that is one', async () => {
+  test('a reply may hold any integer as a bigint', async () => {
     reply({ integer: 1n, number: 2n, unique: [MAX, MAX - 1n] });
     const response = await post('{}').expect(200);
     expect(String(response.body)).toBe(`{"body":{"integer":1,"number":2,"unique":[${MAX},${MAX - 1n}]}}`);

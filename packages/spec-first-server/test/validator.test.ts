@@ -12,12 +12,12 @@ import type { ErrorBody } from '../src/response/problem.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
 
-const complaints = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'error')];
+const output = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'error')];
 afterEach(() => {
-  for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled();
+  for (const written of output) expect(written).not.toHaveBeenCalled();
 });
 
-/** What comes back for bytes that no client library would send. */
+/** Sends bytes that no client library would send, and returns the response. */
 async function raw(server: Server, bytes: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.end(bytes);
@@ -47,7 +47,7 @@ describe('credentials', () => {
     'GET /%73ecured HTTP/1.1',
     'HEAD /secured HTTP/1.1',
     'GET /secured?x=/open HTTP/1.1',
-  ])('are asked for by %s', async (line) => {
+  ])('are required for the request line %s', async (line) => {
     called.mockClear();
     const answer = await raw(server, `${line}\r\nHost: a\r\nConnection: close\r\n\r\n`);
     expect(answer).toMatch(/^HTTP\/1.1 401 /);
@@ -63,27 +63,27 @@ describe('credentials', () => {
     'good',
     'Bearergood',
     'Bearer\tgood',
-  ])('are not those of "Authorization: %s"', async (authorization) => {
+  ])('are missing or wrong in "Authorization: %s"', async (authorization) => {
     called.mockClear();
     await served.client.get('/secured').set('Authorization', authorization).expect(401);
     expect(called).not.toHaveBeenCalled();
   });
 
   test.each(['//secured', '/secured/', '/SECURED', '/x/../secured', '/secured%2F', '/./secured'])(
-    'do not matter where there is nothing: %s',
+    'are not asked for where no path matches: %s',
     async (path) => {
       const answer = await raw(server, `GET ${path} HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n`);
       expect(answer).toMatch(/^HTTP\/1.1 404 /);
     },
   );
 
-  test('may stand in a cookie for the schemes that say so only', async () => {
+  test('are not read from cookies unless the scheme is in a cookie', async () => {
     await served.client.get('/secured').set('Cookie', 'bearer=good; undefined=good').expect(401);
   });
 });
 
 describe('content types of clients', () => {
-  test('leave nothing behind, and choose no validator of another operation', async () => {
+  test('do not grow the memory, and do not select a validator of another operation', async () => {
     const { client, app } = await serve(documentFile('bodies.yaml'), {}, { missing: 'mock' });
     const server = createServer(app).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -124,7 +124,7 @@ describe('a body that is required', () => {
     ['no body of a type', 'Content-Type: application/json\r\n'],
     ['a length of nothing', 'Content-Type: application/json\r\nContent-Length: 0\r\n'],
     ['chunks of nothing', 'Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n'],
-  ])('is not replaced by %s', async (_title, headers) => {
+  ])('is missing in a request with %s', async (_title, headers) => {
     const called = jest.fn<AnyHandler>(echo);
     const served = await serve(documentFile('schemas.yaml'), { pet: called }, { missing: 'mock' });
     const server = await listening(served);
@@ -136,22 +136,22 @@ describe('a body that is required', () => {
     expect(called).not.toHaveBeenCalled();
   });
 
-  test('may not be null, false, 0 or an empty text either', async () => {
+  test('is not an object if it is null, false, 0, an empty text or a list', async () => {
     const { client } = await serve(documentFile('schemas.yaml'), { pet: echo }, { missing: 'mock' });
     for (const body of ['null', 'false', '0', '""', '[]']) {
-      const refused = await client.post('/pets').set('Content-Type', 'application/json').send(body).expect(400);
-      expect(refused.body.message).toContain('/body must be object');
+      const rejected = await client.post('/pets').set('Content-Type', 'application/json').send(body).expect(400);
+      expect(rejected.body.message).toContain('/body must be object');
     }
   });
 });
 
 describe('failures', () => {
   const mediaType = 'application/json';
-  const proved: ErrorBody['make'] = ({ status, message }) => ({ title: message, status });
+  const declared: ErrorBody['make'] = ({ status, message }) => ({ title: message, status });
 
-  test('have no page, no stack and no echo, also when errorBody fails or makes another body than declared', async () => {
+  test('contain no HTML, no stack and no part of the request, also when errorBody fails or makes another body than declared', async () => {
     const { script, handler } = scripted();
-    let make = proved;
+    let make = declared;
     const served = await serve(
       documentFile('errors.yaml'),
       { things: handler },
@@ -163,7 +163,7 @@ describe('failures', () => {
     };
     expect((await post().expect(409)).body).toEqual({ title: 'taken', status: 409 });
 
-    make = (error) => (error.status === 409 ? { wrong: true } : proved(error));
+    make = (error) => (error.status === 409 ? { wrong: true } : declared(error));
     expect((await post().expect(409)).text).toBe('');
     expect(served.lines.at(-1)?.reason).toMatch(/^taken; errorBody makes another body .*\/body\/title must have/);
     for (const wrong of [() => 5n, () => undefined]) {
@@ -179,16 +179,16 @@ describe('failures', () => {
     const nowhere = await served.client.get('/nowhere').expect(500);
     expect(nowhere.headers['content-type']).toMatch(/^application\/json/);
     expect(JSON.stringify(served.lines)).toContain('raised');
-    make = proved;
+    make = declared;
     expect((await post('{"secret":').expect(400)).text).not.toContain('secret');
   });
 
-  test('of 500 and above are checked like any other reply', async () => {
+  test('of 500 and above are validated like other replies', async () => {
     const { script, handler } = scripted();
     const { client } = await serve(
       documentFile('errors.yaml'),
       { things: handler },
-      { errorBody: { make: proved, mediaType } },
+      { errorBody: { make: declared, mediaType } },
     );
     script.next = () => ({ status: 503, body: { title: 'a', status: 503 } });
     await client.post('/things').send({ a: 1 }).expect(503);
@@ -196,7 +196,7 @@ describe('failures', () => {
     await client.post('/things').send({ a: 1 }).expect(500);
   });
 
-  test('name every violation, the first ones where there are thousands', async () => {
+  test('name every violation, and only the first 20 of thousands', async () => {
     const { client } = await serve(documentFile('parameters.yaml'), { plain: echo }, { missing: 'mock' });
     const { body } = await client.get('/plain/x?limit=0&exact=2').expect(400);
     expect(body.message.split('; ')).toEqual([

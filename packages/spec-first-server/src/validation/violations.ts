@@ -1,23 +1,23 @@
-/** One thing that is wrong with a request or a reply: where, as a JSON pointer from its top, and what. */
+/** One way in which a request or a reply does not match the document: a JSON pointer to the value, and a message. */
 export interface Violation {
   readonly path: string;
   readonly message: string;
 }
 
-/** Every way in which a request or a reply breaks the contract. */
+/** A request or a reply does not match the document. */
 export class Violations extends Error {
   override readonly name = 'Violations';
   readonly violations: readonly Violation[];
 
   constructor(violations: readonly Violation[]) {
-    super('the contract is broken');
+    super('not as the document declares');
     this.violations = violations;
   }
 }
 
 const MOST = 20;
 
-/** Violations as one line for people. A hostile body may break the contract in thousands of places: the first ones do. */
+/** Violations as one line of text. Names the first ones: a hostile request can have thousands. */
 export function describeViolations(violations: readonly Violation[]): string {
   const lines = [...new Set(violations.map(({ path, message }) => `${path} ${message}`.trim()))];
   const more = lines.length > MOST ? [`and ${lines.length - MOST} more`] : [];
