@@ -343,6 +343,22 @@ test.each([
   expect(await service.line(({ msg }) => msg === 'access tokens read again')).toMatchObject({ accepted: 1 });
 });
 
+test.each([
+  ['production', 'token', [1]],
+  ['production', 'short,a-token-of-16-char,sha256:'.concat('0'.repeat(64)), [1]],
+  ['production', 'a-token-of-16-char', []],
+  ['development', 'token', []],
+])(
+  'with NODE_ENV=%s and ACCESS_TOKENS=%s the start warns of tokens that can be guessed: %j',
+  async (env, tokens, warned) => {
+    const service = launch({ NODE_ENV: env, ACCESS_TOKENS: tokens });
+    await service.url;
+    const warnings = service.lines().filter(({ level }) => level === 40);
+    expect(warnings.map(({ tokens }) => tokens)).toEqual(warned);
+    for (const { msg } of warnings) expect(msg).toMatch(/^access tokens of under 16 characters can be guessed/);
+  },
+);
+
 test('a fault that nothing catches is logged, and ends the process with 1', async () => {
   const service = launch({}, { flags: FAULTY });
   await service.url;

@@ -79,6 +79,20 @@ describe('the line of a request', () => {
     expect(observed).toEqual([{ operationId: 'quick', status: 204, seconds: Number(line.durationMs) / 1000 }]);
   });
 
+  test.each([
+    [undefined, '127.0.0.1'],
+    [1, '192.0.2.2'],
+    [2, '192.0.2.1'],
+    [true, '192.0.2.1'],
+    [['loopback'], '192.0.2.2'],
+    [['10.0.0.0/8'], '127.0.0.1'],
+  ])('has the address of the client, with trustProxy %j', async (trustProxy, client) => {
+    const { get, lines } = await start({}, trustProxy === undefined ? {} : { trustProxy });
+    await get('/quick', { 'X-Forwarded-For': '192.0.2.1, 192.0.2.2' });
+    await eventually(() => lines.length === 1);
+    expect(lines[0]).toMatchObject({ client });
+  });
+
   test.each(['a', 'from:a-proxy_1.2', 'x'.repeat(64)])('has the id that came with it, if that is %j', async (id) => {
     const { get, lines } = await start();
     const answer = await get('/quick', { 'X-Request-Id': id });
@@ -98,10 +112,11 @@ describe('the line of a request', () => {
   test('has the path of what operators ask for, and of nothing else', async () => {
     const ready = () => Promise.reject(new Error('not ready'));
     const { get, lines } = await start({}, { ready });
-    for (const path of ['/healthz?a=b', '/readyz', '/docs', '/docs/page.css', '/secret', '/docs/secret'])
+    for (const path of ['/', '/healthz?a=b', '/readyz', '/docs', '/docs/page.css', '/secret', '/docs/secret'])
       await get(path);
-    await eventually(() => lines.length === 6);
+    await eventually(() => lines.length === 7);
     expect(lines.map(({ status, path }) => [status, path])).toEqual([
+      [302, '/'],
       [200, '/healthz'],
       [500, '/readyz'],
       [200, '/docs'],

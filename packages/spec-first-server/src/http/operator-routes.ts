@@ -24,7 +24,11 @@ export function operatorRoutes(
     await ready?.();
     response.json({ status: 'ready' });
   });
-  if (served !== undefined) router.use(docs(served.root, served.basePath));
+  if (served !== undefined) {
+    router.use(docs(served.root, served.basePath));
+    // Relative, so that it leads to the page behind a proxy under a prefix, too.
+    router.get('/', (_request, response) => void response.status(302).location('docs').end());
+  }
   router.all(served === undefined ? HEALTH : OPERATOR_PATHS, ({ method }) => {
     throw HttpError.notAllowed(method, ['GET', 'HEAD']);
   });

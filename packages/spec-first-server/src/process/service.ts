@@ -17,7 +17,7 @@ import type { Verifiers } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
 import { rejectAddress } from './address.ts';
 import type { Backend, OpenContext } from './backend.ts';
-import { authSettings, type Config } from './configuration.ts';
+import { authSettings, type Config, isProduction } from './configuration.ts';
 import { wrongValue } from './environment.ts';
 import { roundTrip, type Started } from './messages.ts';
 
@@ -85,6 +85,12 @@ async function open(
   if (auth.jwt !== undefined && (auth.jwt.issuer === undefined || auth.jwt.audience === undefined)) {
     log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
   }
+  if (isProduction(process.env) && (authenticator.shortTokens ?? 0) > 0) {
+    log.warn(
+      { tokens: authenticator.shortTokens },
+      'access tokens of under 16 characters can be guessed: use longer ones',
+    );
+  }
 
   // 2. Make the app.
   let draining = false;
@@ -96,6 +102,8 @@ async function open(
     bodyLimit: config.BODY_LIMIT,
     missing: config.MISSING_OPERATIONS,
     docs: config.DOCS === 'on',
+    corsOrigins: config.CORS_ORIGINS,
+    trustProxy: config.TRUST_PROXY,
     observe: metrics?.observe,
     errorBody,
     verifiers,

@@ -1,6 +1,7 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { basePathsOf } from '../document/servers.ts';
 import { accessLog } from '../http/access-log.ts';
+import { crossOrigin } from '../http/cors.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
 import { SECURITY_HEADERS } from '../http/security-headers.ts';
 import { answerFailure } from '../response/failures.ts';
@@ -14,6 +15,7 @@ import { createRouter } from './router.ts';
 /** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, ready, observe } = options;
+  const { corsOrigins = [], trustProxy = false } = options;
   const { document, operations, shared } = await prepare(options);
   const basePaths = basePathsOf(document);
   const route = createRouter(operations, basePaths);
@@ -28,8 +30,10 @@ export async function createApp(options: AppOptions): Promise<Express> {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
-  app.use(accessLog(log, { paths: new Set(OPERATOR_PATHS), behindProxy: false, observe }));
+  app.set('trust proxy', trustProxy);
+  app.use(accessLog(log, { paths: new Set(OPERATOR_PATHS), behindProxy: trustProxy !== false, observe }));
   app.use(SECURITY_HEADERS);
+  if (corsOrigins.length > 0) app.use(crossOrigin(corsOrigins, operations));
   app.use(operationRoutes(route, shared));
   app.use(operatorRoutes(ready, served));
   app.use((_request, response) => answerFailure(response, nowhere, errorBody));

@@ -27,6 +27,10 @@ export interface AppOptions {
   readonly bodyLimit?: number;
   /** What becomes of operations without a handler. By default the start fails. */
   readonly missing?: WhenMissing;
+  /** The origins whose pages may call, such as `https://app.example`; `*` for all. By default none. */
+  readonly corsOrigins?: '*' | readonly string[];
+  /** Express's `trust proxy`: which proxies tell a client's address, for the log. By default none. */
+  readonly trustProxy?: boolean | number | readonly string[];
   /** Whether the document and its page are served. By default they are. */
   readonly docs?: boolean;
   /** Resolves if the service can do its work, for `GET /readyz`. */

@@ -5,6 +5,9 @@ import { isAbsolute } from 'node:path';
 /** Longer tokens are rejected unread: half of what Node accepts as all headers together. */
 export const MAX_TOKEN_LENGTH = 8192;
 
+/** A token of fewer characters can be guessed. */
+const SHORT = 16;
+
 const TOKEN = /^[\w\-.~+/]+=*$/;
 const DIGEST = /^sha256:([0-9a-f]{64})$/i;
 
@@ -25,6 +28,7 @@ export class AccessTokens {
   #accepted: ReadonlySet<string> = new Set();
   /** Whether there is an entry of which only the digest is known. Then all tokens are hashed once more. */
   #hasDigests = false;
+  #short = 0;
   #last = Buffer.alloc(0);
   #loading: Promise<unknown> = Promise.resolve();
 
@@ -32,6 +36,11 @@ export class AccessTokens {
   constructor(entries: readonly string[], file: string | undefined) {
     this.#entries = entries.flatMap((entry, index) => checkedEntry(entry, `ACCESS_TOKENS: entry ${index + 1}`));
     this.#file = file;
+  }
+
+  /** How many tokens are short enough to be guessed. That of a digest is not known. */
+  get short(): number {
+    return this.#short;
   }
 
   has(token: string): boolean {
@@ -54,6 +63,7 @@ export class AccessTokens {
     const loaded = this.#loading.then(async () => {
       const read = this.#file === undefined ? [] : await entriesOfFile(this.#file);
       const entries = [...this.#entries, ...read];
+      this.#short = entries.filter((entry) => entry.length < SHORT).length;
       this.#hasDigests = entries.some((entry) => DIGEST.test(entry));
       this.#accepted = new Set(entries.map((entry) => this.#fingerprint(entry, DIGEST.exec(entry)?.[1])));
       this.#last = Buffer.alloc(0);

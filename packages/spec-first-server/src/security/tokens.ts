@@ -29,6 +29,8 @@ export interface Authenticator {
    * @throws {Error} if the file cannot be read or a line is wrong. The tokens stay as they were.
    */
   reload(): Promise<number>;
+  /** How many access tokens are short enough to be guessed, as far as it is known. */
+  readonly shortTokens?: number;
 }
 
 const ANYTHING: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
@@ -58,6 +60,9 @@ export async function createAuthenticator(
       return verifySigned(token).then((caller) => permitted(caller, scopes));
     },
     reload: () => accepted.load(),
+    get shortTokens() {
+      return accepted.short;
+    },
   };
 }
 

@@ -1,0 +1,31 @@
+import cors from 'cors';
+import type { RequestHandler } from 'express';
+import type { Operation } from '../document/operations.ts';
+
+/** Response headers that the service sets, and that browsers hide from pages of other origins by default. */
+const OWN_HEADERS = ['x-request-id', 'www-authenticate', 'retry-after', 'allow', 'accept', 'etag'];
+
+/** How long a browser may keep the answer to a preflight. Seconds. */
+const MAX_AGE = 600;
+
+/**
+ * Lets pages of other origins call (https://fetch.spec.whatwg.org/#http-cors-protocol). Their scripts see each header
+ * that the document declares. Browsers may send cookies to a list of origins, never to `*`.
+ */
+export function crossOrigin(origins: '*' | readonly string[], operations: readonly Operation[]): RequestHandler {
+  const declared = operations.flatMap(({ responses }) => responses.flatMap(({ headers }) => headers));
+  const names = [...OWN_HEADERS, ...declared.map(({ name }) => name)];
+  const options = {
+    origin: origins === '*' ? '*' : [...origins],
+    credentials: origins !== '*',
+    methods: [...new Set(operations.map(({ method }) => method.toUpperCase()))],
+    exposedHeaders: [...new Set(names)],
+    maxAge: MAX_AGE,
+  };
+  const preflight = cors(options);
+  const other = cors({ ...options, preflightContinue: true });
+  return (request, response, next) => {
+    const answer = 'access-control-request-method' in request.headers ? preflight : other;
+    answer(request, response, next);
+  };
+}

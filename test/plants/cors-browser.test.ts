@@ -1,0 +1,65 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { Browser } from 'playwright-core';
+import { launchBrowser } from '../support/chromium.ts';
+import { type Running, runPlants } from './support/plants.ts';
+
+/** A page of an origin of its own. */
+let pages: Server;
+let browser: Browser;
+let listed: Running;
+let open: Running;
+
+beforeAll(async () => {
+  pages = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end('<!doctype html>'));
+  await new Promise<void>((listening) => pages.listen(0, '127.0.0.1', listening));
+  [browser, listed, open] = await Promise.all([
+    launchBrowser(),
+    runPlants({ CORS_ORIGINS: origin('app.test') }),
+    runPlants({ CORS_ORIGINS: '*' }),
+  ]);
+});
+
+afterAll(async () => {
+  await browser?.close();
+  await Promise.all([listed?.stop(), open?.stop()]);
+  pages?.close();
+});
+
+const origin = (host: string): string => `http://${host}:${(pages.address() as AddressInfo).port}`;
+
+/** What a script of a page learns when it sends a plant. */
+async function send(from: string, { url, token }: Running, how: string): Promise<unknown> {
+  const page = await browser.newPage();
+  try {
+    await page.goto(origin(from));
+    return await page.evaluate(`fetch('${url.replace('127.0.0.1', 'plants.test')}/plants', {
+      method: 'POST',
+      headers: { Authorization: 'Bearer ${token}', 'Content-Type': 'application/json' },
+      body: '{"id": 1, "name": "Fern"}',
+      ${how}
+    }).then(
+      async (answer) => ({ status: answer.status, body: await answer.json(), id: answer.headers.has('x-request-id') }),
+      (error) => error.name,
+    )`);
+  } finally {
+    await page.close();
+  }
+}
+
+const STORED = { status: 200, body: { name: 'Fern' }, id: true };
+
+test('a page of a listed origin stores a plant, also with credentials', async () => {
+  expect(await send('app.test', listed, '')).toEqual(STORED);
+  expect(await send('app.test', listed, "credentials: 'include'")).toEqual(STORED);
+});
+
+test('a page of another origin cannot call', async () => {
+  expect(await send('evil.test', listed, '')).toBe('TypeError');
+});
+
+test('with * every page can call, but not with credentials', async () => {
+  expect(await send('any.test', open, '')).toEqual(STORED);
+  expect(await send('any.test', open, "credentials: 'include'")).toBe('TypeError');
+});
