@@ -26,7 +26,7 @@ export async function openLibrary(
 
     async addBook({ body }: RequestTo<'addBook'>): Promise<ReplyTo<'addBook'>> {
       if (await database.add(body).catch(explain)) return { status: 201, body };
-      throw new HttpError(409, `ISBN ${body.isbn} is taken`);
+      throw new HttpError(409, `ISBN ${body.isbn} is taken`, { reason: 'the ISBN is taken' });
     },
 
     async getBook({ path: { isbn } }: RequestTo<'getBook'>): Promise<ReplyTo<'getBook'>> {
@@ -50,7 +50,9 @@ export async function openLibrary(
   };
 }
 
-const notFound = (isbn: string) => new HttpError(404, `There is no book with ISBN ${isbn}`);
+/** The reason is for the log, which does not repeat what clients send. */
+const notFound = (isbn: string) =>
+  new HttpError(404, `There is no book with ISBN ${isbn}`, { reason: 'there is no such book' });
 
 /** Turns an error of the database into one for the client or the operator. @throws {unknown} always. */
 function explain(error: unknown): never {
