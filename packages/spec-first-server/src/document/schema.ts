@@ -17,7 +17,7 @@ export const LIST = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 export const MAP = ['properties', 'patternProperties', 'dependentSchemas', '$defs'];
 
 /**
- * Calls `visit` on a schema and each schema inside it, not following references.
+ * Calls `visit` with a schema and each schema inside it. Does not follow references.
  *
  * @param pointer where the schema stands, for messages.
  */
@@ -47,11 +47,11 @@ export function parts(root: Json, schema: unknown, seen = new Set<unknown>()): J
   return [at, ...referenced, ...arrayAt(at.allOf).flatMap((part) => parts(root, part, seen))];
 }
 
-/** What `alternatives` and `typesOf` found: schemas do not change, and each request asks for some. */
+/** Results of `alternatives` and `typesOf`, which are used for each request. Schemas do not change. */
 const knownAlternatives = new WeakMap<object, readonly Json[]>();
 const knownTypes = new WeakMap<object, ReadonlySet<string>>();
 
-/** `parts`, and the alternatives that may hold as well. */
+/** `parts`, and the alternatives that may describe the value too. */
 export function alternatives(root: Json, schema: unknown): readonly Json[] {
   if (!isObject(schema)) return [];
   let found = knownAlternatives.get(schema);
@@ -71,7 +71,7 @@ function alternativesOf(root: Json, schema: unknown, seen: Set<unknown>): Json[]
   ]);
 }
 
-/** The JSON types that a schema names for a value, its alternatives' included; empty where it names none. */
+/** The JSON types that a schema and its alternatives name for a value; empty if they name none. */
 export function typesOf(root: Json, schema: unknown): ReadonlySet<string> {
   if (!isObject(schema)) return new Set();
   let found = knownTypes.get(schema);
@@ -82,7 +82,7 @@ export function typesOf(root: Json, schema: unknown): ReadonlySet<string> {
   return found;
 }
 
-/** The types in `type`, else those of the values or the members that the other keywords name. */
+/** The types in `type`. Without it, the types that the other keywords imply. */
 function namedTypes(schema: Json): string[] {
   const { type } = schema;
   if (type !== undefined) return (Array.isArray(type) ? type : [type]).filter((name) => typeof name === 'string');
@@ -95,7 +95,7 @@ function namedTypes(schema: Json): string[] {
   return types;
 }
 
-/** The schemas that may hold of a property of an object that the schema describes. */
+/** The schemas that may describe a property of an object that the schema describes. */
 export function propertySchemas(root: Json, schema: unknown, name: string): unknown[] {
   return alternatives(root, schema).flatMap((part) => {
     const properties = objectAt(part.properties);
@@ -107,14 +107,14 @@ export function propertySchemas(root: Json, schema: unknown, name: string): unkn
   });
 }
 
-/** The schemas that may hold of an item of an array that the schema describes. */
+/** The schemas that may describe an item of an array that the schema describes. */
 export function itemSchemas(root: Json, schema: unknown, index: number): unknown[] {
   return alternatives(root, schema).map(
     (part) => arrayAt(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems,
   );
 }
 
-/** Whether a schema asks for more than text of any kind: then what is not looked at is not checked. */
+/** Whether a schema demands more than any text. If so, a body that passes as it is, is not checked fully. */
 export function saysMoreThanString(root: Json, schema: unknown): boolean {
   if (!isObject(schema)) return schema === false;
   return alternatives(root, schema).some((part) =>
