@@ -21,14 +21,14 @@ export interface paths {
         put?: never;
         /**
          * Add a plant
-         * @description Keeps the plant under its `id` and answers once it is on disk.
+         * @description Keeps the plant and answers when it is on disk.
          *
-         *     | what is sent | answer |
+         *     | request body | answer |
          *     |---|---|
-         *     | a new id | 200, the plant is kept |
-         *     | a known id with the same name and tag | 200, nothing changes |
-         *     | a known id with other content | 400 with `error` 409, the stored plant stays as it was |
-         *     | a body that does not fit `NewPlant` | 400 with `error` 400, every violation named |
+         *     | a valid plant | 200, the plant is on disk |
+         *     | the same id, name and tag again | 200, the plant is kept once |
+         *     | the same id with another name or tag | 200, the plant is kept beside the other |
+         *     | a body that does not match `NewPlant` | 400, the message names every violation |
          *
          *     Properties that `NewPlant` does not name are accepted and not kept.
          */
@@ -46,21 +46,21 @@ export interface components {
         /** @description A plant. */
         Plant: {
             /**
-             * @description What the plant is called.
+             * @description The name of the plant.
              * @example Monstera deliciosa
              */
             name: string;
             /**
-             * @description A word of your own to tell kinds of plants apart. Leaving it out and leaving it empty differ.
+             * @description A word of your choice. A plant without a tag differs from a plant with an empty tag.
              * @example climber
              */
             tag?: string;
         };
-        /** @description A plant together with the id to keep it under. */
+        /** @description A plant with its id. */
         NewPlant: components["schemas"]["Plant"] & {
             /**
              * Format: int64
-             * @description Identifies the plant, from −2⁶³ to 2⁶³−1. The client chooses it.
+             * @description An integer from −2⁶³ to 2⁶³−1, chosen by the client. Several plants may have the same id.
              * @example 1
              */
             id: Int64;
@@ -69,12 +69,12 @@ export interface components {
         Error: {
             /**
              * Format: int32
-             * @description The HTTP status code that says most precisely what failed. It can be more precise than the status of the answer, as 409 is for an id that is taken.
+             * @description The HTTP status code.
              * @example 400
              */
             error: number;
             /**
-             * @description What went wrong, in words for a person. A body's violations are named by their JSON paths.
+             * @description What went wrong, for people. Names each violation in a body by its JSON path.
              * @example /body/id must be integer
              */
             message: string;
@@ -90,8 +90,8 @@ export interface components {
                 "application/json": components["schemas"]["Plant"];
             };
         };
-        /** @description The body is not a plant that can be kept, or its id belongs to another plant. Nothing was changed. */
-        PlantRefused: {
+        /** @description The body is not a valid plant. Nothing was kept. */
+        InvalidPlant: {
             headers: {
                 [name: string]: unknown;
             };
@@ -100,17 +100,17 @@ export interface components {
             };
         };
         /**
-         * @description Any other failure, under the HTTP status code that `error` repeats: 401 without a valid token, 404 and 405 for
-         *     an unknown path or method, 413 for a body that is too large, 415 for another media type, charset or encoding,
-         *     503 while the store cannot be reached, 500 for a fault of the service itself.
+         * @description Any other error. The status is 401 without a valid token, 404 or 405 for an unknown path or method, 413 for a
+         *     body that is too large, 415 for another media type, charset or encoding, 503 while the store cannot be reached,
+         *     and 500 for an error in the service itself.
          */
         Failure: {
             headers: {
-                /** @description With 401, the scheme that is asked for and what was wrong with the token (RFC 6750, section 3). */
+                /** @description With 401, the required scheme and what is wrong with the token (RFC 6750, section 3). */
                 "WWW-Authenticate"?: string;
-                /** @description With 405, the methods that the path knows (RFC 9110, section 10.2.1). */
+                /** @description With 405, the methods of the path (RFC 9110, section 10.2.1). */
                 Allow?: string;
-                /** @description With 503, the seconds to wait before sending the request again (RFC 9110, section 10.2.3). */
+                /** @description With 503, how many seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
                 "Retry-After"?: number;
                 [name: string]: unknown;
             };
@@ -133,7 +133,7 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description The plant to keep, with the id to keep it under. */
+        /** @description The plant to keep, with its id. */
         requestBody: {
             content: {
                 "application/json": components["schemas"]["NewPlant"];
@@ -141,7 +141,7 @@ export interface operations {
         };
         responses: {
             200: components["responses"]["PlantKept"];
-            400: components["responses"]["PlantRefused"];
+            400: components["responses"]["InvalidPlant"];
             default: components["responses"]["Failure"];
         };
     };

@@ -1,7 +1,7 @@
 import { type Backend, ConfigError, HttpError, type OpenContext, type ValuesOf } from 'spec-first-server';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
-import { openStore, placeOf } from './stores/index.ts';
-import { type PlantStore, StoreRefused, StoreUnavailable, Unstorable } from './stores/store.ts';
+import { openStore } from './stores/index.ts';
+import { type PlantStore, StoreUnavailable, StoreUnusable, Unstorable } from './stores/store.ts';
 
 /** The plant store's own environment variables. */
 export const variables = {
@@ -21,14 +21,10 @@ export const variables = {
   },
 };
 
-/** The handlers of the document's operations, with a store. */
+/** The handlers of the document's operations. */
 export const plantHandlers = (store: PlantStore): Handlers => ({
   async createPlant({ body: { id, name, tag } }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
-    const outcome = await store.add({ id: BigInt(id), name, tag }).catch(refuse);
-    if (outcome === 'conflict') {
-      const message = `/body/id is taken: plant ${id} exists with another name or tag`;
-      return { status: 400, reason: 'the id is taken', body: { error: 409, message } };
-    }
+    await store.add({ id: BigInt(id), name, tag }).catch(toHttpError);
     return { status: 200, body: { name, tag } };
   },
 });
@@ -36,30 +32,30 @@ export const plantHandlers = (store: PlantStore): Handlers => ({
 /** Opens the store of plants. @throws {ConfigError} if DATABASE_URL names no store that can be opened. */
 export async function openPlants(
   { DATABASE_URL: url, MAX_WAITING: maxWaiting }: ValuesOf<typeof variables>,
-  { workers, onBatch }: OpenContext,
+  { workers, onBatch, warn }: OpenContext,
 ): Promise<Backend> {
   if (workers > 1 && /^sqlite::memory:$/i.test(url)) {
     throw new ConfigError(
-      `WORKERS is ${workers}, but must be 1 with DATABASE_URL=sqlite::memory:, which is of one process`,
+      `WORKERS is ${workers}, but must be 1 with DATABASE_URL=sqlite::memory:, which each process has for itself`,
     );
   }
-  const store = await openStore(url, { maxWaiting, onBatch }).catch((error: unknown) => {
-    throw error instanceof StoreRefused ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
+  const store = await openStore(url, { maxWaiting, onBatch, warn }).catch((error: unknown) => {
+    throw error instanceof StoreUnusable ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
   });
-  return plantBackend(store, await placeOf(url));
+  return plantBackend(store);
 }
 
-/** What answers with an open store, and closes it. */
-export const plantBackend = (store: PlantStore, place: string): Backend => ({
+/** The handlers over an open store. */
+export const plantBackend = (store: PlantStore): Backend => ({
   handlers: plantHandlers(store),
-  place,
-  ready: () => store.ready().catch(refuse),
-  waiting: () => store.stats().waiting,
+  place: store.place,
+  ready: () => store.ready().catch(toHttpError),
+  waiting: () => store.waiting(),
   close: () => store.close(),
 });
 
-/** What a client learns of an error of the store. @throws {unknown} that, or the error if it is none of the store's. */
-function refuse(error: unknown): never {
+/** @throws {unknown} what the client learns of an error of the store, or any other error as it is. */
+function toHttpError(error: unknown): never {
   if (error instanceof Unstorable) throw new HttpError(400, error.message, { cause: error.cause });
   if (!(error instanceof StoreUnavailable)) throw error;
   const headers = { 'Retry-After': error.retryAfter };

@@ -100,7 +100,7 @@ async function withContenders<Result>(
     }
     case 'workers': {
       const { startPostgres } = await import('../../test/support/postgres.ts');
-      const postgres = await startPostgres({ fsync: true });
+      const postgres = await startPostgres();
       try {
         const contenders = [expressOnPostgres(await postgres.createDatabase())];
         for (const workers of [1, 2]) {

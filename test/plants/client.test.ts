@@ -43,5 +43,4 @@ test('an id beyond what a number holds goes through as a bigint', async () => {
   const post = (id: bigint, name: string) => client().POST('/plants', { body: { id, name }, bodySerializer });
   expect((await post(9007199254740992n, 'even')).response.status).toBe(200);
   expect((await post(9007199254740993n, 'odd')).response.status).toBe(200);
-  expect((await post(9007199254740992n, 'odd')).error).toEqual({ error: 409, message: expect.any(String) });
 });

@@ -19,7 +19,10 @@ test.each([
   ['postgres:///x?host=/nowhere', 'postgres:///nowhere/x'],
   ['postgres://127.0.0.1:1/x?host=/nowhere', 'postgres:///nowhere/x'],
 ])('%s is shown as %s', async (url, place) => {
-  const backend = await openPlants({ DATABASE_URL: url, MAX_WAITING: 1 }, { workers: 1, onBatch: undefined });
+  const backend = await openPlants(
+    { DATABASE_URL: url, MAX_WAITING: 1 },
+    { workers: 1, onBatch: undefined, warn() {} },
+  );
   await backend.close?.();
   expect(backend.place).toBe(place);
 });
@@ -27,13 +30,17 @@ test.each([
 describe('the start refuses', () => {
   test.each([
     ['a URL of no store', () => 'mysql://me:secret@host/db', /^DATABASE_URL: There is no store for mysql: URLs\. Use /],
-    ['what is no URL', () => 'plants.db', /^DATABASE_URL: This is no database URL\. Use sqlite:/],
+    ['what is no URL', () => 'plants.db', /^DATABASE_URL: This is not a database URL\. Use sqlite:/],
     [
       'a file that is no database',
       () => `sqlite:${file('text.db', 'no database '.repeat(99))}`,
       /text\.db is not a SQ/,
     ],
-    ['a folder that cannot be made', () => `sqlite:${file('flat', '')}/plants.db`, /its folder must exist, or be such/],
+    [
+      'a folder that cannot be made',
+      () => `sqlite:${file('flat', '')}/plants.db`,
+      /its folder must exist, or it must be possible/,
+    ],
   ])('%s', async (_what, url, message) => {
     const { message: said } = await runPlants({ DATABASE_URL: url() }).then(
       async ({ stop }) => {

@@ -10,9 +10,10 @@ const { tagged, untagged } = paths['/plants'].post.requestBody.content['applicat
 
 /** Out of reach. */
 const away: PlantStore = {
+  place: 'nowhere',
   add: () => Promise.reject(new StoreUnavailable('away')),
   ready: () => Promise.reject(new StoreUnavailable('away')),
-  stats: () => ({ waiting: 0 }),
+  waiting: () => 0,
   close: async () => undefined,
 };
 
@@ -34,10 +35,7 @@ test('every example of an answer in the document is what the service answers', a
   };
   const answers = {
     PlantKept: { tagged: await post(tagged.value), untagged: await post(untagged.value) },
-    PlantRefused: {
-      invalid: await post({ ...tagged.value, id: '1' }),
-      taken: await post({ ...tagged.value, name: 'Another' }),
-    },
+    InvalidPlant: { invalid: await post({ ...tagged.value, id: '1' }) },
     Failure: {
       unauthorized: await post(tagged.value, { Authorization: '' }),
       unsupported: await post(tagged.value, { 'Content-Type': 'text/plain' }),

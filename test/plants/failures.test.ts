@@ -130,13 +130,6 @@ describe('a body', () => {
     expect(failure(await post('{"id":2,"name":"a","tag":"\\udf31\\ud83c"}'), 400)).toMatch(/^\/body\/tag .*surrogate/);
   });
 
-  test('that holds other content under a known id gets 400 with error 409, and the plant stays', async () => {
-    expect((await post('{"id":3,"name":"a"}')).status).toBe(200);
-    failure(await post('{"id":3,"name":"b"}'), 400, 409);
-    failure(await post('{"id":3,"name":"a","tag":""}'), 400, 409);
-    expect((await post('{"id":3,"name":"a"}')).status).toBe(200);
-  });
-
   test('of more than the limit gets 413 that names it, however it comes', async () => {
     const large = JSON.stringify({ id: 1, name: 'a'.repeat(100 * 1024) });
     const bodies = [

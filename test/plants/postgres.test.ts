@@ -8,7 +8,13 @@ import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { openPostgres } from '../../src/stores/postgres.ts';
-import { type PlantStore, StoreRefused, StoreUnavailable, Unstorable } from '../../src/stores/store.ts';
+import {
+  type PlantStore,
+  type StoredPlant,
+  StoreUnavailable,
+  StoreUnusable,
+  Unstorable,
+} from '../../src/stores/store.ts';
 import { type Certificate, makeCertificate } from '../support/certificate.ts';
 import { eventually } from '../support/eventually.ts';
 import { endAll, launch, post } from '../support/launch.ts';
@@ -19,7 +25,7 @@ import { serve, TOKEN } from './support/plant-service.ts';
 /** How often the server is killed under load. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
 
-const limits = { maxWaiting: 10_000 };
+const options = { maxWaiting: 10_000 };
 let server: PostgresServer;
 let opened: { close(): unknown }[] = [];
 
@@ -35,7 +41,7 @@ afterEach(async () => {
   opened = [];
 });
 
-async function open(url: string, maxWaiting = limits.maxWaiting): Promise<PlantStore> {
+async function open(url: string, maxWaiting = options.maxWaiting): Promise<PlantStore> {
   const store = await openPostgres(url, { maxWaiting });
   opened.push(store);
   return store;
@@ -162,10 +168,11 @@ describeStore(
         stores.push(another);
         return another;
       },
-      async read(id) {
-        const { rows } = await client.query('SELECT name, tag FROM plants WHERE id = $1', [id]);
-        const row: Record<string, unknown> | undefined = rows[0];
-        return row && { name: String(row.name), tag: row.tag === null ? undefined : String(row.tag) };
+      async read() {
+        const { rows } = await client.query<{ id: string; name: string; tag: string | null }>(
+          'SELECT id, name, tag FROM plants',
+        );
+        return rows.map(({ id, name, tag }): StoredPlant => ({ id: BigInt(id), name, ...(tag !== null && { tag }) }));
       },
       async dispose() {
         await Promise.all([client.end(), ...stores.map((each) => each.close())]);
@@ -183,20 +190,6 @@ describe('storing', () => {
     expect(
       await server.query('SELECT count(*)::int, count(DISTINCT xmin::text)::int AS commits FROM plants', url),
     ).toEqual([{ count: 300, commits: 1 }]);
-  });
-
-  test('answers each of the adds with one id in one statement', async () => {
-    const store = await open(await server.createSchema());
-    await store.add({ id: 2n, name: 'Mint' });
-    const outcomes = await Promise.all([
-      store.add({ id: 1n, name: 'Basil', tag: 'herb' }),
-      store.add({ id: 1n, name: 'Basil', tag: 'herb' }),
-      store.add({ id: 1n, name: 'Basil' }),
-      store.add({ id: 2n, name: 'Mint', tag: '' }),
-      store.add({ id: 2n, name: 'Mint' }),
-      store.add({ id: 3n, name: 'Sage' }),
-    ]);
-    expect(outcomes).toEqual(['added', 'unchanged', 'conflict', 'conflict', 'unchanged', 'added']);
   });
 
   test('keeps exactly what means something in an array of PostgreSQL', async () => {
@@ -234,7 +227,7 @@ describe('storing', () => {
     expect(outcomes).toEqual([
       { status: 'rejected', reason: new Unstorable('/body/name must not hold U+0000, which PostgreSQL cannot hold') },
       { status: 'rejected', reason: new Unstorable('/body/tag must not hold U+0000, which PostgreSQL cannot hold') },
-      { status: 'fulfilled', value: 'added' },
+      { status: 'fulfilled', value: undefined },
     ]);
   });
 
@@ -248,9 +241,9 @@ describe('storing', () => {
       store.add({ id: 3n, name: 'Sage' }),
     ]);
     expect(outcomes).toEqual([
-      { status: 'fulfilled', value: 'added' },
+      { status: 'fulfilled', value: undefined },
       { status: 'rejected', reason: new Unstorable('/body breaks a rule of the database') },
-      { status: 'fulfilled', value: 'added' },
+      { status: 'fulfilled', value: undefined },
     ]);
   });
 
@@ -269,26 +262,27 @@ describe('storing', () => {
   });
 
   test.each(['read committed', 'repeatable read', 'serializable'])(
-    'lets one of two instances win each race under %s',
+    'keeps each plant of two racing instances once under %s',
     async (isolation) => {
       const option = ` -cdefault_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
       const url = (await server.createSchema()) + encodeURIComponent(option);
       const stores = await Promise.all([open(url), open(url)]);
       const ids = Array.from({ length: 400 }, (_, at) => BigInt(at));
-      const outcomes = await Promise.all(
-        stores.map((store, at) =>
-          Promise.all(
-            (at === 0 ? ids : ids.toReversed()).map(async (id): Promise<[bigint, string]> => {
-              await delay(Number(id % 7n));
-              return [id, await store.add({ id, name: `instance ${at}` })];
-            }),
-          ),
+      const added = stores.map((store, at) =>
+        Promise.all(
+          (at === 0 ? ids : ids.toReversed()).map(async (id) => {
+            await delay(Number(id % 7n));
+            await Promise.all([store.add({ id, name: 'both' }), store.add({ id, name: `instance ${at}` })]);
+          }),
         ),
       );
-      const byId = Map.groupBy(outcomes.flat(), ([id]) => id);
-      for (const [, results] of byId) {
-        expect(results.map(([, outcome]) => outcome).toSorted()).toEqual(['added', 'conflict']);
-      }
+      await Promise.all(added);
+      const rows = await server.query('SELECT name, count(*)::int FROM plants GROUP BY name ORDER BY name', url);
+      expect(rows).toEqual([
+        { name: 'both', count: 400 },
+        { name: 'instance 0', count: 400 },
+        { name: 'instance 1', count: 400 },
+      ]);
     },
   );
 
@@ -296,19 +290,50 @@ describe('storing', () => {
     const url = await server.createSchema();
     const stores = [await open(url), await open(url)];
     const rival = await session(url);
-    await rival.query("BEGIN; INSERT INTO plants VALUES (50, 'Mint')");
+    await rival.query("BEGIN; INSERT INTO plants VALUES (50, 'Basil')");
     const ids = Array.from({ length: 100 }, (_, at) => BigInt(at));
     const adds = stores.map((store, at) =>
       Promise.all((at === 0 ? ids : ids.toReversed()).map((id) => store.add({ id, name: 'Basil' }))),
     );
     await delay(100);
     await rival.query('ROLLBACK');
-    const outcomes = (await Promise.all(adds)).flat();
-    expect(outcomes.filter((outcome) => outcome === 'added').length).toBe(100);
+    await Promise.all(adds);
+    expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 100 }]);
     // What a connection counts is there at the latest when it ends.
     await Promise.all(stores.map((store) => store.close()));
     const counted = 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()';
     expect(await server.query(counted, url)).toEqual([{ deadlocks: 0 }]);
+  });
+});
+
+describe('a table of the former shape', () => {
+  const FORMER_TABLE = 'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)';
+
+  test('is migrated, and loses nothing, also when many instances start at once', async () => {
+    const url = await server.createSchema();
+    await server.query(
+      `${FORMER_TABLE}; INSERT INTO plants SELECT at, 'plant ' || at, nullif(at % 3, 0)::text FROM generate_series(1, 5000) AS at`,
+      url,
+    );
+    const stores = await Promise.all(Array.from({ length: 6 }, () => open(url)));
+    await Promise.all(stores.map((store, at) => store.add({ id: 7n, name: `another ${at}` })));
+    await Promise.all(stores.map((store) => store.add({ id: 7n, name: 'plant 7', tag: '1' })));
+    expect(await server.query("SELECT count(*)::int FROM plants WHERE name LIKE 'plant %'", url)).toEqual([
+      { count: 5000 },
+    ]);
+    expect(await server.query('SELECT count(*)::int FROM plants WHERE id = 7', url)).toEqual([{ count: 7 }]);
+  });
+
+  test('stays as it was if it cannot be migrated, and the start says what is missing', async () => {
+    const url = await server.createDatabase();
+    await server.query(
+      `${FORMER_TABLE}; CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT SELECT, INSERT ON plants TO reader;
+       GRANT CREATE ON SCHEMA public TO reader`,
+      url,
+    );
+    await expect(open(url.replace(/\/\/.*@/, '//reader:p@'))).rejects.toThrow(/must be owner.*must own the table/);
+    expect(await server.query("SELECT FROM pg_constraint WHERE conname = 'plants_pkey'", url)).toHaveLength(1);
+    await (await open(url)).add({ id: 1n, name: 'Basil' });
   });
 });
 
@@ -325,7 +350,7 @@ describe('starting', () => {
     await (await open(url)).add({ id: 1n, name: 'Basil' });
     await server.query("CREATE ROLE writer LOGIN PASSWORD 'p'; GRANT SELECT, INSERT ON plants TO writer", url);
     const store = await open(url.replace(/\/\/.*@/, '//writer:p@'));
-    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('unchanged');
+    await store.add({ id: 1n, name: 'Basil' });
   });
 
   test('starts without the server, answers that it is unavailable, and makes the table once it is there', async () => {
@@ -335,11 +360,11 @@ describe('starting', () => {
       const store = await open(url);
       await expect(store.ready()).rejects.toThrow(StoreUnavailable);
       await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(
-        /^PostgreSQL at 127.0.0.1:\d+\/postgres takes no plants now: connect ECONNREFUSED/,
+        /^PostgreSQL at 127.0.0.1:\d+\/postgres cannot answer now: connect ECONNREFUSED/,
       );
       await server.start();
       await store.ready();
-      expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+      await store.add({ id: 1n, name: 'Basil' });
     } finally {
       await server.start();
     }
@@ -396,26 +421,24 @@ describe('starting', () => {
     ['TLS where there is none', (url) => `${url}?sslmode=require`, /does not support SSL.*sslmode=disable/],
     [
       'an unknown sslmode',
-      (url) => `${url}?sslmode=prefer`,
-      /"prefer".*one of disable, require, verify-ca, verify-full/,
+      (url) => `${url}?sslmode=always`,
+      /"always".*one of disable, prefer, require, verify-ca, verify-full/,
     ],
-    ['verify-ca with no authority', (url) => `${url}?sslmode=verify-ca`, /needs sslrootcert=FILE/],
-    ['a certificate that is not there', (url) => `${url}?sslmode=require&sslrootcert=/none`, /"\/none".*PEM file/],
-    ['certificates without TLS', (url) => `${url}?sslrootcert=${import.meta.filename}`, /add sslmode=verify-full/],
+    ['verify-ca with no authority', (url) => `${url}?sslmode=verify-ca`, /sslrootcert/],
+    ['a certificate that is not there', (url) => `${url}?sslmode=require&sslrootcert=/none`, /no such file.*\/none/],
     ['a time that is none', (url) => `${url}?connect_timeout=soon`, /connect_timeout.*"soon".*1 to 60/],
-    ['a pool of none', (url) => `${url}?max=0`, /max.*"0".*connections from 1 to 100/],
+    ['a pool of none', (url) => `${url}?max=0`, /max.*"0".*integer from 1 to 100/],
     ['an unknown parameter', (url) => `${url}?pool=3`, /"pool".*known are application_name, connect_timeout/],
-    ['a parameter twice', (url) => `${url}?max=1&max=2`, /"max" twice/],
     ['unknown options', (url) => `${url}?options=-cfoo%3D1`, /unrecognized configuration parameter "foo".*options/],
-    ['two databases', (url) => `${url}/b`, /more than one database/],
-    ['a # in the password', (url) => url.replace('correct%20horse', '12#s3cret'), /not of the form.*%23/],
-    ['a / in the password', (url) => url.replace('correct%20horse', '12/s3cret'), /not of the form.*%2F/],
-    ['a ? in the password', (url) => url.replace('correct%20horse', '12?s3cret'), /not of the form.*%3F/],
-    ['a % in the password', (url) => url.replace('correct%20horse', 's3cret%'), /password.*%25/],
-    ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /not of the form/],
+    ['two databases', (url) => `${url}/b`, /database "postgres\/b" does not exist/],
+    ['a # in the password', (url) => url.replace('correct%20horse', '12#s3cret'), /of the form.*%23/],
+    ['a / in the password', (url) => url.replace('correct%20horse', '12/s3cret'), /of the form.*%2F/],
+    ['a ? in the password', (url) => url.replace('correct%20horse', '12?s3cret'), /of the form.*%3F/],
+    ['a stray % in the password', (url) => url.replace('correct%20horse', 's3cret%'), /right user and password/],
+    ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /of the form/],
   ])('refuses %s, says what would be right and shows no password', async (_, change, message) => {
     const refused = await open(change(here())).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(StoreRefused);
+    expect(refused).toBeInstanceOf(StoreUnusable);
     expect(String(refused)).toMatch(message);
     expect(String(refused)).not.toMatch(/s3cret|correct/);
   });
@@ -426,24 +449,19 @@ describe('starting', () => {
       'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(20), tag text)',
       /another table/,
     ],
-    ['a table with no such column', 'CREATE TABLE plants (id bigint PRIMARY KEY)', /"name".*another table/],
-    ['a table with no primary key', 'CREATE TABLE plants (id bigint, name text, tag text)', /another table/],
+    ['a table with no such column', 'CREATE TABLE plants (id bigint PRIMARY KEY)', /another table plants/],
     [
       'a column that it knows nothing of and must fill',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, must int NOT NULL, also int NOT NULL)',
-      /must be filled: must, also; each must have a default/,
+      /another table plants: it needs \(also integer, id bigint, must integer, name text, tag text\)/,
     ],
-    ['commits that do not wait for the disk', 'ALTER ROLE CURRENT_USER SET synchronous_commit = off', /must be on/],
+    ['an unlogged table', 'CREATE UNLOGGED TABLE plants (id bigint, name text, tag text)', /unlogged.*SET LOGGED/],
   ])('refuses %s', async (_, statement, message) => {
     const url = await server.createSchema();
     await server.query(statement, url);
-    try {
-      const refused = await open(url).catch((error: unknown) => error);
-      expect(refused).toBeInstanceOf(StoreRefused);
-      expect(String(refused)).toMatch(message);
-    } finally {
-      await server.query('ALTER ROLE CURRENT_USER RESET ALL');
-    }
+    const error = await open(url).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect(String(error)).toMatch(message);
   });
 
   test('fills no column that can be left out', async () => {
@@ -454,7 +472,7 @@ describe('starting', () => {
         'size int NOT NULL GENERATED ALWAYS AS (length(name)) STORED); ALTER TABLE plants DROP gone',
       url,
     );
-    expect(await (await open(url)).add({ id: 1n, name: 'Basil' })).toBe('added');
+    await (await open(url)).add({ id: 1n, name: 'Basil' });
   });
 
   test('leaves to a trigger what it may fill', async () => {
@@ -465,7 +483,7 @@ describe('starting', () => {
         'CREATE TRIGGER fill BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fill()',
       url,
     );
-    expect(await (await open(url)).add({ id: 1n, name: 'Basil' })).toBe('added');
+    await (await open(url)).add({ id: 1n, name: 'Basil' });
   });
 
   test('refuses a database whose encoding cannot hold every name', async () => {
@@ -478,7 +496,7 @@ describe('starting', () => {
     const url = await server.createDatabase();
     await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
     await expect(open(url.replace(/\/\/.*@/, '//guest:p@'))).rejects.toThrow(
-      /guest: permission denied.*make it first: CREATE TABLE/,
+      /permission denied.*once an owner has created it: CREATE TABLE/,
     );
   });
 });
@@ -530,12 +548,7 @@ describe('TLS', () => {
       /not in the cert.*for this host/,
     ],
     ['refuses an authority that nobody knows under verify-full', own, 'verify-full', /self-signed.*sslrootcert=FILE/],
-    [
-      'refuses an authority that is no certificate',
-      own,
-      'verify-full&sslrootcert=garbage',
-      /refuses.*sslrootcert=FILE/,
-    ],
+    ['refuses an authority that is no certificate', own, 'verify-full&sslrootcert=garbage', /sslrootcert=FILE|sslcert/],
     ['shows a certificate of its own', own, 'require&sslcert=own.pem&sslkey=own.key', undefined],
     [
       "refuses a certificate with another one's key",
@@ -556,10 +569,10 @@ describe('TLS', () => {
     const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=${mode}`;
     if (refused) {
       const error = await open(url).catch((error: unknown) => error);
-      expect(error).toBeInstanceOf(StoreRefused);
+      expect(error).toBeInstanceOf(StoreUnusable);
       expect(String(error)).toMatch(refused);
     } else {
-      expect(await (await open(url)).add({ id: 1n, name: 'Basil' })).toBe('added');
+      await (await open(url)).add({ id: 1n, name: 'Basil' });
     }
   });
 });
@@ -573,9 +586,9 @@ describe('PGSSLMODE', () => {
     const url = await server.createSchema();
     process.env.PGSSLMODE = 'verify-full';
     await expect(open(url)).rejects.toThrow(/does not support SSL/);
-    expect(await (await open(`${url}&sslmode=disable`)).add({ id: 1n, name: 'Basil' })).toBe('added');
-    process.env.PGSSLMODE = 'prefer';
-    await expect(open(url)).rejects.toThrow('PGSSLMODE is "prefer"; it must be one of disable, require');
+    await (await open(`${url}&sslmode=disable`)).add({ id: 1n, name: 'Basil' });
+    process.env.PGSSLMODE = 'always';
+    await expect(open(url)).rejects.toThrow('sslmode is "always", but must be one of disable, prefer');
   });
 });
 
@@ -635,19 +648,20 @@ describe('trouble', () => {
       return row?.count === 0;
     });
     await locker.query('ROLLBACK');
-    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+    await store.add({ id: 1n, name: 'Basil' });
   });
 
   test('lets other plants pass while one waits for a transaction of others', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     const rival = await session(url);
-    await rival.query("BEGIN; INSERT INTO plants VALUES (1, 'Mint')");
+    await rival.query("BEGIN; INSERT INTO plants VALUES (1, 'Basil')");
     const stuck = store.add({ id: 1n, name: 'Basil' });
     await delay(50);
-    expect(await store.add({ id: 2n, name: 'Sage' })).toBe('added');
+    await store.add({ id: 2n, name: 'Sage' });
     await rival.query('COMMIT');
-    expect(await stuck).toBe('conflict');
+    await stuck;
+    expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 2 }]);
   });
 
   test('is unavailable within its bound when the network falls silent, and recovers', async () => {
@@ -657,12 +671,12 @@ describe('trouble', () => {
     through.silent = true;
     through.silence();
     const start = performance.now();
-    await expect(store.add({ id: 2n, name: 'Sage' })).rejects.toThrow(/no answer within 300 ms/);
+    await expect(store.add({ id: 2n, name: 'Sage' })).rejects.toThrow(/timeout/);
     await expect(store.ready()).rejects.toThrow(StoreUnavailable);
     expect(performance.now() - start).toBeLessThan(2_500);
     through.silent = false;
     await eventually(() => store.ready());
-    expect(await store.add({ id: 3n, name: 'Thyme' })).toBe('added');
+    await store.add({ id: 3n, name: 'Thyme' });
   });
 
   test('trusts none of its connections after one of them was silent', async () => {
@@ -679,8 +693,8 @@ describe('trouble', () => {
     await locker.query('ROLLBACK');
     await Promise.all(busy);
     through.silence();
-    await expect(store.add({ id: 5n, name: 'Sage' })).rejects.toThrow(/no answer within 1500 ms/);
-    expect(await store.add({ id: 6n, name: 'Sage' })).toBe('added');
+    await expect(store.add({ id: 5n, name: 'Sage' })).rejects.toThrow(/timeout/);
+    await store.add({ id: 6n, name: 'Sage' });
   });
 
   test('is unavailable while the server has no connection left', async () => {
@@ -694,7 +708,7 @@ describe('trouble', () => {
     await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(/too many connections.*SQLSTATE 53300/);
     await holder.end();
     await eventually(() => store.ready());
-    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+    await store.add({ id: 1n, name: 'Basil' });
   });
 
   test('is unavailable while the server only reads, and finds the next primary by itself', async () => {
@@ -707,13 +721,13 @@ describe('trouble', () => {
     await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
     // Only new connections see this: one that still reads only must not be used again.
     await server.query(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
-    expect(await store.add({ id: 1n, name: 'Basil' })).toBe('added');
+    await store.add({ id: 1n, name: 'Basil' });
   });
 
   test('is unavailable at once past its limit, and counts what waits', async () => {
     const store = await open(await server.createSchema(), 10);
     const outcomes = Array.from({ length: 12 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
-    expect(store.stats()).toEqual({ waiting: 10 });
+    expect(store.waiting()).toBe(10);
     const first = Promise.race(
       outcomes.map((outcome, at) =>
         outcome.then(
@@ -725,8 +739,8 @@ describe('trouble', () => {
     await expect(outcomes[10]).rejects.toThrow('The store is busy: 10 plants are waiting.');
     await expect(outcomes[11]).rejects.toThrow(StoreUnavailable);
     expect(await first).toBe(10);
-    expect(await Promise.all(outcomes.slice(0, 10))).toEqual(Array(10).fill('added'));
-    expect(store.stats()).toEqual({ waiting: 0 });
+    await Promise.all(outcomes.slice(0, 10));
+    expect(store.waiting()).toBe(0);
   });
 
   test('finishes what waits when it is closed, takes no more, and leaves no connection', async () => {
@@ -735,7 +749,7 @@ describe('trouble', () => {
     const waiting = Array.from({ length: 1000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
     const closed = store.close();
     await expect(store.add({ id: 1000n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
-    expect(new Set(await Promise.all(waiting))).toEqual(new Set(['added']));
+    await Promise.all(waiting);
     await closed;
     await eventually(async () => {
       const rows = await server.query("SELECT FROM pg_stat_activity WHERE application_name = 'closed'");

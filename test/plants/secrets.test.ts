@@ -43,7 +43,7 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
   for (const token of [TOKEN, HASHED]) {
     const good = { Authorization: `Bearer ${token}`, ...json };
     await send(request('POST /plants', good, plant()), 200);
-    await send(request('POST /plants', good, plant(`,"tag":"${text}"`)), 400);
+    await send(request('POST /plants', good, plant(`,"tag":"${text}"`)), 200);
     await send(request('POST /plants', good, `{"id":"${text}","name":["${text}"]}`), 400);
     await send(request('POST /plants', good, `{"id":1,"name":"${text}`), 400);
     await send(request('POST /plants', good, `{"id":1,"name":"${text}\\ud800"}`), 400);

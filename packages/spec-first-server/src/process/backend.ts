@@ -20,4 +20,6 @@ export interface OpenContext {
   readonly workers: number;
   /** To be called with the number of requests that shared a commit: the metric `store_batch_size`. */
   readonly onBatch: ((requests: number) => void) | undefined;
+  /** Logs what the operator should know, though the backend opens. */
+  warn(message: string): void;
 }

@@ -67,7 +67,8 @@ async function open(
   // 1. Open the backend while the document is loaded and checked.
   const metrics = await openMetrics(config);
   if (metrics?.close !== undefined) closers.push(metrics.close);
-  const opening = (async () => openBackend({ workers: config.WORKERS, onBatch: metrics?.onBatch }))();
+  const opening = (async () =>
+    openBackend({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
   const handlers = opening.then((backend) => backend.handlers);
   // Its error is reported after those of the document.
   handlers.catch(() => undefined);

@@ -1,0 +1,111 @@
+import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import type { DatabaseSync } from 'node:sqlite';
+import { FileChanged, FileLost } from './trouble.ts';
+
+/** Checks that commits reach the files of the database. */
+export interface FileWatch {
+  /**
+   * SQLite goes on writing to a file that was deleted, replaced or overwritten, and everything written there is lost.
+   *
+   * @throws {FileLost} if a file is missing or another one.
+   * @throws {FileChanged} if another program wrote to one.
+   */
+  check(): void;
+  close(): void;
+}
+
+/** How long a change may be on its way, in milliseconds: another process that uses SQLite copies the log to the file. */
+const SETTLE_MS = 1_000;
+
+/** Sizes in bytes, https://sqlite.org/fileformat2.html#the_write_ahead_log. */
+const LOG_HEADER = 32;
+const FRAME_HEADER = 24;
+
+/** Sleeps. */
+export function sleep(milliseconds: number): void {
+  Atomics.wait(clock, 0, 0, milliseconds);
+}
+/** Nothing wakes it. */
+const clock = new Int32Array(new SharedArrayBuffer(4));
+
+/**
+ * Watches an open database in WAL mode: its file, the log of its newest commits (`-wal`) and the index of the log (`-shm`).
+ * The last two exist as long as any connection is open (https://sqlite.org/wal.html).
+ *
+ * Only the log is opened here: closing a descriptor of the other two would drop the locks that SQLite holds on them.
+ */
+export function watchFiles(db: DatabaseSync, file: string): FileWatch {
+  const status = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+  const version = db.prepare('PRAGMA data_version');
+  const frameSize = FRAME_HEADER + Number(db.prepare('PRAGMA page_size').get()?.page_size);
+  const names = [file, `${file}-wal`, `${file}-shm`];
+  const opened = names.map(identityOf);
+  const log = openSync(`${file}-wal`, 'r');
+  const header = Buffer.alloc(LOG_HEADER);
+  const frame = Buffer.alloc(FRAME_HEADER);
+  let known = look();
+  let fault: FileChanged | undefined;
+
+  /** The state of the files now. */
+  function look() {
+    const { size, mtimeNs } = statSync(file, { bigint: true });
+    const { log: frames, checkpointed } = Object(status.get());
+    readAt(header, 0);
+    const lastAt = frames > 0 ? LOG_HEADER + (frames - 1) * frameSize : 0;
+    readAt(frame, lastAt);
+    return {
+      content: `${size} ${mtimeNs}`,
+      /** Changes with the commits of other connections. */
+      version: version.get()?.data_version,
+      /** Two random numbers that change when the log starts again. The header and each frame hold them. */
+      salt: header.toString('latin1', 16, 24),
+      frames: Number(frames),
+      checkpointed: Number(checkpointed),
+      lastAt,
+      last: frame.toString('latin1'),
+      whole: frames === 0 || (header.readUInt32BE(0) !== 0 && frame.compare(header, 16, 24, 8, 16) === 0),
+    };
+  }
+
+  function readAt(buffer: Buffer, position: number): void {
+    buffer.fill(0);
+    readSync(log, buffer, 0, buffer.length, position);
+  }
+
+  /** @returns the file that another program seems to have changed. */
+  function changed(now: ReturnType<typeof look>): string | undefined {
+    if (!now.whole) return `${file}-wal`;
+    if (now.salt === known.salt && known.frames > 0) {
+      readAt(frame, known.lastAt);
+      if (frame.toString('latin1') !== known.last) return `${file}-wal`;
+    }
+    // SQLite writes to the file only to copy the log there.
+    const copied = now.salt !== known.salt || now.checkpointed !== known.checkpointed || now.version !== known.version;
+    return now.content === known.content || copied ? undefined : file;
+  }
+
+  return {
+    check() {
+      if (fault) throw fault;
+      for (const deadline = performance.now() + SETTLE_MS; ; sleep(5)) {
+        for (const [at, name] of names.entries()) if (identityOf(name) !== opened[at]) throw new FileLost(name);
+        const now = look();
+        const suspect = changed(now);
+        if (suspect === undefined) {
+          known = now;
+          return;
+        }
+        if (performance.now() > deadline) {
+          fault = new FileChanged(suspect);
+          throw fault;
+        }
+      }
+    },
+    close: () => closeSync(log),
+  };
+}
+
+function identityOf(name: string): string | undefined {
+  const stats = statSync(name, { bigint: true, throwIfNoEntry: false });
+  return stats && `${stats.dev} ${stats.ino}`;
+}

@@ -1,0 +1,55 @@
+/** What the database thread starts with. */
+export interface ThreadData {
+  /** The database file as an absolute path, or `:memory:`. */
+  readonly file: string;
+  /** URL of the module that defines the functions. */
+  readonly module: string;
+  /** Whether a missing file is created. False once the file has been open: then a missing file is lost data. */
+  readonly create: boolean;
+}
+
+/** A call of one of the module's functions. */
+export type Call = readonly [name: string, args: readonly unknown[]];
+
+/** Calls that share one transaction. `check` asks whether the database works. After `close` the thread ends. */
+export type Request = readonly Call[] | 'check' | 'close';
+
+/** What a call returned, or the error that it threw. */
+export type Outcome = readonly [ok: true, result: unknown] | readonly [ok: false, error: SentError];
+
+/** Why nothing of a request was done. */
+export interface Trouble {
+  /** One sentence for the operator. */
+  readonly trouble: string;
+  readonly cause: SentError | undefined;
+  /** Whether waiting does not help. */
+  readonly lasting: boolean;
+}
+
+/** One outcome for each call, none for `check`. Requests are answered in their order. */
+export type Answer = readonly Outcome[] | Trouble;
+
+/** An error between threads. Structured cloning alone drops the name and the code. */
+export interface SentError {
+  readonly message: string;
+  readonly stack: string | undefined;
+  readonly properties: Readonly<Record<string, unknown>>;
+}
+
+export function packError(error: unknown): SentError {
+  if (!(error instanceof Error)) return { message: String(error), stack: undefined, properties: {} };
+  const primitives = Object.entries(error).filter(([, value]) => !/object|function|symbol/.test(typeof value));
+  return {
+    message: error.message,
+    stack: error.stack,
+    properties: { ...Object.fromEntries(primitives), name: error.name },
+  };
+}
+
+export function unpackError({ message, stack, properties }: SentError): Error {
+  const error = Object.assign(new Error(message), { stack });
+  for (const [name, value] of Object.entries(properties)) {
+    Object.defineProperty(error, name, { value, enumerable: name !== 'name', configurable: true, writable: true });
+  }
+  return error;
+}

@@ -1,0 +1,214 @@
+import {
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { DatabaseUnavailable } from '../src/index.ts';
+import { connect, disconnect, file, folder, ids, type Notes, open, useFolder } from './support.ts';
+
+useFolder();
+
+const addMany = (database: Notes, first: number, count: number) =>
+  Promise.all(Array.from({ length: count }, (_, at) => database.add({ id: first + at, text: 'a'.repeat(2_000) })));
+
+describe('A file that was moved, deleted or replaced', () => {
+  test('gets no acknowledged call, and is used again when it is back', async () => {
+    const database = await open();
+    await database.add({ id: 1, text: 'a' });
+    const away = join(folder, 'away');
+    mkdirSync(away);
+    for (const name of readdirSync(folder)) if (name !== 'away') renameSync(join(folder, name), join(away, name));
+    await expect(database.add({ id: 2, text: 'a' })).rejects.toThrow('moved, deleted or replaced');
+    await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
+    expect(readdirSync(folder)).toEqual(['away']);
+    for (const name of readdirSync(away)) renameSync(join(away, name), join(folder, name));
+    await database.ready();
+    await database.add({ id: 3, text: 'a' });
+    expect(ids()).toEqual(expect.arrayContaining([1, 3]));
+  });
+
+  test('is noticed by the readiness check', async () => {
+    const database = await open();
+    await database.ready();
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
+  });
+
+  test.each(['-wal', '-shm'])('loses nothing if it is the %s, and goes on when it is back', async (end) => {
+    const database = await open();
+    await database.add({ id: 1, text: 'a' });
+    const [name, away] = [file + end, join(folder, 'away')];
+    renameSync(name, away);
+    await expect(database.add({ id: 2, text: 'a' })).rejects.toThrow(`${name} was moved, deleted or replaced`);
+    writeFileSync(name, '');
+    await expect(database.ready()).rejects.toThrow(`${name} was moved, deleted or replaced`);
+    renameSync(away, name);
+    await database.ready();
+    await database.add({ id: 3, text: 'a' });
+    rmSync(name);
+    await database.close();
+    expect(ids()).toEqual(expect.arrayContaining([1, 3]));
+  });
+
+  test('gives way to the database that was put in its place', async () => {
+    const database = await open();
+    await database.add({ id: 1, text: 'a' });
+    for (const name of readdirSync(folder)) rmSync(join(folder, name));
+    connect().exec('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT');
+    disconnect();
+    await expect(database.add({ id: 2, text: 'a' })).rejects.toThrow(DatabaseUnavailable);
+    await database.add({ id: 3, text: 'a' });
+    expect(ids()).toEqual([3]);
+  });
+});
+
+describe('A file that another program changes in place', () => {
+  /** Makes a copy of the database as it is now. */
+  function backUp(): string {
+    const copy = join(folder, 'backup.db');
+    connect().exec(`VACUUM INTO '${copy}'`);
+    disconnect();
+    return copy;
+  }
+
+  /** Fails until the database is whole again, and acknowledges nothing in between. */
+  async function expectRecovery(database: Notes, id: number): Promise<void> {
+    await eventually(() => database.ready());
+    await database.add({ id, text: 'after' });
+    await database.close();
+    expect(ids()).toContain(id);
+    const check = connect().prepare('PRAGMA integrity_check').get();
+    expect(check).toEqual({ integrity_check: 'ok' });
+  }
+
+  test.each([
+    ['while the database is idle', 2_500],
+    ['at once', 0],
+  ])(
+    'is noticed before the next answer when a backup is copied over it %s, and then used',
+    async (_, pause) => {
+      const database = await open();
+      await addMany(database, 1, 50);
+      const backup = backUp();
+      await addMany(database, 100, 50);
+      await delay(pause);
+      copyFileSync(backup, file);
+      await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow('was changed by another program');
+      await expectRecovery(database, 2000);
+    },
+    20_000,
+  );
+
+  test('is noticed before the next answer when it is cut to nothing', async () => {
+    const database = await open();
+    await addMany(database, 1, 50);
+    await delay(2_500);
+    truncateSync(file, 0);
+    await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow('was changed by another program');
+    await expectRecovery(database, 2000);
+  });
+
+  test.each([
+    ['cut to nothing', () => truncateSync(`${file}-wal`, 0)],
+    ['cut in half', () => truncateSync(`${file}-wal`, Math.floor(statSync(`${file}-wal`).size / 2))],
+    ['overwritten with zeros', () => overwrite(`${file}-wal`)],
+  ])('is noticed before the next answer when its log is %s', async (_, change) => {
+    const database = await open();
+    await addMany(database, 1, 50);
+    await addMany(database, 100, 50);
+    change();
+    await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow(DatabaseUnavailable);
+    await expectRecovery(database, 2000);
+  });
+
+  test('is not what another connection, its checkpoints or its end look like', async () => {
+    const database = await open();
+    const failures: unknown[] = [];
+    let going = true;
+    const adding = (async () => {
+      for (let id = 1; going; id++) await database.add({ id, text: 'mine' }).catch((error) => failures.push(error));
+    })();
+    for (let round = 0; round < 20; round++) {
+      const other = connect();
+      other.exec(`PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = ${round % 3}`);
+      for (let at = 1; at <= 20; at++) {
+        other.exec(`INSERT INTO notes VALUES (${-(round * 100 + at)}, 'theirs')`);
+        await delay(1);
+      }
+      other.exec(`PRAGMA wal_checkpoint(${['PASSIVE', 'FULL', 'RESTART', 'TRUNCATE'][round % 4]})`);
+      disconnect();
+      await delay(round === 10 ? 2_500 : 5);
+    }
+    going = false;
+    await adding;
+    expect(failures).toEqual([]);
+  });
+
+  test('is not what two databases on one file look like to each other', async () => {
+    const [one, two] = await Promise.all([open(), open()]);
+    for (let round = 0; round < 4; round++) {
+      await Promise.all([addMany(one, round * 10_000, 400), addMany(two, round * 10_000 + 5_000, 400)]);
+      if (round === 2) await delay(2_500);
+      await addMany(one, round * 10_000 + 1_000, 1);
+      await addMany(two, round * 10_000 + 6_000, 1);
+    }
+    expect(ids()).toHaveLength(4 * 802);
+  });
+});
+
+describe('The log', () => {
+  test('is cut when the database is idle', async () => {
+    const database = await open();
+    await addMany(database, 1, 100);
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+    await eventually(() => statSync(`${file}-wal`).size === 0);
+    await database.add({ id: 1000, text: 'a' });
+    expect(ids()).toHaveLength(101);
+  });
+
+  test('that a long read made large is cut after it', async () => {
+    const database = await open();
+    await database.add({ id: 0, text: 'a' });
+    const reader = connect();
+    reader.exec('BEGIN; SELECT * FROM notes');
+    for (let round = 0; round < 30; round++) await addMany(database, 1 + round * 400, 400);
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(20_000_000);
+    reader.exec('COMMIT');
+    for (let round = 0; round < 5; round++) await addMany(database, 1_000_000 + round * 400, 400);
+    expect(statSync(`${file}-wal`).size).toBeLessThan(10_000_000);
+  });
+});
+
+test('A damaged file is reported, and used again when it is mended', async () => {
+  const first = await open();
+  await addMany(first, 1, 900);
+  await first.close();
+  const sound = readFileSync(file);
+  const database = await open();
+  overwrite(file, Buffer.alloc(sound.length - 8192, 0xa5), 8192);
+  await expect(database.add({ id: 1, text: 'a' })).rejects.toThrow(DatabaseUnavailable);
+  await expect(database.add({ id: 1, text: 'a' })).rejects.toThrow('is damaged');
+  overwrite(file, sound, 0);
+  await eventually(() => database.ready());
+  await database.add({ id: 1000, text: 'a' });
+});
+
+/** Writes over the bytes of a file, from the start by default, all of it with zeros. */
+function overwrite(name: string, bytes = Buffer.alloc(statSync(name).size), at = 0): void {
+  const descriptor = openSync(name, 'r+');
+  writeSync(descriptor, bytes, 0, bytes.length, at);
+  closeSync(descriptor);
+}

@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** A note as the tests keep it. */
+export interface Note {
+  readonly id: number | bigint;
+  readonly text: string;
+}
+
+/** A small module as a user of the package writes it. */
+export default function notes(db: DatabaseSync) {
+  db.exec('CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT');
+  const insert = db.prepare('INSERT INTO notes VALUES (?, ?)');
+  // run() returns the new id, and throws if it is beyond 2^53 and numbers are not read as bigint.
+  insert.setReadBigInts(true);
+  const all = db.prepare('SELECT id, text FROM notes ORDER BY id');
+  all.setReadBigInts(true);
+
+  return {
+    add({ id, text }: Note): void {
+      insert.run(id, text);
+    },
+    /** Adds two notes, or neither. */
+    addBoth(first: Note, second: Note): number {
+      insert.run(first.id, first.text);
+      insert.run(second.id, second.text);
+      return 2;
+    },
+    list(): Record<string, unknown>[] {
+      return all.all().map((row) => ({ ...row }));
+    },
+    bytes: (length: number): Uint8Array => new Uint8Array(length).fill(7),
+    fail(name: string): void {
+      insert.run(99, 'undone');
+      throw Object.assign(new RangeError(`no ${name}`), { code: 'NO_NAME', status: 418 });
+    },
+    async later(): Promise<void> {
+      insert.run(98, 'undone');
+    },
+    uncloneable: () => () => 1,
+  };
+}

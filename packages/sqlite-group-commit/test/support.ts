@@ -1,0 +1,93 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach } from '@jest/globals';
+import { type DatabaseOptions, openDatabase } from '../src/index.ts';
+import type notes from './notes.ts';
+
+/** The functions of `notes.ts`, and what a database has of its own. */
+export type Notes = Awaited<ReturnType<typeof open>>;
+
+/** Everything that a test makes lies in here. */
+export let folder = '';
+export let file = '';
+const opened: { close(): unknown }[] = [];
+const mounts: string[] = [];
+
+/** A folder for each test; what was opened in it is closed afterwards. */
+export function useFolder(): void {
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'notes-'));
+    file = join(folder, 'notes.db');
+  });
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+    for (const mount of mounts.splice(0)) execFileSync('umount', [mount]);
+    rmSync(folder, { recursive: true });
+  });
+}
+
+export async function open(options: Partial<DatabaseOptions> = {}) {
+  const module = new URL('./notes.ts', import.meta.url);
+  const database = await openDatabase<typeof notes>({ file, module, ...options });
+  opened.push(database);
+  return database;
+}
+
+/** A connection of its own to the file. */
+export function connect(path = file): DatabaseSync {
+  const connection = new DatabaseSync(path);
+  opened.push(connection);
+  return connection;
+}
+
+/** Closes the connections of {@link connect} before the test ends. */
+export function disconnect(): void {
+  for (const each of opened.splice(0))
+    if (each instanceof DatabaseSync) each.close();
+    else opened.push(each);
+}
+
+/** The ids in the file, as another process would read them. */
+export function ids(path = file): unknown[] {
+  const connection = new DatabaseSync(path, { readOnly: true });
+  try {
+    return connection
+      .prepare('SELECT id FROM notes ORDER BY id')
+      .all()
+      .map(({ id }) => id);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Mounts a file system in memory. */
+export function mountMemory(size: string): string {
+  const mount = join(folder, 'disk');
+  mkdirSync(mount);
+  execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${size}`, 'tmpfs', mount], { stdio: 'ignore' });
+  mounts.push(mount);
+  return mount;
+}
+
+/** Mounts a file over itself, so that it can be made read-only even for root. */
+export function bindMount(path: string): void {
+  execFileSync('mount', ['--bind', path, path]);
+  mounts.push(path);
+}
+
+/** Whether this process may mount file systems: as root, and not in a container. */
+export function canMount(): boolean {
+  folder = mkdtempSync(join(tmpdir(), 'notes-'));
+  try {
+    mountMemory('1m');
+    return true;
+  } catch {
+    return false;
+  } finally {
+    for (const mount of mounts.splice(0)) execFileSync('umount', [mount]);
+    rmSync(folder, { recursive: true });
+  }
+}

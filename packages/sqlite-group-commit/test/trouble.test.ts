@@ -1,0 +1,196 @@
+import { execFileSync } from 'node:child_process';
+import type { EventEmitter } from 'node:events';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { runInThisContext } from 'node:vm';
+import type { Worker } from 'node:worker_threads';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+import { DatabaseUnavailable, DatabaseUnusable } from '../src/index.ts';
+import {
+  bindMount,
+  canMount,
+  connect,
+  disconnect,
+  file,
+  folder,
+  ids,
+  mountMemory,
+  open,
+  useFolder,
+} from './support.ts';
+
+useFolder();
+
+const mayMount = canMount() ? test : test.skip;
+const asRoot = process.getuid?.() === 0;
+
+async function expectUnusable(path: string, reason: string | RegExp): Promise<void> {
+  const error = await open({ file: path }).catch((error: unknown) => error);
+  expect(error).toBeInstanceOf(DatabaseUnusable);
+  expect(error).toHaveProperty('message', expect.stringMatching(reason));
+  expect(error).toHaveProperty('message', expect.stringContaining(path));
+}
+
+describe('The start is rejected, and changes nothing,', () => {
+  test('if the file is no database', async () => {
+    const text = 'These are my notes, and no database. '.repeat(100);
+    writeFileSync(file, text);
+    await expectUnusable(file, 'is not a SQLite database');
+    expect(readFileSync(file, 'utf8')).toBe(text);
+    expect(readdirSync(folder)).toEqual(['notes.db']);
+  });
+
+  test('if the file is damaged', async () => {
+    connect().exec('CREATE TABLE notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT');
+    disconnect();
+    writeFileSync(file, readFileSync(file).fill(0xa5, 100));
+    await expectUnusable(file, 'is damaged');
+  });
+
+  test('if the file is a folder', async () => {
+    mkdirSync(file);
+    await expectUnusable(file, 'cannot be opened');
+    expect(readdirSync(file)).toEqual([]);
+  });
+
+  test('if the folder cannot be created', async () => {
+    writeFileSync(join(folder, 'file'), '');
+    await expectUnusable(join(folder, 'file/below/notes.db'), /cannot be used .*its folder/);
+    expect(readdirSync(folder)).toEqual(['file']);
+  });
+
+  mayMount('if the file system cannot be written', async () => {
+    const mount = mountMemory('1m');
+    const path = join(mount, 'notes.db');
+    await (await open({ file: path })).close();
+    execFileSync('mount', ['-o', 'remount,ro', mount]);
+    await expectUnusable(path, /cannot be (written|opened)/);
+    await expectUnusable(join(mount, 'new.db'), /cannot be (written|opened)/);
+    await expectUnusable(join(mount, 'new/notes.db'), 'its folder');
+  });
+
+  (asRoot ? mayMount : test)('if the file cannot be written, though its folder can', async () => {
+    await (await open()).close();
+    if (asRoot) {
+      bindMount(file);
+      execFileSync('mount', ['-o', 'remount,bind,ro', file]);
+    } else {
+      chmodSync(file, 0o444);
+    }
+    await expectUnusable(file, 'cannot be written');
+  });
+});
+
+describe('A full disk', () => {
+  mayMount('lets the database open, and it is ready when there is space', async () => {
+    const mount = mountMemory('1m');
+    const { bavail, bsize } = statfsSync(mount);
+    writeFileSync(join(mount, 'ballast'), Buffer.alloc(bavail * bsize));
+    const database = await open({ file: join(mount, 'notes.db') });
+    await expect(database.ready()).rejects.toThrow(/full|I\/O/);
+    await expect(database.add({ id: 1, text: 'a' })).rejects.toThrow(DatabaseUnavailable);
+    rmSync(join(mount, 'ballast'));
+    await database.ready();
+    await database.add({ id: 1, text: 'a' });
+  });
+
+  mayMount('keeps each batch whole or not at all, and calls work again with space', async () => {
+    const mount = mountMemory('2m');
+    const path = join(mount, 'notes.db');
+    const database = await open({ file: path });
+    const acknowledged: number[] = [];
+    let failure: unknown;
+    let id = 0;
+    for (; failure === undefined; id += 10) {
+      const batch = Array.from({ length: 10 }, (_, n) => id + n);
+      const outcomes = await Promise.allSettled(batch.map((id) => database.add({ id, text: 'a'.repeat(2_000) })));
+      expect(new Set(outcomes.map(({ status }) => status)).size).toBe(1);
+      if (outcomes[0]?.status === 'rejected') failure = outcomes[0].reason;
+      else acknowledged.push(...batch);
+    }
+    expect(failure).toBeInstanceOf(DatabaseUnavailable);
+    expect(failure).toHaveProperty('message', expect.stringContaining('disk is full'));
+    expect(failure).toHaveProperty('cause.message', expect.stringContaining('full'));
+    expect(ids(path)).toEqual(acknowledged);
+
+    execFileSync('mount', ['-o', 'remount,size=20m', mount]);
+    await database.ready();
+    await database.add({ id, text: 'a' });
+    expect(ids(path)).toEqual([...acknowledged, id]);
+  });
+});
+
+describe('A lock of another process', () => {
+  test('is waited for', async () => {
+    const database = await open();
+    const other = connect();
+    other.exec('BEGIN IMMEDIATE');
+    const add = database.add({ id: 1, text: 'a' });
+    await delay(300);
+    expect(database.waiting()).toBe(1);
+    other.exec('COMMIT');
+    await add;
+  });
+
+  test('is given up after five seconds; the database is not ready until the lock is gone', async () => {
+    const database = await open();
+    const other = connect();
+    other.exec('BEGIN IMMEDIATE');
+    const add = database.add({ id: 1, text: 'a' });
+    const [failure, unready] = await Promise.all([
+      add.catch((error: unknown) => error),
+      delay(20).then(() => database.ready().catch((error: unknown) => error)),
+    ]);
+    expect(failure).toBeInstanceOf(DatabaseUnavailable);
+    expect(failure).toHaveProperty('message', expect.stringContaining('locked by another process'));
+    expect(unready).toHaveProperty('message', expect.stringContaining('has not answered'));
+    await expect(database.ready()).rejects.toThrow('locked by another process');
+    other.exec('COMMIT');
+    await database.ready();
+    await database.add({ id: 1, text: 'a' });
+  });
+});
+
+describe('A thread that ends', () => {
+  // Jest gives its tests a copy of the process object, which hears of no threads.
+  const emitter: EventEmitter = runInThisContext('process');
+  const threads: Worker[] = [];
+  const collect = (thread: Worker) => threads.push(thread);
+
+  beforeEach(() => {
+    emitter.on('worker', collect);
+  });
+  afterEach(() => {
+    emitter.off('worker', collect);
+    threads.length = 0;
+  });
+
+  test('fails what waits, and another one is started after a pause', async () => {
+    const database = await open();
+    await database.add({ id: 100, text: 'a' });
+    for (let round = 1; round <= 2; round++) {
+      expect(threads).toHaveLength(round);
+      const adds = Array.from({ length: 5 }, (_, at) => database.add({ id: at, text: 'a' }));
+      await threads.at(-1)?.terminate();
+      adds.push(database.add({ id: 9, text: 'a' }));
+      const unready = expect(database.ready()).rejects.toThrow(DatabaseUnavailable);
+      for (const add of await Promise.allSettled(adds)) {
+        expect(add).toHaveProperty('reason', expect.any(DatabaseUnavailable));
+      }
+      await unready;
+      await eventually(() => database.ready());
+      await database.add({ id: 100 + round, text: 'a' });
+    }
+    expect(threads).toHaveLength(3);
+    expect(ids()).toEqual([100, 101, 102]);
+  });
+
+  test('does not stop the database from closing', async () => {
+    const database = await open();
+    await threads[0]?.terminate();
+    await database.close();
+    expect(threads).toHaveLength(1);
+  });
+});
