@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -43,6 +43,7 @@ export async function run(args: readonly string[]): Promise<number> {
     loadEnvFile();
     const oasdiff = await binary();
     const file = process.env.OPENAPI_FILE || 'openapi.yaml';
+    if (!existsSync(file)) throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
     const older = olderVersion(ref, file, folder);
     if (older.file === undefined) {
       console.log(`${file} is new since ${ref}: no client can depend on it`);

@@ -140,6 +140,12 @@ test('exits with 2 for an unknown commit, a wrong option, or a file that cannot 
   expect(diff(['main', '--format', 'poem'])).toMatchObject({ status: 2, stderr: expect.stringContaining('poem') });
   write('openapi.yaml', 'paths: [');
   expect(diff(['main'])).toMatchObject({ status: 2, stderr: expect.stringContaining('openapi.yaml') });
+  rmSync(join(folder, 'openapi.yaml'));
+  expect(diff(['main'])).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: 'openapi.yaml does not exist: set OPENAPI_FILE to the path of the document\n',
+  });
   mkdirSync(join(folder, '.env'));
   expect(diff(['main'])).toEqual({ status: 2, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
 });

@@ -216,6 +216,20 @@ paths:
     expect(existsSync(join(folder, 'outside'))).toBe(false);
   });
 
+  test('names a document in JSON where it is read', async () => {
+    const file = join(folder, 'garden.json');
+    const get = { operationId: 'getPlant', security: [], responses: { '200': { description: 'A plant.' } } };
+    const info = { title: 'Garden', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } };
+    writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths: { '/plants': { get } } }));
+    const files = await projectFiles(join(folder, 'My Garden'), file);
+    const text = (path: string) => String(files.get(path));
+    expect(text('.env')).toContain('\nOPENAPI_FILE=garden.json\n');
+    expect(text('Dockerfile')).toContain('COPY garden.json ./\n');
+    expect(text('Dockerfile')).toContain('\nENV OPENAPI_FILE=garden.json\n');
+    expect(text('README.md')).toMatch(/^# Garden\n[\s\S]*`garden\.json` is the source of truth/);
+    expect(JSON.parse(text('package.json')).name).toBe('my-garden');
+  });
+
   test('pins the versions that this repository is tested with', () => {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
     const root = read('package.json');
