@@ -56,6 +56,17 @@ describe('a mock', () => {
     await (await mocked(`{ '204': { description: it, ${headers} } }`)).get('/a').expect(204).expect('X-Next', 'abc');
   });
 
+  test('has headers that fit their schemas', async () => {
+    const header = (schema: string) => `{ required: true, schema: ${schema} }`;
+    const headers = `headers: { X-Code: ${header('{ type: string, pattern: "^[A-Z]{2}$" }')}, X-Count: ${header('{ type: integer, multipleOf: 7, minimum: 1 }')} }`;
+    const client = await mocked(`{ '204': { description: it, ${headers} } }`);
+    const answer = await client
+      .get('/a')
+      .expect(204)
+      .expect('X-Code', /^[A-Z]{2}$/);
+    expect(Number(answer.headers['x-count']) % 7).toBe(0);
+  });
+
   test.each([
     '{ type: string, pattern: "^[A-Z]{3}-[0-9]{4}$" }',
     '{ type: string, pattern: "^(?=.*[A-Z])(?=.*[0-9]).{8,}$" }',

@@ -1,22 +1,22 @@
 import { follow, type Json, objectAt, token } from '../document/document.ts';
 
-/** A value that the document shows. */
-export interface Example {
-  readonly name: string | undefined;
-  readonly value: unknown;
-  readonly pointer: string;
+/** A value that may be shown. One that the document gives has a place there, and perhaps a name. */
+export interface Example<T = unknown> {
+  readonly value: T;
+  readonly name?: string;
+  readonly pointer?: string | undefined;
 }
 
 /** The examples of a Media Type Object or a Header Object (OpenAPI 3.1 §4.8.14.1, §4.8.21). */
-export function examplesOf(
-  root: Json,
-  { source, pointer }: { readonly source: Json; readonly pointer: string },
-): Example[] {
-  const named = Object.entries(objectAt(source.examples)).map(([name, item]) => ({
-    name,
-    value: follow(root, item)?.value,
-    pointer: `#${pointer}/examples/${token(name)}`,
-  }));
-  const single = { name: undefined, value: source.example, pointer: `#${pointer}/example` };
-  return [...named, single].filter(({ value }) => value !== undefined);
+export function examplesOf(root: Json, { source, pointer }: { readonly source: Json; readonly pointer: string }) {
+  const named = Object.entries(objectAt(source.examples)).map(
+    ([name, item]): Example => ({
+      name,
+      value: follow(root, item)?.value,
+      pointer: `#${pointer}/examples/${token(name)}`,
+    }),
+  );
+  return [...named, { value: source.example, pointer: `#${pointer}/example` }].filter(
+    ({ value }) => value !== undefined,
+  );
 }

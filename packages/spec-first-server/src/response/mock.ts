@@ -3,22 +3,16 @@ import type { AnyHandler, AnyReply, AnyRequest } from '../document/handler-types
 import type { MediaType } from '../document/media-types.ts';
 import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { examplesOf } from './examples.ts';
+import { type Example, examplesOf } from './examples.ts';
 import { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
 import { BODILESS, checkHeaders, checkReply, mismatchOf } from './reply.ts';
 import { bodiesOf, valuesOf } from './sample-values.ts';
 
-/** Marks an answer that no handler made. */
-const MOCK_HEADER = 'X-Mock';
-
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;
   readonly errorBody: ErrorBody;
 }
-
-/** Something that a mock may show, and where the document gives it if it is an example. */
-type Candidate<T> = readonly [value: T, place?: string | undefined];
 
 /**
  * A handler that answers with what the document shows: an example of the response, or a value made from its schema. The
@@ -31,7 +25,11 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     const [status, declared] = responseFor(operation, preferred.get('code'));
     const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
     const validator = validatorOf(operation);
-    const given = { [MOCK_HEADER]: 'true', ...applied(preferred) };
+    // The first one marks an answer that no handler made.
+    const given = {
+      'X-Mock': 'true',
+      ...(preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') }),
+    };
     const wrong: string[] = [];
     const headers = firstFitting(headerSets(declared), wrong, (set) => checkHeaders(validator, declared, set));
     const reply = (body: unknown): AnyReply => ({
@@ -40,78 +38,62 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
       ...(media !== undefined && { contentType: concrete(media.type), body }),
     });
     const shown =
-      media === undefined ? [[undefined] as const] : bodies(status, declared, media, preferred.get('example'));
+      media === undefined ? [{ value: undefined }] : bodies(status, declared, media, preferred.get('example'));
     const body = firstFitting(shown, wrong, (value) => checkReply(operation, validator, reply(value)));
     const reason = wrong.length > 0 ? `examples that do not fit: ${wrong.join('; ')}` : undefined;
     return { ...reply(body), reason };
   };
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
-  function* bodies(
-    status: number,
-    { key }: DeclaredResponse,
-    media: MediaType,
-    name: string | undefined,
-  ): Generator<Candidate<unknown>> {
+  function* bodies(status: number, { key }: DeclaredResponse, media: MediaType, name?: string): Generator<Example> {
     const examples = examplesOf(root, media);
     if (name !== undefined) {
-      const named = examples.find((example) => example.name === name);
+      const named = examples.filter((example) => example.name === name);
       const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
-      if (named === undefined) {
-        throw new HttpError(400, `/header/Prefer example must be one of the declared examples: ${names}`);
-      }
-      return yield [named.value, named.pointer];
+      if (named.length > 0) return yield* named;
+      throw new HttpError(400, `/header/Prefer example must be one of the declared examples: ${names}`);
     }
     const declared = { operationId: operation.id, mediaType: media.type, schema: media.schema };
-    if (status >= 400 && key !== String(status)) yield [errorBody.make({ status, message: MOCKED }, declared)];
-    for (const { value, pointer } of examples) yield [value, pointer];
-    if (status >= 400) yield [errorBody.make({ status, message: MOCKED }, declared)];
-    for (const value of bodiesOf(root, concrete(media.type), media)) yield [value];
+    const failure = status < 400 ? [] : [{ value: errorBody.make({ status, message: 'a mocked failure' }, declared) }];
+    yield* key === String(status) ? [...examples, ...failure] : [...failure, ...examples];
+    for (const value of bodiesOf(root, concrete(media.type), media)) yield { value };
   }
 
   /** Values for the headers that a response must have: the examples, then values of the schemas. */
-  function* headerSets({ headers }: DeclaredResponse): Generator<Candidate<Json>> {
-    const columns = headers
-      .filter(({ required }) => required)
-      .map((header) => ({
-        header,
-        values: [
-          ...examplesOf(root, header),
-          ...[...valuesOf(root, header.schema)].map((value) => ({ value, pointer: undefined })),
-        ],
-      }));
-    const rows = Math.max(1, ...columns.map(({ values }) => values.length));
-    for (let row = 0; row < rows; row += 1) {
-      const set = columns.map(({ header: { name }, values }) => [name, values[row % values.length]] as const);
-      yield [
-        Object.fromEntries(set.map(([name, shown]) => [name, shown?.value])),
-        set.flatMap(([, shown]) => shown?.pointer ?? []).join(', ') || undefined,
-      ];
+  function* headerSets({ headers }: DeclaredResponse): Generator<Example<Json>> {
+    const required = headers.filter((header) => header.required);
+    if (required.length === 0) return yield { value: {} };
+    const columns = required.map(function* (header): Generator<Example> {
+      yield* examplesOf(root, header);
+      for (const value of valuesOf(root, header.schema)) yield { value };
+    });
+    let cells: Example[] = [];
+    for (;;) {
+      const next = columns.map((column) => column.next());
+      if (next.every(({ done }) => done)) return;
+      cells = next.map((cell, index) => (cell.done ? (cells[index] ?? { value: '' }) : cell.value));
+      const value = Object.fromEntries(cells.map((cell, index) => [required[index]?.name ?? '', cell.value]));
+      yield { value, pointer: cells.flatMap(({ pointer }) => pointer ?? []).join(', ') || undefined };
     }
   }
 }
 
-const MOCKED = 'a mocked failure';
-
 /** The first candidate that passes a check; `wrong` gets the examples that do not. @throws {HttpError} if none passes. */
-function firstFitting<T>(candidates: Iterable<Candidate<T>>, wrong: string[], check: (value: T) => void): T {
+function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], check: (value: T) => void): T {
   let first: string | undefined;
-  for (const [value, place] of candidates) {
+  for (const { value, pointer } of candidates) {
     try {
       check(value);
       return value;
     } catch (error) {
       const mismatch = mismatchOf(error);
       if (mismatch === undefined) throw error;
-      first ??= place === undefined ? mismatch : `${place}: ${mismatch}`;
-      if (place !== undefined) wrong.push(`${place}: ${mismatch}`);
+      first ??= pointer === undefined ? mismatch : `${pointer}: ${mismatch}`;
+      if (pointer !== undefined) wrong.push(`${pointer}: ${mismatch}`);
     }
   }
   throw new HttpError(501, `no answer could be made: give the response an example in the document (${first})`);
 }
-
-const applied = (preferred: ReadonlyMap<string, string>) =>
-  preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') };
 
 function preferences(header: string | string[] | undefined): Map<string, string> {
   const known = String(header ?? '').matchAll(/(?:^|[,;\s])(code|example)\s*=\s*"?([^\s",;]+)"?/g);

@@ -95,7 +95,8 @@ const apiKey = (where: string, name: string): SecurityScheme => ({
     return String(value ?? '') || undefined;
   },
   required: `An API key is required, in the ${where === 'query' ? 'query parameter' : where} "${name}"`,
-  challenge: () => `ApiKey in="${where}", name="${name}"`,
+  // A header holds no other characters than those of a URI.
+  challenge: () => `ApiKey in="${where}", name="${encodeURI(name)}"`,
 });
 
 /** RFC 6750 §2.1. The alphabets of its parts are disjoint, so a match takes one pass. */
