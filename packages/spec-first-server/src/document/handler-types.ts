@@ -37,13 +37,9 @@ type IsMarked<Mark extends string, T> = NonNullable<T> extends { readonly [K in 
 
 type Location = 'path' | 'query' | 'header' | 'cookie';
 /** The parameters of one location. Those with a default are always present. */
-type ParametersAt<Op, Defaults, L extends Location> = WithDefaults<
-  NonNullable<Get<Get<Op, 'parameters'>, L>>,
-  Get<Defaults, L>
->;
-type WithDefaults<P, Names> = [P] extends [never]
+type ParametersAt<Declared, WithDefault, P = NonNullable<Declared>> = [P] extends [never]
   ? Record<never, never>
-  : Flat<Omit<P, Extract<keyof P, Names>> & Required<Pick<P, Extract<keyof P, Names>>>>;
+  : Flat<Omit<P, Extract<keyof P, WithDefault>> & Required<Pick<P, Extract<keyof P, WithDefault>>>>;
 
 type JsonEssence = 'application/json' | `application/${string}+json` | 'text/json';
 type JsonType = JsonEssence | `${JsonEssence};${string}`;
@@ -77,11 +73,11 @@ interface Context<Security> {
 }
 
 /** A validated request to an operation, with defaults filled in. */
-export type RequestOf<C extends Contract, Id extends keyof C['operations']> = Flat<
-  { readonly [L in Location]: ParametersAt<C['operations'][Id], Get<C['defaults'], Id>, L> } & Context<
-    Get<C['security'], Id>
-  > &
-    RequestBody<Get<C['operations'][Id], 'requestBody'>>
+export type RequestOf<C extends Contract, Id extends keyof C['operations'], Op = C['operations'][Id]> = Flat<
+  {
+    readonly [L in Location]: ParametersAt<Get<Get<Op, 'parameters'>, L>, Get<Get<C['defaults'], Id>, L>>;
+  } & RequestBody<Get<Op, 'requestBody'>> &
+    Context<Get<C['security'], Id>>
 >;
 
 type Success = 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226;
