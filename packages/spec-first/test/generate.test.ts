@@ -134,7 +134,7 @@ describe('npm run generate', () => {
     });
   });
 
-  test('accepts what the server serves: unknown keywords in schemas, boolean schemas, any operationId', () => {
+  test('accepts what the server serves: unknown keywords in schemas, boolean schemas, any operationId or none', () => {
     const text = `${HEAD}paths:
   /plants/:
     get:
@@ -145,11 +145,12 @@ describe('npm run generate', () => {
       operationId: plants#put
       requestBody: { content: { application/json: { schema: true } } }
       responses: { '204': { description: It. } }
+    post: { responses: { '204': { description: It. } } }
 `;
     inFolder({ 'openapi.yaml': text }, (folder) => {
       const { status, stderr } = generate(folder);
       expect({ status, stderr }).toMatchObject({ status: 0, stderr: expect.stringContaining('nullable') });
-      for (const id of ['list all', 'plants#put']) expect(typesIn(folder)).toContain(`    "${id}": {`);
+      for (const id of ['"list all"', '"plants#put"', 'postPlants']) expect(typesIn(folder)).toContain(`    ${id}: {`);
     });
   });
 

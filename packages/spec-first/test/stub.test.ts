@@ -190,6 +190,13 @@ describe('stubs in a file with handlers', () => {
     },
   );
 
+  test('get imports in order: packages first, names sorted', () => {
+    expect(read('src/constant.ts').split('\n').slice(0, 2)).toEqual([
+      "import { HttpError } from 'spec-first-server';",
+      "import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';",
+    ]);
+  });
+
   test('fit the types', () => {
     expect(typeErrors()).toEqual([]);
   });

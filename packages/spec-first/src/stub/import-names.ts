@@ -19,7 +19,7 @@ export function importNames(ts: typeof TypeScript, source: TypeScript.SourceFile
   const imports = source.statements.filter(ts.isImportDeclaration);
   const names = new Map<string, string>();
   const insertions: Insertion[] = [];
-  const statements: string[] = [];
+  const statements: ImportText[] = [];
 
   for (const { specifier, names: all, asTypes } of wanted) {
     const lists = namedImports(ts, source, imports, specifier);
@@ -34,16 +34,35 @@ export function importNames(ts: typeof TypeScript, source: TypeScript.SourceFile
     const list = lists.find(({ isType, elements }) => (asTypes || !isType) && elements.length > 0);
     if (list !== undefined) insertions.push(...missing.map((name) => inList(list, name, asTypes)));
     else if (missing.length > 0) {
-      statements.push(`import ${asTypes ? 'type ' : ''}{ ${missing.join(', ')} } from '${specifier}';`);
+      const text = `import ${asTypes ? 'type ' : ''}{ ${missing.join(', ')} } from '${specifier}';`;
+      statements.push({ text, isRelative: specifier.startsWith('.') });
     }
   }
-  if (statements.length > 0) {
-    const text = statements.join('\n');
-    const last = imports.at(-1);
-    const top = ts.getShebang(source.text)?.length ?? 0;
-    insertions.push(last === undefined ? { at: top, text: `${text}\n\n` } : { at: last.end, text: `\n${text}` });
-  }
+  insertions.push(...newImports(ts, source, imports, statements));
   return { names, insertions };
+}
+
+interface ImportText {
+  readonly text: string;
+  readonly isRelative: boolean;
+}
+
+/** New import statements after those that are there. Packages come before the project's own files. */
+function newImports(
+  ts: typeof TypeScript,
+  { text: source }: TypeScript.SourceFile,
+  imports: readonly TypeScript.ImportDeclaration[],
+  statements: readonly ImportText[],
+): Insertion[] {
+  const last = imports.at(-1);
+  if (last === undefined) {
+    const text = statements.map((statement) => `${statement.text}\n`).join('');
+    return text === '' ? [] : [{ at: ts.getShebang(source)?.length ?? 0, text: `${text}\n` }];
+  }
+  const own = imports.find(({ moduleSpecifier: name }) => ts.isStringLiteral(name) && name.text.startsWith('.'));
+  return statements.map(({ text, isRelative }) =>
+    isRelative || own === undefined ? { at: last.end, text: `\n${text}` } : { at: own.getStart(), text: `${text}\n` },
+  );
 }
 
 interface NamedImports {
