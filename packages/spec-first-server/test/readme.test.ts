@@ -1,0 +1,47 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+
+const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+
+/** The first block of code in a language. */
+function block(language: string): string {
+  const [, code = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(readme) ?? [];
+  return code;
+}
+
+test('the example of the README runs as it stands', async () => {
+  // Here the name of the package leads to its source.
+  const folder = mkdtempSync(join(import.meta.dirname, 'readme-'));
+  writeFileSync(join(folder, 'openapi.yaml'), block('yaml'));
+  writeFileSync(join(folder, 'main.ts'), block('ts'));
+  const env = { PATH: process.env.PATH, PORT: '0', ACCESS_TOKENS: 'secret' };
+  const child = spawn(process.execPath, ['main.ts'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  try {
+    let output = '';
+    child.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    let url = '';
+    await eventually(() => {
+      [, url = ''] = /"url":"([^"]+)"/.exec(output) ?? [];
+      return url !== '';
+    });
+    const greet = async (name: string, token = 'secret') => {
+      const headers = { Authorization: `Bearer ${token}` };
+      const response = await fetch(`${url}/greetings/${name}`, { headers });
+      return [response.status, await response.json()];
+    };
+    expect(await greet('Ann')).toEqual([200, { text: 'Hello, Ann!' }]);
+    expect(await greet('nobody')).toEqual([404, { message: 'there is nobody to greet' }]);
+    expect((await greet('Ann', 'other'))[0]).toBe(401);
+    expect((await greet('a'.repeat(21)))[0]).toBe(400);
+  } finally {
+    child.kill();
+    await once(child, 'exit');
+    rmSync(folder, { recursive: true });
+  }
+});
