@@ -326,6 +326,15 @@ describe('a stop', () => {
   });
 });
 
+test('the service stops when npm, which started it, is ended', async () => {
+  const service = launch({ ACCESS_TOKENS: 'token' }, { node: 'npm', flags: ['--silent'], main: 'start' });
+  expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
+  service.child.kill('SIGTERM');
+  // Its output ends with the last process that has it.
+  await service.exit;
+  expect(service.lines().at(-1)).toMatchObject({ msg: 'stopped' });
+});
+
 test('a stop while it starts is no failure', async () => {
   const service = launch({}, { flags: whileStarting('process.kill(process.pid, "SIGTERM")') });
   expect(await service.exit).toBe(0);

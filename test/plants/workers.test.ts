@@ -204,6 +204,19 @@ describe('several workers', () => {
     expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
   });
 
+  test('of which one hangs serve on, and it is ended and replaced', async () => {
+    const service = launchTwo();
+    const url = await service.url;
+    const [victim = 0] = childrenOf(service.pid);
+    process.kill(victim, 'SIGSTOP');
+    const hangs = await service.line(({ msg }) => msg === 'a worker hangs and is ended');
+    expect(hangs).toMatchObject({ level: 50, worker: victim, seconds: 10 });
+    await service.line(({ msg, worker }) => msg === 'a worker died' && worker === victim);
+    await service.line(({ msg }) => /took its place/.test(String(msg)));
+    expect(childrenOf(service.pid)).toHaveLength(2);
+    expect(await sixTimes(url, 'token')).toEqual([200, 200, 200, 200, 200, 200]);
+  });
+
   test('of which the first cannot serve fail the start with one message', async () => {
     const document = join(folder, 'broken.yaml');
     writeFileSync(document, 'openapi: [\n');
