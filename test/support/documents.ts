@@ -3,14 +3,18 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
+import {
+  type AnyHandler,
+  type AnyReply,
+  type AppOptions,
+  type Authenticator,
+  createApp,
+  type ErrorBody,
+  Forbidden,
+  loadDocument,
+  Unauthorized,
+} from 'spec-first-server';
 import request from 'supertest';
-import type { AnyHandler, AnyReply } from '../../packages/spec-first-server/src/document/handler-types.ts';
-import { loadDocument } from '../../packages/spec-first-server/src/document/load.ts';
-import type { ErrorBody } from '../../packages/spec-first-server/src/response/problem.ts';
-import { createApp } from '../../packages/spec-first-server/src/routing/app.ts';
-import type { AppOptions } from '../../packages/spec-first-server/src/routing/options.ts';
-import { Forbidden, Unauthorized } from '../../packages/spec-first-server/src/security/errors.ts';
-import type { Authenticator } from '../../packages/spec-first-server/src/security/tokens.ts';
 
 /** The path of one of the documents under `test/documents`. */
 export const documentFile = (name: string): string =>
