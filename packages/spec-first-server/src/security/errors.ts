@@ -1,4 +1,4 @@
-import { Unavailable } from '../response/http-error.ts';
+import { HttpError, Unavailable } from '../response/http-error.ts';
 
 /** No credential, or one that is not accepted: 401. The message goes to the client and never holds the credential. */
 export class Unauthorized extends Error {
@@ -13,14 +13,12 @@ export class Unauthorized extends Error {
 }
 
 /** A valid token without the scopes that the operation needs: 403, `insufficient_scope` (RFC 6750 §3.1). */
-export class Forbidden extends Error {
-  override readonly name = 'Forbidden';
-  /** All scopes that the operation needs, for the challenge's `scope` attribute. */
-  readonly scopes: readonly string[];
-
+export class Forbidden extends HttpError {
+  /** @param scopes all that the operation needs. */
   constructor(scopes: readonly string[]) {
-    super(`The token lacks a scope: this operation needs ${scopes.join(' ')}`);
-    this.scopes = scopes;
+    const needed = scopes.join(' ');
+    const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${needed}"` };
+    super(403, `The token lacks a scope: this operation needs ${needed}`, { headers });
   }
 }
 
@@ -29,7 +27,6 @@ export class KeysUnavailable extends Unavailable {
   override readonly name = 'KeysUnavailable';
 
   constructor(retryAfter: number, cause: Error) {
-    const message = 'The keys that signed tokens are checked with cannot be fetched at the moment; try again later';
-    super(message, retryAfter, cause);
+    super('The keys that signed tokens are checked with cannot be fetched; try again later', retryAfter, cause);
   }
 }

@@ -43,18 +43,15 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
 
   /** What cannot be checked (503, 500) comes before what is not allowed (403) and what is not accepted (401). */
   function denial(reasons: readonly unknown[]): unknown {
-    const unchecked = reasons.filter((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
-    if (unchecked.length > 0) return unchecked.find((reason) => reason instanceof Unavailable) ?? unchecked[0];
+    const unavailable = reasons.find((reason) => reason instanceof Unavailable);
+    const unchecked = reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
     const forbidden = reasons.find((reason) => reason instanceof Forbidden);
-    if (forbidden !== undefined) {
-      const challenge = `Bearer error="insufficient_scope", scope="${forbidden.scopes.join(' ')}"`;
-      return new HttpError(403, forbidden.message, { headers: { 'WWW-Authenticate': challenge } });
-    }
     const unauthorized = reasons.filter((reason) => reason instanceof Unauthorized);
     const presented = unauthorized.find((reason) => reason.presented);
     // A challenge for each scheme that is accepted (RFC 9110 §11.6.1).
     const challenges = new Set(schemes.map(({ challenge }) => challenge(presented !== undefined)));
     const headers = { 'WWW-Authenticate': [...challenges].join(', ') };
-    return new HttpError(401, (presented ?? unauthorized[0])?.message ?? '', { headers });
+    const message = (presented ?? unauthorized[0])?.message ?? '';
+    return unavailable ?? unchecked ?? forbidden ?? new HttpError(401, message, { headers });
   }
 }

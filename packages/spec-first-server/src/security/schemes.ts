@@ -32,29 +32,32 @@ export const schemesOf = (root: Json): ReadonlyMap<string, SecurityScheme> =>
   new Map(Object.entries(securitySchemesOf(root)).map(([name, scheme]) => [name, schemeOf(scheme)]));
 
 /** Verifiers for the schemes of a document: a project's own ones, or else tokens. Other schemes have none. */
-export function verifiersOf(root: Json, authenticator: Authenticator, own: Verifiers = {}): Verifiers {
+export const verifiersOf = (root: Json, authenticator: Authenticator, own: Verifiers = {}): Verifiers =>
+  eachScheme(root, (name, { isToken }) => {
+    const verify = own[name];
+    if (verify !== undefined) return (_token, ...request) => verify(...request);
+    return isToken ? (token, _credentials, scopes) => authenticator.verify(token, scopes) : undefined;
+  });
+
+/** Verifiers that accept each credential of the form that its scheme declares, for mocks. */
+export const acceptAnything = (root: Json): Verifiers => eachScheme(root, () => () => ANYONE);
+
+/** Checks a credential that was read from the request. */
+type VerifyToken = (token: string, ...request: Parameters<VerifyScheme>) => ReturnType<VerifyScheme>;
+
+function eachScheme(root: Json, verifierOf: (name: string, scheme: SecurityScheme) => VerifyToken | undefined) {
   const verifiers: Record<string, VerifyScheme> = {};
   for (const [name, scheme] of schemesOf(root)) {
-    const verify = own[name];
-    if (verify !== undefined) verifiers[name] = whenPresented(scheme, (_token, ...request) => verify(...request));
-    else if (scheme.isToken) {
-      verifiers[name] = whenPresented(scheme, (token, _credentials, scopes) => authenticator.verify(token, scopes));
-    }
+    const verify = verifierOf(name, scheme);
+    if (verify === undefined) continue;
+    verifiers[name] = (credentials, scopes) => {
+      const token = scheme.read(credentials);
+      if (token === undefined) throw new Unauthorized(scheme.required, false);
+      return verify(token, credentials, scopes);
+    };
   }
   return verifiers;
 }
-
-/** Verifiers that accept each credential of the form that its scheme declares, for mocks. */
-export const acceptAnything = (root: Json): Verifiers =>
-  Object.fromEntries([...schemesOf(root)].map(([name, scheme]) => [name, whenPresented(scheme, () => ANYONE)]));
-
-const whenPresented =
-  (scheme: SecurityScheme, verify: (token: string, ...request: Parameters<VerifyScheme>) => ReturnType<VerifyScheme>) =>
-  (credentials: Credentials, scopes: readonly string[]): ReturnType<VerifyScheme> => {
-    const token = scheme.read(credentials);
-    if (token === undefined) throw new Unauthorized(scheme.required, false);
-    return verify(token, credentials, scopes);
-  };
 
 /** The names of the query parameters in which a document's API keys travel. */
 export function apiKeyQueryNames(root: Json): Set<string> {
