@@ -255,6 +255,15 @@ describe('a client that sends many requests at once', () => {
     }
   });
 
+  test('has no request begun after the one with which it asks to close', async () => {
+    release.resolve();
+    const last = request('GET /a', { Connection: 'close' });
+    const { responses, closed } = await exchange(port, GET + last + GET.repeat(20), { responses: 9 });
+    expect(responses.map(({ status }) => status)).toEqual([204, 204]);
+    expect(closed).toBe(true);
+    expect(held.length).toBe(2);
+  });
+
   test('is answered all before bytes that are no request, which close the connection', async () => {
     const answers = exchange(port, `${GET.repeat(3)}no request\r\n\r\n${GET}`, { responses: 9 });
     await eventually(() => held.length === 1);

@@ -45,10 +45,8 @@ export class Connection {
   /** Calls `begin` when the responses to all former requests are over. */
   inTurn(response: ServerResponse, begin: () => void): void {
     this.newest = response;
-    this.#then(() => {
-      this.#current = response;
-      begin();
-    });
+    if (this.#isIdle()) this.#start(response, begin);
+    else this.#next.push(() => this.#start(response, begin));
   }
 
   /** Reads no more, and calls `end` when the responses to all requests are over. */
@@ -57,7 +55,8 @@ export class Connection {
     this.#ended = true;
     this.#unparsed = undefined;
     this.#paused = false;
-    this.#then(end);
+    if (this.#isIdle()) end();
+    else this.#next.push(end);
   }
 
   /** Goes on with what has waited for a response that is over. */
@@ -69,13 +68,18 @@ export class Connection {
     if (this.#next.length > 0 || this.#unparsed !== undefined) setImmediate(() => this.#continue());
   }
 
-  #then(begin: () => void): void {
-    if (this.#current === undefined && this.#next.length === 0) begin();
-    else this.#next.push(begin);
+  #isIdle(): boolean {
+    return this.#current === undefined && this.#next.length === 0;
+  }
+
+  #start(response: ServerResponse, begin: () => void): void {
+    this.#current = response;
+    begin();
   }
 
   #continue(): void {
-    if (this.#current !== undefined || this.#socket.destroyed) return;
+    // After an answer with `Connection: close`, nothing more can be answered.
+    if (this.#current !== undefined || !this.#socket.writable) return;
     this.#next.shift()?.();
     this.#read();
   }
@@ -91,7 +95,8 @@ export class Connection {
   /** Whether the bytes to come belong to a request that is under way, or to one that may begin. */
   #mayRead(): boolean {
     if (this.#ended || this.#next.length > 0) return false;
-    return this.#current === undefined ? !this.closing : !this.#current.req.complete;
+    if (this.#current !== undefined) return !this.#current.req.complete;
+    return !this.closing && this.#socket.writable;
   }
 
   #read(): void {

@@ -15,10 +15,13 @@ export class Gate {
   connections = 0;
   #held: (() => void)[] | undefined;
 
-  /** Calls `begin` when the gate is open. */
-  pass(begin: () => void): void {
-    if (this.#held === undefined) begin();
-    else this.#held.push(begin);
+  get isClosed(): boolean {
+    return this.#held !== undefined;
+  }
+
+  /** Calls `begin` when the gate opens. */
+  hold(begin: () => void): void {
+    this.#held?.push(begin);
   }
 
   /**

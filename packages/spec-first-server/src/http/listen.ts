@@ -71,7 +71,11 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     response.on('close', over);
     // Node drops the bytes after a request for an upgrade.
     if (draining || request.headers.upgrade !== undefined) closeAfter(connection, response);
-    connection.inTurn(response, () => gate.pass(() => begin(request, response, fault)));
+    const go = (): void => {
+      if (gate.isClosed) gate.hold(go);
+      else begin(request, response, fault);
+    };
+    connection.inTurn(response, go);
   }
 
   function begin(request: IncomingMessage, response: ServerResponse, fault: Problem | undefined): void {
