@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
@@ -186,6 +186,16 @@ describe('the configuration', () => {
     expect(readConfig({ ...production, MISSING_OPERATIONS: '501' }).MISSING_OPERATIONS).toBe('501');
     expect(readConfig({ MISSING_OPERATIONS: 'mock' }).MISSING_OPERATIONS).toBe('mock');
   });
+});
+
+test('the README lists the variables with their defaults', () => {
+  const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
+  const listed = [...readme.matchAll(/^\| `([A-Z_]+)` \| (?:`(.*?)`)? ?\|/gm)].map(([, name, preset = '']) => [
+    name,
+    preset,
+  ]);
+  const read = Object.entries(SERVER_VARIABLES).map(([name, { default: preset }]) => [name, preset]);
+  expect(listed).toEqual(read);
 });
 
 describe("a project's own variables", () => {
