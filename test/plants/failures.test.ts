@@ -45,14 +45,14 @@ interface Answer {
 }
 
 /** Checks that an answer is a failure in the form of the document. Returns its message. */
-function failure({ status, headers, text }: Answer, expected: number, error = expected): string {
+function failure({ status, headers, text }: Answer, expected: number): string {
   expect({ status, text }).toMatchObject({ status: expected });
   expect(headers['content-type']).toBe('application/json');
   expect(headers).not.toHaveProperty('x-powered-by');
   expect(headers).not.toHaveProperty('server');
   expect(headers['content-length']).toBe(String(Buffer.byteLength(text)));
   const body: unknown = JSON.parse(text);
-  expect(body).toEqual({ error, message: expect.stringMatching(/^[^\n]{10,}$/) });
+  expect(body).toEqual({ error: expected, message: expect.stringMatching(/^[^\n]{10,}$/) });
   expect(text).not.toMatch(/<html|node_modules|\.[jt]s\b|\bat \S+:\d/);
   return String((body as { message?: unknown }).message);
 }
@@ -341,9 +341,9 @@ describe('a path', () => {
 
   test.each([
     'OPTIONS *',
-    'GET http://elsewhere',
-    'GET http://elsewhere?x',
-    'GET http://[::1]:1/',
+    'GET http://elsewhere/nothing?x',
+    'POST http://elsewhere',
+    'POST http://[::1]:1/?x',
     'GET //elsewhere/healthz',
   ])('%s gets 404', async (line) => {
     const { responses } = await exchange(service.port, request(line));
@@ -366,7 +366,7 @@ describe('the service', () => {
       expect(answer.headers['retry-after']).toBe('1');
     }
     expect((await http(broken).get('/healthz')).status).toBe(200);
-    expect(broken.log()).toContain('The store is closed.');
+    expect(broken.log()).toContain('The database is closed.');
   });
 
   test('answers 500 for a fault of its own, whose cause goes to the log only', async () => {
