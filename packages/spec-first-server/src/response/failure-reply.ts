@@ -44,23 +44,24 @@ export function failureReply(
     const text = typeof body === 'string' ? body : stringifyJson(body);
     return { status, headers: { ...headers, 'Content-Type': errorBody.mediaType }, body: text };
   }
+  const candidates = [
+    ...declared.media.map((media) => ({ media, body: made(media) })),
+    ...declared.media.flatMap((media) =>
+      examplesOf(answering.root, media).map(({ value }) => ({ media, body: value })),
+    ),
+  ];
   let mismatch: string | undefined;
-  const shown = (media: MediaType) => examplesOf(answering.root, media).map(({ value }) => value);
-  for (const bodies of [(media: MediaType) => [made(media)], shown]) {
-    for (const media of declared.media) {
-      const range = media.type.includes('*');
-      for (const body of bodies(media)) {
-        const contentType = range ? errorBody.mediaType : media.type;
-        try {
-          const checked = checkBody(answering.validator, declared, { status, contentType, body });
-          if (checked === undefined || (media.kind === 'stream' && !range)) continue;
-          return { status, headers: { ...headers, 'Content-Type': checked.type }, body: checked.body, mismatch };
-        } catch (error) {
-          const what = mismatchOf(error);
-          if (what === undefined) throw error;
-          mismatch ??= what;
-        }
-      }
+  for (const { media, body } of candidates) {
+    const range = media.type.includes('*');
+    const contentType = range ? errorBody.mediaType : media.type;
+    try {
+      const checked = checkBody(answering.validator, declared, { status, contentType, body });
+      if (checked === undefined || (media.kind === 'stream' && !range)) continue;
+      return { status, headers: { ...headers, 'Content-Type': checked.type }, body: checked.body, mismatch };
+    } catch (error) {
+      const what = mismatchOf(error);
+      if (what === undefined) throw error;
+      mismatch ??= what;
     }
   }
   return { status, headers, body: undefined, mismatch };
