@@ -3,6 +3,7 @@
 FROM node:26-slim AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
+COPY packages/postgres-batches/package.json ./packages/postgres-batches/
 COPY packages/spec-first-server/package.json ./packages/spec-first-server/
 COPY packages/sqlite-group-commit/package.json ./packages/sqlite-group-commit/
 RUN npm ci --omit=dev --ignore-scripts
@@ -11,6 +12,7 @@ FROM node:26-slim
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json openapi.yaml ./
+COPY packages/postgres-batches ./packages/postgres-batches
 COPY packages/spec-first-server ./packages/spec-first-server
 COPY packages/sqlite-group-commit ./packages/sqlite-group-commit
 COPY src ./src

@@ -1,9 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { Client } from 'pg';
+import { adviceOn, hasNoTls, readUrl, reason } from 'postgres-batches';
 import { openStore, sqliteFile } from '../src/stores/index.ts';
-import { adviceOn, reason } from '../src/stores/postgres-errors.ts';
-import { readPostgresUrl } from '../src/stores/postgres-url.ts';
 import { type StoredPlant, StoreUnusable, Unstorable } from '../src/stores/store.ts';
 
 const HELP = `Usage: npm run copy-plants -- FROM_URL TO_URL
@@ -178,7 +177,7 @@ async function* sqlitePlants(db: DatabaseSync): AsyncGenerator<StoredPlant> {
 }
 
 const postgresSnapshot = (url: string) => {
-  const { config, place, prefersTls } = readPostgresUrl(url);
+  const { config, place, prefersTls } = readUrl(url, 'copy-plants');
   const settings = { ...config, statement_timeout: READ_MS, query_timeout: READ_MS };
   return async function open(explain: Explain): Promise<Snapshot> {
     const client = new Client(settings);
@@ -187,7 +186,7 @@ const postgresSnapshot = (url: string) => {
       lost ??= error;
     });
     const explained = (error: unknown) =>
-      explain(`PostgreSQL at ${place}`, lost ?? error, adviceOn(lost ?? error) !== undefined);
+      explain(`PostgreSQL at ${place}`, lost ?? error, adviceOn(lost ?? error, 'plants') !== undefined);
     try {
       await client.connect();
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
@@ -196,7 +195,7 @@ const postgresSnapshot = (url: string) => {
       return { count, plants: () => explaining(postgresPlants(client), explained), close: () => client.end() };
     } catch (error) {
       await client.end();
-      if (!prefersTls || settings.ssl === false || !/does not support SSL/.test(String(error))) throw explained(error);
+      if (!prefersTls || settings.ssl === false || !hasNoTls(error)) throw explained(error);
       settings.ssl = false;
       return open(explain);
     }

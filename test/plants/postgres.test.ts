@@ -496,14 +496,33 @@ describe('starting', () => {
     const url = await server.createDatabase();
     await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
     await expect(open(url.replace(/\/\/.*@/, '//guest:p@'))).rejects.toThrow(
-      /permission denied.*once an owner has created it: CREATE TABLE/,
+      /permission denied.*once its owner has created it: CREATE TABLE .*; CREATE UNIQUE INDEX/,
     );
   });
 });
 
+const own = makeCertificate('127.0.0.1');
+const elsewhere = makeCertificate('192.0.2.1');
+
+/** Takes connections with TLS only, and forwards them to the server. */
+async function tlsProxy(certificate: Certificate): Promise<number> {
+  const listener = createServer((near) => {
+    near.on('error', () => {});
+    // The client asks for TLS with eight bytes, and starts it when the answer is S.
+    near.once('data', () => {
+      near.write('S');
+      const plain = new TLSSocket(near, { isServer: true, ...certificate });
+      const far = connect(server.port, '127.0.0.1');
+      plain.on('error', () => far.destroy());
+      far.on('error', () => plain.destroy());
+      plain.pipe(far).pipe(plain);
+    });
+  });
+  opened.unshift({ close: () => listener.close() });
+  return listen(listener);
+}
+
 describe('TLS', () => {
-  const own = makeCertificate('127.0.0.1');
-  const elsewhere = makeCertificate('192.0.2.1');
   let folder: string;
 
   beforeAll(async () => {
@@ -516,24 +535,6 @@ describe('TLS', () => {
   });
 
   afterAll(() => rm(folder, { recursive: true }));
-
-  /** Takes connections with TLS only, and forwards them to the server. */
-  async function tlsProxy(certificate: Certificate): Promise<number> {
-    const listener = createServer((near) => {
-      near.on('error', () => {});
-      // The client asks for TLS with eight bytes, and starts it when the answer is S.
-      near.once('data', () => {
-        near.write('S');
-        const plain = new TLSSocket(near, { isServer: true, ...certificate });
-        const far = connect(server.port, '127.0.0.1');
-        plain.on('error', () => far.destroy());
-        far.on('error', () => plain.destroy());
-        plain.pipe(far).pipe(plain);
-      });
-    });
-    opened.unshift({ close: () => listener.close() });
-    return listen(listener);
-  }
 
   test.each<[string, Certificate, string, RegExp | undefined]>([
     ['trusts whoever answers under require', elsewhere, 'require', undefined],
@@ -577,6 +578,36 @@ describe('TLS', () => {
   });
 });
 
+describe('sslmode', () => {
+  /** The warnings of an open store. */
+  async function warningsOf(url: string): Promise<string[]> {
+    const warnings: string[] = [];
+    const store = await openPostgres(url, { ...options, warn: (message) => warnings.push(message) });
+    opened.push(store);
+    return warnings;
+  }
+
+  test.each(['', '&sslmode=prefer'])('%s uses TLS where the server offers it', async (mode) => {
+    const url = await server.createSchema();
+    const port = await tlsProxy(elsewhere);
+    await (await open(`${url.replace(String(server.port), String(port))}${mode}`)).add({ id: 1n, name: 'Basil' });
+  });
+
+  test.each(['', '&sslmode=prefer'])('%s goes on without TLS where the server offers none', async (mode) => {
+    const url = `${await server.createSchema()}${mode}`;
+    expect(await warningsOf(url)).toEqual([]);
+    const remote = url.replace('@127.0.0.1', '@0.0.0.0');
+    expect(await warningsOf(remote)).toEqual([expect.stringMatching(/0\.0\.0\.0:\d+\/postgres is not encrypted/)]);
+  });
+
+  test('disable over a network is a warning in the log of the service', async () => {
+    const service = launch({ DATABASE_URL: 'postgres://u:s3cret@192.0.2.1/x?sslmode=disable&connect_timeout=1' });
+    const { level, msg } = await service.line(({ msg }) => String(msg).includes('not encrypted'));
+    expect(level).toBe(40);
+    expect(msg).toContain('PostgreSQL at 192.0.2.1/x is not encrypted; sslmode=verify-full');
+  });
+});
+
 describe('PGSSLMODE', () => {
   afterEach(() => {
     delete process.env.PGSSLMODE;
@@ -589,6 +620,55 @@ describe('PGSSLMODE', () => {
     await (await open(`${url}&sslmode=disable`)).add({ id: 1n, name: 'Basil' });
     process.env.PGSSLMODE = 'always';
     await expect(open(url)).rejects.toThrow('sslmode is "always", but must be one of disable, prefer');
+  });
+});
+
+describe('a commit', () => {
+  test('waits for the disk though the database, later, says synchronous_commit=off', async () => {
+    const url = await server.createDatabase();
+    const store = await open(url);
+    const database = new URL(url).pathname.slice(1);
+    await server.query(`ALTER SYSTEM SET wal_writer_delay = '10s'`);
+    await server.query(`ALTER DATABASE ${database} SET synchronous_commit = off`);
+    await server.query(
+      `SELECT pg_reload_conf(), pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`,
+    );
+    const run = load(store, 1n);
+    await eventually(() => run.acknowledged.size > 100);
+    await server.kill();
+    await eventually(() => run.failures.length > 0);
+    await server.start();
+    const { acknowledged } = await run.stop();
+    await expectFound(url, acknowledged);
+    await server.query('ALTER SYSTEM RESET wal_writer_delay');
+  });
+
+  test('is no answer while fsync is off', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    await server.query('ALTER SYSTEM SET fsync = off');
+    await server.query('SELECT pg_reload_conf()');
+    try {
+      await eventually(async () => expect(await store.ready().catch(String)).toMatch(/fsync must be on, but is off/));
+      await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
+      await expect(open(url)).rejects.toThrow(StoreUnusable);
+      expect(await server.query('SELECT FROM plants', url)).toEqual([]);
+    } finally {
+      await server.query('ALTER SYSTEM RESET fsync');
+      await server.query('SELECT pg_reload_conf()');
+    }
+    await eventually(() => store.ready());
+    await store.add({ id: 1n, name: 'Basil' });
+  });
+
+  test('is no answer while the table is unlogged', async () => {
+    const url = await server.createSchema();
+    const store = await open(url);
+    await server.query('ALTER TABLE plants SET UNLOGGED', url);
+    await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(/the table is unlogged; ALTER TABLE/);
+    await expect(store.ready()).rejects.toThrow(StoreUnavailable);
+    await server.query('ALTER TABLE plants SET LOGGED', url);
+    await store.add({ id: 1n, name: 'Basil' });
   });
 });
 
@@ -736,7 +816,7 @@ describe('trouble', () => {
         ),
       ),
     );
-    await expect(outcomes[10]).rejects.toThrow('The store is busy: 10 plants are waiting.');
+    await expect(outcomes[10]).rejects.toThrow('The database is busy: 10 rows are waiting.');
     await expect(outcomes[11]).rejects.toThrow(StoreUnavailable);
     expect(await first).toBe(10);
     await Promise.all(outcomes.slice(0, 10));

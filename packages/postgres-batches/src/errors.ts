@@ -1,5 +1,21 @@
 import { DatabaseError } from 'pg';
-import { TABLE } from './postgres-sql.ts';
+
+/** The database cannot answer now, but may later. `cause` is for the log only. */
+export class DatabaseUnavailable extends Error {
+  override readonly name = 'DatabaseUnavailable';
+  /** Whole seconds to wait before the next attempt. */
+  readonly retryAfter = 1;
+}
+
+/** The database cannot be used, and waiting does not help. The message says what is wrong and what would be right. */
+export class DatabaseUnusable extends Error {
+  override readonly name = 'DatabaseUnusable';
+}
+
+/** The database rejects one row: it breaks a rule of its table. `cause` says which, and quotes no row. */
+export class RowRejected extends Error {
+  override readonly name = 'RowRejected';
+}
 
 const USER = 'The PostgreSQL URL must hold the right user and password';
 const KEYS = 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its own key';
@@ -9,10 +25,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^28P01|^SASL/, USER],
   [/^28/, 'The PostgreSQL URL must name a user that pg_hba.conf lets in from here; sslmode=require asks for TLS'],
   [/^3D000/, "Create the database with CREATE DATABASE … ENCODING 'UTF8', or name another one in the PostgreSQL URL"],
-  [/^42501/, `The user must own the table, or have SELECT and INSERT on it once an owner has created it: ${TABLE}`],
+  [/^42501/, 'The user must own the table, or have SELECT and INSERT on it once its owner has created it: TABLE'],
   [/^(22023|42704)/, 'The options and parameters of the PostgreSQL URL must be such as the server knows'],
   [/^08P01.*unsupported startup parameter/, 'PgBouncer must have ignore_startup_parameters = statement_timeout'],
-  [/^(0A|3F|42)/, `The server must understand the SQL of PostgreSQL, and the table must be: ${TABLE}`],
+  [/^(0A|3F|42)/, 'The server must understand the SQL of PostgreSQL, and the table must be: TABLE'],
   [/server does not support SSL/, 'Turn on TLS there, or say sslmode=disable in the PostgreSQL URL'],
   [/^ERR_OSSL/, KEYS],
   [
@@ -21,16 +37,20 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   ],
 ];
 
+/** The SQLSTATE of an error of the server. */
 export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined);
 
+/** Whether the server does not offer TLS. */
+export const hasNoTls = (error: unknown): boolean => /does not support SSL/.test(String(Object(error).message));
+
 /** What would be right, if waiting does not help. */
-export function adviceOn(error: unknown): string | undefined {
+export function adviceOn(error: unknown, table: string): string | undefined {
   const { code = '', message = '' } = Object(error);
   const text = `${code} ${message}`.trim();
-  return ADVICE.find(([pattern]) => pattern.test(text))?.[1];
+  return ADVICE.find(([pattern]) => pattern.test(text))?.[1].replace('TABLE', () => table);
 }
 
-/** The error without what may quote a plant: further fields, and the message of class 22. */
+/** The error without what may quote a row: further fields, and the message of class 22. */
 export function reason(error: unknown): Error {
   const { message, code, errors } = Object(error);
   // A host with several addresses has an error for each.
