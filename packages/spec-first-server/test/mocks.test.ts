@@ -92,6 +92,17 @@ describe('a mock', () => {
     await (await mocked(json(`{ schema: ${schema} }`), components)).get('/a').expect(200);
   });
 
+  test('is made where many schemas reference each other', async () => {
+    const all = Array.from({ length: 30 }, (_, index) => index);
+    const properties = (index: number) =>
+      all.slice(0, 8).map((step) => `p${step}: { $ref: "#/components/schemas/S${(index * 7 + step) % 30}" }`);
+    const schemas = all.map(
+      (index) => `    S${index}: { type: object, properties: { ${properties(index).join(', ')} } }`,
+    );
+    const components = `components:\n  schemas:\n${schemas.join('\n')}\n`;
+    await (await mocked(json('{ schema: { $ref: "#/components/schemas/S1" } }'), components)).get('/a').expect(200);
+  });
+
   test.each([
     ['application/x-ndjson', /^\{"n":\d+\}\n$/],
     ['application/xml', /<n>0<\/n>/],

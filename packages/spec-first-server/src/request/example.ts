@@ -84,5 +84,5 @@ async function sampleOf(root: Json, schema: unknown): Promise<unknown> {
   const shown = example ?? arrayAt(examples)[0];
   if (shown !== undefined || !isObject(schema)) return shown;
   const { sample } = await import('openapi-sampler');
-  return sample(schema, { skipReadOnly: true, quiet: true }, root);
+  return sample(schema, { skipReadOnly: true, quiet: true, maxSampleDepth: 5 }, root);
 }

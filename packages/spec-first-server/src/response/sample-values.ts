@@ -6,13 +6,16 @@ import { essenceOf, type MediaType } from '../document/media-types.ts';
 /** How many values are made at random for a schema that asks for more than the first one has. */
 const ATTEMPTS = 20;
 
+/** Values that are deeper grow without bounds where many schemas reference each other. */
+const SAMPLE = { skipWriteOnly: true, quiet: true, maxSampleDepth: 5 };
+
 /**
  * Values made from a schema, the most readable one first. Neither tool knows all of JSON Schema, so the caller validates
  * them. The random values are the same at each call.
  */
 export function* valuesOf(root: Json, schema: unknown): Generator<unknown> {
   if (!isObject(schema)) return yield {};
-  yield attempt(() => sample(schema, { skipWriteOnly: true, quiet: true }, root));
+  yield attempt(() => sample(schema, SAMPLE, root));
   const components = root.components;
   for (let seed = 1; seed <= ATTEMPTS; seed += 1) {
     // Required members first: with optional ones, a recursive schema soon ends at the depth limit with a wrong value.
@@ -32,7 +35,7 @@ export function* bodiesOf(root: Json, type: string, { kind, schema }: MediaType)
   if (LINES.test(essence)) for (const value of valuesOf(root, schema)) yield lines(value);
   else if (kind === 'json' || kind === 'text' || essence === 'application/json') yield* valuesOf(root, schema);
   else if (/[/+]xml$/.test(essence) && isObject(schema)) {
-    yield attempt(() => sample(schema, { skipWriteOnly: true, quiet: true, format: 'xml' }, root));
+    yield attempt(() => sample(schema, { ...SAMPLE, format: 'xml' }, root));
   } else if (essence === 'image/png') yield PIXEL;
   yield '';
 }
