@@ -19,7 +19,7 @@ export function* valuesOf(root: Json, schema: unknown): Generator<unknown> {
   const components = root.components;
   for (let seed = 1; seed <= ATTEMPTS; seed += 1) {
     // Required members first: with optional ones, a recursive schema soon ends at the depth limit with a wrong value.
-    const depth = seed % 2 === 1 ? { optionalsProbability: 0, maxDepth: 30 } : { maxDepth: 6 };
+    const depth = seed % 2 === 1 ? { optionalsProbability: 0, maxDepth: 14 } : { maxDepth: 6 };
     const outputTransform = (value: unknown, of: unknown) =>
       isObject(of) && of.writeOnly === true ? undefined : value;
     // As an item of a list, since the generator would take the components for members of an object.
