@@ -166,7 +166,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 
   test('that several workers cannot share a database in memory', async () => {
     expect(await block(launch({ WORKERS: '2', DATABASE_URL: 'SQLite::memory:' }))).toEqual(
-      refused('WORKERS is 2, but must be 1 with DATABASE_URL=sqlite::memory:, which is of one process'),
+      refused('WORKERS is 2, but must be 1 with DATABASE_URL=sqlite::memory:, which each process has for itself'),
     );
   });
 

@@ -3,7 +3,7 @@ import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
 import { HttpError } from '../response/http-error.ts';
 import { findTrace, setTrace, type Trace, traceOf } from '../response/trace.ts';
-import type { OnRejected } from './listen.ts';
+import type { OnRejected } from './rejected.ts';
 
 /** Where lines are logged. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;

@@ -7,18 +7,11 @@ import { type ErrorBody, PROBLEM_DETAILS, type Problem } from '../response/probl
 import { Connection } from './connection.ts';
 import { Gate } from './gate.ts';
 import { LIMITS, type Limits } from './limits.ts';
-import { answerProblem, parserError, rawResponse } from './parser-errors.ts';
+import { answerProblem, answerRejected, type OnRejected } from './rejected.ts';
 import { faultOf } from './request-faults.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
 const { createServer } = process.getBuiltinModule('node:http');
-
-/**
- * Called with each request that is rejected before the app gets it.
- *
- * @param response what the app was about to answer with, if the request had come that far.
- */
-export type OnRejected = (why: Problem, response?: ServerResponse) => void;
 
 /** Where to listen, and how to answer what is not for the app. */
 export interface ListenOptions {
@@ -123,45 +116,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     accept(request, response, { status: 417, message: 'the only expectation that can be met is 100-continue' }),
   );
-  server.on('connect', ({ socket }: IncomingMessage) => {
-    // Node has let go of the connection, its errors and its timeouts.
-    socket.on('error', () => undefined);
-    socket.on('timeout', () => socket.destroy());
-    // An empty Allow: there is no method for such a target (RFC 9110 §10.2.1).
-    close(socket, { status: 405, message: 'CONNECT is not a method of this service' }, '');
-  });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    const connection = connections.get(socket);
-    if (connection === undefined || !socket.writable || error.code === 'ECONNRESET') {
-      socket.destroy();
-      return;
-    }
-    const { newest, closing } = connection;
-    const why = parserError(error, limits);
-    if (newest === undefined || newest.req.complete) {
-      if (!closing) close(socket, why);
-    } else if (!newest.headersSent) {
-      // It is the body of the newest request that is broken.
-      connection.closing = true;
-      answerProblem(newest, why, errorBody);
-      onRejected(why, newest);
-    } else if (!closing) close(socket);
-  });
-
-  /** Closes a connection once its requests are answered. @param why what the client is told */
-  function close(socket: Duplex, why?: Problem, allow?: string): void {
-    connections.get(socket)?.end(() => {
-      if (why !== undefined && socket.writable) {
-        socket.write(rawResponse(why, errorBody, allow));
-        onRejected(why);
-      }
-      socket.end();
-      // Closed at once, bytes that are still arriving would have the client's system throw the answer away unread.
-      const linger = setTimeout(() => socket.destroy(), limits.lingerTimeout);
-      socket.once('close', () => clearTimeout(linger));
-      socket.resume();
-    });
-  }
+  answerRejected(server, connections, { limits, errorBody, onRejected });
 
   function drain(): void {
     draining = true;

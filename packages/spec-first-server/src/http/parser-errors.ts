@@ -1,7 +1,4 @@
-import type { ServerResponse } from 'node:http';
-import type { ErrorBody, Problem } from '../response/problem.ts';
-
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
+import type { Problem } from '../response/problem.ts';
 
 /** Node's codes for bytes that are no request, in words (RFC 9112). */
 const PARSER_ERRORS: Readonly<Record<string, string>> = {
@@ -27,26 +24,4 @@ export function parserError({ code = '' }: { code?: string }, { maxHeaderSize }:
       return { status: 408, message: 'the request did not arrive in time' };
   }
   return { status: 400, message: PARSER_ERRORS[code] ?? 'the request is not HTTP/1.1 (RFC 9112)' };
-}
-
-/** Answers a request with a problem, and closes the connection then. */
-export function answerProblem(response: ServerResponse, problem: Problem, { make, mediaType }: ErrorBody): void {
-  const text = JSON.stringify(make(problem));
-  const headers = { 'Content-Type': mediaType, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
-  response.writeHead(problem.status, headers).end(text);
-}
-
-/** A whole HTTP response, for a connection that has no other way to answer. */
-export function rawResponse(problem: Problem, { make, mediaType }: ErrorBody, allow: string | undefined): string {
-  const text = JSON.stringify(make(problem));
-  return [
-    `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,
-    `Content-Type: ${mediaType}`,
-    `Content-Length: ${Buffer.byteLength(text)}`,
-    `Date: ${new Date().toUTCString()}`,
-    'Connection: close',
-    ...(allow === undefined ? [] : [`Allow: ${allow}`]),
-    '',
-    text,
-  ].join('\r\n');
 }

@@ -14,7 +14,7 @@ import { HttpError } from '../response/http-error.ts';
 import type { ErrorBody } from '../response/problem.ts';
 import { createApp } from '../routing/app.ts';
 import type { Verifiers } from '../security/schemes.ts';
-import { createAuthenticator } from '../security/tokens.ts';
+import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
 import { rejectAddress } from './address.ts';
 import type { Backend, OpenContext } from './backend.ts';
 import { authSettings, type Config, isProduction } from './configuration.ts';
@@ -44,54 +44,27 @@ export interface Service {
  *
  * @throws {Error} whose message tells the operator why it cannot start.
  */
-export async function startService(config: Config, stub: Stub, log: Logger): Promise<Service> {
-  const closers: (() => Promise<void> | undefined)[] = [];
-  const close = async () => {
-    for (const closer of closers.splice(0).reverse()) await closer();
-  };
-  try {
-    return await open(config, stub, log, closers, close);
-  } catch (error) {
-    await close();
-    throw error;
-  }
-}
-
-async function open(
+export async function startService(
   config: Config,
-  { open: openBackend, errorBody, verifiers }: Stub,
+  { open, errorBody, verifiers }: Stub,
   log: Logger,
-  closers: (() => Promise<void> | undefined)[],
-  close: () => Promise<void>,
 ): Promise<Service> {
+  // Closes what is open if the start fails.
+  await using opened = new AsyncDisposableStack();
+
   // 1. Open the backend while the document is loaded and checked.
   const metrics = await openMetrics(config);
-  if (metrics?.close !== undefined) closers.push(metrics.close);
+  if (metrics?.close !== undefined) opened.defer(metrics.close);
   const opening = (async () =>
-    openBackend({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
+    open({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
   const handlers = opening.then((backend) => backend.handlers);
   // Its error is reported after those of the document.
   handlers.catch(() => undefined);
-  closers.push(() =>
-    opening.then(
-      (backend) => backend.close?.(),
-      () => undefined,
-    ),
-  );
-  const auth = authSettings(config);
+  opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
   const [document, authenticator] = await Promise.all([
     readDocument(config.OPENAPI_FILE),
-    createAuthenticator(auth, (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched')),
+    openAuthenticator(config, log),
   ]);
-  if (auth.jwt !== undefined && (auth.jwt.issuer === undefined || auth.jwt.audience === undefined)) {
-    log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
-  }
-  if (isProduction(process.env) && (authenticator.shortTokens ?? 0) > 0) {
-    log.warn(
-      { tokens: authenticator.shortTokens },
-      'access tokens of under 16 characters can be guessed: use longer ones',
-    );
-  }
 
   // 2. Make the app.
   let draining = false;
@@ -129,10 +102,12 @@ async function open(
     allAccepted: cluster.isWorker ? roundTrip : undefined,
   }).catch(rejectAddress('PORT'));
   let quickly = false;
-  closers.push(() => listening.stop(quickly));
+  opened.defer(() => listening.stop(quickly));
 
+  const started = await describeStart(config, document, backend, listening.url, metrics?.url);
+  const running = opened.move();
   return {
-    started: await describeStart(config, document, backend, listening.url, metrics?.url),
+    started,
     metrics: metrics?.values,
     async reload() {
       try {
@@ -146,7 +121,7 @@ async function open(
       draining = true;
       listening.drain();
       await delay(config.DRAIN_SECONDS * 1000);
-      await close();
+      await running.disposeAsync();
     },
   };
 }
@@ -156,6 +131,22 @@ async function readDocument(file: string): Promise<Document> {
     throw wrongValue('OPENAPI_FILE', file, `an OpenAPI document that can be read (${cause.code})`, cause);
   });
   return loadDocument(file);
+}
+
+/** Reads the accepted credentials, and warns of weak ones. */
+async function openAuthenticator(config: Config, log: Logger): Promise<Authenticator> {
+  const auth = authSettings(config);
+  const authenticator = await createAuthenticator(auth, (error) =>
+    log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+  );
+  if (auth.jwt !== undefined && (auth.jwt.issuer === undefined || auth.jwt.audience === undefined)) {
+    log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
+  }
+  const { shortTokens: tokens = 0 } = authenticator;
+  if (isProduction(process.env) && tokens > 0) {
+    log.warn({ tokens }, 'access tokens of under 16 characters can be guessed: use longer ones');
+  }
+  return authenticator;
 }
 
 /** The metrics of this process, and where they are read: by the supervisor, or on a port. */

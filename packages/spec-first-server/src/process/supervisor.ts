@@ -11,12 +11,9 @@ const SHORT_LIFE = 10_000;
 const FIRST_PAUSE = 500;
 const LONGEST_PAUSE = 30_000;
 
-/** How often each worker is asked for a sign of life, in milliseconds, and how often it may fail to answer. */
-const HEARTBEAT = 2_000;
-const MOST_MISSED = 5;
-
-/** How long a worker may take to report its metrics. Milliseconds. */
-const REPORT_TIMEOUT = 2_000;
+/** How often each worker is asked for its metrics, as a sign of life, in milliseconds; how often it may fail to answer. */
+const HEARTBEAT = 1_000;
+const MOST_MISSED = 10;
 
 /**
  * Starts as many processes as `WORKERS` says, which share the port. Replaces each one that ends or hangs: at once, or
@@ -39,7 +36,7 @@ export async function superviseWorkers(
     for (const worker of workers()) worker.process.kill('SIGKILL');
   });
 
-  const metrics = await openMetrics(config, serving);
+  const metrics = await openMetrics(config);
   const [started] = await Promise.all(Array.from({ length: config.WORKERS }, () => spawn(true)));
   if (started === undefined) throw new Error('WORKERS must be 1 or more');
   const heartbeat = setInterval(beat, HEARTBEAT);
@@ -113,8 +110,8 @@ const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((wor
 const exitOf = (worker: Worker): Promise<void> =>
   worker.isDead() ? Promise.resolve() : new Promise((resolve) => worker.once('exit', () => resolve()));
 
-/** Serves the sum of the metrics of all workers. A worker that does not report in time counts with its latest metrics. */
-async function openMetrics({ HOST, METRICS_PORT }: Config, serving: ReadonlyMap<Worker, number>) {
+/** Serves the sum of the metrics that the workers have reported. */
+async function openMetrics({ HOST, METRICS_PORT }: Config) {
   if (METRICS_PORT === undefined) return undefined;
   const { createTotals, serveMetrics } = await import('./metrics.ts');
   const totals = createTotals();
@@ -122,23 +119,5 @@ async function openMetrics({ HOST, METRICS_PORT }: Config, serving: ReadonlyMap<
     if ('metrics' in report && !worker.isDead()) totals.update(worker.id, report.metrics);
   });
   cluster.on('exit', ({ id }) => totals.retain(id));
-  return serveMetrics(HOST, METRICS_PORT, async () => {
-    await Promise.all([...serving.keys()].map(reported));
-    return totals.text();
-  });
-}
-
-/** Resolves once the worker has reported its metrics, has ended, or has had its time. */
-function reported(worker: Worker): Promise<void> {
-  return new Promise((resolve) => {
-    const settle = (): void => {
-      clearTimeout(timer);
-      worker.off('message', read).off('exit', settle);
-      resolve();
-    };
-    const read = (report: Report) => 'metrics' in report && settle();
-    const timer = setTimeout(settle, REPORT_TIMEOUT);
-    worker.on('message', read).once('exit', settle);
-    order(worker, 'report');
-  });
+  return serveMetrics(HOST, METRICS_PORT, totals.text);
 }
