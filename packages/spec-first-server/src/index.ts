@@ -46,13 +46,26 @@ export async function createApp(options: AppOptions): Promise<Express> {
 // For tools: what follows is for the package `spec-first`, which reads documents and starts servers. It may change.
 
 export { checkDocument } from './document/check.ts';
-export { arrayAt, follow, isObject, type Json, objectAt, token } from './document/document.ts';
-export { isFile, kindOf } from './document/media-types.ts';
-export { METHODS, type Operation, operationsOf } from './document/operations.ts';
+export { arrayAt, follow, isObject, type Json, objectAt, token, valueAt } from './document/document.ts';
+export { essenceOf, isFile, kindOf, type MediaType, mediaTypeFor } from './document/media-types.ts';
+export {
+  type DeclaredResponse,
+  declaredFor,
+  METHODS,
+  type Operation,
+  operationsOf,
+  type Parameter,
+  type SecurityRequirement,
+  securitySchemesOf,
+} from './document/operations.ts';
 export { describeFindings, positionsOf } from './document/positions.ts';
-export { alternatives, eachSchema, parts } from './document/schema.ts';
+export { alternatives, eachSchema, itemSchemas, parts, patternOf, propertySchemas } from './document/schema.ts';
+export { basePathsOf } from './document/servers.ts';
+export { Inexact } from './json/exact.ts';
 export { hasCredentials, readConfig } from './process/configuration.ts';
 export { loadEnvFile } from './process/environment.ts';
 export type { Order, Report, Started } from './process/messages.ts';
 export { banner, explain, startError } from './process/terminal.ts';
+export { writeQuery, writeText } from './request/write-parameter.ts';
+export { examplesOf } from './response/examples.ts';
 export { randomToken } from './security/tokens.ts';

@@ -1,0 +1,98 @@
+import { type DeclaredResponse, declaredFor, mediaTypeFor, type Operation, parseJson } from 'spec-first-server';
+import type { Answer } from './client.ts';
+import { type Checks, readings, shown } from './validator.ts';
+
+/** An answer that breaks the document. */
+export class Fault extends Error {
+  override readonly name = 'Fault';
+  /** What is checked, as a fact about services that keep to the document. */
+  readonly check: string;
+  readonly answer: Answer | undefined;
+
+  constructor(check: string, message: string, answer?: Answer) {
+    super(message);
+    this.check = check;
+    this.answer = answer;
+  }
+}
+
+/** Marks the answer of a mock. The mock of an operation that declares nothing but a 5xx answers with it. */
+export const isMock = ({ headers }: Answer): boolean => headers['x-mock'] !== undefined;
+
+/** Checks that a service did not fail. @throws {Fault} */
+export function checkNoFailure(answer: Answer): void {
+  if (answer.status < 500 || isMock(answer)) return;
+  throw new Fault(
+    'no request makes the service fail',
+    `the status ${answer.status} is a failure of the service`,
+    answer,
+  );
+}
+
+/**
+ * Checks an answer against the document.
+ *
+ * @param strict whether the status must be declared. Errors that HTTP itself brings, such as 401, often are not.
+ * @throws {Fault}
+ */
+export function checkAnswer(operation: Operation, checks: Checks, answer: Answer, strict: boolean): void {
+  const declared = declaredFor(operation, answer.status);
+  if (declared === undefined) {
+    if (!strict) return;
+    const keys = operation.responses.map(({ key }) => key).join(', ');
+    throw new Fault('each status is declared', `the status ${answer.status} is not declared (${keys})`, answer);
+  }
+  checkHeaders(declared, checks, answer);
+  checkBody(operation, declared, checks, answer);
+}
+
+function checkHeaders({ headers }: DeclaredResponse, checks: Checks, answer: Answer): void {
+  for (const { name, required, json, schema } of headers) {
+    const text = answer.headers[name];
+    const fault = (message: string) => new Fault('the headers are as declared', message, answer);
+    if (text === undefined) {
+      if (required) throw fault(`the header ${name} is missing from the answer ${answer.status}`);
+      continue;
+    }
+    const check = checks(schema, 'response');
+    const wrong = (json ? [parsed(text)] : readings(text)).map((value) => check(value));
+    if (wrong.every((message) => message !== undefined)) {
+      throw fault(`the header ${name} of the answer ${answer.status} does not fit its schema: ${text} ${wrong[0]}`);
+    }
+  }
+}
+
+function checkBody({ method }: Operation, { media }: DeclaredResponse, checks: Checks, answer: Answer): void {
+  const { status, headers, body } = answer;
+  if (method === 'head' || status === 204 || status === 205 || status === 304) return;
+  const type = headers['content-type'];
+  const inType = (message: string) => new Fault('the media type is declared', message, answer);
+  const inBody = (message: string) => new Fault('the body fits its schema', message, answer);
+  if (media.length === 0) {
+    if (body.length > 0) throw inBody(`the answer ${status} has a body, but none is declared`);
+    return;
+  }
+  const types = media.map((item) => item.type).join(', ');
+  if (type === undefined) throw inType(`the answer ${status} has no media type, but must have one of: ${types}`);
+  const declared = mediaTypeFor(media, type);
+  if (declared === undefined) throw inType(`the media type ${type} of the answer ${status} is none of: ${types}`);
+  if (declared.schema === undefined || !['json', 'text'].includes(declared.kind)) return;
+  const check = checks(declared.schema, 'response');
+  const text = body.toString();
+  const values = declared.kind === 'json' ? [parsed(text)] : readings(text);
+  if (values[0] === NOT_JSON) throw inBody(`the body of the answer ${status} is not JSON`);
+  const wrong = values.map((value) => check(value));
+  if (wrong.every((message) => message !== undefined)) {
+    throw inBody(`the body of the answer ${status} does not fit its schema: ${wrong[0]} in ${shown(values[0])}`);
+  }
+}
+
+const NOT_JSON = Symbol('not JSON');
+
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return NOT_JSON;
+  }
+}

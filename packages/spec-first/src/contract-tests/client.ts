@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { Agent, createServer, type RequestListener, request } from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Sent } from './write-request.ts';
+
+/** An answer, read to its end. */
+export interface Answer {
+  readonly status: number;
+  /** By names in lower case; values of one name are joined. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+}
+
+/** Sends requests to a service. */
+export interface Client {
+  /** @throws {Error} if there is no answer. */
+  send(sent: Sent): Promise<Answer>;
+  /** The URL before each path, for messages. */
+  readonly base: string;
+  close(): Promise<void>;
+}
+
+const SECONDS = 10;
+
+/** A client for a URL: the base of the document's paths, without a slash at its end. */
+export function connect(base: string, shownBase = base): Client {
+  const { protocol, origin, pathname } = new URL(base);
+  const prefix = pathname.replace(/\/$/, '');
+  const secure = protocol === 'https:';
+  const agent = new (secure ? SecureAgent : Agent)({ keepAlive: true });
+  return {
+    base: shownBase.replace(/\/$/, ''),
+    async send({ method, target, headers, body }) {
+      const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
+      const options = { method, path: prefix + target, headers: { ...headers, ...length }, agent };
+      const outgoing = (secure ? secureRequest : request)(origin, options);
+      outgoing.setTimeout(SECONDS * 1_000, () => outgoing.destroy(new Error(`no answer in ${SECONDS} seconds`)));
+      outgoing.end(body);
+      const [incoming] = await once(outgoing, 'response');
+      const chunks: Buffer[] = [];
+      // A stream of events may have no end.
+      if (/^text\/event-stream/.test(incoming.headers['content-type'] ?? '')) incoming.destroy();
+      else for await (const chunk of incoming) chunks.push(chunk);
+      const joined = Object.entries<string | string[]>(incoming.headers).map(([name, value]) => [name, String(value)]);
+      return { status: incoming.statusCode, headers: Object.fromEntries(joined), body: Buffer.concat(chunks) };
+    },
+    async close() {
+      agent.destroy();
+    },
+  };
+}
+
+/** Serves an app on a free port of this machine until the client is closed. */
+export async function serveApp(app: RequestListener, basePath: string): Promise<Client> {
+  const server = createServer(app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const client = connect(`http://127.0.0.1:${port}${basePath}`, `http://localhost:3000${basePath}`);
+  return {
+    ...client,
+    async close() {
+      await client.close();
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

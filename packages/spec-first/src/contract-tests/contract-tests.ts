@@ -1,0 +1,121 @@
+import type { RequestListener } from 'node:http';
+import { basePathsOf, type Document, loadDocument, type Operation, operationsOf } from 'spec-first-server';
+import { type Client, connect, serveApp } from './client.ts';
+import { type Credentials, secretsFor } from './credentials.ts';
+import { testMethods } from './test-methods.ts';
+import { type Amount, type Finding, testOperation } from './test-operation.ts';
+import { type Checks, createChecks } from './validator.ts';
+import type { Context } from './values.ts';
+
+export type { Credentials } from './credentials.ts';
+
+/** What is tested, and how. Give either `app` or `url`. */
+export interface ContractTestOptions {
+  /** An OpenAPI document, or its file. */
+  readonly document: Document | string;
+  /** What answers requests: an Express app, or a listener of `node:http`. */
+  readonly app?: RequestListener | Promise<RequestListener>;
+  /** Where the document's paths begin, for a service that runs. A function is called when a test begins. */
+  readonly url?: string | (() => string | Promise<string>);
+  /** A credential for each security scheme, by the scheme's name. */
+  readonly credentials?: Credentials;
+  /** Registers a test: `test` of `node:test` or of Jest. */
+  readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
+  /** How many requests each operation gets. The variable CONTRACT_RUNS takes precedence. By default 50. */
+  readonly runs?: number;
+  /** The ids of operations whose handlers reject requests that the schemas allow, with 400 or 422. */
+  readonly mayReject?: readonly string[];
+}
+
+/** What a failed test says. Its stack would lead into these files, which say nothing about the service. */
+class ContractError extends Error {
+  override readonly name = 'ContractError';
+}
+
+/** Requests that one operation may take, with a reserve for a busy machine. */
+const MILLISECONDS_A_REQUEST = 1_000;
+
+/**
+ * Registers a test for each operation of a document, and one for each path. Each calls the service with requests that
+ * are made from the schemas and examples of the document, and checks the answers against it.
+ *
+ * @example
+ * import test from 'node:test';
+ * await contractTests({ document: 'openapi.yaml', app, credentials: { bearerAuth: 'token' }, test });
+ */
+export async function contractTests(options: ContractTestOptions): Promise<void> {
+  const { document: given, test, credentials = {}, mayReject = [] } = options;
+  const document = typeof given === 'string' ? await loadDocument(given) : given;
+  const { root } = document;
+  const amount = {
+    runs: variable('CONTRACT_RUNS') ?? options.runs ?? 50,
+    seed: variable('CONTRACT_SEED') ?? newSeed(),
+  };
+  const timeout = 60_000 + amount.runs * MILLISECONDS_A_REQUEST;
+  const operations = inOrder(operationsOf(document));
+  let checks: Checks | undefined;
+
+  const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<Finding[]>) => {
+    checks ??= createChecks(root);
+    const client = await clientFor(document, options);
+    try {
+      const findings = await find(
+        { root, operation, checks, secrets: secretsFor(root, operation, credentials) },
+        client,
+      );
+      if (findings.length > 0) throw new ContractError(messageOf(operation, findings, amount));
+    } finally {
+      await client.close();
+    }
+  };
+  for (const operation of operations) {
+    const find = (context: Context, client: Client) =>
+      testOperation(context, client, amount, mayReject.includes(operation.id));
+    test(`${titleOf(operation)} keeps to the document`, () => run(operation, find), timeout);
+  }
+  for (const [path, [first, ...others]] of Map.groupBy(operations, ({ path }) => path)) {
+    if (first === undefined) continue;
+    const methods = [first, ...others].map(({ method }) => method);
+    const find = (context: Context, client: Client) => testMethods(context, client, methods, amount.seed);
+    test(`${path} rejects the methods that it lacks`, () => run(first, find), timeout);
+  }
+}
+
+/** What is added can be read by the operations after it, and deleted at last. */
+function inOrder(operations: readonly Operation[]): Operation[] {
+  const rank = ({ method }: Operation) => (method === 'post' ? 0 : method === 'delete' ? 2 : 1);
+  return [...operations].sort((a, b) => rank(a) - rank(b));
+}
+
+async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
+  if (url !== undefined) return connect(typeof url === 'function' ? await url() : url);
+  if (app === undefined) throw new TypeError('contractTests needs an app or a url');
+  return serveApp(await app, basePathsOf(document)[0] ?? '');
+}
+
+const titleOf = ({ method, path, id }: Operation): string => `${method.toUpperCase()} ${path} (${id})`;
+
+function messageOf(operation: Operation, findings: readonly Finding[], { seed }: Amount): string {
+  const described = findings.map(({ fault: { check, message, answer }, curl }) => {
+    const body = answer?.body.toString().slice(0, 300) ?? '';
+    return [
+      `  broken:  ${check}`,
+      `  why:     ${message}`,
+      ...(answer === undefined ? [] : [`  answer:  ${answer.status} ${body}`.trimEnd()]),
+      `  request: ${curl}`,
+    ].join('\n');
+  });
+  const runs = process.env.CONTRACT_RUNS === undefined ? '' : ` CONTRACT_RUNS=${process.env.CONTRACT_RUNS}`;
+  const repeat = `  repeat:  CONTRACT_SEED=${seed}${runs} npm test`;
+  return `${titleOf(operation)} breaks the document\n\n${described.join('\n\n')}\n\n${repeat}`;
+}
+
+/** The number in an environment variable. @throws {RangeError} if it holds something else. */
+function variable(name: string): number | undefined {
+  const text = process.env[name];
+  if (text === undefined || text === '') return undefined;
+  if (!/^-?\d{1,10}$/.test(text)) throw new RangeError(`${name} is "${text}", but must be an integer`);
+  return Number(text);
+}
+
+const newSeed = (): number => Math.floor(Math.random() * 2 ** 31);

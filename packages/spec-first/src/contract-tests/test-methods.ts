@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import { Fault } from './check-answer.ts';
+import type { Client } from './client.ts';
+import type { Finding } from './test-operation.ts';
+import { validRequests } from './valid-requests.ts';
+import type { Context } from './values.ts';
+import { curlLine, writeRequest } from './write-request.ts';
+
+const METHODS = ['get', 'put', 'post', 'delete', 'patch'] as const;
+
+/**
+ * Calls a path with each method that it lacks.
+ *
+ * @param context the first operation of the path: its parameters make the path.
+ * @param declared the methods of the path, in lower case.
+ */
+export async function testMethods(
+  context: Context,
+  client: Client,
+  declared: readonly string[],
+  seed: number,
+): Promise<Finding[]> {
+  const { operation, secrets } = context;
+  const [values] = fc.sample(validRequests(context), { numRuns: 1, seed });
+  if (values === undefined) return [];
+  const target = writeRequest(operation, { ...values, query: {}, body: undefined }, secrets);
+  const findings: Finding[] = [];
+  for (const method of METHODS.filter((name) => !declared.includes(name))) {
+    const sent = { ...target, method: method.toUpperCase() };
+    const answer = await client.send(sent);
+    const allowed = (answer.headers.allow ?? '').toLowerCase().split(/\s*,\s*/);
+    const missing = declared.filter((name) => !allowed.includes(name));
+    const message =
+      answer.status !== 405
+        ? `the status ${answer.status} answers ${sent.method}, which the path lacks, not 405`
+        : answer.headers.allow === undefined
+          ? `the answer 405 to ${sent.method} has no header Allow`
+          : missing.length > 0
+            ? `Allow says "${answer.headers.allow}" and leaves out ${missing.join(', ').toUpperCase()}`
+            : undefined;
+    if (message === undefined) continue;
+    const fault = new Fault('a method that the path lacks is answered with 405 and Allow', message, answer);
+    findings.push({ fault, curl: curlLine(client.base, sent) });
+    break;
+  }
+  return findings;
+}

@@ -1,0 +1,119 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { follow, Inexact, isObject, type Json, objectAt, patternOf, stringifyJson } from 'spec-first-server';
+
+/** Which way a value goes: members that are `readOnly` or `writeOnly` go one way only. */
+export type Direction = 'request' | 'response';
+
+/** Returns what is wrong with a value, or `undefined`. */
+export type Check = (value: unknown) => string | undefined;
+
+/** Makes a check of a schema. */
+export type Checks = (schema: unknown, direction: Direction) => Check;
+
+const DOCUMENT = 'document';
+
+/** Checks values against the schemas of a document, with Ajv alone. The server has its own validator. */
+export function createChecks(root: Json): Checks {
+  const instances = { request: createAjv(root, 'request'), response: createAjv(root, 'response') };
+  const known = { request: new Map<unknown, Check>(), response: new Map<unknown, Check>() };
+  return (schema, direction) => {
+    let check = known[direction].get(schema);
+    if (check === undefined) {
+      check = compile(instances[direction], root, schema, direction);
+      known[direction].set(schema, check);
+    }
+    return check;
+  };
+}
+
+function compile(ajv: Ajv2020, root: Json, schema: unknown, direction: Direction): Check {
+  if (!isObject(schema)) return () => (schema === false ? 'no value is allowed' : undefined);
+  const validate = ajv.compile(objectAt(directed(root, schema, direction)));
+  return (value) => {
+    if (validate(plain(value))) return undefined;
+    return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`.trim()).join(', ');
+  };
+}
+
+function createAjv(root: Json, direction: Direction): Ajv2020 {
+  const regExp = Object.assign((pattern: string) => patternOf(pattern), { code: 'patternOf' });
+  const ajv = new Ajv2020({
+    strict: false,
+    validateSchema: false,
+    multipleOfPrecision: 6,
+    logger: false,
+    code: { regExp },
+  });
+  addFormats.default(ajv);
+  const integer = (bits: number) => ({
+    type: 'number' as const,
+    validate: (value: number) => Number.isInteger(value) && value >= -(2 ** bits) && value < 2 ** bits,
+  });
+  ajv.addFormat('int32', integer(31));
+  ajv.addFormat('int64', integer(63));
+  ajv.addSchema(objectAt(directed(root, root, direction)), DOCUMENT);
+  return ajv;
+}
+
+/** A copy whose references lead into the document, and whose members of the other direction are not allowed. */
+function directed(root: Json, value: unknown, direction: Direction): unknown {
+  if (Array.isArray(value)) return value.map((item) => directed(root, item, direction));
+  if (!isObject(value)) return value;
+  const out: Record<string, unknown> = {};
+  const { properties } = value;
+  for (const [key, item] of Object.entries(value)) {
+    if (key === '$ref' && typeof item === 'string' && item.startsWith('#')) out[key] = DOCUMENT + item;
+    else if (key === 'required' && Array.isArray(item) && isObject(properties)) {
+      out[key] = item.filter((name) => !isOneWay(root, properties[String(name)], direction));
+    } else if (key === 'properties' && isObject(item)) {
+      out[key] = Object.fromEntries(
+        Object.entries(item).map(([name, schema]) => [
+          name,
+          !isOneWay(root, schema, direction) && directed(root, schema, direction),
+        ]),
+      );
+    } else out[key] = directed(root, item, direction);
+  }
+  return out;
+}
+
+function isOneWay(root: Json, schema: unknown, direction: Direction): boolean {
+  const keyword = direction === 'request' ? 'readOnly' : 'writeOnly';
+  return objectAt(schema)[keyword] === true || follow(root, schema)?.[keyword] === true;
+}
+
+/** The largest double within int64. Each `bigint` is within it, but the nearest double of some is 2⁶³. */
+const LARGEST = 2 ** 63 - 1024;
+
+/** A value with doubles in place of exact numbers, which Ajv does not know. */
+function plain(value: unknown): unknown {
+  if (typeof value === 'bigint') return Math.min(Number(value), LARGEST);
+  if (value instanceof Inexact) return value.double;
+  if (Array.isArray(value)) return value.map(plain);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
+}
+
+/** What a text in a path, a query or a header may mean: its value is valid if one of these is. */
+export function readings(text: string): unknown[] {
+  const scalar = (part: string): unknown[] => [
+    part,
+    ...(part.trim() !== '' && Number.isFinite(Number(part)) ? [Number(part)] : []),
+    ...(part === 'true' || part === 'false' ? [part === 'true'] : []),
+  ];
+  const parts = text.split(',').map((part) => part.trim());
+  const lists = [parts, parts.map((part) => scalar(part).at(-1))];
+  const objects = lists.map((list) => Object.fromEntries(pairsOf(list)));
+  return [...scalar(text), ...lists, ...objects];
+}
+
+const pairsOf = (list: readonly unknown[]): [string, unknown][] =>
+  list.flatMap((item, index): [string, unknown][] => {
+    const [, name, value] = /^([^=]+)=(.*)$/s.exec(String(item)) ?? [];
+    if (name !== undefined) return [[name, value]];
+    return index % 2 === 0 ? [[String(item), list[index + 1]]] : [];
+  });
+
+/** A value as a message shows it. */
+export const shown = (value: unknown): string => stringifyJson(value)?.slice(0, 500) ?? 'nothing';

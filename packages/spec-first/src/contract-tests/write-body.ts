@@ -1,0 +1,70 @@
+import { isObject, type MediaType, type Parameter, stringifyJson, writeQuery } from 'spec-first-server';
+import type { RequestBody } from './values.ts';
+
+interface Written {
+  readonly contentType: string;
+  readonly bytes: Buffer;
+}
+
+const BOUNDARY = 'contract-tests-boundary';
+
+/** Writes a body in its media type. */
+export function writeBody({ media, value, raw }: RequestBody): Written {
+  const contentType = concreteType(media.type);
+  if (raw !== undefined) return { contentType, bytes: Buffer.from(raw) };
+  if (media.kind === 'multipart') {
+    return { contentType: `${contentType}; boundary=${BOUNDARY}`, bytes: Buffer.from(multipart(value)) };
+  }
+  return { contentType, bytes: Buffer.from(media.kind === 'form' ? form(value) : text(media, value)) };
+}
+
+/** Whether a value can be written in a media type. */
+export function isWritable({ kind }: MediaType, value: unknown): boolean {
+  if (kind === 'json') return true;
+  if (kind !== 'form' && kind !== 'multipart') return !isComposite(value) && value !== null;
+  return isObject(value) && Object.values(value).every((member) => isField(member));
+}
+
+/** A scalar, or a list of scalars. `null` and lists without items have no form of their own. */
+const isField = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every((item) => isScalar(item)) : isScalar(value);
+
+const isScalar = (value: unknown): boolean => !isComposite(value) && value !== null;
+const isComposite = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** A media type that a range admits. */
+export const concreteType = (type: string): string =>
+  type.replace(/^\*\/\*$|^application\/\*$/, 'application/octet-stream').replace(/\/\*$/, '/plain');
+
+const text = ({ kind }: MediaType, value: unknown): string =>
+  kind !== 'json' && typeof value === 'string' ? value : (stringifyJson(value) ?? '');
+
+/** Each member as a parameter of the style `form` (OpenAPI 3.1 §4.8.15.1). */
+const form = (value: unknown): string =>
+  Object.entries(isObject(value) ? value : {})
+    .flatMap(([name, member]) => writeQuery({ ...FIELD, name }, member))
+    .join('&');
+
+const FIELD: Parameter = {
+  name: '',
+  in: 'query',
+  required: false,
+  style: 'form',
+  explode: true,
+  json: false,
+  empty: false,
+  schema: {},
+  pointer: '',
+};
+
+/** A part for each member, and for each item of a list (RFC 7578). */
+function multipart(value: unknown): string {
+  const parts = Object.entries(isObject(value) ? value : {}).flatMap(([name, member]) =>
+    [member].flat().map((item) => {
+      const content = typeof item === 'string' ? item : (stringifyJson(item) ?? '');
+      const disposition = `Content-Disposition: form-data; name="${name.replaceAll('"', '%22')}"`;
+      return `--${BOUNDARY}\r\n${disposition}\r\n\r\n${content}\r\n`;
+    }),
+  );
+  return `${parts.join('')}--${BOUNDARY}--\r\n`;
+}

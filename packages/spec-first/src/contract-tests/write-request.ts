@@ -1,0 +1,70 @@
+import { type Operation, type Parameter, writeQuery, writeText } from 'spec-first-server';
+import type { Secret } from './credentials.ts';
+import type { RequestBody, Values } from './values.ts';
+import { writeBody } from './write-body.ts';
+
+/** A request as it is sent. */
+export interface Sent {
+  readonly method: string;
+  /** Path and query, after the base URL. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer | undefined;
+}
+
+/** Writes a request's values in the styles of the document. */
+export function writeRequest(operation: Operation, values: Values, secrets: readonly Secret[]): Sent {
+  const { method, parameters } = operation;
+  const at = (where: Parameter['in']) =>
+    parameters
+      .filter(({ in: place }) => place === where)
+      .flatMap((parameter): [Parameter, unknown][] => {
+        const value = values[where][parameter.name];
+        return value === undefined ? [] : [[parameter, value]];
+      });
+  const declared = new Set(parameters.filter(({ in: where }) => where === 'query').map(({ name }) => name));
+  const secret = (where: Secret['in']) => secrets.filter(({ in: place }) => place === where);
+
+  const path = at('path').reduce(
+    (text, [parameter, value]) =>
+      text.replaceAll(`{${parameter.name}}`, () => writeText(parameter, value, encodeURIComponent)),
+    operation.path,
+  );
+  const query = [
+    ...at('query').flatMap(([parameter, value]) => writeQuery(parameter, value)),
+    ...Object.entries(values.query).flatMap(([name, value]) => (declared.has(name) ? [] : [`${name}=${value}`])),
+    ...secret('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
+  ];
+  const cookies = [
+    ...at('cookie').map(([parameter, value]) => `${parameter.name}=${writeText(parameter, value, encodeURIComponent)}`),
+    ...secret('cookie').map(({ name, value }) => `${name}=${value}`),
+  ];
+  const headers = [
+    ...at('header').map(([parameter, value]) => [parameter.name, writeText(parameter, value, (part) => part)]),
+    ...secret('header').map(({ name, value }) => [name, value]),
+    ...(cookies.length > 0 ? [['Cookie', cookies.join('; ')]] : []),
+  ];
+  const written = values.body && writeBody(values.body);
+  return {
+    method: method.toUpperCase(),
+    target: query.length > 0 ? `${path}?${query.join('&')}` : path,
+    headers: {
+      ...Object.fromEntries(headers),
+      ...(written && { 'Content-Type': contentTypeOf(values.body, written.contentType) }),
+    },
+    body: written?.bytes,
+  };
+}
+
+const contentTypeOf = (body: RequestBody | undefined, declared: string): string => body?.contentType ?? declared;
+
+/** A request as a command for a POSIX shell. */
+export function curlLine(base: string, { method, target, headers, body }: Sent): string {
+  const words = ['curl', '-i', ...(method === 'GET' ? [] : ['-X', method]), quoted(base + target)];
+  for (const [name, value] of Object.entries(headers)) words.push('-H', quoted(`${name}: ${value}`));
+  if (body !== undefined) words.push('--data-binary', quoted(body.toString()));
+  return words.join(' ');
+}
+
+/** Quotes an argument (Shell Command Language §2.2.2). */
+const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

@@ -1,0 +1,61 @@
+import type { RequestListener } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { type ContractTestOptions, contractTests } from '../src/contract-tests/contract-tests.ts';
+import { createShop, FAULTS, KEY, type ShopFault } from './contract-tests/shop.ts';
+
+const document = join(import.meta.dirname, 'contract-tests/shop.yaml');
+
+/** Runs the tests of a service and returns the messages of those that fail, by their names. */
+async function failures(app: RequestListener, options: Partial<ContractTestOptions> = {}) {
+  const tests = new Map<string, () => Promise<void>>();
+  const collect = (name: string, body: () => Promise<void>) => tests.set(name, body);
+  await contractTests({ document, app, credentials: { key: KEY }, test: collect, ...options });
+  const failed: Record<string, string> = {};
+  for (const [name, body] of tests) {
+    await body().catch((error: unknown) => {
+      failed[name] = error instanceof Error ? error.message : String(error);
+    });
+  }
+  return failed;
+}
+
+/** The test that finds each fault, and what its message says. */
+const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
+  'undeclared status': ['POST /items', /each status is declared\n.*the status 202 is not declared \(201, 4XX\)/],
+  'wrong media type': ['GET /items', /text\/plain of the answer 200 is none of: application\/json/],
+  'missing header': ['POST /items', /the header location is missing from the answer 201/],
+  'wrong header': [
+    'POST /items',
+    /the header location of the answer 201 does not fit its schema: \/items\/\d+ must match/,
+  ],
+  'wrong body': ['GET /items', /the body of the answer 200 does not fit its schema: .*\/0\/id must be integer/],
+  'int64 rounded': ['GET /items/{id}', /the body of the answer 200 does not fit its schema: \/id must match format/],
+  'failure on long names': ['POST /items', /no request makes the service fail\n.*the status 500 is a failure/],
+  'no answer': ['POST /items', /each request is answered\n.*there is no answer/],
+  'valid rejected': ['POST /items', /not rejected as malformed\n.*the status 422 rejects a request that satisfies/],
+  'missing member accepted': ['POST /items', /the status 201 accepts a body whose \/name is missing/],
+  'wrong type accepted': ['POST /items', /the status 201 accepts a body whose \/id has a wrong type/],
+  'bounds ignored': ['POST /items', /the status 201 accepts a body whose \/(id|name|price) is out of bounds/],
+  'int64 unbounded': ['POST /items', /the status 201 accepts a body whose \/id is out of bounds/],
+  'wrong media type accepted': ['POST /items', /the status 201 accepts a wrong media type/],
+  'undeclared query accepted': ['GET /items', /the status 200 accepts an undeclared query parameter/],
+  'wrong query accepted': ['GET /items', /the query parameter limit (has a wrong type|is out of bounds)/],
+  'no credentials needed': ['GET /items', /the status 200 answers a request without credentials, not 401 or 403/],
+  'any credentials accepted': ['GET /items', /the status 200 answers a request with wrong credentials, not 401 or 403/],
+  '404 in place of 405': ['/items', /the status 404 answers PUT, which the path lacks, not 405/],
+  'Allow missing': ['/items', /the answer 405 to PUT has no header Allow/],
+};
+
+describe('contract tests', () => {
+  test('pass on a service that keeps to its document', async () => {
+    expect(await failures(createShop())).toEqual({});
+  });
+
+  test.each(FAULTS)('find a service with this fault: %s', async (fault) => {
+    const found = await failures(createShop(fault));
+    const [name, message] = EXPECTED[fault];
+    const at = Object.keys(found).find((title) => title.startsWith(`${name} `));
+    expect(at === undefined ? found : found[at]).toMatch(message);
+  });
+});

@@ -1,0 +1,127 @@
+import type { IncomingMessage, RequestListener } from 'node:http';
+import { parseJson, stringifyJson } from 'spec-first-server';
+
+/** What a shop can do wrong. */
+export const FAULTS = [
+  'undeclared status',
+  'wrong media type',
+  'missing header',
+  'wrong header',
+  'wrong body',
+  'int64 rounded',
+  'failure on long names',
+  'no answer',
+  'valid rejected',
+  'missing member accepted',
+  'wrong type accepted',
+  'bounds ignored',
+  'int64 unbounded',
+  'wrong media type accepted',
+  'undeclared query accepted',
+  'wrong query accepted',
+  'no credentials needed',
+  'any credentials accepted',
+  '404 in place of 405',
+  'Allow missing',
+] as const;
+
+export type ShopFault = (typeof FAULTS)[number];
+
+interface Reply {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export const KEY = 'key-of-the-tests';
+
+/** A shop over `node:http` alone that keeps to `shop.yaml`, but for one fault. */
+export function createShop(fault?: ShopFault): RequestListener {
+  const items = new Map<bigint, unknown>();
+  return async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk);
+    const text = Buffer.concat(chunks).toString();
+    if (fault === 'no answer' && text.includes('"price"')) return request.socket.destroy();
+    const { status, body, headers } = answer(request, text);
+    const type = fault === 'wrong media type' && status === 200 ? 'text/plain' : 'application/json';
+    response.writeHead(status, { 'Content-Type': type, ...headers }).end(stringifyJson(body));
+  };
+
+  function answer({ method = '', url = '', headers }: IncomingMessage, text: string): Reply {
+    const { pathname, searchParams } = new URL(url, 'http://host');
+    const [, id] = /^\/v1\/items\/([^/]+)$/.exec(pathname) ?? [];
+    if (id === undefined && pathname !== '/v1/items') return problem(404, 'nothing here');
+    const allow = id === undefined ? 'GET, POST' : 'GET';
+    if (!allow.split(', ').includes(method)) {
+      if (fault === '404 in place of 405') return problem(404, 'nothing here');
+      return { ...problem(405, 'no such method'), ...(fault !== 'Allow missing' && { headers: { Allow: allow } }) };
+    }
+    const key = headers['x-key'];
+    const denied = fault === 'any credentials accepted' ? key === undefined : key !== KEY;
+    if (denied && fault !== 'no credentials needed') return problem(401, 'wrong key');
+    const names = id === undefined && method === 'GET' ? ['limit', 'color'] : [];
+    const undeclared = [...searchParams.keys()].filter((name) => !names.includes(name));
+    if (undeclared.length > 0 && fault !== 'undeclared query accepted') return problem(400, 'undeclared parameter');
+    if (id !== undefined) return get(decodeURIComponent(id));
+    return method === 'GET' ? list(searchParams) : add(headers['content-type'], text);
+  }
+
+  function add(type: string | undefined, text: string): Reply {
+    if (type !== 'application/json' && fault !== 'wrong media type accepted') return problem(415, 'not JSON');
+    let item: Record<string, unknown>;
+    try {
+      item = Object(parseJson(text));
+    } catch {
+      return problem(400, 'not JSON');
+    }
+    const wrong = violation(item);
+    if (wrong !== undefined) return problem(400, wrong);
+    const { id, name } = item;
+    if (fault === 'failure on long names' && String(name).length > 15) return problem(500, 'crashed');
+    if (fault === 'undeclared status') return { status: 202, body: item, headers: { 'X-Accepted': 'yes' } };
+    if (fault === 'valid rejected' && item.price === undefined) return problem(422, 'a price is needed');
+    items.set(BigInt(Number.isInteger(id) || typeof id === 'bigint' ? String(id) : 1), item);
+    const location = fault === 'wrong header' ? `/items/${id}` : `/v1/items/${id}`;
+    return { status: 201, body: item, ...(fault !== 'missing header' && { headers: { Location: location } }) };
+  }
+
+  function violation(item: Record<string, unknown>): string | undefined {
+    const { id, name, price } = item;
+    const types = fault !== 'wrong type accepted';
+    const bounds = fault !== 'bounds ignored';
+    if (Array.isArray(item)) return 'must be an object';
+    if (id === undefined) return 'id is missing';
+    if (types ? !Number.isInteger(id) && typeof id !== 'bigint' : id === null) return 'id must be an integer';
+    if ((bounds && Number(id) < 1) || (fault !== 'int64 unbounded' && isTooLarge(id))) return 'id is out of bounds';
+    if (name === undefined) return fault === 'missing member accepted' ? undefined : 'name is missing';
+    if (typeof name !== 'string') return 'name must be a string';
+    if (bounds && ([...name].length < 1 || [...name].length > 30)) return 'name is out of bounds';
+    if (price === undefined) return undefined;
+    if (typeof price !== 'number' && typeof price !== 'bigint') return 'price must be a number';
+    return price < 0 && bounds ? 'price is out of bounds' : undefined;
+  }
+
+  function list(query: URLSearchParams): Reply {
+    const limit = Number(query.get('limit') ?? 100);
+    const ok = Number.isInteger(limit) && limit >= 1 && limit <= 100;
+    if (!ok && fault !== 'wrong query accepted') return problem(400, 'limit is wrong');
+    if (query.getAll('color').some((color) => color !== 'red' && color !== 'green')) return problem(400, 'no color');
+    return {
+      status: 200,
+      body: fault === 'wrong body' ? [{ id: 'one', name: 'cup' }] : [...items.values()].slice(0, 3),
+    };
+  }
+
+  function get(id: string): Reply {
+    if (!/^\d+$/.test(id) || BigInt(id) < 1n || isTooLarge(BigInt(id))) return problem(400, 'id is wrong');
+    const item = items.get(BigInt(id));
+    if (item === undefined) return problem(404, 'no such item');
+    return { status: 200, body: fault === 'int64 rounded' ? { ...Object(item), id: 2 ** 63 } : item };
+  }
+}
+
+const isTooLarge = (id: unknown): boolean =>
+  typeof id === 'number' ? id >= 2 ** 63 : typeof id === 'bigint' && id >= 2n ** 63n;
+
+const problem = (status: number, message: string): Reply => ({ status, body: { message } });

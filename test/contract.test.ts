@@ -1,0 +1,16 @@
+import { afterAll, test } from '@jest/globals';
+import { contractTests } from 'spec-first/contract-tests';
+import { createApp } from 'spec-first-server';
+import { errorBody } from '../src/errors.ts';
+import { openPlants } from '../src/plants.ts';
+
+const token = 'token-of-the-tests';
+const { handlers, close } = await openPlants(
+  { DATABASE_URL: 'sqlite::memory:', MAX_WAITING: 1_000 },
+  { workers: 1, onBatch() {}, warn() {} },
+);
+afterAll(() => close?.());
+
+const document = 'openapi.yaml';
+const app = createApp({ document, handlers, errorBody, accessTokens: [token] });
+await contractTests({ document, app, credentials: { bearerAuth: token }, test });
