@@ -1,6 +1,6 @@
 import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
+import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { type FileWatch, sleep, watchFiles } from './files.ts';
 import { type Call, type Outcome, packError, type ThreadData } from './protocol.ts';
 import { concernsDatabase, FileChanged, FileLost, isBusy, LOCK_MS } from './trouble.ts';
@@ -101,6 +101,8 @@ function touch(db: DatabaseSync): void {
 
 function connectionOf(file: string, db: DatabaseSync, functions: Functions, files: FileWatch | undefined): Connection {
   const log = db.prepare('PRAGMA wal_checkpoint(NOOP)');
+  const [begin, commit] = [prepareRun(db, 'BEGIN IMMEDIATE'), prepareRun(db, 'COMMIT')];
+  const [save, release] = [prepareRun(db, 'SAVEPOINT call'), prepareRun(db, 'RELEASE call')];
   let checkedAt = 0;
 
   function checkFiles(): void {
@@ -108,13 +110,33 @@ function connectionOf(file: string, db: DatabaseSync, functions: Functions, file
     checkedAt = performance.now();
   }
 
+  function runCall([name, args]: Call): Outcome {
+    save.run();
+    try {
+      const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
+      if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
+      const result: unknown = Reflect.apply(called, functions, args);
+      if (result instanceof Promise) {
+        result.catch(() => {});
+        throw new TypeError(`the function ${name} must not be async: its transaction ends before it does`);
+      }
+      release.run();
+      return [true, result];
+    } catch (error) {
+      // What stopped the whole transaction stops all its calls.
+      if (!db.isTransaction || concernsDatabase(error)) throw error;
+      db.exec('ROLLBACK TO call; RELEASE call');
+      return [false, packError(error)];
+    }
+  }
+
   return {
     db,
     run(calls) {
       if (performance.now() > checkedAt + CHECKED_MS) checkFiles();
-      patiently(() => db.exec('BEGIN IMMEDIATE'));
-      const outcomes = calls.map((call) => runCall(db, functions, call));
-      db.exec('COMMIT');
+      patiently(() => begin.run());
+      const outcomes = calls.map(runCall);
+      commit.run();
       checkFiles();
       return outcomes;
     },
@@ -149,6 +171,13 @@ function connectionOf(file: string, db: DatabaseSync, functions: Functions, file
   };
 }
 
+/** run() also reports the last row id, and throws if it is beyond 2^53 and integers are not read as bigint. */
+function prepareRun(db: DatabaseSync, sql: string): StatementSync {
+  const statement = db.prepare(sql);
+  statement.setReadBigInts(true);
+  return statement;
+}
+
 function isChanged(files: FileWatch | undefined): boolean {
   try {
     files?.check();
@@ -170,26 +199,6 @@ function openGuard(file: string): DatabaseSync {
     // What it reads is broken, but it holds its lock.
   }
   return guard;
-}
-
-function runCall(db: DatabaseSync, functions: Functions, [name, args]: Call): Outcome {
-  db.exec('SAVEPOINT call');
-  try {
-    const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
-    if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
-    const result: unknown = Reflect.apply(called, functions, args);
-    if (result instanceof Promise) {
-      result.catch(() => {});
-      throw new TypeError(`the function ${name} must not be async: its transaction ends before it does`);
-    }
-    db.exec('RELEASE call');
-    return [true, result];
-  } catch (error) {
-    // What stopped the whole transaction stops all its calls.
-    if (!db.isTransaction || concernsDatabase(error)) throw error;
-    db.exec('ROLLBACK TO call; RELEASE call');
-    return [false, packError(error)];
-  }
 }
 
 /**
