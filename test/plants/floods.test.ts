@@ -34,6 +34,8 @@ const startFlooded = (): Launched => {
     JWKS_URL: `http://127.0.0.1:${port}/`,
     LOG_LEVEL: 'info',
     METRICS_PORT: '0',
+    // More than there are connections, and far less than there are requests.
+    MAX_WAITING: '30',
   });
 };
 

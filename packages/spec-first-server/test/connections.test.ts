@@ -264,6 +264,18 @@ describe('a client that sends many requests at once', () => {
     expect(held.length).toBe(2);
   });
 
+  test('is not reset by the end of its connection, though more of it arrives', async () => {
+    release.resolve();
+    const socket = await connected(port);
+    const answered = statuses(socket);
+    const errors: unknown[] = [];
+    socket.on('error', (error) => errors.push(error));
+    socket.write(GET + request('GET /a', { Connection: 'close' }) + GET.repeat(20_000));
+    await once(socket, 'close');
+    expect(answered()).toEqual([204, 204]);
+    expect(errors).toEqual([]);
+  });
+
   test('is answered all before bytes that are no request, which close the connection', async () => {
     const answers = exchange(port, `${GET.repeat(3)}no request\r\n\r\n${GET}`, { responses: 9 });
     await eventually(() => held.length === 1);

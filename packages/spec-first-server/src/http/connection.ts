@@ -18,6 +18,7 @@ export class Connection {
   /** Nothing more is parsed. */
   #ended = false;
   readonly #socket: Socket;
+  readonly #lingerTimeout: number;
   readonly #parse: (chunk: Buffer) => void;
   readonly #finish: () => void;
   #halfClosed = false;
@@ -28,9 +29,15 @@ export class Connection {
   /** What comes next, in turn: the second request of some bytes, or the end of the connection. */
   readonly #next: (() => void)[] = [];
 
-  /** @param socket after Node's HTTP server has set it up. */
-  constructor(socket: Socket) {
+  /**
+   * @param socket after Node's HTTP server has set it up.
+   * @param lingerTimeout how long the client has to read the last answer. Milliseconds.
+   */
+  constructor(socket: Socket, lingerTimeout: number) {
     this.#socket = socket;
+    // Node calls it after the last answer of a connection.
+    socket.destroySoon = () => this.#close();
+    this.#lingerTimeout = lingerTimeout;
     this.#parse = takeListener(socket, 'data');
     this.#finish = takeListener(socket, 'end');
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -49,12 +56,13 @@ export class Connection {
     else this.#next.push(() => this.#start(response, begin));
   }
 
-  /** Reads no more, and calls `end` when the responses to all requests are over. */
-  end(end: () => void): void {
-    this.closing = true;
-    this.#ended = true;
-    this.#unparsed = undefined;
-    this.#paused = false;
+  /** Parses no more. Calls `last` when the responses to all requests are over, and closes the connection then. */
+  end(last: () => void): void {
+    this.#discard();
+    const end = () => {
+      last();
+      this.#close();
+    };
     if (this.#isIdle()) end();
     else this.#next.push(end);
   }
@@ -66,6 +74,27 @@ export class Connection {
     this.#current = undefined;
     // One request in each round of the event loop: others get their turn between them.
     if (this.#next.length > 0 || this.#unparsed !== undefined) setImmediate(() => this.#continue());
+  }
+
+  /** Parses no more. What still comes is read and dropped. */
+  #discard(): void {
+    this.closing = true;
+    this.#ended = true;
+    this.#unparsed = undefined;
+    this.#paused = false;
+  }
+
+  /**
+   * Closes this side, and reads on for a while: closed at once, bytes that are still arriving would have the client's
+   * system throw the answer away unread (RFC 9112 §9.6).
+   */
+  #close(): void {
+    this.#discard();
+    const socket = this.#socket;
+    socket.end();
+    const linger = setTimeout(() => socket.destroy(), this.#lingerTimeout);
+    socket.once('close', () => clearTimeout(linger));
+    socket.resume();
   }
 
   #isIdle(): boolean {

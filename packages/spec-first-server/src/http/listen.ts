@@ -108,7 +108,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket: Socket) => {
     gate.connections += 1;
-    connections.set(socket, new Connection(socket));
+    connections.set(socket, new Connection(socket, limits.lingerTimeout));
     socket.once('close', () => connections.delete(socket));
   });
   // With this listener the body is asked for only once it is wanted: see body.ts.

@@ -55,15 +55,9 @@ export function answerRejected(
   /** Closes a connection once its requests are answered. @param why what the client is told */
   function close(socket: Duplex, why?: Problem, allow?: string): void {
     connections.get(socket)?.end(() => {
-      if (why !== undefined && socket.writable) {
-        socket.write(rawResponse(why, errorBody, allow));
-        onRejected(why);
-      }
-      socket.end();
-      // Closed at once, bytes that are still arriving would have the client's system throw the answer away unread.
-      const linger = setTimeout(() => socket.destroy(), limits.lingerTimeout);
-      socket.once('close', () => clearTimeout(linger));
-      socket.resume();
+      if (why === undefined || !socket.writable) return;
+      socket.write(rawResponse(why, errorBody, allow));
+      onRejected(why);
     });
   }
 }
