@@ -1,6 +1,7 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { FileChanged, FileLost } from './trouble.ts';
+import { sleep } from './wait.ts';
 
 /** Checks that commits reach the files of the database. */
 export interface FileWatch {
@@ -20,13 +21,6 @@ const SETTLE_MS = 1_000;
 /** Sizes in bytes, https://sqlite.org/fileformat2.html#the_write_ahead_log. */
 const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
-
-/** Sleeps. */
-export function sleep(milliseconds: number): void {
-  Atomics.wait(clock, 0, 0, milliseconds);
-}
-/** Nothing wakes it. */
-const clock = new Int32Array(new SharedArrayBuffer(4));
 
 /**
  * Watches an open database in WAL mode: its file, the log of its newest commits (`-wal`) and the index of the log (`-shm`).

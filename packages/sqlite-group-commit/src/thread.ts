@@ -1,7 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
-import { type Connection, isSuspect, openConnection } from './connection.ts';
+import type { Connection } from './connection.ts';
+import { openConnection } from './open.ts';
 import { type Answer, type Outcome, packError, type Request, type ThreadData } from './protocol.ts';
-import { explain, FileLost, isLasting, keepsConnection } from './trouble.ts';
+import { explain, FileLost, isLasting, isSuspect, keepsConnection } from './trouble.ts';
 
 /** How often the thread looks whether the database is idle, in milliseconds. */
 const IDLE_MS = 1_000;
@@ -13,6 +14,7 @@ const { default: define } = await import(module);
 
 let connection: Connection | undefined;
 let opened = false;
+/** Whether the next connection must check the whole file first. */
 let suspect = false;
 let failed = false;
 let used = false;
@@ -81,7 +83,7 @@ function tidy(idle: boolean): void {
 
 /** Rolls back, and closes a connection where a fresh one may do better. */
 function recover(error: unknown): void {
-  if (isSuspect(error)) suspect = true;
+  if (opened && isSuspect(error)) suspect = true;
   if (connection === undefined) return;
   const { db } = connection;
   try {

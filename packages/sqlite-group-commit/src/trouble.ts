@@ -50,6 +50,12 @@ export const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE.BUSY
 /** Whether the connection is still good after this error. */
 export const keepsConnection = (error: unknown): boolean => isBusy(error) || codeOf(error) === SQLITE.FULL;
 
+/** Whether the file may be damaged, so that it is checked as a whole before it is used again. */
+export function isSuspect(error: unknown): boolean {
+  if (error instanceof FileLost || error instanceof FileChanged) return true;
+  return [SQLITE.CORRUPT, SQLITE.NOTADB].includes(codeOf(error) ?? 0);
+}
+
 /** Whether waiting does not help. */
 export function isLasting(error: unknown): boolean {
   const code = codeOf(error);

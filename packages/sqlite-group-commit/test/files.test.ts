@@ -112,6 +112,20 @@ describe('A file that another program changes in place', () => {
     20_000,
   );
 
+  test('stays as the other program wrote it, though the log does not match it', async () => {
+    const database = await open();
+    await addMany(database, 1, 50);
+    const backup = backUp();
+    for (let round = 1; round <= 14; round++) await addMany(database, round * 10_000, 300);
+    copyFileSync(backup, file);
+    await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow(DatabaseUnavailable);
+    await expect(database.ready()).rejects.toThrow('is damaged');
+    expect(readFileSync(file)).toEqual(readFileSync(backup));
+    for (const end of ['-wal', '-shm']) rmSync(file + end, { force: true });
+    await expectRecovery(database, 2000);
+    expect(ids()).toEqual([...Array.from({ length: 50 }, (_, at) => at + 1), 2000]);
+  });
+
   test('is noticed before the next answer when it is cut to nothing', async () => {
     const database = await open();
     await addMany(database, 1, 50);
