@@ -14,7 +14,7 @@ export interface Markdown {
 }
 
 const FENCE = /^( *)```(\w*)\n([\s\S]*?)^ *```$/gm;
-const PROGRAM = /^(?:npm|npx|node|git|curl|docker|openssl)\s/;
+const PROGRAM = /^(?:npm|npx|node|git|curl|docker|openssl|sqlite3)\s/;
 
 /** Reads GitHub Flavored Markdown: §4.5 fenced code blocks, §4.10 tables, §6.3 code spans. */
 export function readMarkdown(text: string): Markdown {

@@ -1,0 +1,416 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { parse } from 'yaml';
+import { plantsIn } from './plants/support/plant-service.ts';
+import { freePort } from './support/free-port.ts';
+import { endAll, launch, PROJECT, post } from './support/launch.ts';
+import { readMarkdown } from './support/markdown.ts';
+import { copyProject, end, groupRuns, type Running } from './support/project.ts';
+
+const read = (file: string): string => readFileSync(join(PROJECT, file), 'utf8');
+const PAGES = ['README.md', ...['operating', 'design', 'security', 'performance'].map((name) => `docs/${name}.md`)];
+const pages = new Map(PAGES.map((file) => [file, readMarkdown(read(file))]));
+const page = (file: string) => pages.get(file) ?? readMarkdown('');
+const commands = [...new Set([...pages.values()].flatMap((markdown) => markdown.commands))];
+const { scripts, dependencies, devDependencies } = JSON.parse(read('package.json'));
+
+const copies: string[] = [];
+function copy(): string {
+  const made = copyProject();
+  copies.push(made);
+  return made;
+}
+
+/** Commands run here, so that they change nothing in the project. */
+const folder = copy();
+const path = (name: string): string => join(folder, name);
+const scratch = mkdtempSync(join(tmpdir(), 'documentation-'));
+copies.push(scratch);
+const started: Running[] = [];
+afterAll(async () => {
+  for (const running of started) end(running);
+  await Promise.all(started.map(({ exit }) => exit));
+  await endAll();
+  for (const made of copies) rmSync(made, { recursive: true, force: true });
+});
+
+/** Starts a line of a page in a shell, as the leader of a process group. */
+function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = folder): Running {
+  const child = spawn('sh', ['-c', line], {
+    cwd,
+    env: {
+      PATH: process.env.PATH,
+      HOME: process.env.HOME,
+      NO_COLOR: '1',
+      npm_config_update_notifier: 'false',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      ...env,
+    },
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const watchers = new Set<() => void>();
+  for (const stream of [child.stdout, child.stderr])
+    stream.setEncoding('utf8').on('data', (text: string) => {
+      output += text;
+      for (const look of watchers) look();
+    });
+  const exit = once(child, 'close').then(([code, signal]): number | string => code ?? signal);
+  const running: Running = {
+    child,
+    exit,
+    output: () => output,
+    forget() {
+      output = '';
+    },
+    said: (pattern) =>
+      new Promise((resolve, reject) => {
+        const look = () => {
+          const found = pattern.exec(output);
+          if (found !== null) resolve(found);
+        };
+        watchers.add(look);
+        exit.then((how) => reject(new Error(`"${line}" ended with ${how}:\n${output}`)));
+        look();
+      }),
+  };
+  started.push(running);
+  return running;
+}
+
+/** Runs a line to its end. @returns its output. @throws {Error} with its output, if it fails */
+async function run(line: string, env: Readonly<Record<string, string>> = {}, cwd = folder): Promise<string> {
+  const running = shell(line, env, cwd);
+  const code = await running.exit;
+  if (code !== 0) throw new Error(`"${line}" ended with ${code}:\n${running.output()}`);
+  return running.output();
+}
+
+/** Stops a program as Ctrl-C does. */
+async function interrupt(running: Running): Promise<void> {
+  if (groupRuns(running)) process.kill(-(running.child.pid ?? 0), 'SIGINT');
+  await running.exit;
+}
+
+/** The documented command that starts so. @throws {Error} if there is none */
+function command(start: string): string {
+  const found = commands.find((line) => line.startsWith(start));
+  if (found === undefined) throw new Error(`no page has a command ${start}…`);
+  return found;
+}
+
+const withoutInstall = (line: string): string => line.replace(/^npm (ci|install) && /, '');
+
+/** The first start of a reader, with the plant of the README's curl line. */
+async function firstSteps() {
+  const service = shell(withoutInstall('npm ci && npm start'), { PORT: '0' });
+  const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
+  const { url, token, docs, example } = JSON.parse(line);
+  const curl = command('curl ');
+  const answer = await run(`${curl.replace('http://127.0.0.1:3000', url)} --silent --show-error`, { TOKEN: token });
+  const site = await fetch(docs);
+  const pasted = await run(`${example.replace('"id":1,', '"id":2,')} --silent --show-error`);
+  await interrupt(service);
+  return { answer, page: { status: site.status, path: new URL(docs).pathname }, pasted };
+}
+let steps: ReturnType<typeof firstSteps> | undefined;
+const takeFirstSteps = () => {
+  steps ??= firstSteps();
+  return steps;
+};
+
+/** A token made as the page on operating shows it. */
+async function openssl(): Promise<string> {
+  const [, line = ''] = /\$\((openssl [^)]*)\)/.exec(command('echo ')) ?? [];
+  return (await run(line)).trim();
+}
+
+/** Runs a line with a program of this name in place of the real one. */
+async function withProgram(name: string, script: string, line: string, cwd = folder): Promise<string> {
+  const bin = mkdtempSync(join(scratch, 'bin-'));
+  writeFileSync(join(bin, name), script);
+  chmodSync(join(bin, name), 0o755);
+  return run(line, { PATH: `${bin}:${process.env.PATH}` }, cwd);
+}
+
+/** Runs a line where `docker` builds the image `sha256:1`, and otherwise prints its arguments. */
+const docker = (line: string): Promise<string> =>
+  withProgram('docker', '#!/bin/sh\n[ "$1" = build ] && echo sha256:1 || echo "$*"\n', line);
+
+/** The project that the README's second `npm run new` makes, without its installation. */
+async function newProject(): Promise<string> {
+  const made = join(scratch, 'mine');
+  const line = command('npm run new -- ../mine');
+  await run(line.replace('../mine', made).replace(/\S+\.yaml$/, 'openapi.yaml'));
+  return made;
+}
+let project: ReturnType<typeof newProject> | undefined;
+const makeNewProject = () => {
+  project ??= newProject();
+  return project;
+};
+
+/** A script of a new project is one that its package.json has; what it does is tested with the tools. */
+async function isScriptOfNewProject(line: string): Promise<void> {
+  const made = JSON.parse(readFileSync(join(await makeNewProject(), 'package.json'), 'utf8'));
+  const [, name = ''] = /npm (?:run )?(\S+)(?: -- .*)?$/.exec(line) ?? [];
+  expect(made.scripts).toHaveProperty(name);
+}
+
+/** How each command is run, and what stands in for a network or a container engine. */
+const runs: Readonly<Record<string, () => Promise<void>>> = {
+  async 'npm ci && npm start'() {
+    // A dry run without a network fails if package.json and the lock file differ.
+    for (const file of ['package.json', 'package-lock.json', '.npmrc', ...packageFiles()]) {
+      mkdirSync(dirname(path(`install/${file}`)), { recursive: true });
+      cpSync(path(file), path(`install/${file}`));
+    }
+    await run('cd install && npm ci --dry-run --offline');
+    const { page: shown, pasted } = await takeFirstSteps();
+    expect(shown).toEqual({ status: 200, path: '/docs' });
+    expect(plantsIn(path('data/plants.db')).get(2n)).toEqual(JSON.parse(pasted));
+  },
+  async 'npm ci && npm test'() {
+    expect(read('.ci/run')).toMatch(/\nnpm ci && npm test\n$/);
+    const { jobs } = parse(read('.github/workflows/ci.yml'));
+    const lines = jobs.test.steps.map((step: { run?: string }) => step.run);
+    expect(lines).toEqual(expect.arrayContaining(['npm ci', 'npm test']));
+  },
+  async 'npm start -- --help'() {
+    const help = await run('npm start -- --help');
+    for (const [name] of variables()) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
+  },
+  async [command('npm run new -- ../library')]() {
+    const line = command('npm run new -- ../library');
+    await run(line.replace('../library', join(scratch, 'library')));
+    expect(existsSync(join(scratch, 'library/src/main.ts'))).toBe(true);
+  },
+  async [command('npm run new -- ../mine')]() {
+    expect(readFileSync(join(await makeNewProject(), 'openapi.yaml'), 'utf8')).toBe(read('openapi.yaml'));
+  },
+  'npm install && npm start': () => isScriptOfNewProject('npm install && npm start'),
+  'npm run stub -- --all': () => isScriptOfNewProject('npm run stub -- --all'),
+  'npm test': () => isScriptOfNewProject('npm test'),
+  async 'npm run dev'() {
+    await isScriptOfNewProject('npm run dev');
+    const port = await freePort();
+    const loop = shell('npm run dev', { PORT: String(port), DATABASE_URL: 'sqlite::memory:', ACCESS_TOKENS: 'token' });
+    await loop.said(/^Served\./m);
+    expect(await post(`http://127.0.0.1:${port}`, { id: 1, name: 'Fern' })).toBe(200);
+    await interrupt(loop);
+  },
+  async 'npm run generate'() {
+    await isScriptOfNewProject('npm run generate');
+    expect(await run('npm run generate')).toContain('generated/openapi.ts');
+  },
+  async 'npm run generate -- --check'() {
+    await run('npm run generate -- --check');
+  },
+  async 'npm run diff -- main'() {
+    await isScriptOfNewProject('npm run diff -- main');
+    const git = (...args: string[]) => execFileSync('git', args, { cwd: folder });
+    git('init', '--quiet', '--initial-branch=main');
+    git('add', 'openapi.yaml');
+    git('-c', 'user.name=A', '-c', 'user.email=a@plants.test', 'commit', '--quiet', '--no-gpg-sign', '-m', 'It');
+    await run('npm run diff -- main');
+  },
+  async 'npm run bench'() {
+    expect(await run('npm run bench -- --help')).toMatch(/^ {2}npm run bench /m);
+  },
+  async [command('npm run copy-plants')]() {
+    const line = command('npm run copy-plants');
+    await takeFirstSteps();
+    await run(line.replace(/postgres:\S+$/, 'sqlite:data/copy.db'));
+    expect(plantsIn(path('data/copy.db'))).toEqual(plantsIn(path('data/plants.db')));
+    expect(plantsIn(path('data/copy.db')).size).toBe(2);
+  },
+  async [command('npm run backup')]() {
+    await takeFirstSteps();
+    await run(command('npm run backup'));
+    expect(plantsIn(path('backup.db'))).toEqual(plantsIn(path('data/plants.db')));
+  },
+  async [command('rm -f data/plants.db-wal')]() {
+    const here = join(scratch, 'restored');
+    await takeFirstSteps();
+    mkdirSync(join(here, 'data'), { recursive: true });
+    cpSync(path('data/plants.db'), join(here, 'backup.db'));
+    writeFileSync(join(here, 'data/plants.db-wal'), 'the log of another file');
+    await run(command('rm -f data/plants.db-wal'), {}, here);
+    expect(plantsIn(join(here, 'data/plants.db')).size).toBe(2);
+  },
+  async [command('sqlite3 ')]() {
+    await takeFirstSteps();
+    const script = `#!${process.execPath} --no-warnings
+      const { DatabaseSync } = process.getBuiltinModule('node:sqlite');
+      console.log(JSON.stringify(new DatabaseSync(process.argv[2]).prepare(process.argv[3]).all()));\n`;
+    expect(await withProgram('sqlite3', script, command('sqlite3 '))).toContain('"name":"Monstera"');
+  },
+  async [command('curl ')]() {
+    const { answer } = await takeFirstSteps();
+    const { blocks } = page('README.md');
+    const following = blocks.findIndex(({ code }) => code.startsWith('curl ')) + 1;
+    expect(`${answer}\n`).toBe(blocks[following]?.code);
+    expect(plantsIn(path('data/plants.db')).get(1n)).toEqual(JSON.parse(answer));
+  },
+  async [command('printf ')]() {
+    const token = await openssl();
+    const entry = (await run(command('printf '), { TOKEN: token })).trim();
+    const service = launch({ ACCESS_TOKENS: entry });
+    const url = await service.url;
+    expect(entry).not.toContain(token);
+    expect(await post(url, { id: 1, name: 'Fern' }, token)).toBe(200);
+    expect(await post(url, { id: 1, name: 'Fern' }, `${token}x`)).toBe(401);
+  },
+  async [command('echo ')]() {
+    const here = copy();
+    await run(command('echo '), {}, here);
+    const service = shell('npm start', { PORT: '0', DATABASE_URL: 'sqlite::memory:' }, here);
+    const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
+    const [, token] = /^ACCESS_TOKENS=([0-9a-f]{64})\n$/.exec(readFileSync(join(here, '.env'), 'utf8')) ?? [];
+    expect(await post(JSON.parse(line).url, { id: 1, name: 'Fern' }, token)).toBe(200);
+    await interrupt(service);
+  },
+  async 'docker compose up --build'() {
+    const { service } = parse(read('compose.yaml')).services;
+    expect(service).toMatchObject({ build: '.', environment: { ACCESS_TOKENS: expect.stringMatching(/^\$\{ACCESS/) } });
+  },
+  async [command('docker run --env-file')]() {
+    expect(await docker(command('docker run --env-file'))).toBe(
+      'run --env-file .env -v plants:/data -p 127.0.0.1:3000:3000 sha256:1\n',
+    );
+    expect(read('Dockerfile')).toMatch(/^VOLUME \/data\nENV [^#]*\bPORT=3000\b[^#]*=sqlite:\/data\/plants.db$/m);
+  },
+  async [command('docker run -v')]() {
+    await takeFirstSteps();
+    const made = await docker(command('docker run -v'));
+    const [, line = ''] = /^run -v plants:\/data sha256:1 (node .*)\n$/.exec(made) ?? [];
+    await run(line.replace('/data/', 'data/').replace(/postgres:\S+$/, 'sqlite:data/volume.db'));
+    expect(plantsIn(path('data/volume.db'))).toEqual(plantsIn(path('data/plants.db')));
+  },
+};
+
+const packageFiles = (): string[] =>
+  ['spec-first-server', 'spec-first', 'sqlite-group-commit'].map((name) => `packages/${name}/package.json`);
+
+test('every command of the documentation is run by a test', () => {
+  const unknown = commands.filter((line) => !Object.hasOwn(runs, line));
+  expect({ 'commands that no test runs': unknown }).toEqual({ 'commands that no test runs': [] });
+  expect(Object.keys(runs).filter((line) => !commands.includes(line))).toEqual([]);
+});
+
+test('every script that a page names exists', () => {
+  const named = PAGES.flatMap((file) => [...read(file).matchAll(/\bnpm run ([\w-]+)/g)]);
+  for (const [, name] of named) expect(scripts).toHaveProperty(String(name));
+});
+
+test('the README is read in a few minutes', () => {
+  expect(read('README.md').split(/\s+/).length).toBeLessThan(900);
+});
+
+test('each page of docs begins with its contents', () => {
+  for (const file of PAGES.filter((name) => name.startsWith('docs/'))) {
+    const text = read(file);
+    const headings = [...text.matchAll(/^## (.+)$/gm)].map(([, heading = '']) => heading);
+    const listed = [...text.matchAll(/^- \[(.+)\]\(#.+\)$/gm)].map(([, heading = '']) => heading);
+    expect([file, listed]).toEqual([file, headings]);
+  }
+});
+
+test.concurrent.each(Object.entries(runs))('%s', (_line, works) => works());
+
+test.concurrent('the examples in TypeScript compile, and the client prints what its page says', async () => {
+  const here = copy();
+  const examples = [...pages.values()].flatMap(({ blocks }) => blocks.filter(({ language }) => language === 'ts'));
+  const files = examples.map(({ code }, index) => {
+    const imports = [...code.matchAll(/from '(\.[^']+)'/g)].map(([, file = '']) => file);
+    const home = ['.', 'src'].find((at) => imports.every((file) => existsSync(join(here, at, file))));
+    if (home === undefined) throw new Error(`no folder has all of ${imports.join(', ')}`);
+    const file = join(home, `example-${index}.ts`);
+    writeFileSync(join(here, file), code);
+    return file;
+  });
+  writeFileSync(join(here, 'token.d.ts'), 'declare const token: string;\n');
+  // An example may show more than it uses.
+  const compilerOptions = { noUnusedLocals: false };
+  const only = { compilerOptions, extends: './tsconfig.json', include: [], files: ['token.d.ts', ...files] };
+  writeFileSync(join(here, 'tsconfig.examples.json'), JSON.stringify(only));
+  const client = examples.find(({ code }) => code.includes("from 'openapi-fetch'"));
+  const service = launch({ ACCESS_TOKENS: 'token' });
+  const url = await service.url;
+  const code = String(client?.code).replace('http://127.0.0.1:3000', url);
+  writeFileSync(join(here, 'client.ts'), code.replace(/^(?!import)/m, "const token = 'token';\n"));
+  const lines = ['tsc -p tsconfig.examples.json', 'node client.ts'];
+  expect(await Promise.all(lines.map((line) => run(`node_modules/.bin/${line}`, {}, here)))).toEqual([
+    '',
+    'Ficus lyrata\n',
+  ]);
+});
+
+/** The names and defaults of the table of variables. */
+const variables = (): Map<string, string> =>
+  new Map(
+    page('docs/operating.md')
+      .table('variable', 'default')
+      .map(([name = '', preset = '']) => [name.replaceAll('`', ''), preset.replaceAll('`', '')] as const),
+  );
+
+test('the documented variables and their defaults are those that --help prints', async () => {
+  const help = await run('npm start -- --help');
+  const printed = [...help.matchAll(/^ {2}([A-Z_]+) .*(?:\n {6,}default: (.*))?$/gm)];
+  expect(variables()).toEqual(new Map(printed.map(([, name = '', preset = '']) => [name, preset])));
+});
+
+test('the documented metrics, with their labels, are those that are served', async () => {
+  const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0' });
+  await post(await service.url, { id: 1, name: 'Fern' });
+  const { metrics } = await service.line(({ msg }) => msg === 'listening');
+  const text = await (await fetch(String(metrics))).text();
+  const labels = (series: string) => {
+    const [, first = ''] = new RegExp(`^${series}(?:_count)?\\{(.*)\\}`, 'm').exec(text) ?? [];
+    return [...first.matchAll(/(\w+)=/g)].map(([, label]) => label).join();
+  };
+  const served = [...text.matchAll(/^# TYPE ((?:http|store)_\w+)/gm)].map(
+    ([, name = '']) => [name, labels(name)] as const,
+  );
+  const named = [...read('docs/operating.md').matchAll(/`((?:http|store)_\w+)(?:\{(.*?)\})?`/g)];
+  expect(new Map(named.map(([, name, list = '']) => [name, list]))).toEqual(new Map(served));
+});
+
+test('each dependency has its reason in the documentation, and each reason its dependency', () => {
+  const named = (...header: string[]) =>
+    page('docs/design.md')
+      .table(...header)
+      .flatMap(([names = '']) => names.split(', '));
+  const grouped = (...lists: object[]) =>
+    new Set(
+      lists
+        .flatMap(Object.keys)
+        .filter((name) => !packageFiles().includes(`packages/${name}/package.json`))
+        .map((name) => name.replace(/^@types\/.*/, '@types/*')),
+    );
+  const manifests = packageFiles().map((file) => JSON.parse(read(file)));
+  const ofPackages = manifests.map((manifest) => manifest.dependencies ?? {});
+  const production = grouped(dependencies, ...ofPackages);
+  expect(new Set(named('package', 'why'))).toEqual(production);
+  expect(new Set(named('for development', 'why'))).toEqual(grouped(devDependencies).difference(production));
+});
+
+test('what the documentation points to exists', () => {
+  const missing = PAGES.flatMap((file) => {
+    const text = read(file);
+    const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, to = '']) => join(dirname(file), to));
+    const layout = page(file)
+      .blocks.filter(({ language }) => language === '')
+      .flatMap(({ code }) => code.split('\n').map((line) => line.split(' ')[0] ?? ''));
+    const spans = [...text.matchAll(/`((?:\.github|docs|generated|packages|scripts|src|test)\/[\w./-]*)`/g)];
+    return [...links, ...layout, ...spans.map(([, to = '']) => to)].filter(
+      (to) => to !== '' && !existsSync(join(PROJECT, to)),
+    );
+  });
+  expect(missing).toEqual([]);
+});
