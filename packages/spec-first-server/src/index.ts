@@ -2,7 +2,7 @@ import './process/compile-cache.ts';
 import type { Express } from 'express';
 import type { AppOptions } from './routing/options.ts';
 
-export { type Document, DocumentError, type Finding } from './document/document.ts';
+export { type Document, DocumentError, loadDocument, parseJson, stringifyJson } from 'openapi-document';
 export type {
   AnyHandler,
   AnyReply,
@@ -13,9 +13,7 @@ export type {
   ReplyOf,
   RequestOf,
   Writable,
-} from './document/handler-types.ts';
-export { loadDocument } from './document/load.ts';
-export { parseJson, stringifyJson } from './json/exact.ts';
+} from './handlers/types.ts';
 export type { Backend, OpenContext } from './process/backend.ts';
 export { ConfigError } from './process/environment.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
@@ -43,29 +41,10 @@ export async function createApp(options: AppOptions): Promise<Express> {
   return app.createApp(options);
 }
 
-// For tools: what follows is for the package `spec-first`, which reads documents and starts servers. It may change.
+// For tools: what follows is for the package `spec-first`, which starts servers. It may change.
 
-export { checkDocument } from './document/check.ts';
-export { arrayAt, follow, isObject, type Json, objectAt, token, valueAt } from './document/document.ts';
-export { essenceOf, isFile, kindOf, type MediaType, mediaTypeFor } from './document/media-types.ts';
-export {
-  type DeclaredResponse,
-  declaredFor,
-  METHODS,
-  type Operation,
-  operationsOf,
-  type Parameter,
-  type SecurityRequirement,
-  securitySchemesOf,
-} from './document/operations.ts';
-export { describeFindings, positionsOf } from './document/positions.ts';
-export { alternatives, eachSchema, itemSchemas, parts, patternOf, propertySchemas } from './document/schema.ts';
-export { basePathsOf } from './document/servers.ts';
-export { Inexact } from './json/exact.ts';
 export { hasCredentials, readConfig } from './process/configuration.ts';
 export { loadEnvFile } from './process/environment.ts';
 export type { Order, Report, Started } from './process/messages.ts';
 export { banner, explain, startError } from './process/terminal.ts';
-export { writeQuery, writeText } from './request/write-parameter.ts';
-export { examplesOf } from './response/examples.ts';
 export { randomToken } from './security/tokens.ts';

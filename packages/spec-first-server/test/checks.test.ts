@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { DocumentError } from 'openapi-document';
 import { type Options, serve, withFiles } from '../../../test/support/documents.ts';
-import { DocumentError } from '../src/document/document.ts';
-import type { AnyHandler } from '../src/document/handler-types.ts';
+import type { AnyHandler } from '../src/handlers/types.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const DONE = "responses: { '204': { description: done } }";

@@ -5,7 +5,7 @@ import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
-import type { AnyHandler, AnyRequest } from '../src/document/handler-types.ts';
+import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
 import type { ErrorBody } from '../src/response/problem.ts';
 import { KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
 import type { Authenticator } from '../src/security/tokens.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { Inexact, parseJson, parseNumber, stringifyJson } from 'openapi-document';
 import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
-import type { AnyHandler, AnyRequest } from '../src/document/handler-types.ts';
-import { Inexact, parseJson, parseNumber, stringifyJson } from '../src/json/exact.ts';
+import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
 
 const RUNS = Number(process.env.INT64_RUNS ?? 200);
 const MIN = -(2n ** 63n);

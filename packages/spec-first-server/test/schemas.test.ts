@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
+import { operationsOf } from 'openapi-document';
 import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
-import type { AnyHandler } from '../src/document/handler-types.ts';
-import { operationsOf } from '../src/document/operations.ts';
+import type { AnyHandler } from '../src/handlers/types.ts';
 import { validatePath } from '../src/validation/validator.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;

@@ -6,7 +6,7 @@ import {
   type Finding,
   loadDocument,
   operationsOf,
-} from 'spec-first-server';
+} from 'openapi-document';
 
 /** What the start would say about a document. Each entry is `file:line:column message`. */
 export interface CheckedFile {

@@ -1,4 +1,4 @@
-import { arrayAt, type Document, isObject, type Json, objectAt, operationsOf, parts } from 'spec-first-server';
+import { arrayAt, type Document, isObject, type Json, objectAt, operationsOf, parts } from 'openapi-document';
 
 /** The declared body of errors that an API uses most. */
 interface ErrorForm {

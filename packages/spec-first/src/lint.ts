@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { NormalizedProblem } from '@redocly/openapi-core';
-import { positionsOf } from 'spec-first-server';
+import { positionsOf } from 'openapi-document';
 
 /** What the linter says about a document. */
 export interface LintResult {

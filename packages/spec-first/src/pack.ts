@@ -3,7 +3,13 @@ import { parseArgs } from 'node:util';
 import { packageFolder, packPackage } from './tarball.ts';
 
 /** The packages of this project that a new project depends on. */
-export const PACKAGES = ['spec-first-server', 'spec-first', 'sqlite-group-commit'] as const;
+export const PACKAGES = [
+  'spec-first-server',
+  'spec-first',
+  'openapi-document',
+  'strict-http-server',
+  'sqlite-group-commit',
+] as const;
 
 const USAGE = `Usage: spec-first pack [DIR]
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { type Document, loadDocument, objectAt } from 'spec-first-server';
+import { type Document, loadDocument, objectAt } from 'openapi-document';
 import { checkFile } from './check.ts';
 import { errorsFile } from './error-form.ts';
 import { lintDocument, withLintMessages } from './lint.ts';

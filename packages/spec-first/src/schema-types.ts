@@ -1,4 +1,4 @@
-import { isObject, type Json } from 'spec-first-server';
+import { isObject, type Json } from 'openapi-document';
 import type TypeScript from 'typescript';
 
 type OpenapiTypescript = typeof import('openapi-typescript');

@@ -9,7 +9,7 @@ import {
   METHODS,
   type Operation,
   objectAt,
-} from 'spec-first-server';
+} from 'openapi-document';
 import { FILE } from './schema-types.ts';
 
 /** Stands for `#` in the name of an operation: openapi-typescript would read the rest of the name as a pointer. */

@@ -1,4 +1,4 @@
-import { arrayAt, eachSchema, type Json, objectAt, parts, token } from 'spec-first-server';
+import { arrayAt, eachSchema, type Json, objectAt, parts, token } from 'openapi-document';
 import { FILE } from './schema-types.ts';
 
 /** Keywords that do not change a value's type. */

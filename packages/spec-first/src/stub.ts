@@ -1,7 +1,8 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { parseArgs } from 'node:util';
-import { loadDocument, loadEnvFile, operationsOf } from 'spec-first-server';
+import { loadDocument, operationsOf } from 'openapi-document';
+import { loadEnvFile } from 'spec-first-server';
 import { addStubs } from './stub/add-stubs.ts';
 import { nearest } from './stub/nearest.ts';
 

@@ -1,4 +1,4 @@
-import { type Json, loadDocument, type Operation, operationsOf, parts } from 'spec-first-server';
+import { type Json, loadDocument, type Operation, operationsOf, parts } from 'openapi-document';
 import { schemaTypes } from './schema-types.ts';
 import { restoreNames, simplifyDocument } from './simplify-document.ts';
 import { simplifySchemas } from './simplify-schemas.ts';

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
+import { CutOff, type OnRejected } from 'strict-http-server';
 import { HttpError } from '../response/http-error.ts';
 import { findTrace, setTrace, type Trace, traceOf } from '../response/trace.ts';
-import type { OnRejected } from './rejected.ts';
 
 /** Where lines are logged. */
 export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
@@ -36,7 +36,7 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
     const trace = traceOf(this);
     const { operationId } = trace;
     const { errored } = request.socket;
-    const cutOff = errored instanceof HttpError ? errored : undefined;
+    const cutOff = errored instanceof CutOff ? new HttpError(errored.status, errored.message) : undefined;
     const failure = cutOff ?? trace.failure;
     const durationMs = Math.round((performance.now() - trace.started) * 1000) / 1000;
     const status = this.headersSent ? statusCode : (cutOff?.status ?? 499);

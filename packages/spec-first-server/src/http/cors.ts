@@ -1,6 +1,6 @@
 import cors from 'cors';
 import type { RequestHandler } from 'express';
-import type { Operation } from '../document/operations.ts';
+import type { Operation } from 'openapi-document';
 
 /** Response headers that the service sets, and that browsers hide from pages of other origins by default. */
 const OWN_HEADERS = ['x-request-id', 'www-authenticate', 'retry-after', 'allow', 'accept', 'etag'];

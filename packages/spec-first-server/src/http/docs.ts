@@ -3,10 +3,8 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
+import { isObject, type Json, METHODS, objectAt, stringifyJson } from 'openapi-document';
 import { stringify as stringifyYaml } from 'yaml';
-import { isObject, type Json, objectAt } from '../document/document.ts';
-import { METHODS } from '../document/operations.ts';
-import { stringifyJson } from '../json/exact.ts';
 
 const ours = join(import.meta.dirname, 'docs');
 const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));

@@ -1,5 +1,5 @@
 import { Router } from 'express';
-import type { Json } from '../document/document.ts';
+import type { Json } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { docs } from './docs.ts';
 

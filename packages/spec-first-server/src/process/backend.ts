@@ -1,4 +1,4 @@
-import type { AnyHandler } from '../document/handler-types.ts';
+import type { AnyHandler } from '../handlers/types.ts';
 
 /** What answers the operations: opened when the service starts, closed when it stops. */
 export interface Backend {

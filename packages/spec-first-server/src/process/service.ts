@@ -1,15 +1,11 @@
 import cluster from 'node:cluster';
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Document } from 'openapi-document';
+import { basePathsOf, describeFindings, exampleLine, loadDocument, operationsOf } from 'openapi-document';
 import type { Logger } from 'pino';
-import type { Document } from '../document/document.ts';
-import { loadDocument } from '../document/load.ts';
-import { operationsOf } from '../document/operations.ts';
-import { describeFindings } from '../document/positions.ts';
-import { basePathsOf } from '../document/servers.ts';
+import { listen } from 'strict-http-server';
 import { rejectionLog } from '../http/access-log.ts';
-import { listen } from '../http/listen.ts';
-import { exampleLine } from '../request/example.ts';
 import { HttpError } from '../response/http-error.ts';
 import type { ErrorBody } from '../response/problem.ts';
 import { createApp } from '../routing/app.ts';

@@ -1,5 +1,5 @@
 import { styleText } from 'node:util';
-import { TOKEN_PLACE } from '../request/example.ts';
+import { TOKEN_PLACE } from 'openapi-document';
 import { SERVER_VARIABLES } from './configuration.ts';
 import type { Started } from './messages.ts';
 import type { Variable, Variables } from './variables.ts';

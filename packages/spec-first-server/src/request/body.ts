@@ -1,13 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request, Response } from 'express';
-import type { Json } from '../document/document.ts';
-import { type MediaType, mediaTypeFor, parametersOfType } from '../document/media-types.ts';
-import type { Operation } from '../document/operations.ts';
-import { MAX_DEPTH, nestsTooDeep, parseJson } from '../json/exact.ts';
+import type { Json, Operation } from 'openapi-document';
+import {
+  MAX_DEPTH,
+  type MediaType,
+  mediaTypeFor,
+  nestsTooDeep,
+  parametersOfType,
+  parseJson,
+  typed,
+} from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { codingOf, DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
 import { multipart, urlencoded } from './forms.ts';
-import { typed } from './typed.ts';
 
 /** The body of a request, and its declared media type. */
 export interface ReadBody {

@@ -1,10 +1,17 @@
 import { isUtf8 } from 'node:buffer';
-import { type Json, objectAt } from '../document/document.ts';
-import { isFile, type MediaType } from '../document/media-types.ts';
-import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
+import {
+  isFile,
+  itemSchemas,
+  type Json,
+  jsonOr,
+  type MediaType,
+  objectAt,
+  pairsOf,
+  propertySchemas,
+  typed,
+  typesOf,
+} from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
-import { pairsOf } from './pairs.ts';
-import { jsonOr, typed } from './typed.ts';
 
 /** The object of an `application/x-www-form-urlencoded` body. */
 export function urlencoded(root: Json, { schema }: MediaType, text: string): unknown {

@@ -1,5 +1,5 @@
 import type { Request, Response } from 'express';
-import type { AnyRequest, Caller } from '../document/handler-types.ts';
+import type { AnyRequest, Caller } from '../handlers/types.ts';
 import type { Parameters } from '../validation/validator.ts';
 
 /**

@@ -1,13 +1,20 @@
-import type { Json } from '../document/document.ts';
-import type { Operation, Parameter } from '../document/operations.ts';
-import { parameterNames, pathPattern } from '../document/path-template.ts';
-import { MAX_DEPTH } from '../json/exact.ts';
+import type { Json, Operation, Parameter } from 'openapi-document';
+import {
+  cookiesOf,
+  fromQuery,
+  fromText,
+  isDeep,
+  MAX_DEPTH,
+  NestsTooDeep,
+  pairsOf,
+  parameterNames,
+  pathPattern,
+  queryNames,
+  takesAnyName,
+} from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { Parameters } from '../validation/validator.ts';
 import type { Violation } from '../validation/violations.ts';
-import { cookiesOf, pairsOf } from './pairs.ts';
-import { fromQuery, isDeep, NestsTooDeep, queryNames, takesAnyName } from './query-styles.ts';
-import { fromText } from './text-styles.ts';
 
 /** The parts of a request that hold parameters. */
 export interface Source {

@@ -1,5 +1,5 @@
-import type { Finding, Json } from '../document/document.ts';
-import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
+import type { Finding, Json } from 'openapi-document';
+import { type DeclaredResponse, declaredFor, type Operation } from 'openapi-document';
 import type { OperationValidator } from '../validation/validator.ts';
 import { failureReply } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';

@@ -1,6 +1,5 @@
-import type { Document, Finding } from '../document/document.ts';
-import type { AnyHandler } from '../document/handler-types.ts';
-import type { Operation } from '../document/operations.ts';
+import type { Document, Finding, Operation } from 'openapi-document';
+import type { AnyHandler } from '../handlers/types.ts';
 import { HttpError } from './http-error.ts';
 import type { MockOptions } from './mock.ts';
 

@@ -1,9 +1,6 @@
-import type { Json } from '../document/document.ts';
-import type { MediaType } from '../document/media-types.ts';
-import { declaredFor, type Operation } from '../document/operations.ts';
-import { stringifyJson } from '../json/exact.ts';
+import type { Json, MediaType } from 'openapi-document';
+import { declaredFor, examplesOf, type Operation, stringifyJson } from 'openapi-document';
 import type { OperationValidator } from '../validation/validator.ts';
-import { examplesOf } from './examples.ts';
 import type { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
 import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';

@@ -1,13 +1,11 @@
-import type { Document, Json } from '../document/document.ts';
-import type { AnyHandler, AnyReply, AnyRequest } from '../document/handler-types.ts';
-import type { MediaType } from '../document/media-types.ts';
-import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
+import type { Document, Json, MediaType } from 'openapi-document';
+import { type DeclaredResponse, declaredFor, type Example, examplesOf, type Operation } from 'openapi-document';
+import { bodiesOf, valuesOf } from 'openapi-document/samples';
+import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { type Example, examplesOf } from './examples.ts';
 import { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
 import { BODILESS, checkHeaders, checkReply, mismatchOf } from './reply.ts';
-import { bodiesOf, valuesOf } from './sample-values.ts';
 
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;

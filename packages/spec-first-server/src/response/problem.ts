@@ -1,10 +1,6 @@
-/** What clients learn of a failure. */
-export interface Problem {
-  /** An HTTP status code from 400 to 599. */
-  readonly status: number;
-  /** What was wrong and what would be right. */
-  readonly message: string;
-}
+import type { Problem } from 'strict-http-server';
+
+export { PROBLEM_DETAILS, type Problem } from 'strict-http-server';
 
 /** What the document declares for a failure of an operation. */
 export interface DeclaredProblem {
@@ -22,9 +18,3 @@ export interface ErrorBody {
   /** @param declared what the document declares for it, where the request has reached an operation. */
   readonly make: (problem: Problem, declared?: DeclaredProblem) => unknown;
 }
-
-/** Problem details (RFC 9457): the error body by default. */
-export const PROBLEM_DETAILS: ErrorBody = {
-  mediaType: 'application/problem+json',
-  make: ({ status, message }) => ({ status, title: message }),
-};

@@ -1,10 +1,16 @@
 import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
-import { isObject } from '../document/document.ts';
-import type { AnyReply } from '../document/handler-types.ts';
-import { kindOf, type MediaType, mediaTypeFor } from '../document/media-types.ts';
-import { type DeclaredResponse, declaredFor, type Operation } from '../document/operations.ts';
-import { stringifyJson } from '../json/exact.ts';
+import {
+  type DeclaredResponse,
+  declaredFor,
+  isObject,
+  kindOf,
+  type MediaType,
+  mediaTypeFor,
+  type Operation,
+  stringifyJson,
+} from 'openapi-document';
+import type { AnyReply } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { describeViolations, Violations } from '../validation/violations.ts';
 import { InvalidReply } from './http-error.ts';

@@ -1,5 +1,5 @@
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { basePathsOf } from '../document/servers.ts';
+import { basePathsOf } from 'openapi-document';
 import { accessLog } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';

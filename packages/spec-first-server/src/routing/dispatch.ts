@@ -1,7 +1,6 @@
 import type { Request, Response } from 'express';
-import type { Json } from '../document/document.ts';
-import type { AnyHandler } from '../document/handler-types.ts';
-import type { Operation } from '../document/operations.ts';
+import type { Json, Operation } from 'openapi-document';
+import type { AnyHandler } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
 import { HandlerRequest } from '../request/handler-request.ts';
 import { parameterReader } from '../request/parameters.ts';

@@ -1,5 +1,5 @@
-import type { Document } from '../document/document.ts';
-import type { AnyHandler } from '../document/handler-types.ts';
+import type { Document } from 'openapi-document';
+import type { AnyHandler } from '../handlers/types.ts';
 import type { Log } from '../http/access-log.ts';
 import type { WhenMissing } from '../response/complete-handlers.ts';
 import type { ErrorBody } from '../response/problem.ts';

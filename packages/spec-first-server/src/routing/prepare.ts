@@ -1,9 +1,14 @@
-import { checkDocument } from '../document/check.ts';
-import { checkVerifiers } from '../document/check-security.ts';
-import { type Document, DocumentError, type Finding } from '../document/document.ts';
-import { loadDocument } from '../document/load.ts';
-import { type Operation, operationsOf } from '../document/operations.ts';
-import { describeFindings } from '../document/positions.ts';
+import {
+  checkDocument,
+  checkVerifiers,
+  type Document,
+  DocumentError,
+  describeFindings,
+  type Finding,
+  loadDocument,
+  type Operation,
+  operationsOf,
+} from 'openapi-document';
 import { checkErrorBody } from '../response/check-error-body.ts';
 import { completeHandlers } from '../response/complete-handlers.ts';
 import { PROBLEM_DETAILS } from '../response/problem.ts';

@@ -1,6 +1,6 @@
 import Router from 'find-my-way';
-import type { Operation } from '../document/operations.ts';
-import { pathShape, routerPath } from '../document/path-template.ts';
+import type { Operation } from 'openapi-document';
+import { pathShape, routerPath } from 'openapi-document';
 
 /** What a method and a path lead to. */
 export type Route =

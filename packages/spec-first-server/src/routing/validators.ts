@@ -1,5 +1,4 @@
-import type { Json } from '../document/document.ts';
-import type { Operation } from '../document/operations.ts';
+import type { Json, Operation } from 'openapi-document';
 import { type OperationValidator, validatePath } from '../validation/validator.ts';
 
 /** The validator of an operation. */

@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookiesOf, pairsOf } from '../request/pairs.ts';
+import { cookiesOf, pairsOf } from 'openapi-document';
 
 /** Where a request's credentials may stand. */
 export interface Credentials {

@@ -1,5 +1,5 @@
 import { errors, type JWTPayload, jwtVerify } from 'jose';
-import type { Caller } from '../document/handler-types.ts';
+import type { Caller } from '../handlers/types.ts';
 import { KeysUnavailable, Unauthorized } from './errors.ts';
 import { type KeyTiming, remoteKeys, seconds, TIMING } from './jwks.ts';
 

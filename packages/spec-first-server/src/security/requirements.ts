@@ -1,6 +1,5 @@
-import type { Json } from '../document/document.ts';
-import type { Caller } from '../document/handler-types.ts';
-import type { Operation } from '../document/operations.ts';
+import type { Json, Operation } from 'openapi-document';
+import type { Caller } from '../handlers/types.ts';
 import { HttpError, Unavailable } from '../response/http-error.ts';
 import type { Credentials } from './credentials.ts';
 import { Forbidden, Unauthorized } from './errors.ts';

@@ -1,6 +1,6 @@
-import type { Json } from '../document/document.ts';
-import type { Caller } from '../document/handler-types.ts';
-import { securitySchemesOf } from '../document/operations.ts';
+import type { Json } from 'openapi-document';
+import { securitySchemesOf } from 'openapi-document';
+import type { Caller } from '../handlers/types.ts';
 import type { Credentials } from './credentials.ts';
 import { Unauthorized } from './errors.ts';
 import type { Authenticator } from './tokens.ts';

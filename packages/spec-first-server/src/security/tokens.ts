@@ -1,4 +1,4 @@
-import type { Caller } from '../document/handler-types.ts';
+import type { Caller } from '../handlers/types.ts';
 import { AccessTokens, MAX_TOKEN_LENGTH } from './access-tokens.ts';
 import { Forbidden, type KeysUnavailable, Unauthorized } from './errors.ts';
 import type { JwtSettings } from './jwt.ts';

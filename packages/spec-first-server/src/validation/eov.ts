@@ -1,8 +1,7 @@
 import { parse } from 'node:url';
 import { RequestValidator, ResponseValidator } from 'express-openapi-validator/dist/middlewares/index.js';
 import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
-import { type Json, objectAt } from '../document/document.ts';
-import { patternOf } from '../document/schema.ts';
+import { type Json, objectAt, patternOf } from 'openapi-document';
 import { LargeNumbers, numericKeywords } from './numbers.ts';
 import { onceKeyword } from './once.ts';
 import { Violations } from './violations.ts';

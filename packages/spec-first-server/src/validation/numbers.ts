@@ -1,6 +1,5 @@
 import type { Vocabulary } from 'ajv';
-import { arrayAt, type Json } from '../document/document.ts';
-import { Inexact } from '../json/exact.ts';
+import { arrayAt, Inexact, type Json } from 'openapi-document';
 import type { KeywordInput, KeywordValidator } from './once.ts';
 
 /** An integer of any size, or a double. JavaScript compares the two types exactly. */

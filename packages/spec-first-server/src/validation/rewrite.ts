@@ -1,8 +1,19 @@
-import { defaultFits } from '../document/check-defaults.ts';
-import { type Union, unionOf } from '../document/discriminator.ts';
-import { arrayAt, isObject, type Json, objectAt } from '../document/document.ts';
-import { knownFormat } from '../document/formats.ts';
-import { alternatives, LIST, MAP, ONE, parts, schemaAt } from '../document/schema.ts';
+import {
+  alternatives,
+  arrayAt,
+  defaultFits,
+  isObject,
+  type Json,
+  knownFormat,
+  LIST,
+  MAP,
+  ONE,
+  objectAt,
+  parts,
+  schemaAt,
+  type Union,
+  unionOf,
+} from 'openapi-document';
 import { ASSERTIONS } from './numbers.ts';
 
 /** Which way a value goes. `readOnly`, `writeOnly` and `default` depend on it. */

@@ -1,7 +1,5 @@
-import { type Json, objectAt } from '../document/document.ts';
-import type { MediaType } from '../document/media-types.ts';
-import type { DeclaredResponse, Operation } from '../document/operations.ts';
-import { Inexact } from '../json/exact.ts';
+import type { DeclaredResponse, MediaType, Operation } from 'openapi-document';
+import { Inexact, type Json, objectAt } from 'openapi-document';
 import { EovValidator } from './eov.ts';
 import { type Direction, SchemaRewriter } from './rewrite.ts';
 

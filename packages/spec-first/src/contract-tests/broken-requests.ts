@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { essenceOf, isObject, type Parameter } from 'spec-first-server';
+import { essenceOf, isObject, type Parameter } from 'openapi-document';
 import { brokenValues, outOfBounds } from './broken-values.ts';
 import { readings } from './validator.ts';
 import type { Context, Values } from './values.ts';

@@ -1,4 +1,4 @@
-import { alternatives, arrayAt, isObject, itemSchemas, type Json, propertySchemas } from 'spec-first-server';
+import { alternatives, arrayAt, isObject, itemSchemas, type Json, propertySchemas } from 'openapi-document';
 
 /** A value that differs from a valid one in one place. It may be valid still: the caller checks it. */
 export interface Broken {

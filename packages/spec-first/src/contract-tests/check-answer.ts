@@ -1,4 +1,4 @@
-import { type DeclaredResponse, declaredFor, mediaTypeFor, type Operation, parseJson } from 'spec-first-server';
+import { type DeclaredResponse, declaredFor, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import type { Answer } from './client.ts';
 import { type Checks, readings, shown } from './validator.ts';
 

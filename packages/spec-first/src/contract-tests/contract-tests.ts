@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { basePathsOf, type Document, loadDocument, type Operation, operationsOf } from 'spec-first-server';
+import { basePathsOf, type Document, loadDocument, type Operation, operationsOf } from 'openapi-document';
 import { type Client, connect, serveApp } from './client.ts';
 import { type Credentials, secretsFor } from './credentials.ts';
 import { testMethods } from './test-methods.ts';

@@ -1,4 +1,4 @@
-import { type Json, type Operation, type SecurityRequirement, securitySchemesOf } from 'spec-first-server';
+import { type Json, type Operation, type SecurityRequirement, securitySchemesOf } from 'openapi-document';
 
 /** A credential for each security scheme, by the scheme's name: a token, an API key, or `user:password` for HTTP Basic. */
 export type Credentials = Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-import { arrayAt, type Json, objectAt, parts } from 'spec-first-server';
+import { arrayAt, type Json, objectAt, parts } from 'openapi-document';
 
 /** A schema with what it references and its `allOf` in one object. Other alternatives stay as they are. */
 export const flatten = (root: Json, schema: unknown): Json =>

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type Json, patternOf } from 'spec-first-server';
+import { type Json, patternOf } from 'openapi-document';
 
 /** Which characters a string may have: any that Unicode defines, or letters, digits, `_` and `-` for values in headers. */
 export type Characters = 'any' | 'plain';

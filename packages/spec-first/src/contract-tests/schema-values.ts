@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { generateSync } from 'json-schema-faker';
-import { arrayAt, isObject, type Json, objectAt } from 'spec-first-server';
+import { arrayAt, isObject, type Json, objectAt } from 'openapi-document';
 import { flatten, mergeSchemas } from './merge-schemas.ts';
 import { type Characters, integersOf, numbersOf, stringsOf } from './scalar-values.ts';
 

@@ -8,7 +8,7 @@ import {
   objectAt,
   type Parameter,
   valueAt,
-} from 'spec-first-server';
+} from 'openapi-document';
 import { recordOf, validValues } from './schema-values.ts';
 import type { Context, RequestBody, Values } from './values.ts';
 import { isWritable } from './write-body.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { follow, Inexact, isObject, type Json, objectAt, patternOf, stringifyJson } from 'spec-first-server';
+import { follow, Inexact, isObject, type Json, objectAt, patternOf, stringifyJson } from 'openapi-document';
 
 /** Which way a value goes: members that are `readOnly` or `writeOnly` go one way only. */
 export type Direction = 'request' | 'response';

@@ -1,4 +1,4 @@
-import type { Json, MediaType, Operation } from 'spec-first-server';
+import type { Json, MediaType, Operation } from 'openapi-document';
 import type { Secret } from './credentials.ts';
 import type { Checks } from './validator.ts';
 

@@ -1,4 +1,4 @@
-import { isObject, type MediaType, type Parameter, stringifyJson, writeQuery } from 'spec-first-server';
+import { isObject, type MediaType, type Parameter, stringifyJson, writeQuery } from 'openapi-document';
 import type { RequestBody } from './values.ts';
 
 interface Written {

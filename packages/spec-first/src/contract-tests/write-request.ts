@@ -1,4 +1,4 @@
-import { type Operation, type Parameter, writeQuery, writeText } from 'spec-first-server';
+import { type Operation, type Parameter, writeQuery, writeText } from 'openapi-document';
 import type { Secret } from './credentials.ts';
 import type { RequestBody, Values } from './values.ts';
 import { writeBody } from './write-body.ts';

@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Json, objectAt } from './document.ts';
+import { type Json, objectAt } from '../document/document.ts';
 
 type Report = (pointer: string, message: string) => void;
 

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import type { Json } from './document.ts';
+import type { Json } from '../document/document.ts';
 
 const ANNOTATION = /^(title|description|examples?|deprecated|externalDocs|discriminator|\$id)$/;
 

@@ -1,8 +1,8 @@
+import type { Checked, Document } from '../document/document.ts';
+import type { Operation } from '../document/operations.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStructure } from './check-structure.ts';
-import type { Checked, Document } from './document.ts';
-import type { Operation } from './operations.ts';
 
 /**
  * Checks that a document can be served: its structure is that of OpenAPI 3.1, its schemas are JSON Schema 2020-12, and

@@ -1,9 +1,9 @@
+import { arrayAt, type Checked, type Finding, type Json, objectAt, token } from '../document/document.ts';
+import type { MediaType } from '../document/media-types.ts';
+import { type Operation, pathItemOf } from '../document/operations.ts';
+import { parameterNames, pathShape } from '../document/path-template.ts';
+import { basePathsOf, checkServers } from '../document/servers.ts';
 import { checkSecurity } from './check-security.ts';
-import { arrayAt, type Checked, type Finding, type Json, objectAt, token } from './document.ts';
-import type { MediaType } from './media-types.ts';
-import { type Operation, pathItemOf } from './operations.ts';
-import { parameterNames, pathShape } from './path-template.ts';
-import { basePathsOf, checkServers } from './servers.ts';
 
 /** Checks that operations have distinct names and URLs, and says what of them is not served or not checked. */
 export function checkOperations(root: Json, operations: readonly Operation[]): Checked {

@@ -1,11 +1,11 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
+import { unionOf } from '../document/discriminator.ts';
+import { arrayAt, type Checked, type Finding, isObject, type Json, objectAt, token } from '../document/document.ts';
+import { knownFormat } from '../document/formats.ts';
+import type { Operation } from '../document/operations.ts';
+import { eachSchema, parts, typesOf } from '../document/schema.ts';
 import { defaultFits } from './check-defaults.ts';
 import { checkPatterns } from './check-patterns.ts';
-import { unionOf } from './discriminator.ts';
-import { arrayAt, type Checked, type Finding, isObject, type Json, objectAt, token } from './document.ts';
-import { knownFormat } from './formats.ts';
-import type { Operation } from './operations.ts';
-import { eachSchema, parts, typesOf } from './schema.ts';
 
 type Report = (pointer: string, message: string) => void;
 

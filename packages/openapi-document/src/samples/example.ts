@@ -1,7 +1,7 @@
 import { arrayAt, type Document, follow, isObject, type Json, objectAt, valueAt } from '../document/document.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
-import { writeQuery, writeText } from './write-parameter.ts';
+import { writeQuery, writeText } from '../parameters/write-parameter.ts';
 
 /** Stands in an example for a token. */
 export const TOKEN_PLACE = '<TOKEN>';

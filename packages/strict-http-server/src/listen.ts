@@ -2,11 +2,10 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import { HttpError } from '../response/http-error.ts';
-import { type ErrorBody, PROBLEM_DETAILS, type Problem } from '../response/problem.ts';
 import { Connection } from './connection.ts';
 import { Gate } from './gate.ts';
 import { LIMITS, type Limits } from './limits.ts';
+import { CutOff, PROBLEM_DETAILS, type Problem, type ProblemBody } from './problem.ts';
 import { answerProblem, answerRejected, type OnRejected } from './rejected.ts';
 import { faultOf } from './request-faults.ts';
 
@@ -21,7 +20,7 @@ export interface ListenOptions {
   readonly limits?: Partial<Limits>;
   readonly onRejected?: OnRejected;
   /** By default problem details. */
-  readonly errorBody?: ErrorBody | undefined;
+  readonly errorBody?: ProblemBody | undefined;
   /** Resolves when all connections so far have come, where another process accepts them for this one. */
   readonly allAccepted?: (() => Promise<void>) | undefined;
 }
@@ -111,7 +110,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     connections.set(socket, new Connection(socket, limits.lingerTimeout));
     socket.once('close', () => connections.delete(socket));
   });
-  // With this listener the body is asked for only once it is wanted: see body.ts.
+  // With this listener Node leaves it to the app to ask for the body.
   server.on('checkContinue', accept);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
     accept(request, response, { status: 417, message: 'the only expectation that can be met is 100-continue' }),
@@ -151,8 +150,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       );
       const end = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
-        const cutOff = new HttpError(503, 'the service stopped before the request was answered');
-        for (const socket of connections.keys()) socket.destroy(cutOff);
+        for (const socket of connections.keys()) socket.destroy(new CutOff());
       }, limits.stopTimeout);
       await closed;
       clearTimeout(idle);

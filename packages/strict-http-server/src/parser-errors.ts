@@ -1,4 +1,4 @@
-import type { Problem } from '../response/problem.ts';
+import type { Problem } from './problem.ts';
 
 /** Node's codes for bytes that are no request, in words (RFC 9112). */
 const PARSER_ERRORS: Readonly<Record<string, string>> = {

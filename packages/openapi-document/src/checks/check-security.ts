@@ -1,5 +1,5 @@
-import { type Finding, type Json, objectAt, token } from './document.ts';
-import { type Operation, securitySchemesOf } from './operations.ts';
+import { type Finding, type Json, objectAt, token } from '../document/document.ts';
+import { type Operation, securitySchemesOf } from '../document/operations.ts';
 
 /** Checks that the security schemes of operations are declared. */
 export function checkSecurity(root: Json, operations: readonly Operation[]): Finding[] {

@@ -1,9 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorBody, Problem } from '../response/problem.ts';
 import type { Connection } from './connection.ts';
 import type { Limits } from './limits.ts';
 import { parserError } from './parser-errors.ts';
+import type { Problem, ProblemBody } from './problem.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
@@ -17,7 +17,7 @@ export type OnRejected = (why: Problem, response?: ServerResponse) => void;
 /** How rejected requests are answered. */
 interface RejectedOptions {
   readonly limits: Limits;
-  readonly errorBody: ErrorBody;
+  readonly errorBody: ProblemBody;
   readonly onRejected: OnRejected;
 }
 
@@ -63,14 +63,14 @@ export function answerRejected(
 }
 
 /** Answers a request with a problem, and closes the connection then. */
-export function answerProblem(response: ServerResponse, problem: Problem, { make, mediaType }: ErrorBody): void {
+export function answerProblem(response: ServerResponse, problem: Problem, { make, mediaType }: ProblemBody): void {
   const text = JSON.stringify(make(problem));
   const headers = { 'Content-Type': mediaType, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
   response.writeHead(problem.status, headers).end(text);
 }
 
 /** A whole HTTP response, for a connection that has no other way to answer. */
-function rawResponse(problem: Problem, { make, mediaType }: ErrorBody, allow: string | undefined): string {
+function rawResponse(problem: Problem, { make, mediaType }: ProblemBody, allow: string | undefined): string {
   const text = JSON.stringify(make(problem));
   return [
     `HTTP/1.1 ${problem.status} ${STATUS_CODES[problem.status]}`,

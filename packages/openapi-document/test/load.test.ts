@@ -1,8 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { DocumentError, loadDocument } from 'openapi-document';
 import { echo, serve, withFiles } from '../../../test/support/documents.ts';
-import { DocumentError } from '../src/document/document.ts';
-import { loadDocument } from '../src/document/load.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const OK = "'200': { description: done, content: { application/json: {} } }";

@@ -6,10 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { exampleLine, loadDocument, operationsOf, TOKEN_PLACE } from 'openapi-document';
 import { echo, serve } from '../../../test/support/documents.ts';
-import { loadDocument } from '../src/document/load.ts';
-import { operationsOf } from '../src/document/operations.ts';
-import { exampleLine, TOKEN_PLACE } from '../src/request/example.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-example-'));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
 import { OpenAPISchemaValidator } from 'express-openapi-validator/dist/framework/openapi.schema.validator.js';
-import { arrayAt, type Checked, type Finding, type Json, objectAt, token } from './document.ts';
+import { arrayAt, type Checked, type Finding, type Json, objectAt, token } from '../document/document.ts';
 
 /** An error of Ajv. */
 interface StructureError {

@@ -1,0 +1,53 @@
+export { checkDocument } from './checks/check.ts';
+export { defaultFits } from './checks/check-defaults.ts';
+export { checkVerifiers } from './checks/check-security.ts';
+export { type Union, unionOf } from './document/discriminator.ts';
+export {
+  arrayAt,
+  type Document,
+  DocumentError,
+  type Finding,
+  follow,
+  isObject,
+  type Json,
+  objectAt,
+  token,
+  valueAt,
+} from './document/document.ts';
+export { knownFormat } from './document/formats.ts';
+export { loadDocument } from './document/load.ts';
+export { essenceOf, isFile, kindOf, type MediaType, mediaTypeFor, parametersOfType } from './document/media-types.ts';
+export {
+  type DeclaredResponse,
+  declaredFor,
+  METHODS,
+  type Operation,
+  operationsOf,
+  type Parameter,
+  type SecurityRequirement,
+  securitySchemesOf,
+} from './document/operations.ts';
+export { parameterNames, pathPattern, pathShape, routerPath } from './document/path-template.ts';
+export { describeFindings, positionsOf } from './document/positions.ts';
+export {
+  alternatives,
+  eachSchema,
+  itemSchemas,
+  LIST,
+  MAP,
+  ONE,
+  parts,
+  patternOf,
+  propertySchemas,
+  schemaAt,
+  typesOf,
+} from './document/schema.ts';
+export { basePathsOf } from './document/servers.ts';
+export { Inexact, MAX_DEPTH, nestsTooDeep, parseJson, parseNumber, stringifyJson } from './json/exact.ts';
+export { cookiesOf, pairsOf } from './parameters/pairs.ts';
+export { fromQuery, isDeep, NestsTooDeep, queryNames, takesAnyName } from './parameters/query-styles.ts';
+export { fromText } from './parameters/text-styles.ts';
+export { jsonOr, typed } from './parameters/typed.ts';
+export { writeQuery, writeText } from './parameters/write-parameter.ts';
+export { exampleLine, TOKEN_PLACE } from './samples/example.ts';
+export { type Example, examplesOf } from './samples/examples.ts';
