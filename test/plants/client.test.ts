@@ -31,7 +31,7 @@ test('a failure has a typed error', async () => {
   expect([code, message]).toEqual([401, expect.any(String)]);
 });
 
-test('a body without a required property does not compile, and is refused', async () => {
+test('a body without a required property does not compile, and is rejected', async () => {
   // @ts-expect-error name is required
   const { error } = await client().POST('/plants', { body: { id: 1 } });
   expect(error).toEqual({ error: 400, message: expect.stringContaining('/body/name') });

@@ -207,7 +207,7 @@ test('says which side was lost in mid-copy, and that the same command goes on', 
   expect((await copy(from, to)).code).toBe(0);
 });
 
-test('refuses a SQLite file that is damaged, by its name', async () => {
+test('names a SQLite file that is damaged', async () => {
   await fill(sqlite, plants);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0xff, 8192));
@@ -266,7 +266,7 @@ test('says what is wrong at either end, shows no password and makes no file', as
   expect(existsSync(none)).toBe(false);
 });
 
-test('shows how it is used, and refuses what it does not know', async () => {
+test('shows how it is used, and rejects what it does not know', async () => {
   const runs = await Promise.all([copy('--help'), copy('--fast', 'a', 'b'), copy('sqlite:a.db'), copy('a', 'a')]);
   expect(runs).toEqual([
     { code: 0, out: expect.stringMatching(/^Usage: npm run copy-plants -- FROM_URL TO_URL\n/), err: '' },

@@ -60,7 +60,7 @@ function post(agent: Agent, port: number, id: number, content: Plant): Promise<{
 }
 
 /** Resolves to the code of the error that a new connection ends with, or to `undefined` if it is served. */
-const refusal = ({ port }: ServiceProcess): Promise<unknown> =>
+const connectionError = ({ port }: ServiceProcess): Promise<unknown> =>
   fetch(`http://127.0.0.1:${port}/healthz`).then(
     () => undefined,
     (error: unknown) => Object(Object(error).cause).code,
@@ -95,7 +95,7 @@ async function load({ port }: ServiceProcess, ids: Sent): Promise<void> {
   agent.destroy();
 }
 
-/** Proves that every plant in the file was sent, as it is there. @returns their ids */
+/** Checks that every plant in the file was sent, as it is there. @returns their ids */
 function kept({ sent }: Sent): Set<number> {
   const plants = [...plantsIn(path)];
   for (const [id, { name, tag }] of plants) {
@@ -166,7 +166,7 @@ describe('a process that is told to stop', () => {
     );
     await eventually(async () => (await service.waiting()) === 10);
     service.child.kill('SIGTERM');
-    await eventually(async () => (await refusal(service)) === 'ECONNREFUSED');
+    await eventually(async () => (await connectionError(service)) === 'ECONNREFUSED');
     blocker.exec('ROLLBACK');
     blocker.close();
     expect((await Promise.all(answers)).map(({ status }) => status)).toEqual(Array(10).fill(200));
@@ -190,7 +190,7 @@ describe('a process that is told to stop', () => {
     const unanswered = post(new Agent(), service.port, 1, plant(1)).catch((error: unknown) => error);
     await eventually(async () => (await service.waiting()) === 1);
     service.child.kill('SIGTERM');
-    await eventually(async () => (await refusal(service)) === 'ECONNREFUSED');
+    await eventually(async () => (await connectionError(service)) === 'ECONNREFUSED');
     service.child.kill('SIGTERM');
     expect(await service.exit).not.toBe(0);
     expect(await unanswered).toMatchObject({ code: 'ECONNRESET' });

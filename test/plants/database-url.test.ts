@@ -27,7 +27,7 @@ test.each([
   expect(backend.place).toBe(place);
 });
 
-describe('the start refuses', () => {
+describe('the start rejects', () => {
   test.each([
     ['a URL of no store', () => 'mysql://me:secret@host/db', /^DATABASE_URL: There is no store for mysql: URLs\. Use /],
     ['what is no URL', () => 'plants.db', /^DATABASE_URL: This is not a database URL\. Use sqlite:/],

@@ -72,9 +72,9 @@ describe('while the store is held up', () => {
     const warm = await flood(10, 20);
     const release = await fillQueue();
 
-    const refused = await flood(100, 5);
-    expect(refused.length).toBe(500);
-    for (const { status, headers, body } of refused) {
+    const rejected = await flood(100, 5);
+    expect(rejected.length).toBe(500);
+    for (const { status, headers, body } of rejected) {
       expect(status).toBe(503);
       expect(headers['retry-after']).toBe('1');
       expect(JSON.parse(body.toString())).toEqual({ error: 503, message: expect.any(String) });

@@ -216,7 +216,7 @@ describe('storing', () => {
     expect(rows).toEqual([{ name: 'no tag', tag: null }, ...names.map((name) => ({ name, tag: name }))]);
   });
 
-  test('refuses U+0000 by the name of the property and stores the others', async () => {
+  test('rejects U+0000 by the name of the property and stores the others', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     const outcomes = await Promise.allSettled([
@@ -231,7 +231,7 @@ describe('storing', () => {
     ]);
   });
 
-  test('refuses only the plant that breaks a rule of the table, not those sent with it', async () => {
+  test('rejects only the plant that breaks a rule of the table, not those sent with it', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     await server.query("ALTER TABLE plants ADD CHECK (name <> 'Nettle')", url);
@@ -436,11 +436,11 @@ describe('starting', () => {
     ['a ? in the password', (url) => url.replace('correct%20horse', '12?s3cret'), /of the form.*%3F/],
     ['a stray % in the password', (url) => url.replace('correct%20horse', 's3cret%'), /right user and password/],
     ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /of the form/],
-  ])('refuses %s, says what would be right and shows no password', async (_, change, message) => {
-    const refused = await open(change(here())).catch((error: unknown) => error);
-    expect(refused).toBeInstanceOf(StoreUnusable);
-    expect(String(refused)).toMatch(message);
-    expect(String(refused)).not.toMatch(/s3cret|correct/);
+  ])('rejects %s, says what would be right and shows no password', async (_, change, message) => {
+    const error = await open(change(here())).catch((error: unknown) => error);
+    expect(error).toBeInstanceOf(StoreUnusable);
+    expect(String(error)).toMatch(message);
+    expect(String(error)).not.toMatch(/s3cret|correct/);
   });
 
   test.each<[string, string, RegExp]>([
@@ -456,7 +456,7 @@ describe('starting', () => {
       /another table plants: it needs \(also integer, id bigint, must integer, name text, tag text\)/,
     ],
     ['an unlogged table', 'CREATE UNLOGGED TABLE plants (id bigint, name text, tag text)', /unlogged.*SET LOGGED/],
-  ])('refuses %s', async (_, statement, message) => {
+  ])('rejects %s', async (_, statement, message) => {
     const url = await server.createSchema();
     await server.query(statement, url);
     const error = await open(url).catch((error: unknown) => error);
@@ -486,13 +486,13 @@ describe('starting', () => {
     await (await open(url)).add({ id: 1n, name: 'Basil' });
   });
 
-  test('refuses a database whose encoding cannot hold every name', async () => {
+  test('rejects a database whose encoding cannot hold every name', async () => {
     await server.query("CREATE DATABASE latin ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0");
     const url = (await server.createSchema()).replace(/postgres\?.*$/, 'latin');
     await expect(open(url)).rejects.toThrow(/encoding LATIN1.*ENCODING 'UTF8'/);
   });
 
-  test('refuses a user who may not make the table', async () => {
+  test('rejects a user who may not make the table', async () => {
     const url = await server.createDatabase();
     await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
     await expect(open(url.replace(/\/\/.*@/, '//guest:p@'))).rejects.toThrow(
@@ -540,38 +540,38 @@ describe('TLS', () => {
     ['trusts whoever answers under require', elsewhere, 'require', undefined],
     ['trusts its authority for any host under verify-ca', elsewhere, 'verify-ca&sslrootcert=elsewhere.pem', undefined],
     ['trusts its authority for the host under verify-full', own, 'verify-full&sslrootcert=own.pem', undefined],
-    ['refuses another authority under require', elsewhere, 'require&sslrootcert=own.pem', /sslrootcert=FILE/],
-    ['refuses another authority under verify-ca', elsewhere, 'verify-ca&sslrootcert=own.pem', /sslrootcert=FILE/],
+    ['rejects another authority under require', elsewhere, 'require&sslrootcert=own.pem', /sslrootcert=FILE/],
+    ['rejects another authority under verify-ca', elsewhere, 'verify-ca&sslrootcert=own.pem', /sslrootcert=FILE/],
     [
-      'refuses another host under verify-full',
+      'rejects another host under verify-full',
       elsewhere,
       'verify-full&sslrootcert=elsewhere.pem',
       /not in the cert.*for this host/,
     ],
-    ['refuses an authority that nobody knows under verify-full', own, 'verify-full', /self-signed.*sslrootcert=FILE/],
-    ['refuses an authority that is no certificate', own, 'verify-full&sslrootcert=garbage', /sslrootcert=FILE|sslcert/],
+    ['rejects an authority that nobody knows under verify-full', own, 'verify-full', /self-signed.*sslrootcert=FILE/],
+    ['rejects an authority that is no certificate', own, 'verify-full&sslrootcert=garbage', /sslrootcert=FILE|sslcert/],
     ['shows a certificate of its own', own, 'require&sslcert=own.pem&sslkey=own.key', undefined],
     [
-      "refuses a certificate with another one's key",
+      "rejects a certificate with another one's key",
       own,
       'require&sslcert=own.pem&sslkey=elsewhere.key',
       /sslcert and sslkey.*its own key/,
     ],
     [
-      'refuses a certificate that is none',
+      'rejects a certificate that is none',
       own,
       'require&sslcert=garbage&sslkey=own.key',
       /sslcert and sslkey.*its own key/,
     ],
-    ['refuses a key that is none', own, 'require&sslcert=own.pem&sslkey=garbage', /sslcert and sslkey.*its own key/],
-  ])('%s', async (_, certificate, parameters, refused) => {
+    ['rejects a key that is none', own, 'require&sslcert=own.pem&sslkey=garbage', /sslcert and sslkey.*its own key/],
+  ])('%s', async (_, certificate, parameters, rejected) => {
     const port = await tlsProxy(certificate);
     const mode = parameters.replaceAll(/(rootcert|cert|key)=/g, `$&${encodeURIComponent(folder)}/`);
     const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=${mode}`;
-    if (refused) {
+    if (rejected) {
       const error = await open(url).catch((error: unknown) => error);
       expect(error).toBeInstanceOf(StoreUnusable);
-      expect(String(error)).toMatch(refused);
+      expect(String(error)).toMatch(rejected);
     } else {
       await (await open(url)).add({ id: 1n, name: 'Basil' });
     }

