@@ -1,0 +1,65 @@
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { type PostgresServer, startPostgres } from '../../../test/support/postgres.ts';
+import { DatabaseUnavailable, DatabaseUnusable, openDatabase, RowRejected } from '../src/index.ts';
+
+const TABLE = "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await startPostgres();
+});
+afterAll(() => server.remove());
+
+const open = (url: string, onBatch?: (rows: number) => void) =>
+  openDatabase<string>({
+    url,
+    name: 'notes',
+    table: TABLE,
+    async setUp(client) {
+      await client.query(TABLE);
+    },
+    async insert(client, texts) {
+      await client.query('INSERT INTO notes (text) SELECT unnest($1::text[])', [texts]);
+    },
+    lengthOf: (text) => text.length,
+    onBatch,
+  });
+
+test('rows that wait share a statement, and other statements run beside them', async () => {
+  const batches: number[] = [];
+  const database = await open(await server.createSchema(), (rows) => batches.push(rows));
+  await Promise.all(Array.from({ length: 600 }, (_, at) => database.add(`note ${at}`)));
+  expect(batches).toEqual([500, 100]);
+  const { rows } = await database.run((client) => client.query('SELECT count(*)::int FROM notes'));
+  expect(rows).toEqual([{ count: 600 }]);
+  await expect(database.run((client) => client.query('SELECT nothing'))).rejects.toThrow(DatabaseUnavailable);
+  await database.close();
+  await expect(database.run(async () => 1)).rejects.toThrow('The database is closed.');
+});
+
+test('a row that breaks a rule of the table is rejected alone', async () => {
+  const database = await open(await server.createSchema());
+  const outcomes = await Promise.allSettled(['a', '', 'b'].map((text) => database.add(text)));
+  expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  expect(outcomes[1]).toHaveProperty('reason', expect.any(RowRejected));
+  expect(outcomes[1]).toHaveProperty('reason.cause.message', expect.stringContaining('notes_text_check'));
+  await database.close();
+});
+
+test('the table is created again if it is gone', async () => {
+  const url = await server.createSchema();
+  const database = await open(url);
+  await server.query('DROP TABLE notes', url);
+  await expect(database.add('lost')).rejects.toThrow(DatabaseUnavailable);
+  await database.add('kept');
+  expect(await server.query('SELECT text FROM notes', url)).toEqual([{ text: 'kept' }]);
+  await database.close();
+});
+
+test('the right to create the table is missing: the message shows the statement', async () => {
+  const url = await server.createDatabase();
+  await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
+  const opening = open(url.replace(/\/\/.*@/, '//guest:p@'));
+  await expect(opening).rejects.toThrow(DatabaseUnusable);
+  await expect(opening).rejects.toThrow(TABLE);
+});
