@@ -144,7 +144,7 @@ describe('without a terminal', () => {
 describe('a start that fails ends with 1 and says on standard error alone', () => {
   const block = (service: ReturnType<typeof launch>) =>
     service.exit.then((code) => ({ code, stdout: service.stdout(), stderr: service.stderr() }));
-  const refused = (message: string) => ({
+  const startError = (message: string) => ({
     code: 1,
     stdout: '',
     stderr: `The service cannot start.\n\n  ${message}\n`,
@@ -152,7 +152,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 
   test('which variable is wrong', async () => {
     expect(await block(launch({ PORT: '99999' }))).toEqual(
-      refused('PORT is "99999", but must be an integer from 0 to 65535'),
+      startError('PORT is "99999", but must be an integer from 0 to 65535'),
     );
   });
 
@@ -160,25 +160,27 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     const cwd = mkdtempSync(join(folder, 'wrong-'));
     writeFileSync(join(cwd, '.env'), 'PORT=4000\nMAX_WAITING=many\n');
     expect(await block(launch({}, { cwd }))).toEqual(
-      refused('MAX_WAITING in .env is "many", but must be an integer from 1 to 1000000'),
+      startError('MAX_WAITING in .env is "many", but must be an integer from 1 to 1000000'),
     );
   });
 
   test('that several workers cannot share a database in memory', async () => {
     expect(await block(launch({ WORKERS: '2', DATABASE_URL: 'SQLite::memory:' }))).toEqual(
-      refused('WORKERS is 2, but must be 1 with DATABASE_URL=sqlite::memory:, which each process has for itself'),
+      startError('WORKERS is 2, but must be 1 with DATABASE_URL=sqlite::memory:, which each process has for itself'),
     );
   });
 
   test('that production needs credentials', async () => {
     expect(await block(launch({ NODE_ENV: 'production', ACCESS_TOKENS: '' }))).toEqual(
-      refused('ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL'),
+      startError(
+        'ACCESS_TOKENS is not set, but with NODE_ENV=production it must be, or ACCESS_TOKENS_FILE or JWKS_URL',
+      ),
     );
   });
 
   test.each(['warn', 'silent'])('that LOG_LEVEL=%s would hide the token of this run', async (level) => {
     expect(await block(launch({ LOG_LEVEL: level }))).toEqual(
-      refused(
+      startError(
         `ACCESS_TOKENS is not set, but with LOG_LEVEL=${level} it must be: the token that is made for this run would be shown to no one`,
       ),
     );
@@ -187,7 +189,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
   test('that a file .env cannot be read', async () => {
     const cwd = mkdtempSync(join(folder, 'unreadable-'));
     mkdirSync(join(cwd, '.env'));
-    expect(await block(launch({}, { cwd }))).toEqual(refused('.env cannot be read (EISDIR)'));
+    expect(await block(launch({}, { cwd }))).toEqual(startError('.env cannot be read (EISDIR)'));
   });
 
   test('where the document is wrong, each place on a line', async () => {
@@ -222,12 +224,14 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 
   test('which flag is unknown', async () => {
     expect(await block(launch({}, { args: ['--prot=1'] }))).toEqual(
-      refused("Unknown option '--prot': --help shows all"),
+      startError("Unknown option '--prot': --help shows all"),
     );
     expect(await block(launch({}, { args: ['--metrics-port', '8080'] }))).toEqual(
-      refused("Unknown option '--metrics-port': set METRICS_PORT, as in METRICS_PORT=… npm start"),
+      startError("Unknown option '--metrics-port': set METRICS_PORT, as in METRICS_PORT=… npm start"),
     );
-    expect(await block(launch({}, { args: ['now'] }))).toEqual(refused("Unexpected argument 'now': --help shows all"));
+    expect(await block(launch({}, { args: ['now'] }))).toEqual(
+      startError("Unexpected argument 'now': --help shows all"),
+    );
   });
 
   describe('whose port is taken', () => {
@@ -242,10 +246,10 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 
     test('and which variable sets another', async () => {
       expect(await block(launch({ PORT: String(port) }))).toEqual(
-        refused(`127.0.0.1 port ${port} is taken by another process: stop that one, or set PORT to another port`),
+        startError(`127.0.0.1 port ${port} is taken by another process: stop that one, or set PORT to another port`),
       );
       expect(await block(launch({ METRICS_PORT: String(port) }))).toEqual(
-        refused(
+        startError(
           `127.0.0.1 port ${port} is taken by another process: stop that one, or set METRICS_PORT to another port`,
         ),
       );
@@ -388,7 +392,7 @@ test('a fault that nothing catches is logged, and ends the process with 1', asyn
   expect(service.stderr()).toBe('');
 });
 
-test('the log tells refusals apart, without what they quote', async () => {
+test('the log tells why requests are rejected, without what clients sent', async () => {
   const service = launch({ ACCESS_TOKENS: 'token' });
   const url = await service.url;
   const send = (body: string, query = '') =>
@@ -404,8 +408,8 @@ test('the log tells refusals apart, without what they quote', async () => {
   }
   service.child.kill('SIGTERM');
   await service.exit;
-  const refused = service.lines().filter(({ status }) => status === 400);
-  expect(refused.map(({ reason }) => reason).sort()).toEqual([
+  const rejected = service.lines().filter(({ status }) => status === 400);
+  expect(rejected.map(({ reason }) => reason).sort()).toEqual([
     '/body/name must not hold a lone surrogate, which UTF-8 cannot hold',
     'the body must be JSON',
     'the request is not as the document declares',
@@ -438,7 +442,7 @@ test('what is away is logged with its reason, and without places in the code', a
   expect(service.stdout()).not.toContain('"stack"');
 });
 
-test('SIGHUP reads the file of tokens again: what is gone is refused; a file that is wrong changes nothing', async () => {
+test('SIGHUP reads the file of tokens again: tokens that are gone are rejected; a wrong file changes nothing', async () => {
   const tokens = file('tokens', 'first\nsecond\n');
   const service = launch({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
   const url = await service.url;
