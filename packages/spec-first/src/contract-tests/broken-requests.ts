@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { essenceOf, isObject, type Parameter } from 'openapi-document';
+import { alternatives, essenceOf, isObject, type Parameter } from 'openapi-document';
 import { brokenValues, outOfBounds } from './broken-values.ts';
 import { readings } from './validator.ts';
 import type { Context, Values } from './values.ts';
@@ -56,8 +56,12 @@ type Labelled = readonly [label: string, values: Values];
 /** The requests that differ from a valid one in one place, and break the document there. */
 function brokenFrom(context: Context, values: Values): Labelled[] {
   const { parameters } = context.operation;
+  // Such a parameter may take each name.
   const free = parameters.some(
-    ({ in: where, name, json }) => where === 'query' && !json && isObject(values.query[name]),
+    ({ in: where, json, schema }) =>
+      where === 'query' &&
+      !json &&
+      alternatives(context.root, schema).some(({ type }) => [type].flat().includes('object')),
   );
   const undeclared: Labelled[] = free
     ? []

@@ -92,7 +92,9 @@ export function numbersOf(schema: Json): fc.Arbitrary<number | bigint> {
   const max = Math.min(Number(schema.maximum ?? limit), Number(exclusiveMaximum ?? limit));
   if (typeof multipleOf === 'number' && multipleOf > 0) {
     const [from, to] = [Math.ceil(min / multipleOf), Math.floor(max / multipleOf)];
-    return fc.integer({ min: Math.max(from, -1e6), max: Math.min(to, 1e6) }).map((count) => count * multipleOf);
+    return fc
+      .integer({ min: Math.max(from, -1e6), max: Math.min(to, 1e6) })
+      .map((count) => inDecimals(count * multipleOf));
   }
   const double = fc.double({
     min,
@@ -104,3 +106,6 @@ export function numbersOf(schema: Json): fc.Arbitrary<number | bigint> {
   const whole = fc.integer({ min: Math.ceil(Math.max(min, -1000)), max: Math.floor(Math.min(max, 1000)) });
   return Math.ceil(Math.max(min, -1000)) > Math.floor(Math.min(max, 1000)) ? double : fc.oneof(double, whole);
 }
+
+/** A product without the error of its last digits: 17 × 0.05 is 0.85. */
+const inDecimals = (product: number): number => Number(product.toPrecision(12));

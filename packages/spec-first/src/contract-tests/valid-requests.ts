@@ -64,7 +64,7 @@ function bodiesOf(context: Context, media: MediaType): fc.Arbitrary<RequestBody>
   const check = checks(media.schema, 'request');
   const isValid = (value: unknown) => check(value) === undefined && isWritable(media, value);
   const characters = media.kind === 'json' || media.kind === 'text' ? 'any' : 'plain';
-  const made = isAnyText(media) ? fc.string() : validValues(root, media.schema, characters, isValid);
+  const made = isAnyText(media) ? fc.string({ minLength: 1 }) : validValues(root, media.schema, characters, isValid);
   const shown = bodyExamples(context, media);
   const bodies = made?.map((value): RequestBody => ({ media, value }));
   return shown.length === 0 ? bodies : bodies ? mixed(bodies, shown) : fc.constantFrom(...shown);

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { follow, Inexact, isObject, type Json, objectAt, patternOf, stringifyJson } from 'openapi-document';
+import { follow, Inexact, isObject, type Json, objectAt, parts, patternOf, stringifyJson } from 'openapi-document';
 
 /** Which way a value goes: members that are `readOnly` or `writeOnly` go one way only. */
 export type Direction = 'request' | 'response';
@@ -42,6 +42,7 @@ function createAjv(root: Json, direction: Direction): Ajv2020 {
     strict: false,
     validateSchema: false,
     multipleOfPrecision: 6,
+    ownProperties: true,
     logger: false,
     code: { regExp },
   });
@@ -56,27 +57,39 @@ function createAjv(root: Json, direction: Direction): Ajv2020 {
   return ajv;
 }
 
-/** A copy whose references lead into the document, and whose members of the other direction are not allowed. */
-function directed(root: Json, value: unknown, direction: Direction): unknown {
-  if (Array.isArray(value)) return value.map((item) => directed(root, item, direction));
+/**
+ * A copy whose references lead into the document, and whose members of the other direction are not allowed.
+ *
+ * @param hidden names of such members in a schema that has this one in its `allOf`.
+ */
+function directed(root: Json, value: unknown, direction: Direction, hidden: readonly string[] = []): unknown {
+  if (Array.isArray(value)) return value.map((item) => directed(root, item, direction, hidden));
   if (!isObject(value)) return value;
-  const out: Record<string, unknown> = {};
-  const { properties } = value;
-  for (const [key, item] of Object.entries(value)) {
-    if (key === '$ref' && typeof item === 'string' && item.startsWith('#')) out[key] = DOCUMENT + item;
-    else if (key === 'required' && Array.isArray(item) && isObject(properties)) {
-      out[key] = item.filter((name) => !isOneWay(root, properties[String(name)], direction));
-    } else if (key === 'properties' && isObject(item)) {
-      out[key] = Object.fromEntries(
-        Object.entries(item).map(([name, schema]) => [
-          name,
-          !isOneWay(root, schema, direction) && directed(root, schema, direction),
-        ]),
-      );
-    } else out[key] = directed(root, item, direction);
-  }
-  return out;
+  const own = isSchema(value) ? [...hidden, ...oneWayNames(root, value, direction)] : [];
+  const copy = (key: string, item: unknown): unknown => {
+    if (key === '$ref' && typeof item === 'string' && item.startsWith('#')) return DOCUMENT + item;
+    if (key === 'required' && Array.isArray(item)) return [...new Set(item)].filter((name) => !own.includes(name));
+    if (key === 'properties' && isObject(item)) {
+      const members = Object.entries(item).map(([name, schema]) => [
+        name,
+        !isOneWay(root, schema, direction) && directed(root, schema, direction),
+      ]);
+      return Object.fromEntries(members);
+    }
+    return directed(root, item, direction, key === 'allOf' ? own : []);
+  };
+  // Ajv does not compile an empty list, which no value satisfies.
+  if (Array.isArray(value.enum) && value.enum.length === 0) return false;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(key, item)]));
 }
+
+const isSchema = ({ required, allOf, properties }: Json): boolean =>
+  Array.isArray(required) || Array.isArray(allOf) || isObject(properties);
+
+const oneWayNames = (root: Json, schema: Json, direction: Direction): string[] =>
+  parts(root, schema).flatMap(({ properties }) =>
+    Object.entries(objectAt(properties)).flatMap(([name, member]) => (isOneWay(root, member, direction) ? [name] : [])),
+  );
 
 function isOneWay(root: Json, schema: unknown, direction: Direction): boolean {
   const keyword = direction === 'request' ? 'readOnly' : 'writeOnly';

@@ -21,8 +21,9 @@ export function writeBody({ media, value, raw }: RequestBody): Written {
 /** Whether a value can be written in a media type. */
 export function isWritable({ kind }: MediaType, value: unknown): boolean {
   if (kind === 'json') return true;
-  if (kind !== 'form' && kind !== 'multipart') return !isComposite(value) && value !== null;
-  return isObject(value) && Object.values(value).every((member) => isField(member));
+  // A body without bytes is no body.
+  if (kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
+  return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every((member) => isField(member));
 }
 
 /** A scalar, or a list of scalars. `null` and lists without items have no form of their own. */
