@@ -94,7 +94,7 @@ describe('a project for a document', () => {
   });
 
   test('passes its tests', async () => {
-    expect(await run(library, 'npm', 'test')).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 2$/m) });
+    expect(await run(library, 'npm', 'test')).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 23$/m) });
   });
 
   test('starts with mocks, but not in production', async () => {

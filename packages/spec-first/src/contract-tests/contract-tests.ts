@@ -17,8 +17,8 @@ export interface ContractTestOptions {
   readonly app?: RequestListener | Promise<RequestListener>;
   /** Where the document's paths begin, for a service that runs. A function is called when a test begins. */
   readonly url?: string | (() => string | Promise<string>);
-  /** A credential for each security scheme, by the scheme's name. */
-  readonly credentials?: Credentials;
+  /** A credential for each security scheme, by the scheme's name; or one token for all of them. */
+  readonly credentials?: Credentials | string;
   /** Registers a test: `test` of `node:test` or of Jest. */
   readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
   /** How many requests each operation gets. The variable CONTRACT_RUNS takes precedence. By default 50. */

@@ -15,8 +15,11 @@ export interface Secret {
  *
  * @throws {Error} if some are missing.
  */
-export function secretsFor(root: Json, operation: Operation, credentials: Credentials): Secret[] {
+export function secretsFor(root: Json, operation: Operation, given: Credentials | string): Secret[] {
   const { security } = operation;
+  const schemes = securitySchemesOf(root);
+  const credentials =
+    typeof given === 'string' ? Object.fromEntries(Object.keys(schemes).map((name) => [name, given])) : given;
   const possible = (requirement: SecurityRequirement) =>
     Object.keys(requirement).every((name) => Object.hasOwn(credentials, name));
   const chosen = security.find((item) => Object.keys(item).length > 0 && possible(item)) ?? security.find(possible);
@@ -27,7 +30,7 @@ export function secretsFor(root: Json, operation: Operation, credentials: Creden
       `${operation.id} needs credentials. Pass one of: credentials: { ${names.join(": '…' }, { ")}: '…' }`,
     );
   }
-  return Object.keys(chosen).map((name) => secretOf(securitySchemesOf(root)[name] ?? {}, credentials[name] ?? ''));
+  return Object.keys(chosen).map((name) => secretOf(schemes[name] ?? {}, credentials[name] ?? ''));
 }
 
 /** The same credentials with other values. */
@@ -48,5 +51,6 @@ function secretOf({ type, scheme, in: where, name }: Json, value: string): Secre
     return { in: where === 'query' || where === 'cookie' ? where : 'header', name: String(name), value };
   }
   const basic = String(scheme).toLowerCase() === 'basic';
-  return { in: 'header', name: 'Authorization', value: basic ? `Basic ${btoa(value)}` : `Bearer ${value}` };
+  const pair = value.includes(':') ? value : `user:${value}`;
+  return { in: 'header', name: 'Authorization', value: basic ? `Basic ${btoa(pair)}` : `Bearer ${value}` };
 }

@@ -2,13 +2,14 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { contractTests } from 'spec-first/contract-tests';
 import type { Book } from '../src/books.ts';
 
 const TALE: Book = { isbn: '9780141439600', title: 'A Tale of Two Cities', author: 'Charles Dickens' };
 const MONK: Book = { isbn: '9780199535682', title: 'The Monk', author: 'Matthew Lewis' };
 
 let service: ChildProcess;
-/** Where the service listens. */
+/** Where the document's paths begin. */
 let base: string;
 
 before(async () => {
@@ -63,3 +64,6 @@ test('answers 400 for a book without a title, and names what is wrong', async ()
   assert.equal(status, 400);
   assert.match(body.message, /title/);
 });
+
+// Calls each operation with requests that the document allows and does not allow, and checks each answer.
+await contractTests({ document: '{{document}}', url: () => base, credentials: 'token-of-the-tests', test });

@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
+import { contractTests } from 'spec-first/contract-tests';
 import { errorBody } from '../src/errors.ts';
 
 let service: ChildProcess;
-/** Where the service listens. */
-let origin: string;
+/** Where the document's paths begin. */
+let base: string;
 
 before(async () => {
   const env = { ...process.env, PORT: '0', ACCESS_TOKENS: 'token-of-the-tests', MISSING_OPERATIONS: 'mock' };
@@ -15,7 +16,7 @@ before(async () => {
   for await (const line of createInterface(started.stdout)) {
     const { msg, url } = JSON.parse(line);
     if (msg !== 'listening') continue;
-    origin = new URL(url).origin;
+    base = url;
     started.stdout.resume();
     return;
   }
@@ -25,15 +26,18 @@ before(async () => {
 after(() => service.kill());
 
 test('serves its document', async () => {
-  const response = await fetch(`${origin}/openapi.json`);
+  const response = await fetch(new URL('/openapi.json', base));
   assert.equal(response.status, 200);
   const { openapi } = Object(await response.json());
   assert.match(openapi, /^3\./);
 });
 
 test('answers an unknown path with 404 and the error body of the document', async () => {
-  const response = await fetch(`${origin}/no/such/path`);
+  const response = await fetch(new URL('/no/such/path', base));
   assert.equal(response.status, 404);
   const expected = Object(errorBody.make({ status: 404, message: '' }));
   assert.deepEqual(Object.keys(Object(await response.json())), Object.keys(expected));
 });
+
+// Calls each operation with requests that the document allows and does not allow, and checks each answer.
+await contractTests({ document: '{{document}}', url: () => base, credentials: 'token-of-the-tests', test });
