@@ -42,9 +42,16 @@ export function stringsOf(
 
 function ofCharacters(characters: Characters, lengths: fc.StringConstraints): fc.Arbitrary<string> {
   if (characters === 'any') {
+    const { minLength = 0, maxLength = 0 } = lengths;
     // JSON Schema counts code points. A grapheme may have several of them.
-    const codePoints = { ...lengths, unit: 'binary' } as const;
-    return fc.oneof(fc.string({ ...lengths, unit: 'grapheme-ascii' }), fc.string(codePoints));
+    const graphemes = fc
+      .string({ ...lengths, unit: 'grapheme' })
+      .map((value) => [...value].slice(0, maxLength).join(''));
+    return fc.oneof(
+      { arbitrary: fc.string({ ...lengths, unit: 'grapheme-ascii' }), weight: 3 },
+      { arbitrary: graphemes.filter((value) => [...value].length >= minLength), weight: 2 },
+      { arbitrary: fc.string({ ...lengths, unit: 'binary' }), weight: 1 },
+    );
   }
   const unit = fc.constantFrom(...'abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-');
   return fc.string({ ...lengths, unit });

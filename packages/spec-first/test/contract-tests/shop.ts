@@ -1,5 +1,5 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
-import { parseJson, stringifyJson } from 'spec-first-server';
+import { parseJson, stringifyJson } from 'openapi-document';
 
 /** What a shop can do wrong. */
 export const FAULTS = [
