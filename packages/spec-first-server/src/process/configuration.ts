@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import type { AuthSettings } from '../security/tokens.ts';
 import { ConfigError, type Environment, wrongValue } from './environment.ts';
-import { integer, list, oneOf, optional, readVariables, text, type ValuesOf, type Variables } from './variables.ts';
+import { integer, list, oneOf, optional, readVariables, type ValuesOf, type Variables } from './variables.ts';
 
 /** The server's own variables. The README has the same table. */
 export const SERVER_VARIABLES = {
   PORT: { default: '3000', meaning: 'the port to listen on; 0 takes any free one', parse: integer(0, 65_535) },
-  HOST: { default: '127.0.0.1', meaning: 'the address to listen on; 0.0.0.0 or :: for all', parse: text },
+  HOST: { default: '127.0.0.1', meaning: 'the address to listen on; 0.0.0.0 or :: for all', parse: String },
   ACCESS_TOKENS: {
     default: '',
     meaning:
@@ -14,10 +14,10 @@ export const SERVER_VARIABLES = {
       'but not with NODE_ENV=production or LOG_LEVEL above info',
     parse: list,
   },
-  ACCESS_TOKENS_FILE: { default: '', meaning: 'the same, one a line; SIGHUP reads it again', parse: optional(text) },
+  ACCESS_TOKENS_FILE: { default: '', meaning: 'the same, one a line; SIGHUP reads it again', parse: optional(String) },
   JWKS_URL: { default: '', meaning: 'the keys of signed tokens (RFC 7517)', parse: optional(url) },
-  JWT_ISSUER: { default: '', meaning: 'the issuer that signed tokens must name', parse: optional(text) },
-  JWT_AUDIENCE: { default: '', meaning: 'the audience that signed tokens must name', parse: optional(text) },
+  JWT_ISSUER: { default: '', meaning: 'the issuer that signed tokens must name', parse: optional(String) },
+  JWT_AUDIENCE: { default: '', meaning: 'the audience that signed tokens must name', parse: optional(String) },
   CORS_ORIGINS: { default: '', meaning: 'origins whose pages may call, comma-separated, or *', parse: origins },
   TRUST_PROXY: {
     default: '',
@@ -30,7 +30,7 @@ export const SERVER_VARIABLES = {
     meaning: 'fatal, error, warn, info, debug, trace, silent',
     parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   },
-  OPENAPI_FILE: { default: 'openapi.yaml', meaning: 'the document that is served', parse: text },
+  OPENAPI_FILE: { default: 'openapi.yaml', meaning: 'the document that is served', parse: String },
   MISSING_OPERATIONS: {
     default: 'refuse',
     meaning: 'operations without a handler: refuse to start, answer 501, or mock',
@@ -43,11 +43,7 @@ export const SERVER_VARIABLES = {
     parse: integer(0, 3600),
   },
   WORKERS: { default: '1', meaning: 'processes that share the port', parse: integer(1, 1024) },
-  METRICS_PORT: {
-    default: '',
-    meaning: 'a port for GET /metrics, off without it',
-    parse: optional(integer(0, 65_535)),
-  },
+  METRICS_PORT: { default: '', meaning: 'a port for GET /metrics', parse: optional(integer(0, 65_535)) },
 } satisfies Variables;
 
 /** The values of the server's variables, by their names. */

@@ -47,11 +47,6 @@ export function report(what: Report): Promise<void> {
   });
 }
 
-/** Calls with each order of the supervisor. */
-export function onOrder(obey: (what: Order) => void): void {
-  process.on('message', obey);
-}
-
 /** Resolves when the supervisor has done all that came to it before: it has passed on the connections, for example. */
 export function roundTrip(): Promise<void> {
   return new Promise((resolve) => {

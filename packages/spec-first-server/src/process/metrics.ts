@@ -3,24 +3,8 @@ import { listen } from 'strict-http-server';
 import type { Trace } from '../response/trace.ts';
 import { rejectAddress } from './address.ts';
 
-/** The metrics of this process, in Prometheus's terms. */
-export interface Metrics {
-  /** All of them in Prometheus's text format. */
-  text(): Promise<string>;
-  /** All of them as objects, for {@link Totals}. */
-  values(): Promise<readonly object[]>;
-  /** Counts an answer. `status` is 499 where the client was gone before it. */
-  observe(trace: Trace, status: number, seconds: number): void;
-  /** Counts an answer to a request that the app never got. */
-  onRejected(status: number): void;
-  /** Counts the requests that shared a commit. */
-  onBatch(requests: number): void;
-  /** Measures how many requests wait for the backend. */
-  watch(waiting: () => number): void;
-}
-
-/** Metrics of requests and of the backend, beside those of Node (event-loop delay, memory). */
-export function createMetrics(): Metrics {
+/** The metrics of this process: of requests and of the backend, beside those of Node (event-loop delay, memory). */
+export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -44,15 +28,21 @@ export function createMetrics(): Metrics {
     registers,
   });
   return {
-    text: () => registry.metrics(),
-    values: () => registry.getMetricsAsJSON(),
-    observe({ operationId: operation = '' }, status, seconds) {
+    /** All of them in Prometheus's text format. */
+    text: (): Promise<string> => registry.metrics(),
+    /** All of them as objects, for {@link Totals}. */
+    values: (): Promise<readonly object[]> => registry.getMetricsAsJSON(),
+    /** Counts an answer. `status` is 499 where the client was gone before it. */
+    observe({ operationId: operation = '' }: Trace, status: number, seconds: number): void {
       requests.inc({ operation, status });
       duration.observe({ operation }, seconds);
     },
-    onRejected: (status) => requests.inc({ operation: '', status }),
-    onBatch: (size) => batches.observe(size),
-    watch(waiting) {
+    /** Counts an answer to a request that the app never got. */
+    onRejected: (status: number): void => requests.inc({ operation: '', status }),
+    /** Counts the requests that shared a commit. */
+    onBatch: (size: number): void => batches.observe(size),
+    /** Measures how many requests wait for the backend. */
+    watch(waiting: () => number): void {
       new Gauge({
         name: 'store_waiting',
         help: 'Requests that wait for the store',
@@ -65,32 +55,30 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** The sum of the metrics of several processes. */
-export interface Totals {
-  /** Takes the metrics of a process as they are now. */
-  update(process: number, metrics: readonly object[]): void;
-  /** Retains the counters of a process that has ended. */
-  retain(process: number): void;
-  /** The sum in Prometheus's text format. A delay is averaged. */
-  text(): Promise<string>;
-}
-
 /**
- * Adds up the metrics of processes so that no counter falls while they come and go: the latest metrics of a slow process
- * count, and so do the latest counters of one that has ended. Rates may undercount, never overcount.
+ * The sum of the metrics of several processes. No counter falls while they come and go: the latest metrics of a slow
+ * process count, and so do the latest counters of one that has ended. Rates may undercount, never overcount.
  */
-export function createTotals(): Totals {
-  const latest = new Map<number, readonly object[]>();
-  let ended: readonly object[] = [];
-  return {
-    update: (process, metrics) => void latest.set(process, metrics),
-    retain(process) {
-      const counters = latest.get(process)?.filter(isCounter) ?? [];
-      latest.delete(process);
-      ended = AggregatorRegistry.aggregate([ended, counters]).getMetricsAsArray();
-    },
-    text: () => AggregatorRegistry.aggregate([ended, ...latest.values()]).metrics(),
-  };
+export class Totals {
+  readonly #latest = new Map<number, readonly object[]>();
+  #ended: readonly object[] = [];
+
+  /** Takes the metrics of a process as they are now. */
+  update(process: number, metrics: readonly object[]): void {
+    this.#latest.set(process, metrics);
+  }
+
+  /** Retains the counters of a process that has ended. */
+  retain(process: number): void {
+    const counters = this.#latest.get(process)?.filter(isCounter) ?? [];
+    this.#latest.delete(process);
+    this.#ended = AggregatorRegistry.aggregate([this.#ended, counters]).getMetricsAsArray();
+  }
+
+  /** In Prometheus's text format. A delay is averaged. */
+  text(): Promise<string> {
+    return AggregatorRegistry.aggregate([this.#ended, ...this.#latest.values()]).metrics();
+  }
 }
 
 /** Whether a metric only grows. A gauge ends with its process. */

@@ -8,7 +8,7 @@ import type { Backend, OpenContext } from './backend.ts';
 import { hasCredentials, readConfig } from './configuration.ts';
 import { ConfigError, loadEnvFile } from './environment.ts';
 import { createLog, endProcess } from './log.ts';
-import { onOrder, report } from './messages.ts';
+import { type Order, report } from './messages.ts';
 import type { Service } from './service.ts';
 import { obeySignals, stopper } from './stop.ts';
 import { superviseWorkers } from './supervisor.ts';
@@ -86,19 +86,16 @@ async function run<V extends Variables>({ open, errorBody, verifiers, variables 
   if (cluster.isWorker) return obeySupervisor(service, stop);
 
   const { started } = service;
+  const example = token && started.example && withToken(started.example, token);
   if (onTerminal) process.stdout.write(banner(started, token));
-  else
-    log.info(
-      { ...started, token, example: token && started.example && withToken(started.example, token) },
-      'listening',
-    );
+  else log.info({ ...started, token, example }, 'listening');
   log.flush();
   signals.ready(stop, () => void service.reload());
 }
 
 /** Tells the supervisor that this worker serves, and does what it says. */
 function obeySupervisor(service: Service, stop: (quick: boolean) => void): void {
-  onOrder(async (order) => {
+  process.on('message', async (order: Order) => {
     if (order === 'stop' || order === 'replace') stop(order === 'replace');
     else if (order === 'reload') await service.reload();
     else if (order === 'report') await report({ metrics: (await service.metrics?.()) ?? [] });

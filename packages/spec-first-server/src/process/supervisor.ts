@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { Config } from './configuration.ts';
 import { order, type Report, type Started } from './messages.ts';
@@ -53,7 +54,7 @@ export async function superviseWorkers(
         workers().map(async (worker) => {
           if (serving.has(worker)) order(worker, 'stop');
           else worker.process.kill('SIGKILL');
-          await exitOf(worker);
+          if (!worker.isDead()) await once(worker, 'exit');
         }),
       );
       await metrics?.close();
@@ -107,17 +108,14 @@ export async function superviseWorkers(
 
 const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
 
-const exitOf = (worker: Worker): Promise<void> =>
-  worker.isDead() ? Promise.resolve() : new Promise((resolve) => worker.once('exit', () => resolve()));
-
 /** Serves the sum of the metrics that the workers have reported. */
 async function openMetrics({ HOST, METRICS_PORT }: Config) {
   if (METRICS_PORT === undefined) return undefined;
-  const { createTotals, serveMetrics } = await import('./metrics.ts');
-  const totals = createTotals();
+  const { serveMetrics, Totals } = await import('./metrics.ts');
+  const totals = new Totals();
   cluster.on('message', (worker, report: Report) => {
     if ('metrics' in report && !worker.isDead()) totals.update(worker.id, report.metrics);
   });
   cluster.on('exit', ({ id }) => totals.retain(id));
-  return serveMetrics(HOST, METRICS_PORT, totals.text);
+  return serveMetrics(HOST, METRICS_PORT, () => totals.text());
 }

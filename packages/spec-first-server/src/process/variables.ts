@@ -29,9 +29,6 @@ export function readVariables<V extends Variables>(variables: V, env: Environmen
   return Object.fromEntries(values) as ValuesOf<V>;
 }
 
-/** Parses a text as it is. */
-export const text = (value: string): string => value;
-
 /** Parses an empty text to `undefined`. */
 export const optional =
   <T>(parse: (text: string) => T) =>
