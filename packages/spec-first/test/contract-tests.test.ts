@@ -1,24 +1,6 @@
-import type { RequestListener } from 'node:http';
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { type ContractTestOptions, contractTests } from '../src/contract-tests/contract-tests.ts';
-import { createShop, FAULTS, KEY, type ShopFault } from './contract-tests/shop.ts';
-
-const document = join(import.meta.dirname, 'contract-tests/shop.yaml');
-
-/** Runs the tests of a service and returns the messages of those that fail, by their names. */
-async function failures(app: RequestListener, options: Partial<ContractTestOptions> = {}) {
-  const tests = new Map<string, () => Promise<void>>();
-  const collect = (name: string, body: () => Promise<void>) => tests.set(name, body);
-  await contractTests({ document, app, credentials: { key: KEY }, test: collect, ...options });
-  const failed: Record<string, string> = {};
-  for (const [name, body] of tests) {
-    await body().catch((error: unknown) => {
-      failed[name] = error instanceof Error ? error.message : String(error);
-    });
-  }
-  return failed;
-}
+import { failures } from './contract-tests/failures.ts';
+import { createShop, FAULTS, type ShopFault } from './contract-tests/shop.ts';
 
 /** The test that finds each fault, and what its message says. */
 const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
@@ -49,11 +31,11 @@ const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
 
 describe('contract tests', () => {
   test('pass on a service that keeps to its document', async () => {
-    expect(await failures(createShop())).toEqual({});
+    expect(await failures({ app: createShop() })).toEqual({});
   });
 
   test.each(FAULTS)('find a service with this fault: %s', async (fault) => {
-    const found = await failures(createShop(fault));
+    const found = await failures({ app: createShop(fault) });
     const [name, message] = EXPECTED[fault];
     const at = Object.keys(found).find((title) => title.startsWith(`${name} `));
     expect(at === undefined ? found : found[at]).toMatch(message);

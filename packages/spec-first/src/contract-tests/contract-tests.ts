@@ -48,8 +48,8 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const document = typeof given === 'string' ? await loadDocument(given) : given;
   const { root } = document;
   const amount = {
-    runs: variable('CONTRACT_RUNS') ?? options.runs ?? 50,
-    seed: variable('CONTRACT_SEED') ?? newSeed(),
+    runs: variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'a number of requests') ?? options.runs ?? 50,
+    seed: variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? newSeed(),
   };
   const timeout = 60_000 + amount.runs * MILLISECONDS_A_REQUEST;
   const operations = inOrder(operationsOf(document));
@@ -111,10 +111,10 @@ function messageOf(operation: Operation, findings: readonly Finding[], { seed }:
 }
 
 /** The number in an environment variable. @throws {RangeError} if it holds something else. */
-function variable(name: string): number | undefined {
+function variable(name: string, form: RegExp, expected: string): number | undefined {
   const text = process.env[name];
   if (text === undefined || text === '') return undefined;
-  if (!/^-?\d{1,10}$/.test(text)) throw new RangeError(`${name} is "${text}", but must be an integer`);
+  if (!form.test(text)) throw new RangeError(`${name} is "${text}", but must be ${expected}`);
   return Number(text);
 }
 
