@@ -134,6 +134,15 @@ describe('without a terminal', () => {
     expect(stripVTControlCharacters(shown)).toMatch(/token {7}[\w-]{43}\n/);
   });
 
+  test('a token of the user stands as $TOKEN in the example', async () => {
+    const shown = await onTerminal({ ACCESS_TOKENS: 'token-of-the-user' }, async () => undefined);
+    const words = stripVTControlCharacters(shown);
+    expect(words).toMatch(
+      /Try it:\n\n {2}curl http:\/\/127\.0\.0\.1:\d+\/plants -H "Authorization: Bearer \$TOKEN" -H /,
+    );
+    expect(words).not.toContain('token-of-the-user');
+  });
+
   test('NO_COLOR takes the colours away', async () => {
     const shown = await onTerminal({ NO_COLOR: '1' }, async () => undefined);
     expect(shown).toContain('listening');
@@ -162,6 +171,30 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     expect(await block(launch({}, { cwd }))).toEqual(
       startError('MAX_WAITING in .env is "many", but must be an integer from 1 to 1000000'),
     );
+  });
+
+  test.each([
+    ['DATABASE_URL=mysql://localhost', /^DATABASE_URL in \.env: There is no store for mysql: URLs/],
+    ['ACCESS_TOKENS=not a token', /^ACCESS_TOKENS in \.env: entry 1 is neither a token/],
+  ])('that %s is in the file .env, also from a worker', async (line, message) => {
+    const cwd = mkdtempSync(join(folder, 'wrong-'));
+    const [name = ''] = line.split('=');
+    writeFileSync(join(cwd, '.env'), `${line}\n`);
+    for (const WORKERS of ['1', '2']) {
+      const env = { OPENAPI_FILE: join(PROJECT, 'openapi.yaml'), PORT: '0', ACCESS_TOKENS: 'token', WORKERS };
+      const given = Object.entries({ ...env, PATH: process.env.PATH }).filter(([key]) => key !== name);
+      const { stderr } = await block(launch({}, { cwd, env: Object.fromEntries(given) }));
+      expect(stderr.split('\n')[2]?.trim()).toMatch(message);
+    }
+  });
+
+  test('that Node is too old', async () => {
+    const older = 'Object.defineProperty(process.versions, "node", { value: "22.18.0" })';
+    const { code, stderr } = await block(launch({}, { flags: ['--import', `data:text/javascript,${older}`] }));
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/^ {2}It needs Node 24 or newer, but runs on v[\d.]+: use npm start$/m),
+    });
   });
 
   test('that several workers cannot share a database in memory', async () => {
@@ -225,6 +258,9 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
   test('which flag is unknown', async () => {
     expect(await block(launch({}, { args: ['--prot=1'] }))).toEqual(
       startError("Unknown option '--prot': --help shows all"),
+    );
+    expect(await block(launch({}, { args: ['--port', '8080'] }))).toEqual(
+      refused("Unknown option '--port': set PORT, as in PORT=… npm start"),
     );
     expect(await block(launch({}, { args: ['--metrics-port', '8080'] }))).toEqual(
       startError("Unknown option '--metrics-port': set METRICS_PORT, as in METRICS_PORT=… npm start"),

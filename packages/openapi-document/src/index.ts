@@ -49,5 +49,5 @@ export { fromQuery, isDeep, NestsTooDeep, queryNames, takesAnyName } from './par
 export { fromText } from './parameters/text-styles.ts';
 export { jsonOr, typed } from './parameters/typed.ts';
 export { writeQuery, writeText } from './parameters/write-parameter.ts';
-export { exampleLine, TOKEN_PLACE } from './samples/example.ts';
+export { exampleLine, TOKEN_PLACE, withToken } from './samples/example.ts';
 export { type Example, examplesOf } from './samples/examples.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { exampleLine, loadDocument, operationsOf, TOKEN_PLACE } from 'openapi-document';
+import { exampleLine, loadDocument, operationsOf, TOKEN_PLACE, withToken } from 'openapi-document';
 import { echo, serve } from '../../../test/support/documents.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-example-'));
@@ -101,8 +101,19 @@ test('the token stands where the document has its API keys', async () => {
   ]);
 });
 
-test('there is no line if no operation needs a token', async () => {
-  expect(await argumentsFor({ '/things': { get: { operationId: 'getThings', responses } } })).toBeUndefined();
+test('the line is for the first operation if none needs a token', async () => {
+  const operation = (operationId: string) => ({ get: { operationId, responses } });
+  expect(await argumentsFor({ '/things': operation('getThings'), '/others': operation('getOthers') })).toEqual([
+    'http://127.0.0.1:3000/api/things',
+  ]);
+});
+
+test('a shell puts the variable TOKEN in the place of the token, beside any other character', async () => {
+  const line = `curl -H 'Authorization: Bearer ${TOKEN_PLACE}' -b '$a"\`=${TOKEN_PLACE}' -d '{"a":"$b"}'`;
+  const shell = `TOKEN='a b'; ${withToken(line, undefined).replace(/^curl/, "printf '%s\\n'")}`;
+  const { stdout } = spawnSync('sh', ['-c', shell], { encoding: 'utf8' });
+  expect(stdout.split('\n')).toEqual(['-H', 'Authorization: Bearer a b', '-b', '$a"`=a b', '-d', '{"a":"$b"}', '']);
+  expect(withToken(line, 'secret')).toBe(line.replaceAll(TOKEN_PLACE, 'secret'));
 });
 
 describe('the server reads the example back from the line:', () => {

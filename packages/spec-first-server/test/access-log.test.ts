@@ -59,6 +59,15 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
 }
 
 describe('the line of a request', () => {
+  test('has no unknown path, which may hold a secret, unless all paths are logged', async () => {
+    for (const logAllPaths of [false, true]) {
+      const { get, lines } = await start({}, { logAllPaths });
+      expect(await get('/nowhere?key=secret')).toMatchObject({ status: 404 });
+      await eventually(() => lines.length === 1);
+      expect(lines[0]?.path).toBe(logAllPaths ? '/nowhere' : undefined);
+    }
+  });
+
   test('tells who asked for what, what came of it and how long it took', async () => {
     const { get, lines, observed } = await start();
     expect(await get('/quick')).toMatchObject({ status: 204 });

@@ -51,6 +51,12 @@ describe('a mock', () => {
     expect(body).toMatchObject({ error: 404 });
   });
 
+  test('is marked in the log, where a failure of the document is no error', async () => {
+    const { client, lines } = await mocking("{ '200': { description: it }, '503': { description: down } }");
+    await client.get('/a').set('Prefer', 'code=503').expect(503);
+    expect(lines).toEqual([expect.objectContaining({ level: 30, msg: 'answered', status: 503, mocked: true })]);
+  });
+
   test('has the headers that must be there, by their examples', async () => {
     const headers = 'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
     await (await mocked(`{ '204': { description: it, ${headers} } }`)).get('/a').expect(204).expect('X-Next', 'abc');

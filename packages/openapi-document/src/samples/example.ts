@@ -7,11 +7,11 @@ import { writeQuery, writeText } from '../parameters/write-parameter.ts';
 export const TOKEN_PLACE = '<TOKEN>';
 
 /**
- * A curl command for the first operation of the document that needs a token, with {@link TOKEN_PLACE} in its place. Values
- * are the examples of the document, or generated from its schemas.
+ * A curl command for the first operation of the document that needs a token, with {@link TOKEN_PLACE} in its place; for the
+ * first operation if none needs one. Values are the examples of the document, or generated from its schemas.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
- * @returns `undefined` if no operation needs a token.
+ * @returns `undefined` if no operation can be called with a body of JSON or without one.
  */
 export async function exampleLine(
   { root }: Document,
@@ -19,11 +19,10 @@ export async function exampleLine(
   url: string,
 ): Promise<string | undefined> {
   const schemes = securitySchemesOf(root);
-  const operation = operations.find(
-    ({ security, requestBody }) =>
-      Object.keys(security[0] ?? {}).length > 0 &&
-      (requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json')),
+  const callable = operations.filter(
+    ({ requestBody }) => requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json'),
   );
+  const operation = callable.find(({ security }) => Object.keys(security[0] ?? {}).length > 0) ?? callable[0];
   if (operation === undefined) return undefined;
 
   const query: string[] = [];
@@ -57,6 +56,12 @@ export async function exampleLine(
     ...(cookies.length > 0 ? ['-b', quoted(cookies.join('; '))] : []),
     ...(media === undefined ? [] : ['-d', quoted(JSON.stringify(await mediaExample(root, media)))]),
   ].join(' ');
+}
+
+/** An example with the token in its place; without one, with the shell's variable `TOKEN`. */
+export function withToken(example: string, token: string | undefined): string {
+  if (token !== undefined) return example.replaceAll(TOKEN_PLACE, token);
+  return example.replace(/'([^'"$`\\]*)<TOKEN>([^'"$`\\]*)'/g, '"$1$TOKEN$2"').replaceAll(TOKEN_PLACE, `'"$TOKEN"'`);
 }
 
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */

@@ -160,6 +160,8 @@ export interface AnyRequest {
 export interface AnyReply {
   readonly status: number;
   readonly reason?: string | undefined;
+  /** Whether no handler made it, but the document. */
+  readonly mocked?: true | undefined;
   readonly contentType?: string | undefined;
   readonly headers?: Readonly<Record<string, unknown>> | undefined;
   readonly body?: unknown;

@@ -17,8 +17,8 @@ let requests = 0;
 
 /** What the access log is told of an app. */
 export interface AccessLogOptions {
-  /** Paths of the app itself. Only these are logged: any other path may hold a secret. */
-  readonly paths: ReadonlySet<string>;
+  /** Paths of the app itself. Only these are logged by default: any other path may hold a secret. */
+  readonly paths: ReadonlySet<string> | 'all';
   /** Whether `request.ip` knows of proxies. */
   readonly behindProxy: boolean;
   /** Called with each answer and its duration, for metrics. */
@@ -41,7 +41,7 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
     const durationMs = Math.round((performance.now() - trace.started) * 1000) / 1000;
     const status = this.headersSent ? statusCode : (cutOff?.status ?? 499);
     observe?.(trace, status, durationMs / 1000);
-    const known = operationId === undefined && (status < 400 || paths.has(request.path));
+    const known = operationId === undefined && (status < 400 || paths === 'all' || paths.has(request.path));
     // The log leaves out what is undefined.
     const entry = {
       requestId: trace.id,
@@ -52,11 +52,12 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
       status,
       durationMs,
       subject: trace.subject,
+      mocked: trace.mocked,
       reason: failure === undefined ? trace.reason : failure.cause === undefined ? failure.reason : undefined,
       err: failure?.cause,
       cutOff: this.writableFinished ? undefined : true,
     };
-    if (status >= 500 && failure?.wanted !== true) log.error(entry, 'failed');
+    if (status >= 500 && failure?.wanted !== true && trace.mocked !== true) log.error(entry, 'failed');
     else log.info(entry, 'answered');
   }
 
@@ -69,6 +70,7 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
       started: performance.now(),
       operationId: undefined,
       subject: undefined,
+      mocked: undefined,
       reason: undefined,
       failure: undefined,
     });

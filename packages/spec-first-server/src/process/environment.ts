@@ -9,7 +9,7 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The variables that {@link loadEnvFile} has set. */
+/** The variables whose values are those of the file `.env`. */
 const fromFile = new Set<string>();
 
 /**
@@ -20,9 +20,9 @@ const fromFile = new Set<string>();
  */
 export function loadEnvFile(): void {
   for (const [name, value] of Object.entries(parseEnv(readEnvFile()))) {
-    if (process.env[name] !== undefined) continue;
-    process.env[name] = value;
-    fromFile.add(name);
+    process.env[name] ??= value;
+    // A parent process may have set it from the same file.
+    if (process.env[name] === value) fromFile.add(name);
   }
 }
 
@@ -41,6 +41,9 @@ function readEnvFile(): string {
 export function wrongValue(name: string, value: string, right: string, cause?: unknown): ConfigError {
   // A value with an @ may hold a password.
   const shown = value.includes('@') ? '(not shown)' : JSON.stringify(value);
-  const place = fromFile.has(name) ? `${name} in .env` : name;
-  return new ConfigError(`${place} is ${shown}, but must be ${right}`, { cause });
+  return new ConfigError(`${name} is ${shown}, but must be ${right}`, { cause });
 }
+
+/** Says in a message that begins with the name of a variable if the variable is set in `.env`. */
+export const namingEnvFile = (message: string): string =>
+  message.replace(/^[A-Z_]+(?=:? (?!in ))/, (name) => (fromFile.has(name) ? `${name} in .env` : name));

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import { withToken } from 'openapi-document';
 import type { ErrorBody } from '../response/problem.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import { randomToken } from '../security/tokens.ts';
@@ -12,7 +13,7 @@ import { type Order, report } from './messages.ts';
 import type { Service } from './service.ts';
 import { obeySignals, stopper } from './stop.ts';
 import { superviseWorkers } from './supervisor.ts';
-import { banner, explain, help, startError, withToken } from './terminal.ts';
+import { banner, explain, help, startError } from './terminal.ts';
 import { readVariables, type ValuesOf, type Variables } from './variables.ts';
 
 /** What a project serves. */
@@ -43,6 +44,9 @@ export interface ServeOptions<V extends Variables> {
 export async function serve<V extends Variables = Record<never, never>>(options: ServeOptions<V>): Promise<void> {
   const args = process.argv.slice(2);
   try {
+    if (Number.parseInt(process.versions.node, 10) < 24) {
+      throw new ConfigError(`It needs Node 24 or newer, but runs on ${process.version}: use npm start`);
+    }
     const { values } = parseArgs({
       args,
       options: { help: { type: 'boolean', short: 'h' }, stack: { type: 'boolean' } },

@@ -69,6 +69,7 @@ export async function startService(
     handlers,
     authenticator,
     log,
+    logAllPaths: process.env.NODE_ENV === 'development',
     bodyLimit: config.BODY_LIMIT,
     missing: config.MISSING_OPERATIONS,
     docs: config.DOCS === 'on',

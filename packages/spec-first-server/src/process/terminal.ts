@@ -1,6 +1,7 @@
 import { styleText } from 'node:util';
-import { TOKEN_PLACE } from 'openapi-document';
+import { withToken } from 'openapi-document';
 import { SERVER_VARIABLES } from './configuration.ts';
+import { namingEnvFile } from './environment.ts';
 import type { Started } from './messages.ts';
 import type { Variable, Variables } from './variables.ts';
 
@@ -20,13 +21,10 @@ export function banner({ url, store, docs, metrics, operations, missing, example
   );
   if (token !== undefined) {
     lines.push('', 'The token was made for this run; set ACCESS_TOKENS to one that stays.');
-    if (example !== undefined) lines.push('Try it:', '', withToken(example, token));
   }
+  if (example !== undefined) lines.push('', 'Try it:', '', withToken(example, token));
   return `\n${lines.map((text) => (text === '' ? '' : `  ${text}`)).join('\n')}\n\n`;
 }
-
-/** An example with the token in its place, to be pasted into a shell. */
-export const withToken = (example: string, token: string): string => example.replaceAll(TOKEN_PLACE, token);
 
 /** The text of `--help`. @param own the project's own variables */
 export function help(own: Variables): string {
@@ -61,7 +59,7 @@ export function explain(error: unknown, stack: boolean): string {
   if (code.startsWith('ERR_PARSE_ARGS')) return explainFlag(error.message);
   if (isFaultOfCode(error, code))
     return error.stack?.replace(/\n\s+at [^\n]*\bnode:internal[^\n]*/g, '') ?? error.message;
-  return error.message;
+  return namingEnvFile(error.message);
 }
 
 /** Node's message for a wrong flag. Many tools have a flag where this service has a variable. */

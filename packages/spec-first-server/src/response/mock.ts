@@ -39,7 +39,7 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
       media === undefined ? [{ value: undefined }] : bodies(status, declared, media, preferred.get('example'));
     const body = firstFitting(shown, wrong, (value) => checkReply(operation, validator, reply(value)));
     const reason = wrong.length > 0 ? `examples that do not fit: ${wrong.join('; ')}` : undefined;
-    return { ...reply(body), reason };
+    return { ...reply(body), reason, mocked: true };
   };
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */

@@ -9,6 +9,8 @@ export interface Trace {
   readonly started: number;
   operationId: string | undefined;
   subject: string | undefined;
+  /** Whether the answer is a mock. */
+  mocked: true | undefined;
   /** Why a handler answered as it did. */
   reason: string | undefined;
   failure: HttpError | undefined;

@@ -31,7 +31,13 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', trustProxy);
-  app.use(accessLog(log, { paths: new Set(OPERATOR_PATHS), behindProxy: trustProxy !== false, observe }));
+  app.use(
+    accessLog(log, {
+      paths: options.logAllPaths === true ? 'all' : new Set(OPERATOR_PATHS),
+      behindProxy: trustProxy !== false,
+      observe,
+    }),
+  );
   app.use(SECURITY_HEADERS);
   if (corsOrigins.length > 0) app.use(crossOrigin(corsOrigins, operations));
   app.use(operationRoutes(route, shared));

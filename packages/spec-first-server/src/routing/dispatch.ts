@@ -53,6 +53,7 @@ export function dispatcher(operation: Operation, shared: Shared): Dispatch {
         new HandlerRequest(request, response, checked.parameters, media?.type, checked.body, caller),
       );
       trace.reason = reply.reason;
+      trace.mocked = reply.mocked;
       await send(response, checkReply(operation, validator, reply));
     } catch (error) {
       await answerFailure(response, error, errorBody, answering);
