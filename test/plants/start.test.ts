@@ -260,7 +260,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
       startError("Unknown option '--prot': --help shows all"),
     );
     expect(await block(launch({}, { args: ['--port', '8080'] }))).toEqual(
-      refused("Unknown option '--port': set PORT, as in PORT=… npm start"),
+      startError("Unknown option '--port': set PORT, as in PORT=… npm start"),
     );
     expect(await block(launch({}, { args: ['--metrics-port', '8080'] }))).toEqual(
       startError("Unknown option '--metrics-port': set METRICS_PORT, as in METRICS_PORT=… npm start"),
