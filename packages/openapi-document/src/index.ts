@@ -29,6 +29,7 @@ export {
 } from './document/operations.ts';
 export { parameterNames, pathPattern, pathShape, routerPath } from './document/path-template.ts';
 export { describeFindings, positionsOf } from './document/positions.ts';
+export { isData } from './document/references.ts';
 export {
   alternatives,
   eachSchema,

@@ -2,6 +2,7 @@ import {
   alternatives,
   arrayAt,
   follow,
+  isData,
   isFile,
   isObject,
   type Json,
@@ -9,6 +10,7 @@ import {
   METHODS,
   type Operation,
   objectAt,
+  token,
 } from 'openapi-document';
 import { FILE } from './schema-types.ts';
 
@@ -35,6 +37,7 @@ export function simplifyDocument(root: Json, operations: readonly Operation[]): 
   const components = objectAt(root.components);
   Reflect.deleteProperty(root, 'webhooks');
   Reflect.deleteProperty(components, 'pathItems');
+  dropReferencesInData(root, '');
   drawIn(root);
   simplifyParameters(root, components);
   drawInHeaders(root, components);
@@ -45,6 +48,18 @@ const values = (value: unknown): unknown[] => Object.values(objectAt(value));
 
 const operationObjects = (root: Json): Json[] =>
   values(root.paths).flatMap((item) => METHODS.map((method) => objectAt(objectAt(item)[method])));
+
+/** Removes examples and other data with a member `$ref`, which openapi-typescript would follow. */
+function dropReferencesInData(value: unknown, at: string): void {
+  for (const [key, item] of Object.entries(value ?? {})) {
+    if (typeof item !== 'object' || item === null) continue;
+    if (!isData(key, item, at)) dropReferencesInData(item, `${at}/${token(key)}`);
+    else if (hasReference(item)) Reflect.deleteProperty(Object(value), key);
+  }
+}
+
+const hasReference = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && ('$ref' in value || Object.values(value).some(hasReference));
 
 /** Replaces references to other places than components by their targets. */
 function drawIn(root: Json): void {

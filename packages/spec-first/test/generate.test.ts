@@ -154,6 +154,29 @@ describe('npm run generate', () => {
     });
   });
 
+  test('reads no reference in an example', () => {
+    const content = `application/json:
+              schema: { type: object, properties: { example: { $ref: '#/components/schemas/Named' } } }
+              examples: { one: { value: { $ref: '#/none' } } }`;
+    const text = `${HEAD}paths:
+  /plants/:
+    get:
+      operationId: list
+      responses:
+        '200':
+          description: It.
+          content:
+            ${content}
+components:
+  schemas:
+    Named: { type: string, example: { $ref: '#/nothing' } }
+`;
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      expect(generate(folder)).toMatchObject({ status: 0 });
+      expect(typesIn(folder)).toContain('example?: components["schemas"]["Named"];');
+    });
+  });
+
   test('counts the warnings of the linter, and shows each with --all; webhooks have one notice', () => {
     const text = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }

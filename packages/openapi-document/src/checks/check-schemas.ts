@@ -1,6 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { unionOf } from '../document/discriminator.ts';
-import { arrayAt, type Checked, type Finding, isObject, type Json, objectAt, token } from '../document/document.ts';
+import {
+  arrayAt,
+  type Checked,
+  type Finding,
+  isObject,
+  type Json,
+  objectAt,
+  token,
+  valueAt,
+} from '../document/document.ts';
 import { knownFormat } from '../document/formats.ts';
 import type { Operation } from '../document/operations.ts';
 import { eachSchema, parts, typesOf } from '../document/schema.ts';
@@ -19,6 +28,7 @@ export function checkSchemas(root: Json, operations: readonly Operation[]): Chec
   const seen = new Set<unknown>();
   const formats = new Set<string>();
 
+  checkDialect(root.jsonSchemaDialect, '/jsonSchemaDialect', notice);
   for (const { schema, pointer } of schemasOf(root, operations)) {
     if (schema === undefined || seen.has(schema)) continue;
     seen.add(schema);
@@ -26,7 +36,7 @@ export function checkSchemas(root: Json, operations: readonly Operation[]): Chec
     if (invalid !== undefined) problem(pointer + invalid.pointer, invalid.message);
     else {
       eachSchema(schema, pointer, (inner, at) => {
-        checkKeywords(inner, at, problem, notice);
+        checkKeywords(root, inner, at, problem, notice);
         checkPatterns(inner, at, problem, notice);
         checkEnforced(root, inner, at, notice);
         if (!defaultFits(root, inner))
@@ -80,19 +90,27 @@ const DIALECTS = new Set([
   'https://json-schema.org/draft/2020-12/schema',
 ]);
 
-function checkKeywords(schema: Json, pointer: string, problem: Report, notice: Report): void {
+function checkDialect(dialect: unknown, pointer: string, notice: Report): void {
+  if (dialect !== undefined && !DIALECTS.has(String(dialect)))
+    notice(pointer, `${dialect} is read as JSON Schema 2020-12`);
+}
+
+function checkKeywords(root: Json, schema: Json, pointer: string, problem: Report, notice: Report): void {
   if (schema.$ref === '#') {
     problem(pointer, '$ref: "#" is the whole OpenAPI document: name the schema, as #/components/schemas/…');
   }
-  if (schema.$schema !== undefined && !DIALECTS.has(String(schema.$schema))) {
-    problem(`${pointer}/$schema`, 'must be JSON Schema 2020-12, as all of the document is');
-  }
+  checkDialect(schema.$schema, `${pointer}/$schema`, notice);
   if (schema.$dynamicRef !== undefined) notice(pointer, '$dynamicRef is read as $ref');
   if (schema.$id !== undefined) notice(pointer, '$id is ignored: a $ref is relative to its file');
   if (schema.nullable !== undefined) {
     notice(pointer, 'nullable has no meaning in OpenAPI 3.1: use type: [..., "null"]');
   }
   if (Array.isArray(schema.enum) && schema.enum.length === 0) notice(pointer, 'enum is empty: no value is valid');
+  for (const [value, target] of Object.entries(objectAt(objectAt(schema.discriminator).mapping))) {
+    if (String(target).startsWith('#') && valueAt(root, String(target)) !== undefined) continue;
+    const place = `${pointer}/discriminator/mapping/${token(value)}`;
+    notice(place, `the mapping leads to nothing: ${target}; it is ignored`);
+  }
   const required = arrayAt(schema.required);
   if (new Set(required).size < required.length) notice(`${pointer}/required`, 'required has a name twice');
   for (const keyword of ['contentEncoding', 'contentSchema']) {

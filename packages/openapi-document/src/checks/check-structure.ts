@@ -1,5 +1,5 @@
 import { OpenAPISchemaValidator } from 'express-openapi-validator/dist/framework/openapi.schema.validator.js';
-import { arrayAt, type Checked, type Finding, type Json, objectAt, token } from '../document/document.ts';
+import { arrayAt, type Checked, type Finding, type Json, objectAt, token, valueAt } from '../document/document.ts';
 
 /** An error of Ajv. */
 interface StructureError {
@@ -20,18 +20,13 @@ export function checkStructure(root: Json): Checked {
   const all: readonly StructureError[] = errors ?? [];
   // References are resolved when the document is loaded; some of its valid ones are no URI references.
   const found = all.filter(({ keyword, instancePath = '' }) => keyword !== 'format' || !instancePath.endsWith('/$ref'));
-  const unknown = found.filter((error) => unknownMember(error) !== undefined);
-  const invalid = found.filter((error) => unknownMember(error) === undefined && error.keyword !== 'format');
+  const ignored = found.flatMap((error) => ignoredBy(root, error) ?? []);
+  const invalid = found.filter((error) => ignoredBy(root, error) === undefined && error.keyword !== 'format');
   const precise = invalid.filter(({ keyword = '' }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
   // A branch of `if` or `oneOf` fails as well when only an unknown member or a format is wrong inside it.
   const isInvalid = precise.length > 0 || invalid.length === found.length;
   const problems = (precise.length > 0 ? precise : isInvalid ? invalid : []).slice(0, 10).map(findingOf);
   const formats = found.filter(({ keyword }) => keyword === 'format').map(findingOf);
-  const ignored = unknown.map((error) => {
-    const name = String(unknownMember(error));
-    const message = `${name} is not a member of OpenAPI 3.1 here: it is ignored`;
-    return { pointer: `${error.instancePath ?? ''}/${token(name)}`, message };
-  });
   // A known member with an unknown one inside counts as unknown itself in some branches.
   const innermost = ignored.filter(({ pointer }) => !ignored.some((other) => other.pointer.startsWith(`${pointer}/`)));
   return { problems, notices: [...formats, ...innermost] };
@@ -42,5 +37,13 @@ function findingOf({ instancePath = '', message = '', params }: StructureError):
   return { pointer: instancePath, message: allowed === '' ? message : `${message}: ${allowed}` };
 }
 
-const unknownMember = ({ params }: StructureError): unknown =>
-  objectAt(params).unevaluatedProperty ?? objectAt(params).additionalProperty;
+/** What is served without a member that OpenAPI 3.1 does not have; `undefined` if the error is another one. */
+function ignoredBy(root: Json, { instancePath = '', params }: StructureError): Finding | undefined {
+  const name = objectAt(params).unevaluatedProperty ?? objectAt(params).additionalProperty;
+  if (name !== undefined) {
+    const message = `${name} is not a member of OpenAPI 3.1 here: it is ignored`;
+    return { pointer: `${instancePath}/${token(String(name))}`, message };
+  }
+  if (!instancePath.endsWith('/in') || valueAt(root, instancePath) !== 'querystring') return undefined;
+  return { pointer: instancePath, message: 'in: querystring is not a place of OpenAPI 3.1: the parameter is ignored' };
+}

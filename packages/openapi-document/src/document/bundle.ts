@@ -132,16 +132,21 @@ class Bundler {
     return `#${place}`;
   }
 
-  /** The values of a mapping are references or names of schemas (OpenAPI 3.1 §4.8.25.4). All become references. */
+  /** The values of a mapping are references or names of schemas (OpenAPI 3.1 §4.8.25.4). Those of schemas become references. */
   #rewriteMapping(mapping: Members, from: Place, at: string): void {
     for (const [value, target] of Object.entries(mapping)) {
       if (typeof target !== 'string') continue;
       const isName = Object.hasOwn(objectAt(this.#components.schemas), target);
-      const place = isName
-        ? `#/components/schemas/${token(target)}`
-        : this.#place(target, from, `${at}/mapping/${token(value)}`);
-      if (place !== undefined) mapping[value] = place;
+      if (isName) mapping[value] = `#/components/schemas/${token(target)}`;
+      else if (!isUrl(target) && this.#isThere(target, from)) {
+        mapping[value] = this.#place(target, from, `${at}/mapping/${token(value)}`);
+      }
     }
+  }
+
+  #isThere(ref: string, from: Place): boolean {
+    const { file, pointer } = this.#target(ref, from);
+    return valueAt(this.#files.get(file), pointer) !== undefined;
   }
 
   #problem(from: Place, message: string): undefined {

@@ -2,7 +2,6 @@ import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { bundle } from './bundle.ts';
 import { type Document, DocumentError, isObject } from './document.ts';
-import { nameOperations } from './operation-ids.ts';
 import { parseFile } from './parse.ts';
 import { positionsOf } from './positions.ts';
 import { externalReferences, targetOf } from './references.ts';
@@ -29,7 +28,6 @@ export async function loadDocument(name: string): Promise<Document> {
       throw new DocumentError(lines.join('\n'));
     }
     const root = await toOpenApi31(file, source);
-    nameOperations(root);
     return { file, root, origins, files: files() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);

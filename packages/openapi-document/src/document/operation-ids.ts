@@ -1,27 +1,30 @@
-import { isObject, type Json, objectAt } from './document.ts';
-import { METHODS, pathItemOf } from './operations.ts';
+import type { Json } from './document.ts';
+
+interface Named {
+  readonly method: string;
+  readonly path: string;
+  /** The Operation Object. Paths that reference the same path item share it. */
+  readonly source: Json;
+}
 
 /**
- * Gives each operation without an operationId one made of method and path: `GET /books/{id}` is `getBooksById`. A number
- * distinguishes it from others of that name.
+ * The operationId of each operation. One without it is named by method and path: `GET /books/{id}` is `getBooksById`. A
+ * number is added where the name is taken, also for an operation that another path has already.
  */
-export function nameOperations(root: Json): void {
-  const operations = Object.entries(objectAt(root.paths)).flatMap(([path, value]) => {
-    const item = pathItemOf(root, value);
-    return METHODS.flatMap((method) => {
-      const operation = item[method];
-      return isObject(operation) ? [{ method, path, operation }] : [];
-    });
-  });
-  const taken = new Set(operations.map(({ operation }) => operation.operationId));
-  for (const { method, path, operation } of operations) {
-    if (operation.operationId !== undefined) continue;
-    const name = nameOf(method, path);
+export function operationIds(operations: readonly Named[]): string[] {
+  const taken = new Set(operations.map(({ source }) => source.operationId));
+  const paths = new Map<Json, string>();
+  return operations.map(({ method, path, source }) => {
+    const { operationId } = source;
+    const first = paths.get(source) ?? path;
+    paths.set(source, first);
+    if (operationId !== undefined && first === path) return String(operationId);
+    const name = String(operationId ?? nameOf(method, path));
     let free = name;
     for (let count = 2; taken.has(free); count++) free = `${name}${count}`;
     taken.add(free);
-    Object.assign(operation, { operationId: free });
-  }
+    return free;
+  });
 }
 
 const nameOf = (method: string, path: string): string =>

@@ -1,5 +1,6 @@
 import { arrayAt, type Document, follow, isObject, type Json, objectAt, token } from './document.ts';
 import { kindOf, type MediaType, mediaOf } from './media-types.ts';
+import { operationIds } from './operation-ids.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
@@ -54,27 +55,32 @@ export interface Operation {
 }
 
 /** The operations of a document, in its order. The document need not be checked before. */
-export function operationsOf(document: Document): Operation[] {
-  const { root } = document;
-  return Object.entries(objectAt(root.paths)).flatMap(([path, value]) => {
+export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
+  const found = Object.entries(objectAt(root.paths)).flatMap(([path, value]) => {
     const item = pathItemOf(root, value);
-    const pointer = `/paths/${token(path)}`;
-    return METHODS.filter((method) => isObject(item[method])).map((method) => {
-      const source = objectAt(item[method]);
-      return {
-        id: String(source.operationId ?? ''),
-        method,
-        path,
-        pointer: `${pointer}/${method}`,
-        parameters: parametersOf(root, [
-          [`${pointer}/parameters`, item.parameters],
-          [`${pointer}/${method}/parameters`, source.parameters],
-        ]),
-        requestBody: requestBodyOf(root, source.requestBody, `${pointer}/${method}/requestBody`),
-        responses: responsesOf(root, source.responses, `${pointer}/${method}/responses`),
-        security: arrayAt(source.security ?? root.security) as SecurityRequirement[],
-      };
-    });
+    return METHODS.filter((method) => isObject(item[method])).map((method) => ({
+      method,
+      path,
+      source: objectAt(item[method]),
+      shared: item.parameters,
+    }));
+  });
+  const ids = operationIds(found);
+  return found.map(({ method, path, source, shared }, index) => {
+    const pointer = `/paths/${token(path)}/${method}`;
+    return {
+      id: ids[index] ?? '',
+      method,
+      path,
+      pointer,
+      parameters: parametersOf(root, [
+        [`/paths/${token(path)}/parameters`, shared],
+        [`${pointer}/parameters`, source.parameters],
+      ]),
+      requestBody: requestBodyOf(root, source.requestBody, `${pointer}/requestBody`),
+      responses: responsesOf(root, source.responses, `${pointer}/responses`),
+      security: arrayAt(source.security ?? root.security) as SecurityRequirement[],
+    };
   });
 }
 
@@ -101,7 +107,7 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
   for (const [pointer, list] of lists) {
     for (const [index, value] of arrayAt(list).entries()) {
       const source = follow(root, value);
-      if (source === undefined) continue;
+      if (source === undefined || source.in === 'querystring') continue;
       const where = source.in as Parameter['in'];
       const style = String(source.style ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple'));
       parameters.set(`${where} ${where === 'header' ? String(source.name).toLowerCase() : source.name}`, {

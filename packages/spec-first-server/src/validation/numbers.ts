@@ -41,22 +41,15 @@ type Place = NonNullable<KeywordInput[1]>;
 
 /**
  * Keywords of Ajv that know `bigint` and decimal fractions. The rewriter puts them in place of the standard ones:
- * `numeric` for `type` and formats of numbers and for `ASSERTIONS`, `values` for a `const` or an `enum` of numbers, and
+ * `numeric` for `type` and formats of numbers and for `ASSERTIONS`, `enumValues` and `constValues` for lists of numbers, and
  * `distinct` for `uniqueItems`, in linear time.
  *
  * @param large collects bigints that are valid as `number`; only for requests.
  */
 export const numericKeywords = (large?: LargeNumbers): Vocabulary => [
   { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, large)) },
-  {
-    keyword: 'values',
-    errors: true,
-    compile(values: readonly unknown[]) {
-      const keys = new Set(values.map(keyOf));
-      const violation = [`must be equal to one of the allowed values: ${values.join(', ')}`];
-      return keyword((value) => (keys.has(keyOf(value)) ? NONE : violation));
-    },
-  },
+  { keyword: 'enumValues', errors: true, compile: oneOfValues },
+  { keyword: 'constValues', errors: true, compile: oneOfValues },
   { keyword: 'distinct', type: 'array', errors: true, compile: () => keyword((items) => duplicates(arrayAt(items))) },
 ];
 
@@ -69,6 +62,12 @@ function keyword(violationsOf: (...input: KeywordInput) => readonly string[]): K
     return violations.length === 0;
   };
   return validate;
+}
+
+function oneOfValues(values: readonly unknown[]): KeywordValidator {
+  const keys = new Set(values.map(keyOf));
+  const violation = [`must be equal to one of the allowed values: ${values.join(', ')}`];
+  return keyword((value) => (keys.has(keyOf(value)) ? NONE : violation));
 }
 
 function numeric({ type, format, ...bounds }: Json, large: LargeNumbers | undefined) {

@@ -108,7 +108,7 @@ export class SchemaRewriter {
       else if (ASSERTIONS.has(key)) numeric[key] = value;
       else if (key === 'enum' && isNative(value)) out.enum = value;
       else if (key === 'const' && isNative(value)) out.const = value;
-      else if (key === 'enum' || key === 'const') out.values = key === 'enum' ? value : [value];
+      else if (key === 'enum' || key === 'const') out[`${key}Values`] = key === 'enum' ? value : [value];
       else if (key === 'uniqueItems' && value === true) out.distinct = true;
     }
     const types = Array.isArray(type) ? type : [type];

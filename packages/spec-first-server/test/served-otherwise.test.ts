@@ -1,0 +1,117 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { echo, serve, withFiles } from '../../../test/support/documents.ts';
+
+const HEAD = 'info: { title: A, version: 1.0.0 }\n';
+
+const serving = (document: string, ids: readonly string[]) =>
+  withFiles({ 'openapi.yaml': document }, (folder) =>
+    serve(join(folder, 'openapi.yaml'), Object.fromEntries(ids.map((id) => [id, echo]))),
+  );
+
+/** The messages of the notices at the start. */
+const notices = (lines: readonly Record<string, unknown>[]) =>
+  [lines[0]?.places ?? []].flat().map((line) => String(line).replace(/^\S+ /, ''));
+
+describe('with a notice at the start, the server', () => {
+  test('leaves out a parameter that is the whole query string (OpenAPI 3.2)', async () => {
+    const content = '{ application/json: { schema: { type: object } } }';
+    const { client, lines } = await serving(
+      `openapi: 3.2.0\n${HEAD}paths:
+  /a:
+    get:
+      operationId: a
+      parameters:
+        - { name: filter, in: querystring, required: true, content: ${content} }
+        - { name: n, in: header, schema: { type: integer } }
+      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
+`,
+      ['a'],
+    );
+    expect(notices(lines)).toEqual(['in: querystring is not a place of OpenAPI 3.1: the parameter is ignored']);
+    await client.get('/a').set('n', '1').expect(200);
+    await client.get('/a').set('n', 'b').expect(400);
+  });
+
+  test('reads schemas of another dialect as JSON Schema 2020-12', async () => {
+    const { client, lines } = await serving(
+      `openapi: 3.1.0\n${HEAD}jsonSchemaDialect: https://json-schema.org/draft/2019-09/schema
+paths:
+  /a:
+    post:
+      operationId: a
+      requestBody: { content: { application/json: { schema: { $schema: 'http://json-schema.org/draft-07/schema#', type: integer } } } }
+      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
+`,
+      ['a'],
+    );
+    expect(notices(lines)).toEqual([
+      'https://json-schema.org/draft/2019-09/schema is read as JSON Schema 2020-12',
+      'http://json-schema.org/draft-07/schema# is read as JSON Schema 2020-12',
+    ]);
+    await client.post('/a').send('1').type('json').expect(200);
+    await client.post('/a').send('"b"').type('json').expect(400);
+  });
+
+  test('ignores a mapping of a discriminator that leads to nothing', async () => {
+    const variant = (name: string) =>
+      `{ type: object, required: [kind, n], properties: { kind: { const: ${name} }, n: { type: integer } } }`;
+    const { client, lines } = await serving(
+      `openapi: 3.1.0\n${HEAD}paths:
+  /a:
+    post:
+      operationId: a
+      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/Any' } } } }
+      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
+components:
+  schemas:
+    Any:
+      oneOf: [{ $ref: '#/components/schemas/One' }, { $ref: '#/components/schemas/Two' }]
+      discriminator: { propertyName: kind, mapping: { one: models/one.yml, two: '#/components/schemas/Three' } }
+    One: ${variant('one')}
+    Two: ${variant('two')}
+`,
+      ['a'],
+    );
+    expect(notices(lines)).toEqual([
+      'the mapping leads to nothing: models/one.yml; it is ignored',
+      'the mapping leads to nothing: #/components/schemas/Three; it is ignored',
+    ]);
+    await client.post('/a').send({ kind: 'one', n: 1 }).expect(200);
+    await client.post('/a').send({ kind: 'two', n: 'b' }).expect(400);
+  });
+});
+
+test.each(['', 'operationId: it, '])('operations that two paths share have a name for each path (%s)', async (id) => {
+  const operation = `{ ${id}responses: { '200': { description: it, content: { application/json: { schema: true } } } } }`;
+  const names = id === '' ? ['getA', 'getB'] : ['it', 'it2'];
+  const { client } = await serving(
+    `openapi: 3.1.0\n${HEAD}paths:
+  /a: { $ref: '#/components/pathItems/Shared' }
+  /b: { $ref: '#/components/pathItems/Shared' }
+components: { pathItems: { Shared: { get: ${operation} } } }
+`,
+    names,
+  );
+  await client.get('/a').expect(200);
+  await client.get('/b').expect(200);
+});
+
+test.each([
+  ['[1, 2]', '2', ['2'], ['1', '3']],
+  ['[{ n: 1 }, { n: 2 }]', '{ n: 1 }', ['{"n":1}'], ['{"n":2}']],
+  ['[a, b]', '1', [], ['1', '"a"']],
+])('a schema with the enum %s and the const %s checks both', async (list, constant, valid, invalid) => {
+  const { client } = await serving(
+    `openapi: 3.1.0\n${HEAD}paths:
+  /a:
+    post:
+      operationId: a
+      requestBody: { content: { application/json: { schema: { const: ${constant}, enum: ${list} } } } }
+      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
+`,
+    ['a'],
+  );
+  for (const text of valid) await client.post('/a').type('json').send(text).expect(200);
+  for (const text of invalid) await client.post('/a').type('json').send(text).expect(400);
+});
