@@ -47,4 +47,4 @@ export { hasCredentials, readConfig } from './process/configuration.ts';
 export { loadEnvFile } from './process/environment.ts';
 export type { Order, Report, Started } from './process/messages.ts';
 export { banner, explain, startError } from './process/terminal.ts';
-export { randomToken } from './security/tokens.ts';
+export { randomToken } from './security/access-tokens.ts';

@@ -86,11 +86,7 @@ const isCounter = (metric: object): boolean =>
   'type' in metric && (metric.type === 'counter' || metric.type === 'histogram');
 
 /** Serves `GET /metrics` on a port of its own. @throws {ConfigError} if it cannot be listened on. */
-export async function serveMetrics(
-  host: string,
-  port: number,
-  read: () => Promise<string>,
-): Promise<{ readonly url: string; close(): Promise<void> }> {
+export async function serveMetrics(host: string, port: number, read: () => Promise<string>) {
   // Requests that come while the text is made share it.
   let reading: Promise<string | undefined> | undefined;
   const { url, stop } = await listen(

@@ -7,9 +7,8 @@ import type { Logger } from 'pino';
 import { listen } from 'strict-http-server';
 import { rejectionLog } from '../http/access-log.ts';
 import { HttpError } from '../response/http-error.ts';
-import type { ErrorBody } from '../response/problem.ts';
 import { createApp } from '../routing/app.ts';
-import type { Verifiers } from '../security/schemes.ts';
+import type { AppOptions } from '../routing/options.ts';
 import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
 import { rejectAddress } from './address.ts';
 import type { Backend, OpenContext } from './backend.ts';
@@ -18,10 +17,8 @@ import { wrongValue } from './environment.ts';
 import { roundTrip, type Started } from './messages.ts';
 
 /** A project's own parts, its variables read. */
-export interface Stub {
+export interface Stub extends Pick<AppOptions, 'errorBody' | 'verifiers'> {
   readonly open: (context: OpenContext) => Backend | Promise<Backend>;
-  readonly errorBody: ErrorBody | undefined;
-  readonly verifiers: Verifiers | undefined;
 }
 
 /** A service that runs. */
@@ -40,11 +37,7 @@ export interface Service {
  *
  * @throws {Error} whose message tells the operator why it cannot start.
  */
-export async function startService(
-  config: Config,
-  { open, errorBody, verifiers }: Stub,
-  log: Logger,
-): Promise<Service> {
+export async function startService(config: Config, stub: Stub, log: Logger): Promise<Service> {
   // Closes what is open if the start fails.
   await using opened = new AsyncDisposableStack();
 
@@ -52,7 +45,7 @@ export async function startService(
   const metrics = await openMetrics(config);
   if (metrics?.close !== undefined) opened.defer(metrics.close);
   const opening = (async () =>
-    open({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
+    stub.open({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
   const handlers = opening.then((backend) => backend.handlers);
   // Its error is reported after those of the document.
   handlers.catch(() => undefined);
@@ -76,8 +69,8 @@ export async function startService(
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
     observe: metrics?.observe,
-    errorBody,
-    verifiers,
+    errorBody: stub.errorBody,
+    verifiers: stub.verifiers,
     async ready() {
       if (draining) {
         throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, wanted: true });
@@ -95,7 +88,7 @@ export async function startService(
     host,
     port,
     onRejected: rejectionLog(log, metrics?.onRejected),
-    errorBody,
+    errorBody: stub.errorBody,
     allAccepted: cluster.isWorker ? roundTrip : undefined,
   }).catch(rejectAddress('PORT'));
   let quickly = false;

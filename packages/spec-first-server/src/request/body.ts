@@ -14,25 +14,17 @@ import { HttpError } from '../response/http-error.ts';
 import { codingOf, DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
 import { multipart, urlencoded } from './forms.ts';
 
-/** The body of a request, and its declared media type. */
-export interface ReadBody {
-  readonly media: MediaType | undefined;
-  readonly body: unknown;
-}
-
-/** Reads the body of a request to one operation. @throws {HttpError} 400, 413 or 415 */
-export type BodyReader = (request: Request, response: Response) => Promise<ReadBody>;
-
 /**
- * Prepares to read an operation's bodies. JSON becomes values with exact integers, text a string (or the number or boolean
+ * Prepares to read an operation's bodies, each with its declared media type. JSON becomes values with exact integers, text a string (or the number or boolean
  * that its schema asks for), a form an object, and any other media type a stream.
  *
  * @param limit the maximum number of bytes of a body, also after decompression.
  */
-export function bodyReader(root: Json, { requestBody }: Operation, limit: number): BodyReader {
+export function bodyReader(root: Json, { requestBody }: Operation, limit: number) {
   const declared = requestBody?.media ?? [];
 
-  return async (request, response) => {
+  /** @throws {HttpError} 400, 413 or 415 */
+  return async (request: Request, response: Response) => {
     const none = { media: undefined, body: undefined };
     if (requestBody === undefined) return none;
     const isAbsent = !hasBody(request);

@@ -17,7 +17,7 @@ import type { Parameters } from '../validation/validator.ts';
 import type { Violation } from '../validation/violations.ts';
 
 /** The parts of a request that hold parameters. */
-export interface Source {
+interface Source {
   /** The path as the client sent it, percent-encoded. */
   readonly path: string;
   /** What follows `?`, percent-encoded. */
@@ -25,16 +25,13 @@ export interface Source {
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** Reads the parameters of a request. Does not check them against their schemas. @throws {HttpError} 400 */
-export type ReadParameters = (source: Source) => Parameters;
-
 /**
  * Prepares to read an operation's parameters by their `style` and `explode` (OpenAPI 3.1 §4.8.12.2). Texts become
- * numbers and booleans if the schema asks for them; integers are exact.
+ * numbers and booleans if the schema asks for them; integers are exact. Values are not checked against their schemas.
  *
  * @param credentials names of query parameters that carry API keys; ignored here.
  */
-export function parameterReader(root: Json, operation: Operation, credentials: ReadonlySet<string>): ReadParameters {
+export function parameterReader(root: Json, operation: Operation, credentials: ReadonlySet<string>) {
   const at = (where: Parameter['in']) => operation.parameters.filter((parameter) => parameter.in === where);
   const [inPath, inQuery, inHeader, inCookie] = [at('path'), at('query'), at('header'), at('cookie')];
   const template = pathPattern(operation.path);
@@ -42,7 +39,8 @@ export function parameterReader(root: Json, operation: Operation, credentials: R
   const known = new Set([...credentials, ...inQuery.flatMap((parameter) => queryNames(root, parameter))]);
   const open = inQuery.some((parameter) => takesAnyName(root, parameter));
 
-  return ({ path, query, headers }) => {
+  /** @throws {HttpError} 400 */
+  return ({ path, query, headers }: Source): Parameters => {
     const violations: Violation[] = [];
     const parameters: Parameters = { path: {}, query: {}, header: {}, cookie: {} };
     const read = (parameter: Parameter, take: () => unknown) => {

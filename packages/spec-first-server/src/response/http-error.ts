@@ -38,7 +38,9 @@ export class HttpError extends Error {
 
   /** 400 that names each violation. */
   static violations(violations: readonly Violation[]): HttpError {
-    return new HttpError(400, describeViolations(violations), { reason: UNLIKE_DECLARED });
+    return new HttpError(400, describeViolations(violations), {
+      reason: 'the request is not as the document declares',
+    });
   }
 
   /** 405 that names the methods of the path (RFC 9110 §15.5.6). */
@@ -48,8 +50,6 @@ export class HttpError extends Error {
     return new HttpError(405, `${method} is not a method of this path; allowed: ${allowed}`, { headers });
   }
 }
-
-const UNLIKE_DECLARED = 'the request is not as the document declares';
 
 /** Something that the service needs cannot answer now, but may later: answered with 503. The cause is for the log only. */
 export abstract class Unavailable extends Error {

@@ -15,7 +15,8 @@ import { createRouter } from './router.ts';
 /** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, ready, observe } = options;
-  const { corsOrigins = [], trustProxy = false } = options;
+  const { corsOrigins = [], trustProxy = false, logAllPaths = false } = options;
+  const paths = logAllPaths ? 'all' : new Set(OPERATOR_PATHS);
   const { document, operations, shared } = await prepare(options);
   const basePaths = basePathsOf(document);
   const route = createRouter(operations, basePaths);
@@ -31,13 +32,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', trustProxy);
-  app.use(
-    accessLog(log, {
-      paths: options.logAllPaths === true ? 'all' : new Set(OPERATOR_PATHS),
-      behindProxy: trustProxy !== false,
-      observe,
-    }),
-  );
+  app.use(accessLog(log, { paths, behindProxy: trustProxy !== false, observe }));
   app.use(SECURITY_HEADERS);
   if (corsOrigins.length > 0) app.use(crossOrigin(corsOrigins, operations));
   app.use(operationRoutes(route, shared));

@@ -1,12 +1,10 @@
 import {
   checkDocument,
   checkVerifiers,
-  type Document,
   DocumentError,
   describeFindings,
   type Finding,
   loadDocument,
-  type Operation,
   operationsOf,
 } from 'openapi-document';
 import { checkErrorBody } from '../response/check-error-body.ts';
@@ -18,19 +16,12 @@ import type { Shared } from './dispatch.ts';
 import { type AppOptions, SILENT } from './options.ts';
 import { validatorsOf } from './validators.ts';
 
-/** A document that can be served, with all that its operations need. */
-export interface Prepared {
-  readonly document: Document;
-  readonly operations: readonly Operation[];
-  readonly shared: Shared;
-}
-
 /**
- * Checks that the document, the handlers and the error body fit each other, and logs what is not enforced.
+ * Prepares a document and what its operations need. Checks that the document, the handlers and the error body fit each other, and logs what is not enforced.
  *
  * @throws {DocumentError} if they do not.
  */
-export async function prepare(options: AppOptions): Promise<Prepared> {
+export async function prepare(options: AppOptions) {
   const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, missing = 'refuse', log = SILENT } = options;
   const document = typeof options.document === 'string' ? await loadDocument(options.document) : options.document;
   const { root } = document;
@@ -54,10 +45,7 @@ export async function prepare(options: AppOptions): Promise<Prepared> {
   if (unenforced.length > 0) {
     log.warn({ places: describeFindings(document, unenforced).split('\n') }, 'not all of the document is enforced');
   }
-  const shared = { root, handlers, validatorOf, errorBody, bodyLimit };
-  return {
-    document,
-    operations,
-    shared: { ...shared, verifiers: mocks ? { ...acceptAnything(root), ...verifiers } : verifiers },
-  };
+  const accepting = mocks ? { ...acceptAnything(root), ...verifiers } : verifiers;
+  const shared: Shared = { root, handlers, validatorOf, errorBody, bodyLimit, verifiers: accepting };
+  return { document, operations, shared };
 }

@@ -25,10 +25,11 @@ export class AccessTokens {
   readonly #key = randomToken();
   readonly #entries: readonly string[];
   readonly #file: string | undefined;
+  /** How many tokens are short enough to be guessed. That of a digest is not known. */
+  short = 0;
   #accepted: ReadonlySet<string> = new Set();
   /** Whether there is an entry of which only the digest is known. Then all tokens are hashed once more. */
   #hasDigests = false;
-  #short = 0;
   #last = Buffer.alloc(0);
   #loading: Promise<unknown> = Promise.resolve();
 
@@ -36,11 +37,6 @@ export class AccessTokens {
   constructor(entries: readonly string[], file: string | undefined) {
     this.#entries = entries.flatMap((entry, index) => checkedEntry(entry, `ACCESS_TOKENS: entry ${index + 1}`));
     this.#file = file;
-  }
-
-  /** How many tokens are short enough to be guessed. That of a digest is not known. */
-  get short(): number {
-    return this.#short;
   }
 
   has(token: string): boolean {
@@ -63,7 +59,7 @@ export class AccessTokens {
     const loaded = this.#loading.then(async () => {
       const read = this.#file === undefined ? [] : await entriesOfFile(this.#file);
       const entries = [...this.#entries, ...read];
-      this.#short = entries.filter((entry) => entry.length < SHORT).length;
+      this.short = entries.filter((entry) => entry.length < SHORT).length;
       this.#hasDigests = entries.some((entry) => DIGEST.test(entry));
       this.#accepted = new Set(entries.map((entry) => this.#fingerprint(entry, DIGEST.exec(entry)?.[1])));
       this.#last = Buffer.alloc(0);

@@ -3,8 +3,6 @@ import { AccessTokens, MAX_TOKEN_LENGTH } from './access-tokens.ts';
 import { Forbidden, type KeysUnavailable, Unauthorized } from './errors.ts';
 import type { JwtSettings } from './jwt.ts';
 
-export { randomToken } from './access-tokens.ts';
-
 /** Which tokens are accepted. Without any, every call is rejected. */
 export interface AuthSettings {
   /** The entries of ACCESS_TOKENS: a token in plain text or `sha256:` and the 64 hex digits of its digest. */
@@ -57,17 +55,14 @@ export async function createAuthenticator(
       }
       if (accepted.has(token)) return ANYTHING;
       if (verifySigned === undefined) throw new Unauthorized('The token is not valid');
-      return verifySigned(token).then((caller) => permitted(caller, scopes));
+      return verifySigned(token).then((caller) => {
+        if (caller.scopes !== 'all' && !caller.scopes.isSupersetOf(new Set(scopes))) throw new Forbidden(scopes);
+        return caller;
+      });
     },
     reload: () => accepted.load(),
     get shortTokens() {
       return accepted.short;
     },
   };
-}
-
-function permitted(caller: Caller, needed: readonly string[]): Caller {
-  const { scopes } = caller;
-  if (scopes !== 'all' && !needed.every((scope) => scopes.has(scope))) throw new Forbidden(needed);
-  return caller;
 }
