@@ -1,19 +1,22 @@
+import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, request as forward, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import axe from 'axe-core';
 import express from 'express';
-import type { Browser, BrowserContext, Page } from 'playwright-core';
-import { docs } from '../../packages/spec-first-server/src/http/docs.ts';
+import { openapiPage } from 'openapi-page';
+import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { SECURITY_HEADERS } from '../../packages/spec-first-server/src/http/security-headers.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { plantsIn } from './support/plant-service.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
 const token = 'a-token-of-the-test';
-/** A script for the page: the controls and cells that reach beyond the operation, or the page, that they belong to. */
+/** A script for the page. Returns the controls and cells that reach beyond their operation or the page. */
 const cutOff = `[...document.querySelectorAll('button, select, input, textarea, th, td')]
   .filter((element) => {
     const box = (element.closest('.opblock') ?? document.body).getBoundingClientRect();
@@ -21,8 +24,14 @@ const cutOff = `[...document.querySelectorAll('button, select, input, textarea, 
   })
   .map((element) => element.outerHTML)`;
 
-/** A script for the page: the visible texts that are hard to read. */
-const faintTexts = readFileSync(join(import.meta.dirname, '../support/faint-texts.js'), 'utf8');
+const script = (name: string): string => readFileSync(join(import.meta.dirname, `../support/${name}`), 'utf8');
+const faintTexts = script('faint-texts.js');
+const overlaps = script('overlaps.js');
+
+/** A script for the page. Returns the serious violations that axe finds. */
+const violations = `${axe.source}; axe.run().then((found) => found.violations
+  .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+  .flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
 
 let browser: Browser;
 let context: BrowserContext;
@@ -66,7 +75,15 @@ describe.each([
       expect(answer).toContain('"name": "Boston fern"');
       expect(answer).toContain('"tag": "indoor"');
       expect(await page.textContent('.request-url')).toContain(`${baseUrl()}/plants`);
-      expect(await page.textContent('.curl-command')).toContain(`'${baseUrl()}/plants'`);
+      expect(await page.locator('.snippet').allTextContents()).toEqual([
+        expect.stringMatching(/^curl/),
+        expect.stringMatching(/^JavaScript/),
+        expect.stringMatching(/^Python/),
+      ]);
+      for (const text of await page.locator('.snippet').allTextContents()) {
+        expect(text).toContain(`'${baseUrl()}/plants'`);
+        expect(text).toContain('9007199254740993');
+      }
       expect(await page.textContent('.servers')).toBe(baseUrl());
       expect(seen.complaints).toEqual([]);
       expect(seen.requests).toContain(`${baseUrl()}/plants`);
@@ -77,16 +94,53 @@ describe.each([
   });
 });
 
-test('forgets the token when it is loaded again, and shows the 401', async () => {
-  await visit(`${direct()}/docs`, async (page, seen) => {
+test('keeps the token in its tab, also after a reload, and nowhere else', async () => {
+  await visit(`${direct()}/docs`, async (page) => {
     await authorize(page);
-    expect(await page.evaluate('JSON.stringify([{ ...localStorage }, { ...sessionStorage }])')).not.toContain(token);
     await page.reload();
+    expect(await createPlant(page, '{"id": 1, "name": "Boston fern"}')).toContain('200');
+    expect(await page.evaluate('JSON.stringify({ ...localStorage })')).toBe('{}');
+    await page.click('.btn.authorize');
+    await page.click('.modal-ux .btn:has-text("Logout")');
+    expect(await page.evaluate('JSON.stringify({ ...sessionStorage })')).not.toContain(token);
+  });
+});
+
+test('shows the 401 without a token', async () => {
+  await visit(`${direct()}/docs`, async (page, seen) => {
     const answer = await createPlant(page, '{"id": 1, "name": "Boston fern"}');
     expect(answer).toContain('401');
     expect(answer).toContain('"error": 401');
     expect(answer).toMatch(/www-authenticate: Bearer/i);
     expect(seen.complaints).toEqual([expect.stringMatching(/status of 401 .* at .*\/plants$/)]);
+  });
+});
+
+test('shows the request in JavaScript that runs as it is', async () => {
+  await visit(`${service.url}/docs`, async (page) => {
+    await authorize(page);
+    await createPlant(page, `{"id": 5, "name": "Mother-in-law's tongue", "tag": "größer\\n"}`);
+    const code = await page.locator('.snippet', { hasText: 'JavaScript' }).locator('pre').textContent();
+    const args = ['--input-type=module', '--eval', String(code)];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    expect(stdout).toBe('200 {"name":"Mother-in-law\'s tongue","tag":"größer\\n"}\n');
+  });
+});
+
+test('opens each operation ready to be tried, where the service says so', async () => {
+  await visit(`${origin(standIn)}/docs#/plants/createPlant`, async (page) => {
+    await page.waitForSelector('#operations-plants-createPlant .execute');
+  });
+  await visit(`${direct()}/docs#/plants/createPlant`, async (page) => {
+    await page.waitForSelector('#operations-plants-createPlant .try-out__btn');
+    expect(await page.locator('.execute').count()).toBe(0);
+  });
+});
+
+test('shows a schema that is made of objects as an object', async () => {
+  await visit(`${direct()}/docs`, async (page) => {
+    const model = page.locator('.models .json-schema-2020-12', { hasText: 'NewPlant' }).first();
+    expect(await model.locator('.json-schema-2020-12__attribute--primary').first().textContent()).toBe('object');
   });
 });
 
@@ -116,19 +170,23 @@ test('opens the operation that a link names, by way of /docs/ and a prefix too',
   });
 });
 
-test('is readable on a phone, in light and dark: nothing is wider, and every text has a contrast of 4.5', async () => {
+test('is readable on a phone and a desktop, in light and dark: nothing overlaps or is cut off, axe finds nothing serious', async () => {
   await visit(`${origin(standIn)}/docs`, async (page) => {
     const expectReadable = async () => {
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
-      expect(await page.evaluate(cutOff)).toEqual([]);
+      for (const width of [1280, 390]) {
+        await page.setViewportSize({ width, height: 844 });
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
+        expect(await page.evaluate(cutOff)).toEqual([]);
+        expect(await page.evaluate(overlaps)).toEqual([]);
+      }
       for (const colorScheme of ['light', 'dark'] as const) {
         await page.emulateMedia({ colorScheme });
         await page.waitForSelector(colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)');
         await page.evaluate('Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => {})))');
         expect(await page.evaluate(faintTexts)).toEqual([]);
+        expect(await page.evaluate(violations)).toEqual([]);
       }
     };
-    await page.setViewportSize({ width: 390, height: 844 });
     await expectReadable();
     await openEverything(page);
     await expectReadable();
@@ -138,7 +196,7 @@ test('is readable on a phone, in light and dark: nothing is wider, and every tex
   });
 });
 
-/** What a page asked for, and everything it complained about. */
+/** The requests of a page, and its errors and warnings. */
 interface Seen {
   requests: string[];
   complaints: string[];
@@ -175,10 +233,15 @@ async function authorize(page: Page): Promise<void> {
 async function createPlant(page: Page, body: string): Promise<string | null> {
   const operation = page.locator('#operations-plants-createPlant');
   await operation.locator('.opblock-summary-control').click();
-  await operation.locator('.try-out__btn').click();
+  await tryOut(operation);
   await operation.locator('textarea').fill(body);
   await operation.locator('.execute').click();
   return operation.locator('.live-responses-table tbody').textContent();
+}
+
+async function tryOut(operation: Locator): Promise<void> {
+  await operation.locator('.try-out__btn').first().waitFor();
+  if ((await operation.locator('.execute').count()) === 0) await operation.locator('.try-out__btn').click();
 }
 
 async function openEverything(page: Page): Promise<void> {
@@ -189,7 +252,7 @@ async function openEverything(page: Page): Promise<void> {
   );
   const remove = page.locator('#operations-plants-deletePlant');
   await remove.locator('.opblock-summary-control').click();
-  await remove.locator('.try-out__btn').click();
+  await tryOut(remove);
   await remove.locator('.execute').click();
   await remove.locator('.validation-errors').waitFor();
   await page.evaluate(
@@ -199,11 +262,11 @@ async function openEverything(page: Page): Promise<void> {
   await page.getByText('Any 64-bit integer').last().waitFor();
 }
 
-/** A page of what the service's own document does not have; what it is sent comes back. */
+/** A page for a document with more methods and texts. Its `POST /plants` answers with the body of the request. */
 function otherOperations(): RequestListener {
   return express()
     .use(SECURITY_HEADERS)
-    .use(docs(plantDocument, ''))
+    .use(openapiPage(plantDocument, { tryItOut: true }))
     .post('/plants', express.text({ type: 'application/json' }), (req, res) => {
       res.type('application/json').send(req.body);
     });
@@ -284,7 +347,7 @@ const plantDocument = {
         requestBody: { required: true, content: json('NewPlant', fern) },
         responses: {
           200: { description: 'The plant is on disk', content: json('Plant', fern) },
-          400: { description: 'The plant is refused', content: json('Error') },
+          400: { description: 'The plant is rejected', content: json('Error') },
           default: {
             description: 'Any other failure',
             headers: { 'WWW-Authenticate': { description: 'With 401', schema: { type: 'string' } } },
@@ -304,7 +367,11 @@ const plantDocument = {
         operationId: 'deletePlant',
         tags: ['plants'],
         deprecated: true,
-        parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } }],
+        parameters: [
+          { name: 'id', in: 'path', required: true, schema: { type: 'integer', format: 'int64' } },
+          { name: 'force', in: 'query', schema: { type: 'boolean' } },
+          { name: 'tags', in: 'query', schema: { type: 'array', items: { type: 'string' } } },
+        ],
         responses: { 204: { description: 'The plant is gone' } },
       },
     },

@@ -7,6 +7,7 @@ export const PACKAGES = [
   'spec-first-server',
   'spec-first',
   'openapi-document',
+  'openapi-page',
   'strict-http-server',
   'sqlite-group-commit',
 ] as const;

@@ -1,7 +1,7 @@
 import { Router } from 'express';
 import type { Json } from 'openapi-document';
+import { openapiPage, type PageOptions } from 'openapi-page';
 import { HttpError } from '../response/http-error.ts';
-import { docs } from './docs.ts';
 
 const HEALTH = ['/healthz', '/readyz'];
 
@@ -12,11 +12,11 @@ export const OPERATOR_PATHS = [...HEALTH, '/docs', '/openapi.yaml', '/openapi.js
  * The routes for operators: health, readiness, and the document with its page.
  *
  * @param ready resolves if the service can do its work.
- * @param served the document and the path under which its operations are served, if it is served.
+ * @param served the document and the options of its page, if it is served.
  */
 export function operatorRoutes(
   ready: (() => Promise<void>) | undefined,
-  served: { readonly root: Json; readonly basePath: string } | undefined,
+  served: { readonly root: Json; readonly page: PageOptions } | undefined,
 ): Router {
   const router = Router({ strict: true, caseSensitive: true });
   router.get('/healthz', (_request, response) => void response.json({ status: 'ok' }));
@@ -25,7 +25,7 @@ export function operatorRoutes(
     response.json({ status: 'ready' });
   });
   if (served !== undefined) {
-    router.use(docs(served.root, served.basePath));
+    router.use(openapiPage(served.root, served.page));
     // Relative, so that it leads to the page behind a proxy under a prefix, too.
     router.get('/', (_request, response) => void response.status(302).location('docs').end());
   }

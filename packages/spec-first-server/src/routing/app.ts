@@ -14,7 +14,7 @@ import { createRouter } from './router.ts';
 
 /** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, ready, observe } = options;
+  const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe } = options;
   const { corsOrigins = [], trustProxy = false, logAllPaths = false } = options;
   const paths = logAllPaths ? 'all' : new Set(OPERATOR_PATHS);
   const { document, operations, shared } = await prepare(options);
@@ -24,7 +24,8 @@ export async function createApp(options: AppOptions): Promise<Express> {
     const own = route('GET', path);
     if (own.found === 'operation') log.warn({ operationId: own.operation.id }, `GET ${path} is the document's own`);
   }
-  const served = docs ? { root: document.root, basePath: basePaths[0] ?? '' } : undefined;
+  const page = { basePath: basePaths[0] ?? '', tryItOut: missing === 'mock' };
+  const served = docs ? { root: document.root, page } : undefined;
   const nowhere = new HttpError(404, 'there is nothing at this path');
   const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
 

@@ -2,8 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import express from 'express';
 import request from 'supertest';
 import { parse } from 'yaml';
-import { docs } from '../src/http/docs.ts';
-import { SECURITY_HEADERS } from '../src/http/security-headers.ts';
+import { openapiPage } from '../src/index.ts';
 
 const document = {
   openapi: '3.1.0',
@@ -29,8 +28,7 @@ const document = {
 
 const service = (basePath = '', served: object = document) =>
   express()
-    .use(SECURITY_HEADERS)
-    .use(docs({ ...served }, basePath))
+    .use(openapiPage({ ...served }, { basePath }))
     .use((_req, res) => {
       res.status(418).json({ left: 'to the next handler' });
     });

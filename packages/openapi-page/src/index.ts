@@ -1,0 +1,1 @@
+export { openapiPage, type PageOptions } from './page.ts';

@@ -1,0 +1,102 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import type { RequestHandler } from 'express';
+import { type Json, objectAt, stringifyJson } from 'openapi-document';
+import { stringify as stringifyYaml } from 'yaml';
+import { resource } from './resource.ts';
+import { asServed } from './served.ts';
+
+export interface PageOptions {
+  /** The path under which the operations are served: empty by default, or like `/v1`. */
+  readonly basePath?: string;
+  /** Whether each operation can be tried at once, without a click on "Try it out". By default it cannot. */
+  readonly tryItOut?: boolean;
+}
+
+const ours = import.meta.dirname;
+const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+
+const files: readonly (readonly [name: string, type: string, folder: string])[] = [
+  ['page.css', 'text/css; charset=utf-8', ours],
+  ['page.js', 'text/javascript; charset=utf-8', ours],
+  ['swagger-ui.css', 'text/css; charset=utf-8', swaggerUi],
+  ['swagger-ui.css.map', 'application/json; charset=utf-8', swaggerUi],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8', swaggerUi],
+  ['favicon-32x32.png', 'image/png', swaggerUi],
+];
+
+/** What Swagger UI needs: it sets styles by script, its icons are `data:`, images in answers are `blob:`. */
+const contentSecurityPolicy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data: blob:",
+  "media-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+/**
+ * The document at `/openapi.json` and `/openapi.yaml`, and Swagger UI for it at `/docs`. Every URL in them is relative:
+ * they work on any host and port, over HTTP and HTTPS, and behind a proxy under any prefix. Other paths and methods go to
+ * the next handler.
+ *
+ * @param document an OpenAPI 3.1 document whose references all point inside.
+ */
+export function openapiPage(document: Json, { basePath = '', tryItOut = false }: PageOptions = {}): RequestHandler {
+  const served = asServed(document, basePath);
+  const page = () => html(String(objectAt(document.info).title), tryItOut);
+  const handlers = new Map<string, RequestHandler>([
+    ['/openapi.json', resource('application/json', () => `${stringifyJson(served)}\n`)],
+    ['/openapi.yaml', resource('application/yaml', () => printYaml(served))],
+    ['/docs', withPolicy(resource('text/html; charset=utf-8', page))],
+    ['/docs/', withPolicy((_req, res) => void res.status(308).location('../docs').end())],
+    ...files.map(([name, type, folder]): [string, RequestHandler] => [
+      `/docs/${name}`,
+      resource(type, () => readFileSync(join(folder, name))),
+    ]),
+  ]);
+  return (req, res, next) => {
+    const handler = req.method === 'GET' || req.method === 'HEAD' ? handlers.get(req.path) : undefined;
+    if (handler === undefined) next();
+    else handler(req, res, next);
+  };
+}
+
+/** YAML that readers of YAML 1.1 understand as readers of 1.2 do: `"no"` is a string to both. */
+const printYaml = (document: Json): string =>
+  stringifyYaml(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
+
+/** Answers with the policy of the page. */
+const withPolicy =
+  (answer: RequestHandler): RequestHandler =>
+  (req, res, next) => {
+    res.setHeader('Content-Security-Policy', contentSecurityPolicy);
+    answer(req, res, next);
+  };
+
+const html = (title: string, tryItOut: boolean): string => `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>${escapeHtml(title)}</title>
+  <link rel="icon" href="docs/favicon-32x32.png">
+  <link rel="stylesheet" href="docs/swagger-ui.css">
+  <link rel="stylesheet" href="docs/page.css">
+  <script src="docs/swagger-ui-bundle.js" defer></script>
+  <script src="docs/page.js" defer></script>
+</head>
+<body>
+  <div id="swagger-ui" data-try-it-out="${tryItOut}"></div>
+  <noscript>This page needs JavaScript. The document itself is <a href="openapi.yaml">openapi.yaml</a>.</noscript>
+</body>
+</html>
+`;
+
+const escapeHtml = (plain: string): string =>
+  plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
