@@ -10,7 +10,7 @@ import axe from 'axe-core';
 import express from 'express';
 import { openapiPage } from 'openapi-page';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { SECURITY_HEADERS } from '../../packages/spec-first-server/src/http/security-headers.ts';
+import { securityHeaders } from '../../packages/spec-first-server/src/response/own-headers.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { plantsIn } from './support/plant-service.ts';
 import { type Running, runPlants } from './support/plants.ts';
@@ -265,7 +265,7 @@ async function openEverything(page: Page): Promise<void> {
 /** A page for a document with more methods and texts. Its `POST /plants` answers with the body of the request. */
 function otherOperations(): RequestListener {
   return express()
-    .use(SECURITY_HEADERS)
+    .use(securityHeaders)
     .use(openapiPage(plantDocument, { tryItOut: true }))
     .post('/plants', express.text({ type: 'application/json' }), (req, res) => {
       res.type('application/json').send(req.body);

@@ -26,7 +26,7 @@ export interface AccessLogOptions {
 }
 
 /**
- * Gives each request an id, answered as `X-Request-Id`. Logs the request when its answer is sent or its client is gone,
+ * Gives each request an id. Logs the request when its answer is sent or its client is gone,
  * without query, headers and body, which may hold secrets.
  */
 export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOptions): RequestHandler {
@@ -74,7 +74,6 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
       reason: undefined,
       failure: undefined,
     });
-    response.setHeader('X-Request-Id', id);
     response.on('close', logAnswer);
     next();
   };

@@ -39,7 +39,7 @@ export function failureReply(
   if (answering === undefined || declared === undefined) {
     const body = made();
     const text = typeof body === 'string' ? body : stringifyJson(body);
-    return { status, headers: { ...headers, 'Content-Type': errorBody.mediaType }, body: text };
+    return { status, headers, type: errorBody.mediaType, body: text };
   }
   const candidates = [
     ...declared.media.map((media) => ({ media, body: made(media) })),
@@ -54,12 +54,12 @@ export function failureReply(
     try {
       const checked = checkBody(answering.validator, declared, { status, contentType, body });
       if (checked === undefined || (media.kind === 'stream' && !range)) continue;
-      return { status, headers: { ...headers, 'Content-Type': checked.type }, body: checked.body, mismatch };
+      return { status, headers, type: checked.type, body: checked.body, mismatch };
     } catch (error) {
       const what = mismatchOf(error);
       if (what === undefined) throw error;
       mismatch ??= what;
     }
   }
-  return { status, headers, body: undefined, mismatch };
+  return { status, headers, type: undefined, body: undefined, mismatch };
 }

@@ -66,6 +66,7 @@ const internal = (cause: unknown): HttpError => {
 /** For an `errorBody` that throws. */
 const LAST_RESORT: FailureReply = {
   status: 500,
-  headers: { 'Content-Type': 'application/json' },
+  headers: undefined,
+  type: 'application/json',
   body: JSON.stringify({ error: 500, message: INTERNAL }),
 };

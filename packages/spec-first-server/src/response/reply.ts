@@ -18,7 +18,9 @@ import { InvalidReply } from './http-error.ts';
 /** A reply that the document declares, ready to be written. */
 export interface CheckedReply {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | number | readonly string[]>>;
+  /** The media type of the body. */
+  readonly type: string | undefined;
+  readonly headers: Readonly<Record<string, string | number | readonly string[]>> | undefined;
   readonly body: string | Uint8Array | Readable | undefined;
 }
 
@@ -41,11 +43,10 @@ export function checkReply(operation: Operation, validator: Validator, reply: An
     if (!Number.isInteger(status) || status < 200 || status > 599) throw new InvalidReply('no status of a reply');
     const declared = declaredFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document declares no such status');
-    const headers = reply.headers === undefined ? {} : writeHeaders(declared, reply.headers);
+    const headers = reply.headers === undefined ? undefined : writeHeaders(declared, reply.headers);
     if (declared.headers.length > 0) checkHeaders(validator, declared, reply.headers ?? {});
     const written = checkBody(validator, declared, reply);
-    if (written === undefined) return { status, headers, body: undefined };
-    return { status, headers: { ...headers, 'Content-Type': written.type }, body: written.body };
+    return { status, headers, type: written?.type, body: written?.body };
   } catch (error) {
     const what = mismatchOf(error);
     throw what === undefined ? error : new InvalidReply(`${operation.id} answered ${status}: ${what}`);

@@ -1,41 +1,47 @@
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Response } from 'express';
+import { ownHeaders, setOwnHeaders } from './own-headers.ts';
 import type { CheckedReply } from './reply.ts';
 
 /** Sends a reply. Resolves when it is sent, or the client is gone. */
-export async function send(response: Response, { status, headers, body }: CheckedReply): Promise<void> {
+export function send(response: Response, reply: CheckedReply): Promise<void> | undefined {
+  const { status, type, headers, body } = reply;
+  const isStream = body instanceof Readable;
+  if (headers === undefined && type !== undefined && body !== undefined && !isStream) {
+    // One call with a flat list: setHeader for each header would take 3 µs of a request.
+    const framing = ['Content-Type', type, 'Content-Length', String(Buffer.byteLength(body))];
+    response.writeHead(status, [...ownHeaders(response), ...framing]).end(body);
+    return undefined;
+  }
   const isHead = response.req.method === 'HEAD';
-  if (body instanceof Readable && !isHead) return sendStream(response, status, headers, body);
+  if (isStream && !isHead) return sendStream(response, reply, body);
+  setHeaders(response, reply);
+  if (isStream) body.destroy();
+  // Node drops the body of an answer to HEAD, and its length with it.
+  else if (isHead && body !== undefined) response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(isStream ? undefined : body);
+  return undefined;
+}
+
+function setHeaders(response: Response, { status, type, headers }: CheckedReply): void {
+  setOwnHeaders(response);
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
-  if (body instanceof Readable) {
-    body.destroy();
-    response.end();
-    return;
-  }
-  // Node drops the body of an answer to HEAD, and its length with it.
-  if (isHead && body !== undefined) response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.end(body);
+  if (type !== undefined) response.setHeader('Content-Type', type);
 }
 
 /** @throws {unknown} what the stream fails with. If nothing is sent yet, the response is as it was before. */
-async function sendStream(
-  response: Response,
-  status: number,
-  headers: CheckedReply['headers'],
-  body: Readable,
-): Promise<void> {
+async function sendStream(response: Response, reply: CheckedReply, body: Readable): Promise<void> {
   const before = response.getHeaders();
-  response.statusCode = status;
-  for (const name in headers) response.setHeader(name, headers[name] ?? '');
+  setHeaders(response, reply);
   try {
     await pipeline(body, response, { end: false });
     response.end();
   } catch (error) {
     if (response.destroyed) return;
     if (!response.headersSent) {
-      for (const name in headers) response.removeHeader(name);
+      for (const name of response.getHeaderNames()) response.removeHeader(name);
       for (const name in before) response.setHeader(name, before[name] ?? '');
     }
     throw error;

@@ -3,9 +3,9 @@ import { basePathsOf } from 'openapi-document';
 import { accessLog } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
-import { SECURITY_HEADERS } from '../http/security-headers.ts';
 import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
+import { setOwnHeaders } from '../response/own-headers.ts';
 import { PROBLEM_DETAILS } from '../response/problem.ts';
 import { operationRoutes } from './operation-routes.ts';
 import { type AppOptions, SILENT } from './options.ts';
@@ -34,9 +34,12 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.disable('etag');
   app.set('trust proxy', trustProxy);
   app.use(accessLog(log, { paths, behindProxy: trustProxy !== false, observe }));
-  app.use(SECURITY_HEADERS);
   if (corsOrigins.length > 0) app.use(crossOrigin(corsOrigins, operations));
   app.use(operationRoutes(route, shared));
+  app.use((_request, response, next) => {
+    setOwnHeaders(response);
+    next();
+  });
   app.use(operatorRoutes(ready, served));
   app.use((_request, response) => answerFailure(response, nowhere, errorBody));
   app.use(onError);

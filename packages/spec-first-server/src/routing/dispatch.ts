@@ -54,7 +54,8 @@ export function dispatcher(operation: Operation, shared: Shared): Dispatch {
       );
       trace.reason = reply.reason;
       trace.mocked = reply.mocked;
-      await send(response, checkReply(operation, validator, reply));
+      const sending = send(response, checkReply(operation, validator, reply));
+      if (sending !== undefined) await sending;
     } catch (error) {
       await answerFailure(response, error, errorBody, answering);
     }
