@@ -14,7 +14,7 @@ export interface PageOptions {
   readonly tryItOut?: boolean;
 }
 
-const ours = import.meta.dirname;
+const ours = join(import.meta.dirname, 'browser');
 const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
 
 const files: readonly (readonly [name: string, type: string, folder: string])[] = [
