@@ -1,6 +1,7 @@
 export { checkDocument } from './checks/check.ts';
-export { defaultFits } from './checks/check-defaults.ts';
+export { checkExamples } from './checks/check-examples.ts';
 export { checkVerifiers } from './checks/check-security.ts';
+export { defaultFits } from './checks/fits.ts';
 export { type Union, unionOf } from './document/discriminator.ts';
 export {
   arrayAt,
@@ -28,7 +29,7 @@ export {
   securitySchemesOf,
 } from './document/operations.ts';
 export { parameterNames, pathPattern, pathShape, routerPath } from './document/path-template.ts';
-export { describeFindings, positionsOf } from './document/positions.ts';
+export { describeFindings, placesOf, positionsOf } from './document/positions.ts';
 export { isData } from './document/references.ts';
 export {
   alternatives,

@@ -53,6 +53,19 @@ paths:
     await client.post('/a').send('"b"').type('json').expect(400);
   });
 
+  test('leaves out paths with a query or a fragment, beside the same path without', async () => {
+    const get = (id: string) =>
+      `{ get: { operationId: ${id}, parameters: [{ name: id, in: path, required: true, schema: { type: string } }], responses: { '200': { description: it, content: { application/json: { schema: true } } } } } }`;
+    const { client, lines } = await serving(
+      `openapi: 3.1.0\n${HEAD}paths:\n  '/a/{id}#one': ${get('one')}\n  '/a/{id}?two': ${get('two')}\n  '/a/{id}': ${get('a')}\n`,
+      ['one', 'two', 'a'],
+    );
+    const notice = 'a path has no query and no fragment: no request reaches this one';
+    expect(notices(lines)).toEqual([notice, notice]);
+    const { body } = await client.get('/a/1').expect(200);
+    expect(body.path).toEqual({ id: '1' });
+  });
+
   test('ignores a mapping of a discriminator that leads to nothing', async () => {
     const variant = (name: string) =>
       `{ type: object, required: [kind, n], properties: { kind: { const: ${name} }, n: { type: integer } } }`;

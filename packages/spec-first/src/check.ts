@@ -1,5 +1,6 @@
 import {
   checkDocument,
+  checkExamples,
   type Document,
   DocumentError,
   describeFindings,
@@ -14,6 +15,8 @@ export interface CheckedFile {
   readonly problems: readonly string[];
   /** What the document declares and the server does not enforce. */
   readonly notices: readonly string[];
+  /** Examples that do not fit their schemas, in the same form. Reads the files again for the positions. */
+  examples(): readonly string[];
   /** Absolute paths of all files that the document consists of, also of missing ones. */
   readonly files: readonly string[];
 }
@@ -22,12 +25,14 @@ export interface CheckedFile {
 export async function checkFile(file: string): Promise<CheckedFile> {
   try {
     const document = await loadDocument(file);
-    const { problems, notices } = checkDocument(document, operationsOf(document));
+    const operations = operationsOf(document);
+    const { problems, notices } = checkDocument(document, operations);
     const { files = [] } = document;
-    return { problems: linesOf(document, problems), notices: linesOf(document, notices), files };
+    const examples = () => linesOf(document, checkExamples(document, operations));
+    return { problems: linesOf(document, problems), notices: linesOf(document, notices), examples, files };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    return { problems: error.message.split('\n'), notices: [], files: error.files };
+    return { problems: error.message.split('\n'), notices: [], examples: () => [], files: error.files };
   }
 }
 

@@ -43,14 +43,15 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function generate(file: string, { check = false, all = false }): Promise<number> {
   const started = performance.now();
-  const [{ problems, notices }, lint] = await Promise.all([checkFile(file), lintDocument(file)]);
+  const [{ problems, notices, examples }, lint] = await Promise.all([checkFile(file), lintDocument(file)]);
   if (problems.length > 0) {
     const lines = withLintMessages(problems, lint);
     console.error(lines.join('\n'));
     console.error(`${file} has ${counted(lines.length, 'error', 'errors')}. ${TYPES} is unchanged.`);
     return 1;
   }
-  for (const line of remarks(file, notices, all ? lint.describe() : lint.count, all)) console.error(line);
+  for (const line of remarks(file, [...notices, ...examples()], all ? lint.describe() : lint.count, all))
+    console.error(line);
 
   const types = await generateTypes(file);
   const current = existsSync(TYPES) ? readFileSync(TYPES, 'utf8').replaceAll('\r\n', '\n') : undefined;

@@ -64,7 +64,7 @@ const NOT_SERVED = '^Not served: the last good version still answers\\.$';
 
 const folders: string[] = [];
 const files = () => {
-  const folder = makeProject({ 'src/main.ts': MAIN, 'src/backend.ts': backend('forget') });
+  const folder = makeProject({ 'src/main.ts': MAIN, 'src/backend.ts': backend('forget', '...{ leave: undefined },') });
   folders.push(folder);
   return {
     folder,

@@ -154,6 +154,61 @@ describe('npm run generate', () => {
     });
   });
 
+  test('names each example and default that does not fit its schema, with line and column, also with --check', () => {
+    const text = `${HEAD}paths:
+  /plants/:
+    get:
+      operationId: list
+      parameters:
+        - { name: n, in: query, schema: { type: integer, default: few }, example: many }
+      responses:
+        '200':
+          description: It.
+          headers: { X-Count: { schema: { type: integer }, example: none } }
+          content:
+            application/json:
+              schema: { $ref: '#/components/schemas/Plant' }
+              examples:
+                good: { value: { id: 1, name: Fern, secret: 's' } }
+                read: { value: { id: 1, name: Fern } }
+                bad: { value: { id: 1, name: 7 } }
+                shared: { $ref: '#/components/examples/Shared' }
+            application/xml: { schema: { type: object }, example: '<plant/>' }
+components:
+  examples: { Shared: { value: { id: 2 } } }
+  schemas:
+    Plant:
+      type: object
+      required: [id, name, secret]
+      properties:
+        id: { type: integer, readOnly: true }
+        name: { type: string, examples: [Fern, 3] }
+        secret: { type: string, writeOnly: true, pattern: '^\\-?s$', example: 'no' }
+`;
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      const wrong = 'the example does not fit its schema:';
+      for (const flags of [[], ['--check']]) {
+        const { status, stderr } = generate(folder, ...flags);
+        const lines = stderr.split('\n').filter((line) => !line.includes(' has '));
+        expect({ status, lines }).toEqual({
+          status: 0,
+          lines: [
+            'openapi.yaml:22:13 bodies of application/xml are not checked against their schema, only their media type is',
+            'openapi.yaml:32:9 ^\\-?s$ is not a regular expression with the flag u: it is used without',
+            'openapi.yaml:9:58 the default does not fit its own schema: it is not filled in',
+            `openapi.yaml:31:48 ${wrong} must be string`,
+            `openapi.yaml:32:69 ${wrong} must match pattern "^\\-?s$"`,
+            `openapi.yaml:9:74 ${wrong} must be integer`,
+            `openapi.yaml:13:60 ${wrong} must be integer`,
+            `openapi.yaml:20:24 ${wrong} /name must be string`,
+            `openapi.yaml:24:25 ${wrong} must have required property 'name'`,
+            '',
+          ],
+        });
+      }
+    });
+  });
+
   test('reads no reference in an example', () => {
     const content = `application/json:
               schema: { type: object, properties: { example: { $ref: '#/components/schemas/Named' } } }

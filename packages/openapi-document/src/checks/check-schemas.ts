@@ -13,8 +13,8 @@ import {
 import { knownFormat } from '../document/formats.ts';
 import type { Operation } from '../document/operations.ts';
 import { eachSchema, parts, typesOf } from '../document/schema.ts';
-import { defaultFits } from './check-defaults.ts';
 import { checkPatterns } from './check-patterns.ts';
+import { defaultFits } from './fits.ts';
 
 type Report = (pointer: string, message: string) => void;
 
@@ -53,7 +53,7 @@ export function checkSchemas(root: Json, operations: readonly Operation[]): Chec
 }
 
 /** The schemas that stand in no other one. */
-function schemasOf(root: Json, operations: readonly Operation[]): { schema: unknown; pointer: string }[] {
+export function schemasOf(root: Json, operations: readonly Operation[]): { schema: unknown; pointer: string }[] {
   const holders = operations.flatMap(({ parameters, requestBody, responses }) => [
     ...parameters,
     ...(requestBody?.media ?? []),

@@ -5,10 +5,13 @@ import { MAX_YAML_DEPTH } from './parse.ts';
 
 /** The findings as text, one line each: `file:line:column message`. Equal lines appear once. */
 export function describeFindings(document: Document, findings: readonly Finding[]): string {
-  const places = findings.map(({ pointer }) => placeOf(document, pointer));
-  const positions = positionsOf(places);
-  return [...new Set(findings.map(({ message }, index) => `${positions[index]} ${message}`))].join('\n');
+  const places = placesOf(document, findings);
+  return [...new Set(findings.map(({ message }, index) => `${places[index]} ${message}`))].join('\n');
 }
+
+/** `file:line:column` of each pointer in the document. */
+export const placesOf = (document: Document, pointers: readonly { readonly pointer: string }[]): string[] =>
+  positionsOf(pointers.map(({ pointer }) => placeOf(document, pointer)));
 
 /** The file and the pointer there of a place in the document, references followed. */
 function placeOf({ file, root, origins = new Map() }: Document, pointer: string): Place {

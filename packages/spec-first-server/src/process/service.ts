@@ -2,10 +2,11 @@ import cluster from 'node:cluster';
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Document } from 'openapi-document';
-import { basePathsOf, describeFindings, exampleLine, loadDocument, operationsOf } from 'openapi-document';
+import { basePathsOf, exampleLine, loadDocument, operationsOf, placesOf } from 'openapi-document';
 import type { Logger } from 'pino';
 import { listen } from 'strict-http-server';
 import { rejectionLog } from '../http/access-log.ts';
+import { withoutHandler } from '../response/complete-handlers.ts';
 import { HttpError } from '../response/http-error.ts';
 import { createApp } from '../routing/app.ts';
 import type { AppOptions } from '../routing/options.ts';
@@ -160,16 +161,15 @@ async function describeStart(
   const [basePath = ''] = basePathsOf(document);
   const url = reachable + basePath;
   const operations = operationsOf(document);
-  const missing = operations
-    .filter(({ id }) => !Object.hasOwn(handlers, id))
-    .map(({ id, pointer }) => ({ pointer, message: `operation ${id} has no handler` }));
+  const missing = withoutHandler(operations, await handlers);
+  const places = placesOf(document, missing);
   return {
     url,
     store: place,
     docs: DOCS === 'on' ? `${reachable}/docs` : undefined,
     metrics,
     operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
-    missing: missing.length === 0 ? [] : describeFindings(document, missing).split('\n'),
+    missing: missing.map(({ id: operationId }, index) => ({ operationId, place: places[index] ?? '' })),
     example: await exampleLine(document, operations, url),
   };
 }

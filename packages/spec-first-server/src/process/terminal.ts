@@ -13,7 +13,9 @@ export function banner({ url, store, docs, metrics, operations, missing, example
     ['store', store],
     ['metrics', metrics],
     ...operations.map((operation, index) => [index === 0 ? 'operations' : '', operation] as const),
-    ...missing.map((place, index) => [index === 0 ? 'missing' : '', place] as const),
+    ...missing.map(
+      ({ operationId, place }, index) => [index === 0 ? 'missing' : '', `${place} ${operationId}`] as const,
+    ),
     ['token', token],
   ];
   const lines = entries.flatMap(([label, text]) =>

@@ -6,6 +6,10 @@ import type { MockOptions } from './mock.ts';
 /** What becomes of an operation without a handler: the start fails, it answers 501, or it answers from the document. */
 export type WhenMissing = 'refuse' | '501' | 'mock';
 
+/** The operations that have no handler, or `undefined` in its place. */
+export const withoutHandler = (operations: readonly Operation[], handlers: Readonly<Record<string, unknown>>) =>
+  operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
+
 /** The handlers with a stand-in for each one missing, and what is wrong with them. */
 export async function completeHandlers(
   document: Document,
@@ -14,7 +18,7 @@ export async function completeHandlers(
   when: WhenMissing,
   mocking: MockOptions,
 ): Promise<{ handlers: Readonly<Record<string, AnyHandler>>; findings: readonly Finding[] }> {
-  const missing = operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
+  const missing = withoutHandler(operations, handlers);
   const known = new Set(operations.map(({ id }) => id));
   const unknown = Object.keys(handlers).filter((id) => !known.has(id));
   const mock = when === 'mock' && missing.length > 0 ? (await import('./mock.ts')).mock : undefined;

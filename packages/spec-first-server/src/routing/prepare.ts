@@ -37,7 +37,9 @@ export async function prepare(options: AppOptions) {
     errorBody,
   });
   const mocks = missing === 'mock';
-  const handled = mocks ? operations.filter(({ id }) => Object.hasOwn(given, id)) : operations;
+  const handled = mocks
+    ? operations.filter(({ id }) => Object.hasOwn(given, id) && given[id] !== undefined)
+    : operations;
   const unverified = checkVerifiers(root, handled, new Set(Object.keys(verifiers)));
   const faults = [...problems, ...unverified, ...findings];
   if (faults.length > 0) throw new DocumentError(describeFindings(document, faults));

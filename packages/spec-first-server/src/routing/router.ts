@@ -24,7 +24,8 @@ const MALFORMED: Route = { found: 'malformed' };
 /** Puts the paths of operations into a radix tree, under each base path. */
 export function createRouter(operations: readonly Operation[], basePaths: readonly string[]): FindRoute {
   const router = Router({ caseSensitive: true, maxParamLength: 65_536, onBadUrl: () => undefined });
-  const reached = basePaths.flatMap((basePath) => operations.map((operation) => ({ basePath, operation })));
+  const reachable = operations.filter(({ path }) => !/[?#]/.test(path));
+  const reached = basePaths.flatMap((basePath) => reachable.map((operation) => ({ basePath, operation })));
   const sameShape = Map.groupBy(reached, ({ basePath, operation }) => pathShape(basePath + operation.path));
   for (const [shape, group] of sameShape) {
     const byMethod = new Map<string, Route>(

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { banner, type Started } from 'spec-first-server';
-import { checkFile } from '../check.ts';
+import { type CheckedFile, checkFile } from '../check.ts';
 import { lintDocument, withLintMessages } from '../lint.ts';
 import { remarks } from '../remarks.ts';
 import { generateTypes, TYPES } from '../types.ts';
@@ -69,7 +69,8 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
 
   async function serve(since: number): Promise<void> {
     saves.renew();
-    const { problems, notices, files } = await checkFile(file);
+    const checked = await checkFile(file);
+    const { problems, files } = checked;
     saves.renew(files);
     if (savedAt !== undefined || stopping) return;
     if (problems.length > 0) return notServed(withLintMessages(problems, await lintDocument(file)).join('\n'));
@@ -82,7 +83,7 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     if (started === undefined) return notServed();
     if (next.isDead()) return notServed(ENDED_AT_ONCE);
     await replaceServer(next);
-    if (serving === next) await announce(started, notices, since);
+    if (serving === next) await announce(started, checked, since);
   }
 
   async function replaceServer(next: Server): Promise<void> {
@@ -103,7 +104,7 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     await Promise.race([once(former, 'exit'), pause(LAST_REQUESTS)]);
   }
 
-  async function announce(started: Started, notices: readonly string[], since: number): Promise<void> {
+  async function announce(started: Started, { notices, examples }: CheckedFile, since: number): Promise<void> {
     const first = !announced;
     announced = true;
     if (first) say(banner({ ...started, missing: [] }, token));
@@ -111,7 +112,7 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     const after = first ? 'Each save is followed.' : `${Math.round(performance.now() - since)} ms after the save.`;
     say(styleText('green', `Served. ${after}`));
     const lint = await lintDocument(file);
-    sayOnce('remarks', remarks(file, notices, all ? lint.describe() : lint.count, all).join('\n'));
+    sayOnce('remarks', remarks(file, [...notices, ...examples()], all ? lint.describe() : lint.count, all).join('\n'));
   }
 
   /** Ends a server that a newer save replaces, unless it serves soon: it may have accepted requests. */

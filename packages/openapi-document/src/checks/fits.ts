@@ -1,0 +1,67 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { DataValidateFunction } from 'ajv/dist/types/index.js';
+import addFormats from 'ajv-formats';
+import { type Json, objectAt } from '../document/document.ts';
+import { parts, patternOf } from '../document/schema.ts';
+
+const ANNOTATION = /^(title|description|default|examples?|deprecated|externalDocs|discriminator|\$id)$/;
+
+/** The validators for a document, by the text of the schema. Many schemas are alike. */
+interface Validators {
+  readonly ajv: Ajv2020;
+  readonly known: Map<string, ValidateFunction | undefined>;
+}
+
+const byDocument = new WeakMap<Json, Validators>();
+
+/**
+ * Why a value of the document does not fit a schema there; `undefined` if it fits, or if the schema cannot be compiled:
+ * other checks report that. Properties that are read-only or write-only may be missing, as they are in one direction.
+ */
+export function misfitOf(root: Json, schema: Json, value: unknown): string | undefined {
+  const validators = byDocument.get(root) ?? { ajv: ajvFor(root), known: new Map() };
+  byDocument.set(root, validators);
+  const entries = Object.entries(schema).filter(([key]) => !ANNOTATION.test(key));
+  const text = JSON.stringify(Object.fromEntries(entries)).replaceAll('"$ref":"#/', '"$ref":"document#/');
+  if (!validators.known.has(text)) validators.known.set(text, compiled(validators.ajv, text));
+  const validate = validators.known.get(text);
+  if (validate === undefined || validate(value)) return undefined;
+  const [error] = validate.errors ?? [];
+  return `${error?.instancePath ?? ''} ${error?.message ?? ''}`.trim();
+}
+
+/** Whether the default of a schema fits that schema. It is true where there is no default. */
+export const defaultFits = (root: Json, schema: Json): boolean =>
+  !Object.hasOwn(schema, 'default') || misfitOf(root, schema, schema.default) === undefined;
+
+function ajvFor(root: Json): Ajv2020 {
+  const code = { regExp: Object.assign(patternOf, { code: 'new RegExp' }), optimize: false };
+  const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false, inlineRefs: false, code });
+  addFormats.default(ajv);
+  const isOneWay = (property: unknown) =>
+    parts(root, property).some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
+  ajv.removeKeyword('required');
+  ajv.addKeyword({
+    keyword: 'required',
+    type: 'object',
+    errors: true,
+    compile(names: readonly string[], { properties }) {
+      const needed = names.filter((name) => !isOneWay(objectAt(properties)[name]));
+      const validate: DataValidateFunction = (value: object) => {
+        const missing = needed.find((name) => !Object.hasOwn(value, name));
+        validate.errors = missing === undefined ? [] : [{ message: `must have required property '${missing}'` }];
+        return missing === undefined;
+      };
+      return validate;
+    },
+  });
+  return ajv.addSchema({ components: root.components, paths: root.paths }, 'document');
+}
+
+function compiled(ajv: Ajv2020, text: string): ValidateFunction | undefined {
+  try {
+    return ajv.compile(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
+}
