@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import createClient from 'openapi-fetch';
 import type { paths } from '../../generated/openapi.ts';
+import { exactIntegers } from '../../packages/spec-first/templates/client/exact-integers.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
 let service: Running;
@@ -38,9 +39,7 @@ test('a body without a required property does not compile, and is rejected', asy
 });
 
 test('an id beyond what a number holds goes through as a bigint', async () => {
-  const bodySerializer = (body: unknown) =>
-    JSON.stringify(body, (_key, value) => (typeof value === 'bigint' ? JSON.rawJSON(value.toString()) : value));
-  const post = (id: bigint, name: string) => client().POST('/plants', { body: { id, name }, bodySerializer });
+  const post = (id: bigint, name: string) => client().POST('/plants', { body: { id, name }, ...exactIntegers });
   expect((await post(9007199254740992n, 'even')).response.status).toBe(200);
   expect((await post(9007199254740993n, 'odd')).response.status).toBe(200);
 });

@@ -5,23 +5,35 @@ import { loadEnvFile } from 'spec-first-server';
 import { checkFile } from './check.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
 import { counted, remarks } from './remarks.ts';
-import { generateTypes, TYPES } from './types.ts';
+import { generateClient, generateTypes, TYPES } from './types.ts';
 
-const USAGE = `Usage: spec-first generate [--check] [--all]
+const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all]
 
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
-  --check   write nothing; exit with 1 and show the difference if ${TYPES} is stale
-  --all     show all notices, and all warnings of the linter
-  --help    show this
+  --client FILE   also write the file of a client with openapi-fetch: types, and options for exact integers
+  --check         write nothing; exit with 1 and show the difference if a file is stale
+  --all           show all notices, and all warnings of the linter
+  --help          show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
 Exit codes: 0 the types fit, 1 the document has an error or the types are stale, 2 a wrong command line.`;
 
+interface Flags {
+  check?: boolean;
+  all?: boolean;
+  client?: string;
+}
+
 /** Writes the generated types, or compares them. @returns the exit code. */
 export async function run(args: readonly string[]): Promise<number> {
-  const options = { check: { type: 'boolean' }, all: { type: 'boolean' }, help: { type: 'boolean' } } as const;
-  let values: { check?: boolean; all?: boolean; help?: boolean };
+  const options = {
+    check: { type: 'boolean' },
+    all: { type: 'boolean' },
+    client: { type: 'string' },
+    help: { type: 'boolean' },
+  } as const;
+  let values: Flags & { help?: boolean };
   try {
     values = parseArgs({ args: [...args], options }).values;
   } catch (error) {
@@ -41,7 +53,7 @@ export async function run(args: readonly string[]): Promise<number> {
   }
 }
 
-async function generate(file: string, { check = false, all = false }): Promise<number> {
+async function generate(file: string, { check = false, all = false, client }: Flags): Promise<number> {
   const started = performance.now();
   const [{ problems, notices, examples }, lint] = await Promise.all([checkFile(file), lintDocument(file)]);
   if (problems.length > 0) {
@@ -53,23 +65,25 @@ async function generate(file: string, { check = false, all = false }): Promise<n
   for (const line of remarks(file, [...notices, ...examples()], all ? lint.describe() : lint.count, all))
     console.error(line);
 
-  const types = await generateTypes(file);
-  const current = existsSync(TYPES) ? readFileSync(TYPES, 'utf8').replaceAll('\r\n', '\n') : undefined;
-  const time = `${Math.round(performance.now() - started)} ms`;
-  if (current === types) {
-    console.log(`${TYPES} fits ${file} (${time})`);
-    return 0;
+  const outputs = [{ path: TYPES, text: await generateTypes(file) }];
+  if (client !== undefined) outputs.push({ path: client, text: await generateClient(file) });
+  let code = 0;
+  for (const { path, text } of outputs) {
+    const current = existsSync(path) ? readFileSync(path, 'utf8').replaceAll('\r\n', '\n') : undefined;
+    const time = `${Math.round(performance.now() - started)} ms`;
+    if (current === text) console.log(`${path} fits ${file} (${time})`);
+    else if (check) {
+      if (current !== undefined) console.log(difference(current, text));
+      const state = current === undefined ? 'is missing' : `is stale: ${file} has changed`;
+      console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
+      code = 1;
+    } else {
+      mkdirSync(dirname(path), { recursive: true });
+      writeFileSync(path, text);
+      console.log(`${path} written from ${file} (${time})`);
+    }
   }
-  if (!check) {
-    mkdirSync(dirname(TYPES), { recursive: true });
-    writeFileSync(TYPES, types);
-    console.log(`${TYPES} written from ${file} (${time})`);
-    return 0;
-  }
-  if (current !== undefined) console.log(difference(current, types));
-  const state = current === undefined ? 'is missing' : `is stale: ${file} has changed`;
-  console.error(`${TYPES} ${state}. Run "npm run generate" and commit the result.`);
-  return 1;
+  return code;
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { type Json, loadDocument, type Operation, operationsOf, parts } from 'openapi-document';
 import { schemaTypes } from './schema-types.ts';
 import { restoreNames, simplifyDocument } from './simplify-document.ts';
@@ -10,7 +12,9 @@ const HEADER = `/**
  * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+`;
+
+const FOR_SERVER = `import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
 export type { Readable, Writable } from 'spec-first-server';
 
@@ -33,13 +37,26 @@ export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
 `;
 
 /**
- * Generates the TypeScript declarations of an OpenAPI document, as text: `paths`, `components` and `operations` of
- * openapi-typescript, and the types of handlers. The same document gives the same text.
+ * Generates the types of a server, as text: `paths`, `components` and `operations` of openapi-typescript, and the types of
+ * handlers. The same document gives the same text.
  *
  * @throws {DocumentError} if the document cannot be read.
  * @throws {Error} if openapi-typescript cannot read the document.
  */
 export async function generateTypes(file: string): Promise<string> {
+  const { root, operations, types } = await declarations(file);
+  return `${HEADER}${FOR_SERVER}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
+}
+
+/** Generates the file of a client, as text: the same types, and options of openapi-fetch for exact integers. */
+export async function generateClient(file: string): Promise<string> {
+  const exactIntegers = readFileSync(join(import.meta.dirname, '../templates/client/exact-integers.ts'), 'utf8');
+  const { types } = await declarations(file);
+  return `${HEADER}${exactIntegers}
+${types}`;
+}
+
+async function declarations(file: string): Promise<{ root: Json; operations: readonly Operation[]; types: string }> {
   const [document, { createConfig }, { default: ts }, openapi] = await Promise.all([
     loadDocument(file),
     import('@redocly/openapi-core'),
@@ -63,7 +80,7 @@ export async function generateTypes(file: string): Promise<string> {
     'export type operations = Record<string, never>;',
     'export interface operations {\n}',
   );
-  return `${HEADER}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
+  return { root, operations, types };
 }
 
 const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));

@@ -273,6 +273,20 @@ webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
     });
   });
 
+  test('with --client, also writes the file of a client, which needs no package, and checks it', () => {
+    inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, (folder) => {
+      const args = ['--client', 'app/plants.ts'];
+      expect(generate(folder, ...args)).toMatchObject({ status: 0 });
+      const client = readFileSync(join(folder, 'app/plants.ts'), 'utf8');
+      expect(client).toContain('export interface paths {');
+      expect(client).not.toMatch(/^import/m);
+      expect(generate(folder, ...args, '--check').status).toBe(0);
+      writeFileSync(join(folder, 'app/plants.ts'), '');
+      const stale = generate(folder, ...args, '--check');
+      expect(stale).toMatchObject({ status: 1, stderr: expect.stringContaining('app/plants.ts is stale') });
+    });
+  });
+
   test('rejects unknown flags with exit code 2 and explains the known ones', () => {
     inFolder({}, (folder) => {
       expect(generate(folder, '--chek')).toMatchObject({ status: 2, stderr: expect.stringContaining("'--chek'") });
