@@ -118,14 +118,17 @@ describe('contract tests', () => {
   });
 
   // Parameters in each style, forms, texts, files, recursive schemas, members that are only read.
-  test.each(['bodies', 'schemas', 'security', 'uncommon'])('pass on the mocks of a document: %s', async (name) => {
-    const document = join(documents, `${name}.yaml`);
-    const make = ({ status, message }: { readonly status: number; readonly message: string }) => ({
-      error: status,
-      message,
-    });
-    const errorBody = { mediaType: name === 'bodies' ? 'application/problem+json' : 'application/json', make };
-    const app = createApp({ document, handlers: {}, missing: 'mock', accessTokens: [KEY], errorBody });
-    expect(await failures({ document, app, credentials: KEY })).toEqual({});
-  });
+  test.each(['bodies', 'integers', 'schemas', 'security', 'uncommon'])(
+    'pass on the mocks of a document: %s',
+    async (name) => {
+      const document = join(documents, `${name}.yaml`);
+      const make = ({ status, message }: { readonly status: number; readonly message: string }) => ({
+        error: status,
+        message,
+      });
+      const errorBody = { mediaType: name === 'bodies' ? 'application/problem+json' : 'application/json', make };
+      const app = createApp({ document, handlers: {}, missing: 'mock', accessTokens: [KEY], errorBody });
+      expect(await failures({ document, app, credentials: KEY })).toEqual({});
+    },
+  );
 });

@@ -25,13 +25,14 @@ export function breakagesOf(context: Context, valid: fc.Arbitrary<Values>, seed:
   const found = fc.sample(valid, { numRuns: LOOKED_AT, seed }).flatMap((values) => waysToBreak(context, values));
   const ways = [...new Map(found.map((way) => [way.key, way])).values()];
   const byLabel = Map.groupBy(shuffled(ways, seed), ({ label }) => label);
-  const ranked = [...byLabel.values()].flatMap((same) => same.map(({ label, key }, rank) => ({ label, key, rank })));
+  const ranked = [...byLabel.values()].flatMap((same) => same.map((way, rank) => ({ ...way, rank })));
   return ranked
     .sort((a, b) => a.rank - b.rank)
-    .map(({ label, key }) => {
-      const broken = valid.map((values) => waysToBreak(context, values).find((way) => way.key === key)?.values);
-      return { label, requests: broken.filter((values) => values !== undefined) };
-    });
+    .map(({ label, key, values: found }) => ({
+      label,
+      // A request that lacks the place stands back for the one that had it.
+      requests: valid.map((values) => waysToBreak(context, values).find((way) => way.key === key)?.values ?? found),
+    }));
 }
 
 /** A list in an order that depends on the seed. */

@@ -1,8 +1,17 @@
-import { alternatives, arrayAt, isObject, itemSchemas, type Json, propertySchemas } from 'openapi-document';
+import {
+  alternatives,
+  arrayAt,
+  isObject,
+  itemSchemas,
+  type Json,
+  objectAt,
+  propertySchemas,
+  token,
+} from 'openapi-document';
 
 /** A value that differs from a valid one in one place. It may be valid still: the caller checks it. */
 export interface Broken {
-  /** A JSON pointer into the value; each index of a list is written as `0`. */
+  /** A JSON pointer into the value. Each index of a list is written as `0`, each name that is not declared as `*`. */
   readonly at: string;
   readonly how: 'is missing' | 'has a wrong type' | 'is out of bounds' | 'is not declared';
   readonly value: unknown;
@@ -31,12 +40,18 @@ export function* brokenValues(root: Json, schemas: readonly unknown[], value: un
     }
   } else if (isObject(value)) {
     yield { at: '/undeclaredMember', how: 'is not declared', value: { ...value, undeclaredMember: 'text' } };
+    const declared = new Set(
+      schemas
+        .flatMap((schema) => alternatives(root, schema))
+        .flatMap(({ properties }) => Object.keys(objectAt(properties))),
+    );
     for (const [name, member] of Object.entries(value)) {
+      const place = declared.has(name) ? `/${token(name)}` : '/*';
       const { [name]: _missing, ...others } = value;
-      yield { at: `/${name}`, how: 'is missing', value: others };
+      yield { at: place, how: 'is missing', value: others };
       const inside = schemas.flatMap((schema) => propertySchemas(root, schema, name));
       for (const { at, how, value: other } of brokenValues(root, inside, member)) {
-        yield { at: `/${name}${at}`, how, value: { ...value, [name]: other } };
+        yield { at: `${place}${at}`, how, value: { ...value, [name]: other } };
       }
     }
   }
