@@ -9,7 +9,7 @@ COPY packages/openapi-page/package.json ./packages/openapi-page/
 COPY packages/strict-http-server/package.json ./packages/strict-http-server/
 COPY packages/sqlite-group-commit/package.json ./packages/sqlite-group-commit/
 COPY packages/postgres-batches/package.json ./packages/postgres-batches/
-RUN npm ci --omit=dev --ignore-scripts
+RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts
 
 FROM node:26-slim
 WORKDIR /app

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { build } from '../../../test/support/dockerfile.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { end, type Running, start } from '../../../test/support/project.ts';
 import { PACKAGES } from '../src/pack.ts';
@@ -110,6 +111,26 @@ describe('a project for a document', () => {
     const production = start(library, ['src/main.ts'], { ACCESS_TOKENS: 'token', NODE_ENV: 'production' });
     expect(await production.exit).toBe(1);
     expect(production.output()).toMatch(/MISSING_OPERATIONS .*is "mock", but must be refuse or 501/);
+  });
+
+  test('becomes an image by its Dockerfile, with the files of its document and without the tools', async () => {
+    const image = build(library, join(folder, 'image'));
+    const app = join(image, 'app');
+    for (const name of ['spec-first', 'typescript', 'recheck']) {
+      expect(existsSync(join(app, 'node_modules', name))).toBe(false);
+    }
+    const service = start(app, ['src/main.ts'], {
+      ACCESS_TOKENS: 'a-token-of-the-tests',
+      MISSING_OPERATIONS: '501',
+      NODE_ENV: 'production',
+    });
+    try {
+      const [, url = ''] = await service.said(/"url":"([^"]+)"/);
+      expect(await (await fetch(`${url}/openapi.json`)).json()).toHaveProperty('paths');
+      expect((await fetch(`${url}/books`)).status).toBe(501);
+    } finally {
+      end(service);
+    }
   });
 
   test('follows a save with npm run dev', async () => {

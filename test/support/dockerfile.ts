@@ -1,0 +1,99 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+
+/** One instruction of a Dockerfile, its continued lines joined and its flags taken out. */
+export interface Instruction {
+  readonly name: string;
+  readonly flags: Readonly<Record<string, string>>;
+  readonly text: string;
+}
+
+export function instructionsOf(dockerfile: string): Instruction[] {
+  const lines = dockerfile
+    .replace(/^\s*#.*\n/gm, '')
+    .replace(/\\\n/g, ' ')
+    .split('\n')
+    .filter((line) => line.trim() !== '');
+  return lines.map((line) => {
+    const [, name = '', flags = '', text = ''] = /^(\w+)\s+((?:--\S+\s+)*)(.*)$/.exec(line) ?? [];
+    const pairs = [...flags.matchAll(/--([\w-]+)=(\S+)/g)].map(([, key = '', value = '']) => [key, value]);
+    return { name: name.toUpperCase(), flags: Object.fromEntries(pairs), text: text.trim() };
+  });
+}
+
+/** Whether `.dockerignore` lets a path of a project into the build: the last pattern that fits decides. */
+export function isSent(project: string, path: string): boolean {
+  const patterns = readFileSync(join(project, '.dockerignore'), 'utf8')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'));
+  const fits = patterns.filter((pattern) => {
+    const plain = pattern.replace(/^!/, '');
+    return plain === '*' || path === plain || path.startsWith(`${plain}/`);
+  });
+  return fits.at(-1)?.startsWith('!') ?? true;
+}
+
+/** Node's own image gives its user this id. As root the service runs as that user, else as the user of the tests. */
+export const asRoot = process.getuid?.() === 0;
+export const NODE_USER = 1000;
+
+/**
+ * Follows the steps of a project's Dockerfile without a container engine, in a folder that stands for the root folders of
+ * the stages.
+ *
+ * @returns the root folder of the last stage.
+ * @throws {Error} if a step fails.
+ */
+export function build(project: string, folder: string): string {
+  const stages = new Map<string, string>();
+  let root = '';
+  let at = '/';
+  const place = (path: string): string => join(root, path.startsWith('/') ? '' : at, path);
+  for (const { name, flags, text } of instructionsOf(readFileSync(join(project, 'Dockerfile'), 'utf8'))) {
+    if (name === 'FROM') {
+      const stage = /\bAS (\S+)$/i.exec(text)?.[1] ?? 'last';
+      root = join(folder, stage);
+      stages.set(stage, root);
+      at = '/';
+      mkdirSync(root, { recursive: true });
+    } else if (name === 'WORKDIR') {
+      at = text;
+      mkdirSync(place('.'), { recursive: true });
+    } else if (name === 'COPY') {
+      copy(text, flags.from === undefined ? undefined : stages.get(flags.from));
+    } else if (name === 'RUN') run(text);
+  }
+  return root;
+
+  function copy(text: string, stage: string | undefined): void {
+    const paths = text.split(/\s+/);
+    const target = paths.pop() ?? '';
+    for (const path of paths) {
+      if (stage === undefined && !isSent(project, path)) throw new Error(`.dockerignore keeps ${path} out`);
+      const source = join(stage ?? project, path);
+      const inside = !lstatSync(source).isDirectory() && target.endsWith('/');
+      cpSync(source, inside ? join(place(target), basename(path)) : place(target), {
+        recursive: true,
+        verbatimSymlinks: true,
+      });
+    }
+  }
+
+  function run(text: string): void {
+    const [user, group] = asRoot ? [NODE_USER, NODE_USER] : [process.getuid?.(), process.getgid?.()];
+    const command = text
+      .replaceAll('-o node -g node', `-o ${user} -g ${group}`)
+      .replace(/(?<=\s)\/\w+/g, (path) => join(root, path));
+    const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
+      cwd: place('.'),
+      env: {
+        PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+        HOME: process.env.HOME,
+        npm_config_prefer_offline: 'true',
+      },
+      encoding: 'utf8',
+    });
+    if (status !== 0) throw new Error(`RUN ${text} ended with ${status}:\n${stdout}${stderr}`);
+  }
+}
