@@ -42,10 +42,11 @@ export const NODE_USER = 1000;
  * Follows the steps of a project's Dockerfile without a container engine, in a folder that stands for the root folders of
  * the stages.
  *
+ * @param commandFor what is run for the text of a `RUN`. By default the text.
  * @returns the root folder of the last stage.
  * @throws {Error} if a step fails.
  */
-export function build(project: string, folder: string): string {
+export function build(project: string, folder: string, commandFor = (text: string) => text): string {
   const stages = new Map<string, string>();
   let root = '';
   let at = '/';
@@ -82,16 +83,18 @@ export function build(project: string, folder: string): string {
 
   function run(text: string): void {
     const [user, group] = asRoot ? [NODE_USER, NODE_USER] : [process.getuid?.(), process.getgid?.()];
-    const command = text
+    const command = commandFor(text)
       .replaceAll('-o node -g node', `-o ${user} -g ${group}`)
       .replace(/(?<=\s)\/\w+/g, (path) => join(root, path));
     const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
       cwd: place('.'),
+      // With the registry and the proxy of this machine.
       env: {
+        ...process.env,
         PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
-        HOME: process.env.HOME,
         npm_config_prefer_offline: 'true',
       },
+      timeout: 60_000,
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`RUN ${text} ended with ${status}:\n${stdout}${stderr}`);
