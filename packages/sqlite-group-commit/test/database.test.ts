@@ -43,6 +43,21 @@ describe('A call', () => {
     expect(batches).toEqual([300]);
   });
 
+  test('shares one transaction with those that come shortly after several were answered together', async () => {
+    const batches: number[] = [];
+    const database = await open({ onBatch: (calls) => batches.push(calls) });
+    let id = 0;
+    const add = () => database.add({ id: id++, text: 'a' });
+    // A slow machine may take longer than the commit waits.
+    for (let attempts = 0; attempts < 100 && batches.at(-1) !== 2; attempts += 1) {
+      await Promise.all([add(), add()]);
+      const first = add();
+      for (let turns = 0; turns < 5; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+      await Promise.all([first, add()]);
+    }
+    expect(batches.slice(-2)).toEqual([2, 2]);
+  });
+
   test('shares a transaction of at most 1,000 calls and about a million characters', async () => {
     const batches: number[] = [];
     const database = await open({ maxWaiting: 10_000, onBatch: (calls) => batches.push(calls) });
