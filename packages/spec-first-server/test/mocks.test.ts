@@ -89,10 +89,21 @@ describe('a mock', () => {
     '{ allOf: [{ type: object, required: [a], properties: { a: { type: integer } } }, { type: object, required: [b], properties: { b: { type: string, pattern: "^x+$" } } }] }',
     '{ type: object, required: [a], properties: { a: { type: string }, b: { type: string, writeOnly: true } } }',
     '{ type: string, not: { enum: [string] } }',
+    String.raw`{ type: string, pattern: '^\p{Lu}\p{Ll}{2,5}$' }`,
+    String.raw`{ type: string, pattern: '^[\p{L}\p{N} ]{3}$' }`,
+    '{ $ref: "#/components/schemas/S0" }',
+    '{ type: object, minProperties: 3, propertyNames: { pattern: "^[a-z]{2}$" } }',
+    '{ type: object, minProperties: 2, propertyNames: { enum: [x, y, z] }, additionalProperties: { type: integer } }',
+    String.raw`{ type: object, minProperties: 2, patternProperties: { '^x-\d+$': { type: integer } }, additionalProperties: false }`,
+    '{ type: object, minProperties: 2, required: [a], properties: { a: { type: string }, b: { type: integer } }, additionalProperties: false }',
   ])('is made for a response of %s', async (schema) => {
+    const nested = Array.from({ length: 12 }, (_, index) => {
+      const next = index === 11 ? '{ type: string, minLength: 3 }' : `{ $ref: "#/components/schemas/S${index + 1}" }`;
+      return `    S${index}: { type: object, required: [a], properties: { a: ${next} } }\n`;
+    });
     const components = `components:
   schemas:
-    Tree: { type: object, required: [id, children], properties: { id: { type: integer }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } } } }
+${nested.join('')}    Tree: { type: object, required: [id, children], properties: { id: { type: integer }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } } } }
     Linked: { type: object, required: [value], properties: { value: { type: string }, next: { $ref: "#/components/schemas/Linked" } } }
 `;
     await (await mocked(json(`{ schema: ${schema} }`), components)).get('/a').expect(200);

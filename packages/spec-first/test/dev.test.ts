@@ -147,7 +147,9 @@ describe('npm run dev', () => {
   test('follows a save of the document: types and server; says nothing twice', async () => {
     await following(() => write('openapi.yaml', contract('hi')));
     await greets('"hi"', 'true');
-    expect(readFileSync(path('generated/openapi.ts'), 'utf8')).toContain('"application/json": "hi"');
+    const types = () => readFileSync(path('generated/openapi.ts'), 'utf8');
+    for (let waited = 0; waited < 100 && !types().includes('"hi"'); waited++) await pause(50);
+    expect(types()).toContain('"application/json": "hi"');
     expect(loop.output()).not.toContain('Left to write');
   });
 

@@ -1,7 +1,8 @@
 import { generateSync } from 'json-schema-faker';
 import { sample } from 'openapi-sampler';
-import { isObject, type Json } from '../document/document.ts';
+import { isObject, type Json, objectAt } from '../document/document.ts';
 import { essenceOf, type MediaType } from '../document/media-types.ts';
+import { plain } from './plain-schemas.ts';
 
 /** How many values are made at random for a schema that asks for more than the first one has. */
 const ATTEMPTS = 20;
@@ -16,14 +17,15 @@ const SAMPLE = { skipWriteOnly: true, quiet: true, maxSampleDepth: 5 };
 export function* valuesOf(root: Json, schema: unknown): Generator<unknown> {
   if (!isObject(schema)) return yield {};
   yield attempt(() => sample(schema, SAMPLE, root));
-  const components = root.components;
+  const components = plain(objectAt(root.components));
   for (let seed = 1; seed <= ATTEMPTS; seed += 1) {
     // Required members first: with optional ones, a recursive schema soon ends at the depth limit with a wrong value.
-    const depth = seed % 2 === 1 ? { optionalsProbability: 0, maxDepth: 14 } : { maxDepth: 6 };
+    const required = { optionalsProbability: 0, maxDepth: seed < 10 ? 14 : 60, ...(seed >= 10 && { maxItems: 1 }) };
+    const depth = seed % 2 === 1 ? required : { maxDepth: 6 };
     const outputTransform = (value: unknown, of: unknown) =>
       isObject(of) && of.writeOnly === true ? undefined : value;
     // As an item of a list, since the generator would take the components for members of an object.
-    const list = { type: 'array', items: schema, minItems: 1, maxItems: 1, components };
+    const list = { type: 'array', items: plain(schema), minItems: 1, maxItems: 1, components };
     const made = attempt(() => generateSync(list, { seed, ...depth, outputTransform }));
     if (Array.isArray(made)) yield made[0];
   }

@@ -69,18 +69,22 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
 
   async function serve(since: number): Promise<void> {
     saves.renew();
+    // The server starts while this process checks the document. Both find the same errors.
+    const next = startServer(env);
+    starting = next;
+    let failure: string | undefined;
+    const starts = startOf(next, (text) => {
+      failure = text;
+    });
     const checked = await checkFile(file);
     const { problems, files } = checked;
     saves.renew(files);
-    if (savedAt !== undefined || stopping) return;
-    if (problems.length > 0) return notServed(withLintMessages(problems, await lintDocument(file)).join('\n'));
-
-    const next = startServer(env);
-    starting = next;
-    const [started] = await Promise.all([startOf(next, say), writeTypes(file)]);
+    const started = problems.length > 0 ? undefined : await starts;
     starting = undefined;
-    if (stopping) return killServer(next);
-    if (started === undefined) return notServed();
+    if (stopping || problems.length > 0) killServer(next);
+    if (stopping) return;
+    if (problems.length > 0) return notServed(withLintMessages(problems, await lintDocument(file)).join('\n'));
+    if (started === undefined) return notServed(failure);
     if (next.isDead()) return notServed(ENDED_AT_ONCE);
     await replaceServer(next);
     if (serving === next) await announce(started, checked, since);
@@ -111,6 +115,7 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     sayOnce('missing', describeMissing(started.missing, env.MISSING_OPERATIONS === 'mock'));
     const after = first ? 'Each save is followed.' : `${Math.round(performance.now() - since)} ms after the save.`;
     say(styleText('green', `Served. ${after}`));
+    await writeTypes(file);
     const lint = await lintDocument(file);
     sayOnce('remarks', remarks(file, [...notices, ...examples()], all ? lint.describe() : lint.count, all).join('\n'));
   }
