@@ -159,13 +159,14 @@ describe('a project for a document', () => {
 
   test('is upgraded by newer tarballs alone', async () => {
     const before = new Map((await filesOf(library)).map((file) => [file, readFileSync(join(library, file), 'utf8')]));
-    for (const name of PACKAGES) {
+    const pack = async (name: string) => {
       const newer = join(folder, 'node_modules', name);
       cpSync(join(library, 'node_modules', name), newer, { recursive: true });
       const manifest = readFileSync(join(newer, 'package.json'), 'utf8');
       writeFileSync(join(newer, 'package.json'), manifest.replace('"version": "1.0.0"', '"version": "1.1.0"'));
       await packPackage(newer, join(library, 'vendor', `${name}.tgz`));
-    }
+    };
+    await Promise.all(PACKAGES.map(pack));
     const tarballs = PACKAGES.map((name) => `./vendor/${name}.tgz`);
     expect(await run(library, 'npm', 'install', '--prefer-offline', ...tarballs)).toMatchObject({ code: 0 });
     for (const name of PACKAGES) {
