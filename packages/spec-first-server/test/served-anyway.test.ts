@@ -13,6 +13,7 @@ const MEMBERS = {
   preset: '{ type: integer, default: many }',
   unknown: '{ myKeyword: 5, type: integer }',
   nullable: '{ nullable: true, type: integer }',
+  exclusive: '{ type: integer, minimum: 1, exclusiveMinimum: true }',
   any: 'true',
 };
 const PROPERTIES = Object.entries(MEMBERS).map(([name, schema]) => `        ${name}: ${schema}\n`);
@@ -58,6 +59,8 @@ describe('a document with members that are not enforced is served:', () => {
     ['$id changes nothing', { identified: 'a' }, '/body/identified must be integer'],
     ['an unknown keyword changes nothing', { unknown: 'a' }, '/body/unknown must be integer'],
     ['nullable changes nothing', { nullable: null }, '/body/nullable must be integer'],
+    ['a boolean exclusiveMinimum changes nothing', { exclusive: 1 }, undefined],
+    ['the minimum beside it is checked', { exclusive: 0 }, '/body/exclusive must be >= 1'],
     ['a schema may be true', { any: [] }, undefined],
   ])('%s', async (_title, body, message) => {
     const response = await served.client.post('/a').send(body);

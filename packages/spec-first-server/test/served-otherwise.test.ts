@@ -128,3 +128,18 @@ test.each([
   for (const text of valid) await client.post('/a').type('json').send(text).expect(200);
   for (const text of invalid) await client.post('/a').type('json').send(text).expect(400);
 });
+
+test('a 400 that is declared without content has no body, and the log names the violations', async () => {
+  const { client, lines } = await serving(
+    `openapi: 3.1.0\n${HEAD}paths:
+  /a:
+    get:
+      operationId: a
+      parameters: [{ name: n, in: query, schema: { type: integer } }]
+      responses: { '204': { description: done }, '400': { description: wrong } }
+`,
+    ['a'],
+  );
+  await client.get('/a?n=b').expect(400, '');
+  expect(lines.at(-1)?.reason).toContain('/query/n must be integer');
+});

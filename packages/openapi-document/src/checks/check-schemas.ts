@@ -68,7 +68,10 @@ export function schemasOf(root: Json, operations: readonly Operation[]): { schem
   ];
 }
 
-/** Why a schema is not valid JSON Schema. A name that `required` lists twice does no harm. */
+/** Bounds that are booleans in older versions of JSON Schema. */
+const EXCLUSIVE = /\/exclusive(Minimum|Maximum)$/;
+
+/** Why a schema is not valid JSON Schema. A name that `required` lists twice does no harm; boolean bounds are ignored. */
 function invalidity(ajv: Ajv2020, schema: unknown): Finding | undefined {
   // Ajv does not know the dialect of OpenAPI, and it stops at the first error.
   const plain = isObject(schema)
@@ -80,6 +83,9 @@ function invalidity(ajv: Ajv2020, schema: unknown): Finding | undefined {
   const errors = (ajv.errors ?? []).filter(({ keyword }) => !['anyOf', 'oneOf', 'if'].includes(keyword));
   const [first] = errors;
   if (first?.keyword === 'uniqueItems' && first.instancePath.endsWith('/required')) return undefined;
+  if (typeof valueAt(schema, first?.instancePath ?? '') === 'boolean' && EXCLUSIVE.test(first?.instancePath ?? '')) {
+    return undefined;
+  }
   const message = `${first?.message ?? 'is not a schema'} (JSON Schema 2020-12)`;
   return { pointer: first?.instancePath ?? '', message };
 }
@@ -113,6 +119,10 @@ function checkKeywords(root: Json, schema: Json, pointer: string, problem: Repor
   }
   const required = arrayAt(schema.required);
   if (new Set(required).size < required.length) notice(`${pointer}/required`, 'required has a name twice');
+  for (const keyword of ['exclusiveMinimum', 'exclusiveMaximum']) {
+    if (typeof schema[keyword] !== 'boolean') continue;
+    notice(`${pointer}/${keyword}`, `${keyword} is a number in JSON Schema 2020-12: ${schema[keyword]} is ignored`);
+  }
   for (const keyword of ['contentEncoding', 'contentSchema']) {
     if (schema[keyword] !== undefined) notice(pointer, `${keyword} is not checked`);
   }

@@ -17,8 +17,12 @@ function plainOne(item: unknown): unknown {
   if (!isObject(item)) return item;
   const { pattern, minProperties } = item;
   const made: Record<string, unknown> = { ...item };
-  if (typeof pattern === 'string' && pattern.includes('\\p{')) made.pattern = withoutClasses(pattern);
-  if (typeof minProperties === 'number') Object.assign(made, withNames(item, minProperties));
+  try {
+    if (typeof pattern === 'string' && pattern.includes('\\p{')) made.pattern = withoutClasses(pattern);
+    if (typeof minProperties === 'number') Object.assign(made, withNames(item, minProperties));
+  } catch {
+    // A pattern that is no regular expression. The start says so.
+  }
   return made;
 }
 

@@ -105,7 +105,7 @@ export class SchemaRewriter {
     const numeric: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
       if (COPIED.has(key)) out[key] = value;
-      else if (ASSERTIONS.has(key)) numeric[key] = value;
+      else if (ASSERTIONS.has(key) && typeof value === 'number') numeric[key] = value;
       else if (key === 'enum' && isNative(value)) out.enum = value;
       else if (key === 'const' && isNative(value)) out.const = value;
       else if (key === 'enum' || key === 'const') out[`${key}Values`] = key === 'enum' ? value : [value];
