@@ -1,4 +1,4 @@
-import { arrayAt, eachSchema, type Json, objectAt, parts, token } from 'openapi-document';
+import { arrayAt, eachSchema, type Json, objectAt, parts, token, valueAt } from 'openapi-document';
 import { FILE } from './schema-types.ts';
 
 /** Keywords that do not change a value's type. */
@@ -22,6 +22,10 @@ export function simplifySchemas(root: Json): boolean {
         Object.assign(objectAt(property), { [keyword]: true });
         oneWay = true;
       }
+    }
+    const mapping = objectAt(objectAt(schema.discriminator).mapping);
+    for (const [value, target] of Object.entries(mapping)) {
+      if (valueAt(root, String(target)) === undefined) Reflect.deleteProperty(mapping, value);
     }
     moveToAllOf(schema);
   });

@@ -209,7 +209,7 @@ components:
     });
   });
 
-  test('reads no reference in an example', () => {
+  test('reads no reference in an example, and no mapping that leads to nothing', () => {
     const content = `application/json:
               schema: { type: object, properties: { example: { $ref: '#/components/schemas/Named' } } }
               examples: { one: { value: { $ref: '#/none' } } }`;
@@ -225,6 +225,7 @@ components:
 components:
   schemas:
     Named: { type: string, example: { $ref: '#/nothing' } }
+    Any: { oneOf: [{ $ref: '#/components/schemas/Named' }], discriminator: { propertyName: kind, mapping: { a: models/a.yml } } }
 `;
     inFolder({ 'openapi.yaml': text }, (folder) => {
       expect(generate(folder)).toMatchObject({ status: 0 });
