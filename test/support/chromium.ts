@@ -12,7 +12,7 @@ const args = ['--host-resolver-rules=MAP *.test 127.0.0.1'];
 
 /**
  * Starts a headless browser: the one that `CHROME_PATH` names; else, on x64 Linux, the Chromium of the npm package
- * `@sparticuz/chromium`, which brings its own libraries and fonts; else the Google Chrome that is installed.
+ * `@sparticuz/chromium`, which brings its own libraries and fonts, beside the fonts of the system; else the Google Chrome that is installed.
  * Whoever launches it closes it.
  *
  * @throws {Error} from Playwright, when there is no such browser or it does not start
@@ -56,7 +56,7 @@ async function unpackedChromium(): Promise<string> {
     );
     await writeFile(
       join(staging, 'fonts.conf'),
-      `<fontconfig><dir prefix="relative">fonts</dir><cachedir prefix="xdg">fontconfig</cachedir></fontconfig>\n`,
+      `<fontconfig><dir prefix="relative">fonts</dir><dir>/usr/share/fonts</dir><cachedir prefix="xdg">fontconfig</cachedir><alias><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias></fontconfig>\n`,
     );
     await rename(staging, folder);
   } catch (error) {
