@@ -38,17 +38,9 @@ export class Bytes {
  *
  * @throws {HttpError} 400 or 413
  */
-export async function readBytes(request: Request, limit: number): Promise<Buffer> {
-  // Now Node's parser has gone through all bytes that came with the headers.
-  await undefined;
-  if (request.destroyed) throw cutOff();
+export function readBytes(request: Request, limit: number): Promise<Buffer> {
+  if (request.destroyed) return Promise.reject(cutOff());
   const decoder = DECODERS.get(codingOf(request))?.();
-  // Without the listeners below, a request with its body in one segment takes 2 µs less.
-  if (decoder === undefined && request.complete) {
-    const bytes: Buffer = request.read() ?? Buffer.alloc(0);
-    if (bytes.length > limit) throw tooLarge(limit);
-    return bytes;
-  }
   const source: Readable = decoder === undefined ? request : request.pipe(decoder);
   const release = (): void => {
     if (decoder !== undefined) request.unpipe(decoder);
