@@ -29,7 +29,7 @@ export function operatorRoutes(
     // Relative, so that it leads to the page behind a proxy under a prefix, too.
     router.get('/', (_request, response) => void response.status(302).location('docs').end());
   }
-  router.all(served === undefined ? HEALTH : OPERATOR_PATHS, ({ method }) => {
+  router.all(served === undefined ? HEALTH : [...OPERATOR_PATHS, '/'], ({ method }) => {
     throw HttpError.notAllowed(method, ['GET', 'HEAD']);
   });
   return router;
