@@ -264,6 +264,9 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     await run('npm run diff -- main');
   },
   async 'npm run bench'() {
+    expect(scripts).toHaveProperty('bench', 'node scripts/bench/main.ts');
+  },
+  async 'npm run bench -- --help'() {
     expect(await run('npm run bench -- --help')).toMatch(/^ {2}npm run bench /m);
   },
   async [command('npm run copy-plants')]() {
