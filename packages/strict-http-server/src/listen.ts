@@ -146,7 +146,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
         () => {
           for (const [socket, { newest }] of connections) if (newest === undefined) socket.destroy();
         },
-        quick ? 0 : limits.idleStopTimeout,
+        // The first request of a new connection may be on its way.
+        quick ? limits.quietTimeout : limits.idleStopTimeout,
       );
       const end = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
