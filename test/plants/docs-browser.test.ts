@@ -125,7 +125,7 @@ test('shows the request in JavaScript that runs as it is', async () => {
     await createPlant(page, `{"id": 5, "name": "Mother-in-law's tongue", "tag": "größer\\n"}`);
     const code = await page.locator('.snippet', { hasText: 'JavaScript' }).locator('pre').textContent();
     const args = ['--input-type=module', '--eval', String(code)];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env: { PATH: process.env.PATH } });
     expect(stdout).toBe('200 {"name":"Mother-in-law\'s tongue","tag":"größer\\n"}\n');
   });
 });
