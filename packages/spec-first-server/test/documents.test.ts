@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
+import { authenticator, documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
 import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
 import type { ErrorBody } from '../src/response/problem.ts';
 import { KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
@@ -542,7 +542,7 @@ describe('security', () => {
     const who: AnyHandler = ({ caller }) => ({ status: 200, body: { subject: caller?.subject ?? null } });
     served = await serve(
       documentFile('security.yaml'),
-      handlersFor(who, 'secured', 'open', 'optional', 'either', 'both', 'scoped', 'body'),
+      handlersFor(who, 'secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'),
     );
   });
   const bearer = { Authorization: 'Bearer good' };
@@ -570,6 +570,9 @@ describe('security', () => {
     ['/both', { ...bearer, 'X-Key': 'bad' }, 401, null],
     ['/scoped', bearer, 200, 'someone'],
     ['/scoped', { Authorization: 'Bearer reader' }, 403, null],
+    ['/graded', bearer, 200, 'someone'],
+    ['/graded', { Authorization: 'Bearer reader', 'X-Key': 'good' }, 200, 'reader'],
+    ['/graded', { Authorization: 'Bearer reader' }, 403, null],
     ['/secured?key=1', bearer, 200, 'someone'],
   ])('answers %s with %j by %i', async (target, headers, status, subject) => {
     const response = await served.client.get(target).set(headers);
@@ -587,6 +590,17 @@ describe('security', () => {
       'Bearer error="insufficient_scope", scope="plants:write"',
     );
     expect(await challenge('/either')).toContain('ApiKey in="header", name="X-Key"');
+  });
+
+  test('needs all of one alternative, with its scopes, also where tokens are verified later', async () => {
+    const later: Authenticator = { ...authenticator, verify: async (...token) => authenticator.verify(...token) };
+    const options = { missing: '501', authenticator: later } as const;
+    const { client } = await serve(documentFile('security.yaml'), { graded: echo }, options);
+    const reader = { Authorization: 'Bearer reader' };
+    await client.get('/graded').set(reader).expect(403);
+    await client.get('/graded').set(reader).set('X-Key', 'bad').expect(403);
+    await client.get('/graded').set(reader).set('X-Key', 'good').expect(200);
+    await client.get('/graded').set(bearer).expect(200);
   });
 
   test('is not denied while keys are away that one of several credentials would need', async () => {

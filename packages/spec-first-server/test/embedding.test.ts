@@ -4,7 +4,8 @@ import request from 'supertest';
 import { documentFile, withFiles } from '../../../test/support/documents.ts';
 
 const who: AnyHandler = ({ caller }) => ({ status: 200, body: { subject: caller?.subject ?? null } });
-const handlers = { secured: who, open: who, optional: who, either: who, both: who, scoped: who, body: who };
+const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'];
+const handlers = Object.fromEntries(ids.map((id) => [id, who]));
 
 describe('createApp', () => {
   test('needs a document and handlers, accepts the given tokens, and answers failures as problem details', async () => {

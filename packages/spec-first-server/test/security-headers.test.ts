@@ -6,7 +6,7 @@ const KNOWN = /^(content-security-policy|cross-origin-|origin-agent|referrer|str
 
 let client: Awaited<ReturnType<typeof serve>>['client'];
 beforeAll(async () => {
-  const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'body'];
+  const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'];
   ({ client } = await serve(documentFile('security.yaml'), Object.fromEntries(ids.map((id) => [id, echo]))));
 });
 

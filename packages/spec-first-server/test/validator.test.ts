@@ -35,7 +35,7 @@ describe('credentials', () => {
   let server: Server;
   const called = jest.fn<AnyHandler>(() => ({ status: 200, body: {} }));
   beforeAll(async () => {
-    const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'body'];
+    const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'];
     served = await serve(documentFile('security.yaml'), Object.fromEntries(ids.map((id) => [id, called])));
     server = await listening(served);
   });

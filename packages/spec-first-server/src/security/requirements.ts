@@ -1,6 +1,4 @@
-import { security as eovSecurity } from 'express-openapi-validator/dist/middlewares/index.js';
 import type { Json, Operation } from 'openapi-document';
-import { securitySchemesOf } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
 import { HttpError, Unavailable } from '../response/http-error.ts';
 import type { Credentials } from './credentials.ts';
@@ -10,65 +8,42 @@ import { schemesOf, type Verifiers } from './schemes.ts';
 /** Resolves to the caller; `undefined` for an anonymous one. Rejects if the credentials are not accepted. */
 export type Authenticate = (credentials: Credentials) => Promise<Caller | undefined>;
 
-/** What express-openapi-validator's security handlers get as the request, and what they find. */
-interface SecurityInput extends Credentials {
-  readonly openapi: object;
-  readonly callers: Map<string, Caller>;
-  readonly denied: Map<string, unknown>;
-}
-
 /**
- * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): express-openapi-validator decides
- * whether an alternative is satisfied, and calls the verifiers for it. Where credentials are optional, a request is
- * anonymous only if it presents none: one that is wrong is rejected.
+ * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30). The alternatives are tried in their
+ * order until all schemes of one accept the request. Where credentials are optional, a request is anonymous only if it
+ * presents none: one that is wrong is rejected.
  */
 export function authentication(root: Json, { security }: Operation, verifiers: Verifiers): Authenticate {
-  const alternatives = security.filter((schemes) => Object.keys(schemes).length > 0);
+  const verifierOf = (name: string) => {
+    const verify = verifiers[name];
+    if (verify === undefined) throw new Error(`nothing verifies credentials of ${name}`);
+    return verify;
+  };
+  const alternatives = security
+    .map((all) => Object.entries(all).map(([name, scopes]) => ({ verify: verifierOf(name), scopes })))
+    .filter((all) => all.length > 0);
   const optional = alternatives.length < security.length;
-  const names = [...new Set(alternatives.flatMap((schemes) => Object.keys(schemes)))];
-  const unverified = names.filter((name) => verifiers[name] === undefined);
-  if (unverified.length > 0) throw new Error(`nothing verifies credentials of ${unverified}`);
-  const schemes = schemesOf(root);
-  const handlers = names.map((name) => [
-    name,
-    async (request: unknown, scopes: string[]) => {
-      const input = request as SecurityInput;
-      try {
-        const caller = await verifiers[name]?.(input, scopes);
-        if (caller !== undefined) input.callers.set(name, caller);
-      } catch (reason) {
-        input.denied.set(name, reason);
-      }
-      return input.callers.has(name);
-    },
-  ]);
-  // EOV reads nothing else of a document, nothing else of a request, and nothing of a response.
-  const apiDoc = { components: { securitySchemes: securitySchemesOf(root) } } as never;
-  const check = eovSecurity(apiDoc, Object.fromEntries(handlers));
-  const openapi = { schema: { security: alternatives }, openApiRoute: '/' };
+  const known = schemesOf(root);
+  const schemes = [...new Set(security.flatMap((all) => Object.keys(all)))].map((name) => known.get(name));
 
-  return async ({ headers, query, cookies }) => {
-    const input: SecurityInput = { headers, query, cookies, openapi, callers: new Map(), denied: new Map() };
-    let failed = false;
-    await check(input as never, undefined as never, (error?: unknown) => {
-      failed = error !== undefined;
-    });
-    if (!failed) return callerOf(input.callers);
-    // EOV rejects a request without a credential before it calls the verifier.
-    const rejected = names.filter((name) => !input.callers.has(name));
-    const reasons = rejected.map(
-      (name) => input.denied.get(name) ?? new Unauthorized(schemes.get(name)?.required ?? '', false),
-    );
+  return async (credentials) => {
+    const reasons: unknown[] = [];
+    for (const all of alternatives) {
+      const callers: Caller[] = [];
+      for (const { verify, scopes } of all) {
+        try {
+          const caller = verify(credentials, scopes);
+          // Access tokens are verified at once. Awaiting them would take longer.
+          callers.push('then' in caller ? await caller : caller);
+        } catch (reason) {
+          reasons.push(reason);
+        }
+      }
+      if (callers.length === all.length) return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
+    }
     if (optional && reasons.every((reason) => reason instanceof Unauthorized && !reason.presented)) return undefined;
     throw denial(reasons);
   };
-
-  /** The caller of the first alternative that is satisfied, preferably one with a subject. */
-  function callerOf(callers: ReadonlyMap<string, Caller>): Caller | undefined {
-    const satisfied = alternatives.find((all) => Object.keys(all).every((name) => callers.has(name))) ?? {};
-    const found = Object.keys(satisfied).map((name) => callers.get(name));
-    return found.find((caller) => caller?.subject !== undefined) ?? found[0];
-  }
 
   /** What cannot be checked (503, 500) comes before what is not allowed (403) and what is not accepted (401). */
   function denial(reasons: readonly unknown[]): unknown {
@@ -78,7 +53,7 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
     const unauthorized = reasons.filter((reason) => reason instanceof Unauthorized);
     const presented = unauthorized.find((reason) => reason.presented);
     // A challenge for each scheme that is accepted (RFC 9110 §11.6.1).
-    const challenges = new Set(names.map((name) => schemes.get(name)?.challenge(presented !== undefined)));
+    const challenges = new Set(schemes.map((scheme) => scheme?.challenge(presented !== undefined)));
     const headers = { 'WWW-Authenticate': [...challenges].join(', ') };
     const message = (presented ?? unauthorized[0])?.message ?? '';
     return unavailable ?? unchecked ?? forbidden ?? new HttpError(401, message, { headers });
