@@ -25,7 +25,8 @@ export class LargeNumbers {
   }
 
   forget(): void {
-    this.#found.clear();
+    // Clearing an empty map would allocate a new table.
+    if (this.#found.size > 0) this.#found.clear();
   }
 
   /** Rounds them to doubles, in place, where no schema asks for an integer. */
@@ -66,7 +67,8 @@ function keyword(violationsOf: (...input: KeywordInput) => readonly string[]): K
 
 function oneOfValues(values: readonly unknown[]): KeywordValidator {
   const keys = new Set(values.map(keyOf));
-  const violation = [`must be equal to one of the allowed values: ${values.join(', ')}`];
+  const allowed = `must be equal to one of the allowed values: ${values.join(', ')}`;
+  const violation = [values.length === 0 ? 'must not be there: its enum is empty' : allowed];
   return keyword((value) => (keys.has(keyOf(value)) ? NONE : violation));
 }
 
@@ -84,7 +86,7 @@ function numeric({ type, format, ...bounds }: Json, large: LargeNumbers | undefi
       : [];
   });
 
-  return (...[value, place]: KeywordInput): readonly string[] => {
+  return (value: unknown, place: KeywordInput[1]): readonly string[] => {
     const exact: unknown = value instanceof Inexact ? value.double : value;
     if (typeof exact === 'bigint') {
       if (types.length > 0 && place !== undefined) large?.note(place, types.includes('integer'));
@@ -92,6 +94,7 @@ function numeric({ type, format, ...bounds }: Json, large: LargeNumbers | undefi
       return types.length === 0 || types.includes(typeOf(exact)) ? NONE : wrongType;
     } else if (isInteger ? !Number.isInteger(exact) : types.length > 0 && !Number.isFinite(exact)) return wrongType;
     if (isInteger && (value instanceof Inexact || exact < min || exact > max)) return outside;
+    if (assertions.length === 0) return NONE;
     return assertions.filter(({ holds }) => !holds(exact)).map(({ violation }) => violation);
   };
 }
