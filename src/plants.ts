@@ -24,7 +24,11 @@ export const variables = {
 /** The handlers of the document's operations. */
 export const plantHandlers = (store: PlantStore): Handlers => ({
   async createPlant({ body: { id, name, tag } }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
-    await store.add({ id: BigInt(id), name, tag }).catch(toHttpError);
+    try {
+      await store.add({ id: BigInt(id), name, tag });
+    } catch (error) {
+      toHttpError(error);
+    }
     return { status: 200, body: { name, tag } };
   },
 });

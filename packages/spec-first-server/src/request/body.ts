@@ -22,10 +22,10 @@ import { multipart, urlencoded } from './forms.ts';
  */
 export function bodyReader(root: Json, { requestBody }: Operation, limit: number) {
   const declared = requestBody?.media ?? [];
+  const none = { media: undefined, body: undefined };
 
   /** @throws {HttpError} 400, 413 or 415 */
   return async (request: Request, response: Response) => {
-    const none = { media: undefined, body: undefined };
     if (requestBody === undefined) return none;
     const isAbsent = !hasBody(request);
     const media = isAbsent ? undefined : declaredType(request.headers['content-type'], declared);
@@ -35,15 +35,17 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
       if (request.headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
       if (media.kind === 'stream') return { media, body: limitedStream(request, response, limit) };
       const bytes = await readBytes(request, limit);
-      if (bytes.length > 0 || media.kind !== 'json') return { media, body: await parsed(root, media, request, bytes) };
+      if (media.kind === 'multipart') {
+        return { media, body: await multipart(root, media, request.headers['content-type'] ?? '', bytes) };
+      }
+      if (bytes.length > 0 || media.kind !== 'json') return { media, body: parsed(root, media, bytes) };
     }
     if (!requestBody.required) return none;
     throw HttpError.violations([{ path: '/body', message: `is required, as ${orList(declared)}` }]);
   };
 }
 
-async function parsed(root: Json, media: MediaType, request: Request, bytes: Buffer): Promise<unknown> {
-  if (media.kind === 'multipart') return multipart(root, media, request.headers['content-type'] ?? '', bytes);
+function parsed(root: Json, media: MediaType, bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
   const text = bytes.toString();
   if (media.kind === 'form') return urlencoded(root, media, text);
@@ -56,8 +58,9 @@ const hasBody = ({ headers }: Request): boolean =>
 
 /** Checks the headers of a body before it is read. @throws {HttpError} 413 or 415 */
 function checkHeaders(request: Request, { kind }: MediaType, limit: number): void {
-  const accepted = kind === 'stream' ? ['identity'] : [...DECODERS.keys(), 'identity'];
-  if (!accepted.includes(codingOf(request))) {
+  const coding = codingOf(request);
+  if (coding !== 'identity' && (kind === 'stream' || !DECODERS.has(coding))) {
+    const accepted = kind === 'stream' ? ['identity'] : [...DECODERS.keys(), 'identity'];
     throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, {
       headers: { 'Accept-Encoding': accepted.join(', ') },
     });

@@ -41,8 +41,9 @@ export function parameterReader(root: Json, operation: Operation, credentials: R
 
   /** @throws {HttpError} 400 */
   return ({ path, query, headers }: Source): Parameters => {
-    const violations: Violation[] = [];
     const parameters: Parameters = { path: {}, query: {}, header: {}, cookie: {} };
+    if (query === '' && operation.parameters.length === 0) return parameters;
+    const violations: Violation[] = [];
     const read = (parameter: Parameter, take: () => unknown) => {
       try {
         const value = take();

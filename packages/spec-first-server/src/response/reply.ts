@@ -85,7 +85,7 @@ export function checkBody(
   const given = contentType ?? media.type;
   if (given.includes('*')) throw new InvalidReply(`its contentType must be one of ${given}`);
   const type = /^text\/[^;]+$/i.test(given) ? `${given}; charset=utf-8` : given;
-  return { type, body: write(validator, declared, media, type, body) };
+  return { type, body: write(validator, media, type, body) };
 }
 
 function mediaFor({ media }: DeclaredResponse, contentType: string | undefined): MediaType | undefined {
@@ -98,22 +98,16 @@ function mediaFor({ media }: DeclaredResponse, contentType: string | undefined):
   return media[0];
 }
 
-function write(
-  validator: Validator,
-  declared: DeclaredResponse,
-  media: MediaType,
-  type: string,
-  body: unknown,
-): CheckedReply['body'] {
+function write(validator: Validator, media: MediaType, type: string, body: unknown): CheckedReply['body'] {
   const range = media.type.includes('*');
   const kind = range ? kindOf(type) : media.kind;
   if (kind === 'json') {
-    validator.response(declared, media, body);
+    validator.response(media, body);
     return stringifyJson(body);
   }
   const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof body);
   if (kind === 'text' || range) {
-    if (isScalar) validator.response(declared, media, body);
+    if (isScalar) validator.response(media, body);
     else if (media.constrained) {
       throw new InvalidReply(`a body of ${type} must be a string, so that it can be checked against the schema`);
     }

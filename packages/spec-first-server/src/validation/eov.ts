@@ -18,8 +18,8 @@ export interface SyntheticOperation {
 }
 
 /**
- * EOV's validators, called directly: that takes a fourth of the time of its middleware. In the document that EOV gets,
- * everything is a response of its own. So no client can choose a media type, and a request is validated as a reply is.
+ * EOV's validators, called without its middleware. In the document that EOV gets, everything is a response of its own. So
+ * no client can choose a media type, and a request is validated as a reply is.
  */
 export class EovValidator {
   readonly #requests: Compiled;

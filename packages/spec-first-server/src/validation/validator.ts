@@ -95,7 +95,7 @@ export class OperationValidator {
   }
 
   /** @throws {Violations} if the body does not match the media type of the response. */
-  response(_response: DeclaredResponse, media: MediaType, body: unknown): void {
+  response(media: MediaType, body: unknown): void {
     const index = this.#indices.get(media);
     if (index !== undefined) this.#eov(body).response(index, { body });
   }
