@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { packageFolder, packPackage } from './tarball.ts';
+import { packageFolder, packPackages } from './tarball.ts';
 
 /** The packages of this project that a new project depends on. */
 export const PACKAGES = [
@@ -50,5 +50,5 @@ export async function run(args: readonly string[]): Promise<number> {
 /** Writes `NAME.tgz` of each package to a folder. @throws {Error} if a package is not installed or cannot be built. */
 export async function packAll(folder: string): Promise<void> {
   mkdirSync(folder, { recursive: true });
-  await Promise.all(PACKAGES.map((name) => packPackage(packageFolder(name), `${folder}/${name}.tgz`)));
+  await packPackages(PACKAGES.map(packageFolder), folder);
 }

@@ -4,15 +4,15 @@ import {
   cpSync,
   existsSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
+  realpathSync,
+  renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { tmpdir } from 'node:os';
-import { dirname, join, sep } from 'node:path';
+import { basename, dirname, join, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -26,8 +26,6 @@ const COMPILER_OPTIONS = {
   lib: ['ESNext'],
   module: 'NodeNext',
   types: ['node'],
-  rootDir: 'src',
-  outDir: 'dist',
   declaration: true,
   rewriteRelativeImportExtensions: true,
   noEmitOnError: true,
@@ -35,59 +33,70 @@ const COMPILER_OPTIONS = {
   noUncheckedIndexedAccess: true,
   resolveJsonModule: true,
   skipLibCheck: true,
-  // Other packages of this repository are found as links. Their sources are no part of this one.
-  preserveSymlinks: true,
 };
 
 /** The folder of an installed package. @throws {Error} if it is not installed. */
 export function packageFolder(name: string): string {
   const manifest = findPackageJSON(name, import.meta.url);
   if (manifest === undefined) throw new Error(`The package ${name} is not installed`);
-  return dirname(manifest);
+  return realpathSync(dirname(manifest));
 }
 
 /**
- * Packs a package into a tarball that can be installed. Its TypeScript is compiled in a temporary folder. A package that
- * is compiled already is packed as it is.
+ * Packs packages into tarballs that can be installed: `NAME.tgz` in a folder. Their TypeScript is compiled in a temporary
+ * folder, in one run. A package that is compiled already is packed as it is.
  *
- * @throws {Error} if it does not compile.
+ * @param packages their folders. Those with TypeScript lie side by side.
+ * @throws {Error} if one does not compile.
  */
-export async function packPackage(folder: string, tarball: string): Promise<void> {
+export async function packPackages(packages: readonly string[], folder: string): Promise<void> {
   const temporary = mkdtempSync(join(tmpdir(), 'pack-'));
   try {
-    const built = existsSync(join(folder, 'src')) ? await build(folder, join(temporary, 'package')) : folder;
-    const pack = ['pack', built, '--ignore-scripts', '--json', '--pack-destination', temporary];
+    const sources = packages.filter((path) => existsSync(join(path, 'src')));
+    if (sources.length > 0) await compile(sources, temporary);
+    const built = packages.map((path) => (sources.includes(path) ? join(temporary, basename(path)) : path));
+    const pack = ['pack', ...built, '--ignore-scripts', '--pack-destination', temporary];
     await execute('npm', pack, { cwd: temporary, shell: process.platform === 'win32', maxBuffer: 2 ** 26 });
-    const [packed] = readdirSync(temporary).filter((file) => file.endsWith('.tgz'));
-    if (packed === undefined) throw new Error(`npm pack made no tarball of ${folder}`);
-    copyFileSync(join(temporary, packed), tarball);
+    for (const path of built) {
+      const { name, version } = JSON.parse(readFileSync(join(path, 'package.json'), 'utf8'));
+      copyFileSync(join(temporary, `${name}-${version}.tgz`), join(folder, `${name}.tgz`));
+    }
   } finally {
     rmSync(temporary, { recursive: true });
   }
 }
 
-/** Makes the compiled form of a package in a new folder. */
-async function build(folder: string, stage: string): Promise<string> {
-  cpSync(join(folder, 'src'), join(stage, 'src'), { recursive: true });
-  for (const name of BESIDE) {
-    const source = name === 'LICENSE' ? nearest(folder, name) : join(folder, name);
-    if (source !== undefined && existsSync(source)) cpSync(source, join(stage, name), { recursive: true });
-  }
-  writeFileSync(join(stage, 'package.json'), compiledManifest(readFileSync(join(folder, 'package.json'), 'utf8')));
-  writeFileSync(join(stage, 'tsconfig.json'), JSON.stringify({ compilerOptions: COMPILER_OPTIONS, include: ['src'] }));
-  linkModules(folder, stage);
-
+/** Makes the compiled form of packages, each in a folder of its own name. */
+async function compile(packages: readonly string[], target: string): Promise<void> {
+  const [first = ''] = packages;
+  const compilerOptions = {
+    ...COMPILER_OPTIONS,
+    typeRoots: [join(nearest(first, 'node_modules') ?? '', '@types')],
+    rootDir: dirname(first),
+    outDir: target,
+  };
+  writeFileSync(
+    join(target, 'tsconfig.json'),
+    JSON.stringify({ compilerOptions, include: packages.map((path) => join(path, 'src')) }),
+  );
   const compiler = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
   try {
-    await execute(process.execPath, [compiler, '--project', stage], { cwd: stage, maxBuffer: 2 ** 26 });
+    await execute(process.execPath, [compiler, '--project', target], { maxBuffer: 2 ** 26 });
   } catch (error) {
     const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error);
-    throw new Error(`${folder} does not compile:\n${output}`, { cause: error });
+    throw new Error(`The packages do not compile:\n${output}`, { cause: error });
   }
-  // What the code reads beside itself.
-  cpSync(join(stage, 'src'), join(stage, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
-  for (const name of ['src', 'node_modules', 'tsconfig.json']) rmSync(join(stage, name), { recursive: true });
-  return stage;
+  for (const path of packages) {
+    const built = join(target, basename(path));
+    renameSync(join(built, 'src'), join(built, 'dist'));
+    // What the code reads beside itself.
+    cpSync(join(path, 'src'), join(built, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
+    writeFileSync(join(built, 'package.json'), compiledManifest(readFileSync(join(path, 'package.json'), 'utf8')));
+    for (const name of BESIDE) {
+      const source = name === 'LICENSE' ? nearest(path, name) : join(path, name);
+      if (source !== undefined && existsSync(source)) cpSync(source, join(built, name), { recursive: true });
+    }
+  }
 }
 
 /** The package.json for compiled code: each path to `src/*.ts` leads to `dist/*.js`, in `exports` with its types. */
@@ -107,12 +116,6 @@ export function compiledManifest(text: string): string {
     if (manifest[field] !== undefined) manifest[field] = rewrite(manifest[field], field !== 'bin');
   }
   return `${JSON.stringify({ ...manifest, files: ['dist', 'templates'] }, undefined, 2)}\n`;
-}
-
-/** Lets the compiler find the dependencies of a package from another folder. */
-function linkModules(folder: string, stage: string): void {
-  const modules = nearest(folder, 'node_modules');
-  if (modules !== undefined) symlinkSync(modules, join(stage, 'node_modules'), 'junction');
 }
 
 /** A file or folder of this name beside a folder or above it. */

@@ -10,7 +10,7 @@ import { eventually } from '../../../test/support/eventually.ts';
 import { end, type Running, start } from '../../../test/support/project.ts';
 import { PACKAGES } from '../src/pack.ts';
 import { projectFiles } from '../src/project.ts';
-import { packPackage } from '../src/tarball.ts';
+import { packPackages } from '../src/tarball.ts';
 
 const main = resolve('packages/spec-first/src/main.ts');
 const folder = mkdtempSync(join(tmpdir(), 'new-test-'));
@@ -159,14 +159,13 @@ describe('a project for a document', () => {
 
   test('is upgraded by newer tarballs alone', async () => {
     const before = new Map((await filesOf(library)).map((file) => [file, readFileSync(join(library, file), 'utf8')]));
-    const pack = async (name: string) => {
-      const newer = join(folder, 'node_modules', name);
-      cpSync(join(library, 'node_modules', name), newer, { recursive: true });
-      const manifest = readFileSync(join(newer, 'package.json'), 'utf8');
-      writeFileSync(join(newer, 'package.json'), manifest.replace('"version": "1.0.0"', '"version": "1.1.0"'));
-      await packPackage(newer, join(library, 'vendor', `${name}.tgz`));
-    };
-    await Promise.all(PACKAGES.map(pack));
+    const newer = PACKAGES.map((name) => join(folder, 'node_modules', name));
+    for (const [index, path] of newer.entries()) {
+      cpSync(join(library, 'node_modules', PACKAGES[index] ?? ''), path, { recursive: true });
+      const manifest = readFileSync(join(path, 'package.json'), 'utf8');
+      writeFileSync(join(path, 'package.json'), manifest.replace('"version": "1.0.0"', '"version": "1.1.0"'));
+    }
+    await packPackages(newer, join(library, 'vendor'));
     const tarballs = PACKAGES.map((name) => `./vendor/${name}.tgz`);
     expect(await run(library, 'npm', 'install', '--prefer-offline', ...tarballs)).toMatchObject({ code: 0 });
     for (const name of PACKAGES) {
@@ -175,7 +174,6 @@ describe('a project for a document', () => {
     }
     const after = new Map((await filesOf(library)).map((file) => [file, readFileSync(join(library, file), 'utf8')]));
     expect(after).toEqual(before);
-    expect(await run(library, 'npm', 'test')).toMatchObject({ code: 0 });
   });
 
   test('packs the installed packages as they are', async () => {
