@@ -16,6 +16,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { parse } from 'yaml';
 import { plantsIn } from './plants/support/plant-service.ts';
+import { ENVIRONMENT } from './support/environment.ts';
 import { freePort } from './support/free-port.ts';
 import { endAll, launch, PROJECT, post } from './support/launch.ts';
 import { readMarkdown } from './support/markdown.ts';
@@ -53,7 +54,7 @@ function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = f
   const child = spawn('sh', ['-c', line], {
     cwd,
     env: {
-      PATH: process.env.PATH,
+      ...ENVIRONMENT,
       HOME: process.env.HOME,
       NO_COLOR: '1',
       npm_config_update_notifier: 'false',

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { openStore } from '../../src/stores/index.ts';
+import { ENVIRONMENT } from '../support/environment.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/backup.ts');
@@ -22,7 +23,7 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 function backUp(args: string[], url = `sqlite:${database}`): Promise<{ code: unknown; out: string; err: string }> {
-  const options = { cwd: folder, env: { PATH: process.env.PATH, DATABASE_URL: url } };
+  const options = { cwd: folder, env: { ...ENVIRONMENT, DATABASE_URL: url } };
   return new Promise((done) => {
     execFile(process.execPath, [SCRIPT, ...args], options, (error, out, err) =>
       done({ code: error?.code ?? 0, out, err }),

@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { eventually } from '../support/eventually.ts';
 import { endAll, launch } from '../support/launch.ts';
 import { exchange, request } from '../support/raw-http.ts';
 import { plantsIn } from './support/plant-service.ts';
@@ -19,9 +19,9 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 /**
  * Sends plants from many clients, each of which waits for its answer before it sends the next one, and connects again
- * when the service closes its connection. Resolves when the port is closed to all.
+ * when the service closes its connection. It is over when the port is closed to all.
  */
-async function load(port: number) {
+function load(port: number) {
   const lost: string[] = [];
   const acknowledged: bigint[] = [];
   let ids = 0;
@@ -67,8 +67,7 @@ async function load(port: number) {
         resolve(connected);
       });
     });
-  await Promise.all(Array.from({ length: CLIENTS }, client));
-  return { lost, acknowledged };
+  return { lost, acknowledged, over: Promise.all(Array.from({ length: CLIENTS }, client)) };
 }
 
 test.each([
@@ -82,13 +81,12 @@ test.each([
     for (let round = 0; round < ROUNDS; round += 1) {
       const database = join(folder, `${WORKERS}-${DRAIN_SECONDS}-${round}.db`);
       const service = launch({ ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, WORKERS, DRAIN_SECONDS });
-      const loaded = load(Number(new URL(await service.url).port));
-      await delay(500);
+      const { lost, acknowledged, over } = load(Number(new URL(await service.url).port));
+      await eventually(() => acknowledged.length > 10 * CLIENTS);
       service.child.kill('SIGTERM');
-      const { lost, acknowledged } = await loaded;
+      await over;
       expect(lost).toEqual([]);
       expect(await service.exit).toBe(0);
-      expect(acknowledged.length).toBeGreaterThan(CLIENTS);
       const stored = plantsIn(database);
       expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
     }
@@ -106,7 +104,7 @@ test('a stop announces itself in every answer, and gives idle connections time f
     received += chunk;
   });
   idle.write(post);
-  while (!received.includes('Fern')) await delay(10);
+  await eventually(() => received.includes('Fern'));
   expect(received).toMatch(/^HTTP\/1\.1 200 /);
   expect(received).toMatch(/\r\nConnection: keep-alive\r\n/);
   service.child.kill('SIGTERM');
@@ -114,7 +112,6 @@ test('a stop announces itself in every answer, and gives idle connections time f
   const { responses } = await exchange(port, post);
   expect(responses).toMatchObject([{ status: 200, headers: { connection: 'close' } }]);
   received = '';
-  await delay(1_500);
   idle.write(post);
   await new Promise((resolve) => idle.once('close', resolve));
   expect(received).toMatch(/^HTTP\/1\.1 200 /);

@@ -2,6 +2,7 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
+import { ENVIRONMENT } from './environment.ts';
 import { eventually } from './eventually.ts';
 
 export const PROJECT = join(import.meta.dirname, '../..');
@@ -37,14 +38,14 @@ interface Invocation {
 
 const running = new Set<ChildProcess>();
 
-/** Starts `src/main.ts` on a free port of 127.0.0.1, with nothing else of this process's environment but `PATH`. */
+/** Starts `src/main.ts` on a free port of 127.0.0.1, with nothing else of this process's environment but {@link ENVIRONMENT}. */
 export function launch(
   env: Readonly<Record<string, string>> = {},
   { args = [], flags = [], main = MAIN, node = process.execPath, ...options }: Invocation & SpawnOptions = {},
 ): Launched {
   const child = spawn(node, [...flags, main, ...args], {
     cwd: PROJECT,
-    env: { PATH: process.env.PATH, PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env },
+    env: { ...ENVIRONMENT, PORT: '0', DATABASE_URL: 'sqlite::memory:', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
     ...options,
   });

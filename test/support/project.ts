@@ -5,6 +5,7 @@ import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
+import { ENVIRONMENT } from './environment.ts';
 
 const original = join(import.meta.dirname, '../..');
 
@@ -41,7 +42,7 @@ export function makeProject(files: Readonly<Record<string, string>>): string {
 }
 
 const environment = (env: Readonly<Record<string, string>>) => ({
-  PATH: process.env.PATH,
+  ...ENVIRONMENT,
   HOME: process.env.HOME,
   NO_COLOR: '1',
   PORT: '0',

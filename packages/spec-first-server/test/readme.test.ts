@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { ENVIRONMENT } from '../../../test/support/environment.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
@@ -18,7 +19,7 @@ test('the example of the README runs as it stands', async () => {
   const folder = mkdtempSync(join(import.meta.dirname, 'readme-'));
   writeFileSync(join(folder, 'openapi.yaml'), block('yaml'));
   writeFileSync(join(folder, 'main.ts'), block('ts'));
-  const env = { PATH: process.env.PATH, PORT: '0', ACCESS_TOKENS: 'secret' };
+  const env = { ...ENVIRONMENT, PORT: '0', ACCESS_TOKENS: 'secret' };
   const child = spawn(process.execPath, ['main.ts'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
   try {
     let output = '';

@@ -208,8 +208,10 @@ describe('npm run dev', () => {
   });
 
   test('ends a start that hangs when something newer is saved', async () => {
-    write('src/backend.ts', handlers('', 'await new Promise(() => setInterval(() => 0, 1e6));'));
-    await pause(500);
+    const top = `import { writeFileSync } from 'node:fs'; writeFileSync('hangs', '');
+await new Promise(() => setInterval(() => 0, 1e6));`;
+    write('src/backend.ts', handlers('', top));
+    await eventually(() => existsSync(path('hangs')));
     await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")));
     await greets('"newer"');
   });
@@ -263,6 +265,7 @@ describe('npm run dev with a server that ends', () => {
     loop = started.loop;
     const greet = () => get(`${started.url}/greeting`).catch(() => undefined);
     await loop.said(SERVED);
+    // A server that ends within its first second is not started again.
     await pause(1100);
     await greet();
     await loop.said(/^The server ended and is started again\.\nServed\. /m);

@@ -3,6 +3,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, write
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { ENVIRONMENT } from '../../../test/support/environment.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0 }
@@ -37,7 +38,7 @@ const git = (...args: string[]) =>
 const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
 
 const diff = (args: readonly string[], cwd = folder) => {
-  const env = { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1' };
+  const env = { ...ENVIRONMENT, HOME: process.env.HOME, NO_COLOR: '1' };
   const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'diff', ...args], {
     cwd,
     env,

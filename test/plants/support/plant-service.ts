@@ -15,6 +15,7 @@ import { errorBody } from '../../../src/errors.ts';
 import { plantBackend } from '../../../src/plants.ts';
 import { openStore } from '../../../src/stores/index.ts';
 import type { PlantStore } from '../../../src/stores/store.ts';
+import { ENVIRONMENT } from '../../support/environment.ts';
 
 const project = join(import.meta.dirname, '../../..');
 
@@ -105,7 +106,7 @@ const MEASURED = `data:text/javascript,process.on('message', () => {
 export async function start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--expose-gc', '--import', MEASURED, join(project, 'src/main.ts')], {
     cwd: project,
-    env: { PATH: process.env.PATH, PORT: '0', HOST: '127.0.0.1', ACCESS_TOKENS: TOKEN, ...env },
+    env: { ...ENVIRONMENT, PORT: '0', HOST: '127.0.0.1', ACCESS_TOKENS: TOKEN, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
   let output = '';
