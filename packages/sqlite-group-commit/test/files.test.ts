@@ -24,6 +24,9 @@ useFolder();
 const addMany = (database: Notes, first: number, count: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => database.add({ id: first + at, text: 'a'.repeat(2_000) })));
 
+/** Whether the database, which is idle, has cut its log. */
+const isCut = () => statSync(`${file}-wal`).size === 0;
+
 describe('A file that was moved, deleted or replaced', () => {
   test('gets no acknowledged call, and is used again when it is back', async () => {
     const database = await open();
@@ -95,16 +98,16 @@ describe('A file that another program changes in place', () => {
   }
 
   test.each([
-    ['while the database is idle', 2_500],
-    ['at once', 0],
+    ['while the database is idle', isCut],
+    ['at once', () => true],
   ])(
     'is noticed before the next answer when a backup is copied over it %s, and then used',
-    async (_, pause) => {
+    async (_, ready) => {
       const database = await open();
       await addMany(database, 1, 50);
       const backup = backUp();
       await addMany(database, 100, 50);
-      await delay(pause);
+      await eventually(ready);
       copyFileSync(backup, file);
       await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow('was changed by another program');
       await expectRecovery(database, 2000);
@@ -137,7 +140,7 @@ describe('A file that another program changes in place', () => {
   test('is noticed before the next answer when it is cut to nothing', async () => {
     const database = await open();
     await addMany(database, 1, 50);
-    await delay(2_500);
+    await eventually(isCut);
     truncateSync(file, 0);
     await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow('was changed by another program');
     await expectRecovery(database, 2000);
@@ -183,7 +186,7 @@ describe('A file that another program changes in place', () => {
     const [one, two] = await Promise.all([open(), open()]);
     for (let round = 0; round < 4; round++) {
       await Promise.all([addMany(one, round * 10_000, 400), addMany(two, round * 10_000 + 5_000, 400)]);
-      if (round === 2) await delay(2_500);
+      if (round === 2) await eventually(isCut);
       await addMany(one, round * 10_000 + 1_000, 1);
       await addMany(two, round * 10_000 + 6_000, 1);
     }
@@ -196,7 +199,7 @@ describe('The log', () => {
     const database = await open();
     await addMany(database, 1, 100);
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
-    await eventually(() => statSync(`${file}-wal`).size === 0);
+    await eventually(isCut);
     await database.add({ id: 1000, text: 'a' });
     expect(ids()).toHaveLength(101);
   });
