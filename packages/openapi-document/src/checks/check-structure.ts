@@ -19,18 +19,23 @@ export function checkStructure(root: Json): Checked {
   const { errors } = new OpenAPISchemaValidator(options as never).validate(document as never);
   const all: readonly StructureError[] = errors ?? [];
   // References are resolved when the document is loaded; some of its valid ones are no URI references.
-  const found = all.filter(({ keyword, instancePath = '' }) => keyword !== 'format' || !instancePath.endsWith('/$ref'));
+  const valid = all.filter(({ keyword, instancePath = '' }) => keyword !== 'format' || !instancePath.endsWith('/$ref'));
+  const found = valid.filter(({ instancePath = '' }) => !UNSERVED.test(instancePath));
   const ignored = found.flatMap((error) => ignoredBy(root, error) ?? []);
   const invalid = found.filter((error) => ignoredBy(root, error) === undefined && error.keyword !== 'format');
   const precise = invalid.filter(({ keyword = '' }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
-  // A branch of `if` or `oneOf` fails as well when only an unknown member or a format is wrong inside it.
-  const isInvalid = precise.length > 0 || invalid.length === found.length;
+  // A branch of `if` or `oneOf` fails as well when only something is wrong inside it that is ignored.
+  const isInvalid = precise.length > 0 || invalid.length === valid.length;
   const problems = (precise.length > 0 ? precise : isInvalid ? invalid : []).slice(0, 10).map(findingOf);
   const formats = found.filter(({ keyword }) => keyword === 'format').map(findingOf);
   // A known member with an unknown one inside counts as unknown itself in some branches.
   const innermost = ignored.filter(({ pointer }) => !ignored.some((other) => other.pointer.startsWith(`${pointer}/`)));
   return { problems, notices: [...formats, ...innermost] };
 }
+
+/** Parts of a document that say nothing about its own operations. */
+const UNSERVED =
+  /^\/webhooks\/|^\/components\/(links|callbacks)\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//;
 
 function findingOf({ instancePath = '', message = '', params }: StructureError): Finding {
   const allowed = arrayAt(objectAt(params).allowedValues).join(', ');

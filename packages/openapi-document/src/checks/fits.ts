@@ -38,6 +38,8 @@ function ajvFor(root: Json): Ajv2020 {
   const code = { regExp: Object.assign(patternOf, { code: 'new RegExp' }), optimize: false };
   const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false, inlineRefs: false, code });
   addFormats.default(ajv);
+  // That of the library takes any integer.
+  ajv.addFormat('int64', { type: 'number', validate: (value: number) => value >= -(2 ** 63) && value < 2 ** 63 });
   const isOneWay = (property: unknown) =>
     parts(root, property).some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
   ajv.removeKeyword('required');

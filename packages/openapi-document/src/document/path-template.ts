@@ -10,15 +10,21 @@ export const parameterNames = (template: string): string[] =>
 /** A template without the names of its parameters: templates of the same shape match the same paths. */
 export const pathShape = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}');
 
-/** A template in the syntax of `find-my-way`. Parameters get names that the library accepts. */
+/**
+ * A template in the syntax of `find-my-way`. Parameters get names that the library accepts. Texts beside them stand
+ * outside of regular expressions, by which the library does not tell `{id}:stop` and `{id}:start` apart.
+ */
 export function routerPath(template: string): string {
+  let count = 0;
+  const parameter = (pattern = '') => `:p${count++}${pattern}`;
   return template
     .split('/')
-    .map((segment, index) => {
+    .map((segment) => {
       const parts = segment.split(PARAMETER).filter((part) => part !== '');
-      if (parts.length === 1 && isParameter(segment)) return `:p${index}`;
-      if (!parts.some(isParameter) && !segment.includes('*')) return decoded(segment).replaceAll(':', '::');
-      return `:p${index}(^${parts.map((part) => (isParameter(part) ? '.+' : escaped(decoded(part)))).join('')}$)`;
+      if (parts.length === 1 && isParameter(segment)) return parameter();
+      // An asterisk would be a wildcard.
+      const text = (part: string) => part.replaceAll(':', '::').replaceAll('*', () => parameter('(\\*)'));
+      return parts.map((part) => (isParameter(part) ? parameter('([^]+)') : text(decoded(part)))).join('');
     })
     .join('/');
 }

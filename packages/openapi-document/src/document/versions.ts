@@ -32,7 +32,7 @@ function allowNull(value: unknown): void {
   if (nullable === true) {
     if (Array.isArray(anyOf)) anyOf.push({ type: 'null' });
     if (Array.isArray(oneOf)) oneOf.push({ type: 'null' });
-    Reflect.deleteProperty(value, 'nullable');
   }
+  if (typeof nullable === 'boolean') Reflect.deleteProperty(value, 'nullable');
   for (const item of Object.values(value)) allowNull(item);
 }

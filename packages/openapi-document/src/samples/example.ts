@@ -2,6 +2,7 @@ import { arrayAt, type Document, follow, isObject, type Json, objectAt, valueAt 
 import type { MediaType } from '../document/media-types.ts';
 import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
 import { writeQuery, writeText } from '../parameters/write-parameter.ts';
+import { isSamplable } from './samplable.ts';
 
 /** Stands in an example for a token. */
 export const TOKEN_PLACE = '<TOKEN>';
@@ -87,7 +88,7 @@ function shownExample(root: Json, { example, examples }: Json): unknown {
 async function sampleOf(root: Json, schema: unknown): Promise<unknown> {
   const { example, examples } = follow(root, schema) ?? {};
   const shown = example ?? arrayAt(examples)[0];
-  if (shown !== undefined || !isObject(schema)) return shown;
+  if (shown !== undefined || !isObject(schema) || !isSamplable(root, schema)) return shown;
   const { sample } = await import('openapi-sampler');
   return sample(schema, { skipReadOnly: true, quiet: true, maxSampleDepth: 5 }, root);
 }

@@ -2,6 +2,7 @@ import { generateSync } from 'json-schema-faker';
 import { arrayAt, isObject, type Json, objectAt } from '../document/document.ts';
 
 const known = new WeakMap<Json, Json>();
+const definitions = new WeakMap<Json, Json>();
 
 /**
  * The components or a schema, rewritten for the generator of random values: without `\p{…}` in patterns, and with names
@@ -13,10 +14,28 @@ export function plain(value: Json): Json {
   return made;
 }
 
+/** What references may lead to: components, and paths if a schema references one. */
+export function definitionsOf(root: Json): Json {
+  const { components, paths } = root;
+  const made: Json = definitions.get(root) ?? {
+    components: plain(objectAt(components)),
+    ...(JSON.stringify(root).includes('"$ref":"#/paths/') && { paths: plain(objectAt(paths)) }),
+  };
+  definitions.set(root, made);
+  return made;
+}
+
+/** Formats that the generator knows by another name. */
+const SAME: Readonly<Record<string, string>> = { url: 'uri', 'iso-date-time': 'date-time', 'iso-time': 'time' };
+
 function plainOne(item: unknown): unknown {
   if (!isObject(item)) return item;
   const { pattern, minProperties } = item;
   const made: Record<string, unknown> = { ...item };
+  // The generator would make a member of this name.
+  if (typeof made.nullable === 'boolean') delete made.nullable;
+  if (typeof made.$ref === 'string') made.$ref = decodeURIComponent(made.$ref);
+  if (typeof made.format === 'string') made.format = SAME[made.format] ?? made.format;
   try {
     if (typeof pattern === 'string' && pattern.includes('\\p{')) made.pattern = withoutClasses(pattern);
     if (typeof minProperties === 'number') Object.assign(made, withNames(item, minProperties));

@@ -1,8 +1,9 @@
 import { generateSync } from 'json-schema-faker';
 import { sample } from 'openapi-sampler';
-import { isObject, type Json, objectAt } from '../document/document.ts';
+import { isObject, type Json } from '../document/document.ts';
 import { essenceOf, type MediaType } from '../document/media-types.ts';
-import { plain } from './plain-schemas.ts';
+import { definitionsOf, plain } from './plain-schemas.ts';
+import { isSamplable } from './samplable.ts';
 
 /** How many values are made at random for a schema that asks for more than the first one has. */
 const ATTEMPTS = 20;
@@ -16,8 +17,8 @@ const SAMPLE = { skipWriteOnly: true, quiet: true, maxSampleDepth: 5 };
  */
 export function* valuesOf(root: Json, schema: unknown): Generator<unknown> {
   if (!isObject(schema)) return yield {};
-  yield attempt(() => sample(schema, SAMPLE, root));
-  const components = plain(objectAt(root.components));
+  if (isSamplable(root, schema)) yield attempt(() => sample(schema, SAMPLE, root));
+  const definitions = definitionsOf(root);
   for (let seed = 1; seed <= ATTEMPTS; seed += 1) {
     // Required members first: with optional ones, a recursive schema soon ends at the depth limit with a wrong value.
     const required = { optionalsProbability: 0, maxDepth: seed < 10 ? 14 : 60, ...(seed >= 10 && { maxItems: 1 }) };
@@ -25,7 +26,7 @@ export function* valuesOf(root: Json, schema: unknown): Generator<unknown> {
     const outputTransform = (value: unknown, of: unknown) =>
       isObject(of) && of.writeOnly === true ? undefined : value;
     // As an item of a list, since the generator would take the components for members of an object.
-    const list = { type: 'array', items: plain(schema), minItems: 1, maxItems: 1, components };
+    const list = { type: 'array', items: plain(schema), minItems: 1, maxItems: 1, ...definitions };
     const made = attempt(() => generateSync(list, { seed, ...depth, outputTransform }));
     if (Array.isArray(made)) yield made[0];
   }

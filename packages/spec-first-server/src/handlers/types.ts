@@ -119,9 +119,10 @@ type ReplyBody<Content> = [Content] extends [undefined]
             : { readonly contentType: Type });
     }[keyof Content];
 
-/** A reply of an operation: one of its declared responses. */
-export type ReplyOf<Op> =
-  Get<Op, 'responses'> extends infer Responses
+/** A reply of an operation: one of its declared responses, or any status without a body if it declares none. */
+export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
+  ? Flat<{ readonly status: Success | Failure; readonly reason?: string } & ReplyHeaders<object> & ReplyBody<undefined>>
+  : Get<Op, 'responses'> extends infer Responses
     ? {
         [Key in keyof Responses]: Flat<
           {

@@ -1,5 +1,6 @@
 import type { Document, Finding, Operation } from 'openapi-document';
 import type { AnyHandler } from '../handlers/types.ts';
+import type { Samples } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';
 import type { MockOptions } from './mock.ts';
 
@@ -10,6 +11,13 @@ export type WhenMissing = 'refuse' | '501' | 'mock';
 export const withoutHandler = (operations: readonly Operation[], handlers: Readonly<Record<string, unknown>>) =>
   operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
 
+interface CompleteHandlers {
+  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  readonly findings: readonly Finding[];
+  /** What failures of a mocked operation are made of; `undefined` for any other. */
+  readonly samplesFor: (operation: Operation) => Samples | undefined;
+}
+
 /** The handlers with a stand-in for each one missing, and what is wrong with them. */
 export async function completeHandlers(
   document: Document,
@@ -17,12 +25,13 @@ export async function completeHandlers(
   handlers: Readonly<Record<string, AnyHandler>>,
   when: WhenMissing,
   mocking: MockOptions,
-): Promise<{ handlers: Readonly<Record<string, AnyHandler>>; findings: readonly Finding[] }> {
+): Promise<CompleteHandlers> {
   const missing = withoutHandler(operations, handlers);
   const known = new Set(operations.map(({ id }) => id));
   const unknown = Object.keys(handlers).filter((id) => !known.has(id));
-  const mock = when === 'mock' && missing.length > 0 ? (await import('./mock.ts')).mock : undefined;
-  const standIn = (operation: Operation) => mock?.(document, operation, mocking) ?? notImplemented(operation);
+  const mocks = when === 'mock' && missing.length > 0 ? await import('./mock.ts') : undefined;
+  const samples = mocks?.sampleBodies(document);
+  const standIn = (operation: Operation) => mocks?.mock(document, operation, mocking) ?? notImplemented(operation);
   const unserved = missing.map(({ id, pointer }) => ({
     pointer,
     message: `operation ${id} has no handler: run npm run stub -- ${/^[\w.-]+$/.test(id) ? id : JSON.stringify(id)}`,
@@ -33,6 +42,7 @@ export async function completeHandlers(
   }));
   return {
     handlers: { ...handlers, ...Object.fromEntries(missing.map((operation) => [operation.id, standIn(operation)])) },
+    samplesFor: (operation) => (missing.includes(operation) ? samples : undefined),
     findings: [...(when === 'refuse' ? unserved : []), ...(when === 'mock' ? [] : unused)],
   };
 }

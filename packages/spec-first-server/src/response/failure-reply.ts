@@ -1,5 +1,5 @@
 import type { Json, MediaType } from 'openapi-document';
-import { declaredFor, examplesOf, type Operation, stringifyJson } from 'openapi-document';
+import { type DeclaredResponse, declaredFor, examplesOf, type Operation, stringifyJson } from 'openapi-document';
 import type { OperationValidator } from '../validation/validator.ts';
 import type { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
@@ -10,7 +10,12 @@ export interface Answering {
   readonly root: Json;
   readonly operation: Operation;
   readonly validator: OperationValidator;
+  /** Of a mock: where the document declares another body than `errorBody` makes, and has no example, one is made up. */
+  readonly samples?: Samples | undefined;
 }
+
+/** Makes bodies of a media type, or of one that a range admits. */
+export type Samples = (media: MediaType) => { readonly contentType: string; readonly bodies: Iterable<unknown> };
 
 /** The reply that tells of a failure. */
 export interface FailureReply extends CheckedReply {
@@ -41,19 +46,11 @@ export function failureReply(
     const text = typeof body === 'string' ? body : stringifyJson(body);
     return { status, headers, type: errorBody.mediaType, body: text };
   }
-  const candidates = [
-    ...declared.media.map((media) => ({ media, body: made(media) })),
-    ...declared.media.flatMap((media) =>
-      examplesOf(answering.root, media).map(({ value }) => ({ media, body: value })),
-    ),
-  ];
   let mismatch: string | undefined;
-  for (const { media, body } of candidates) {
-    const range = media.type.includes('*');
-    const contentType = range ? errorBody.mediaType : media.type;
+  for (const { media, contentType, body, sample } of candidates(answering, declared)) {
     try {
       const checked = checkBody(answering.validator, declared, { status, contentType, body });
-      if (checked === undefined || (media.kind === 'stream' && !range)) continue;
+      if (checked === undefined || (media.kind === 'stream' && !media.type.includes('*') && !sample)) continue;
       return { status, headers, type: checked.type, body: checked.body, mismatch };
     } catch (error) {
       const what = mismatchOf(error);
@@ -62,4 +59,19 @@ export function failureReply(
     }
   }
   return { status, headers, type: undefined, body: undefined, mismatch };
+
+  function* candidates({ root, samples }: Answering, { media: all }: DeclaredResponse) {
+    const typeOf = ({ type }: MediaType) => (type.includes('*') ? errorBody.mediaType : type);
+    for (const media of all) yield { media, contentType: typeOf(media), body: made(media), sample: false };
+    for (const media of all) {
+      for (const { value } of examplesOf(root, media)) {
+        yield { media, contentType: typeOf(media), body: value, sample: false };
+      }
+    }
+    if (samples === undefined) return;
+    for (const media of all) {
+      const { contentType, bodies } = samples(media);
+      for (const body of bodies) yield { media, contentType, body, sample: true };
+    }
+  }
 }

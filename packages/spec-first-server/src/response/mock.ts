@@ -1,11 +1,12 @@
 import type { Document, Json, MediaType } from 'openapi-document';
-import { type DeclaredResponse, declaredFor, type Example, examplesOf, type Operation } from 'openapi-document';
+import { type DeclaredResponse, type Example, examplesOf, type Operation } from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
+import type { Samples } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
-import { BODILESS, checkHeaders, checkReply, mismatchOf } from './reply.ts';
+import { BODILESS, checkHeaders, checkReply, mismatchOf, responseFor } from './reply.ts';
 
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;
@@ -20,7 +21,7 @@ export interface MockOptions {
 export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
   return (request): AnyReply => {
     const preferred = preferences(request.headers?.prefer);
-    const [status, declared] = responseFor(operation, preferred.get('code'));
+    const [status, declared] = chosenResponse(operation, preferred.get('code'));
     const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
     const validator = validatorOf(operation);
     // The first one marks an answer that no handler made.
@@ -76,6 +77,14 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
   }
 }
 
+/** Bodies made from the schema of a media type. */
+export const sampleBodies =
+  ({ root }: Document): Samples =>
+  (media) => {
+    const contentType = concrete(media.type);
+    return { contentType, bodies: bodiesOf(root, contentType, media) };
+  };
+
 /** The first candidate that passes a check; `wrong` gets the examples that do not. @throws {HttpError} if none passes. */
 function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], check: (value: T) => void): T {
   let first: string | undefined;
@@ -98,12 +107,11 @@ function preferences(header: string | string[] | undefined): Map<string, string>
   return new Map([...known].map(([, name = '', value = '']) => [name, value]));
 }
 
-function responseFor(operation: Operation, code: string | undefined): [number, DeclaredResponse] {
+function chosenResponse(operation: Operation, code: string | undefined): [number, DeclaredResponse] {
   const status = Number(code ?? firstStatus(operation));
-  const response = declaredFor(operation, status);
+  const response = responseFor(operation, status);
   if (response !== undefined && Number.isInteger(status) && status >= 200 && status <= 599) return [status, response];
   const keys = operation.responses.map(({ key }) => key).join(', ');
-  if (keys === '') throw new HttpError(501, `${operation.id} declares no response to show`);
   throw new HttpError(400, `/header/Prefer code must be one of the declared responses: ${keys}`);
 }
 

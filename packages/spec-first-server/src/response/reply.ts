@@ -32,6 +32,12 @@ const FRAMING = new Set(['connection', 'content-length', 'content-type', 'keep-a
 /** Statuses whose answers have no body, whatever a `default` response declares (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
 export const BODILESS = new Set([204, 205, 304]);
 
+const NOTHING: DeclaredResponse = { key: 'default', media: [], headers: [], pointer: '' };
+
+/** The declared response for a status. An operation that declares none answers with any status, without a body. */
+export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
+  operation.responses.length === 0 ? NOTHING : declaredFor(operation, status);
+
 /**
  * Checks a reply against the document: status, headers, media type and body.
  *
@@ -41,7 +47,7 @@ export function checkReply(operation: Operation, validator: Validator, reply: An
   const { status } = reply;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599) throw new InvalidReply('no status of a reply');
-    const declared = declaredFor(operation, status);
+    const declared = responseFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document declares no such status');
     const headers = reply.headers === undefined ? undefined : writeHeaders(declared, reply.headers);
     if (declared.headers.length > 0) checkHeaders(validator, declared, reply.headers ?? {});

@@ -4,6 +4,7 @@ import type { AnyHandler } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
 import { HandlerRequest } from '../request/handler-request.ts';
 import { parameterReader } from '../request/parameters.ts';
+import type { Samples } from '../response/failure-reply.ts';
 import { answerFailure } from '../response/failures.ts';
 import type { ErrorBody } from '../response/problem.ts';
 import { checkReply } from '../response/reply.ts';
@@ -21,6 +22,8 @@ export type Dispatch = (request: Request, response: Response, path: string, quer
 export interface Shared {
   readonly root: Json;
   readonly handlers: Readonly<Record<string, AnyHandler>>;
+  /** What failures of a mocked operation are made of. */
+  readonly samplesFor: (operation: Operation) => Samples | undefined;
   readonly verifiers: Verifiers;
   readonly validatorOf: ValidatorOf;
   readonly errorBody: ErrorBody;
@@ -34,7 +37,7 @@ export function dispatcher(operation: Operation, shared: Shared): Dispatch {
   const handler = shared.handlers[operation.id];
   if (handler === undefined) throw new Error(`${operation.id} has no handler`);
   const validator = shared.validatorOf(operation);
-  const answering = { root, operation, validator };
+  const answering = { root, operation, validator, samples: shared.samplesFor(operation) };
   const authenticate = operation.security.length > 0 ? authentication(root, operation, verifiers) : undefined;
   const readParameters = parameterReader(root, operation, apiKeyQueryNames(root));
   const readBody = bodyReader(root, operation, shared.bodyLimit);

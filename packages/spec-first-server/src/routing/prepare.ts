@@ -32,7 +32,7 @@ export async function prepare(options: AppOptions) {
 
   const validatorOf = validatorsOf(root, operations);
   const given = await options.handlers;
-  const { handlers, findings } = await completeHandlers(document, operations, given, missing, {
+  const { handlers, findings, samplesFor } = await completeHandlers(document, operations, given, missing, {
     validatorOf,
     errorBody,
   });
@@ -48,6 +48,6 @@ export async function prepare(options: AppOptions) {
     log.warn({ places: describeFindings(document, unenforced).split('\n') }, 'not all of the document is enforced');
   }
   const accepting = mocks ? { ...acceptAnything(root), ...verifiers } : verifiers;
-  const shared: Shared = { root, handlers, validatorOf, errorBody, bodyLimit, verifiers: accepting };
+  const shared: Shared = { root, handlers, samplesFor, validatorOf, errorBody, bodyLimit, verifiers: accepting };
   return { document, operations, shared };
 }

@@ -31,11 +31,15 @@ const IN_PLACE = new Set(['allOf', 'if', 'then', 'else', 'not', 'dependentSchema
 /** Applicators whose schema a valid value need not match. */
 const TESTS = new Set(['if', 'not', 'contains']);
 
+const NONE: ReadonlySet<string> = new Set();
+
 /** What the surrounding schemas, which describe the same value, say about a schema. */
 interface Context {
   readonly direction: Direction;
   /** Properties that are not required, because they go the other way only. */
   readonly hidden: ReadonlySet<string>;
+  /** Properties that are required: their defaults are not filled in, since a value without them is not valid. */
+  readonly required: ReadonlySet<string>;
   /** Whether to fill in defaults. Not in a schema that a valid value need not match. */
   readonly defaults: boolean;
   /** Whether `unevaluatedProperties` or `unevaluatedItems` of a surrounding schema depend on it. */
@@ -63,25 +67,30 @@ export class SchemaRewriter {
 
   /** Returns a schema that admits the same values. `undefined` admits every value. */
   rewrite(schema: unknown, direction: Direction): unknown {
-    return this.#rewrite(schema, { direction, hidden: new Set(), defaults: true, tracked: false });
+    return this.#rewrite(schema, { direction, hidden: NONE, required: NONE, defaults: true, tracked: false });
   }
 
   #rewrite(schema: unknown, context: Context): unknown {
     if (!isObject(schema)) return schema !== false;
     const { direction } = context;
+    const all = parts(this.#root, schema);
     const here: Context = {
       ...context,
-      hidden: new Set([...context.hidden, ...this.#oneWayNames(parts(this.#root, schema), direction)]),
+      hidden: new Set([...context.hidden, ...this.#oneWayNames(all, direction)]),
+      required: new Set([...context.required, ...all.flatMap(({ required }) => arrayAt(required).map(String))]),
       tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
-    const inside: Context = { ...context, hidden: new Set(), tracked: false };
+    const inside: Context = { ...context, hidden: NONE, required: NONE, tracked: false };
     const more: unknown[] = [];
     const out: Record<string, unknown> = this.#assertions(schema);
     for (const [key, value] of Object.entries(schema)) {
       const of = IN_PLACE.has(key) ? here : inside;
       const rewrite = (item: unknown) => this.#rewrite(item, { ...of, defaults: of.defaults && !TESTS.has(key) });
-      if (key === 'properties')
-        out[key] = mapValues(value, (item) => !this.#isOneWay(item, direction) && rewrite(item));
+      const property = (item: unknown, name: string) => {
+        if (this.#isOneWay(item, direction)) return false;
+        return here.required.has(name) ? withoutDefault(rewrite(item)) : rewrite(item);
+      };
+      if (key === 'properties') out[key] = mapValues(value, property);
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here));
       else if (key === 'allOf') more.push(...arrayAt(value).map(rewrite));
       else if (ONE.includes(key)) out[key] = rewrite(value);
@@ -143,8 +152,8 @@ export class SchemaRewriter {
   }
 
   #component(ref: string, context: Context): Json {
-    const { direction, hidden, defaults, tracked } = context;
-    const key = JSON.stringify([ref, direction, [...hidden].sort(), defaults, tracked]);
+    const { direction, hidden, required, defaults, tracked } = context;
+    const key = JSON.stringify([ref, direction, [...hidden].sort(), [...required].sort(), defaults, tracked]);
     const known = this.#names.get(key);
     if (known !== undefined) {
       if (this.components[known] === undefined) this.#recursive.add(known);
@@ -189,5 +198,12 @@ const hasValue = (name: string, values: readonly unknown[]): Json => ({
   properties: { [name]: { enum: values } },
 });
 
-const mapValues = (value: unknown, change: (item: unknown) => unknown): Json =>
-  Object.fromEntries(Object.entries(objectAt(value)).map(([key, item]) => [key, change(item)]));
+const mapValues = (value: unknown, change: (item: unknown, key: string) => unknown): Json =>
+  Object.fromEntries(Object.entries(objectAt(value)).map(([key, item]) => [key, change(item, key)]));
+
+/** A rewritten schema whose value is not filled in where it is missing. Ajv would do so before it looks for it. */
+export function withoutDefault(schema: unknown): unknown {
+  if (!isObject(schema)) return schema;
+  const { default: _default, ...others } = schema;
+  return others;
+}

@@ -1,7 +1,7 @@
 import type { DeclaredResponse, MediaType, Operation } from 'openapi-document';
 import { Inexact, type Json, objectAt } from 'openapi-document';
 import { EovValidator } from './eov.ts';
-import { type Direction, SchemaRewriter } from './rewrite.ts';
+import { type Direction, SchemaRewriter, withoutDefault } from './rewrite.ts';
 
 const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
 
@@ -121,7 +121,12 @@ function objectSchema(
   direction: Direction,
 ): Json {
   const required = members.filter((member) => member.required).map(({ name }) => name);
-  const properties = Object.fromEntries(members.map(({ name, schema }) => [name, rewriter.rewrite(schema, direction)]));
+  const properties = Object.fromEntries(
+    members.map(({ name, required: isRequired, schema }) => {
+      const value = rewriter.rewrite(schema, direction);
+      return [name, isRequired ? withoutDefault(value) : value];
+    }),
+  );
   return { type: 'object', required, properties };
 }
 

@@ -3,6 +3,7 @@ import { alternatives, essenceOf, isObject, type Parameter } from 'openapi-docum
 import { brokenValues, outOfBounds } from './broken-values.ts';
 import { readings } from './validator.ts';
 import type { Context, Values } from './values.ts';
+import { isWritable } from './write-body.ts';
 
 /** Requests that break the document in one place. */
 export interface Breakage {
@@ -90,6 +91,8 @@ function brokenBodies({ root, operation, checks }: Context, values: Values): Lab
   for (const { at, how, value: other } of brokenValues(root, [media.schema], value)) {
     // A form is text: most of its values have no type of their own.
     if (media.kind !== 'json' && (how !== 'is missing' || at.lastIndexOf('/') > 0)) continue;
+    // A form without fields has no bytes: it is no body.
+    if (!isWritable(media, other)) continue;
     const label = at === '' ? `a body that ${how}` : `a body whose ${at} ${how}`;
     if (check(other) !== undefined) out.push([label, { ...values, body: { ...body, value: other } }]);
   }

@@ -38,7 +38,7 @@ export function checkNoFailure(answer: Answer): void {
 export function checkAnswer(operation: Operation, checks: Checks, answer: Answer, strict: boolean): void {
   const declared = declaredFor(operation, answer.status);
   if (declared === undefined) {
-    if (!strict) return;
+    if (!strict || operation.responses.length === 0) return;
     const keys = operation.responses.map(({ key }) => key).join(', ');
     throw new Fault('each status is declared', `the status ${answer.status} is not declared (${keys})`, answer);
   }

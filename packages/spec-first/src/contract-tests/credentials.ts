@@ -36,7 +36,7 @@ export function secretsFor(root: Json, operation: Operation, given: Credentials 
 /** The same credentials with other values. */
 export const wrongSecrets = (secrets: readonly Secret[]): Secret[] =>
   secrets.map((secret) => {
-    const [, scheme = '', value = ''] = secret.in === 'header' ? (/^(\w+ )?(.*)$/.exec(secret.value) ?? []) : [];
+    const [, scheme = '', value = ''] = secret.in === 'header' ? (/^(\S+ )?(.*)$/.exec(secret.value) ?? []) : [];
     const wrong = scheme === 'Basic ' ? btoa('nobody:wrong') : `wrong${(value || secret.value).replace(/[^\w]/g, '')}`;
     return { ...secret, value: scheme + wrong };
   });
@@ -50,7 +50,8 @@ function secretOf({ type, scheme, in: where, name }: Json, value: string): Secre
   if (type === 'apiKey') {
     return { in: where === 'query' || where === 'cookie' ? where : 'header', name: String(name), value };
   }
-  const basic = String(scheme).toLowerCase() === 'basic';
   const pair = value.includes(':') ? value : `user:${value}`;
-  return { in: 'header', name: 'Authorization', value: basic ? `Basic ${btoa(pair)}` : `Bearer ${value}` };
+  const basic = String(scheme).toLowerCase() === 'basic';
+  const kind = type === 'http' && String(scheme).toLowerCase() !== 'bearer' ? scheme : 'Bearer';
+  return { in: 'header', name: 'Authorization', value: basic ? `Basic ${btoa(pair)}` : `${kind} ${value}` };
 }

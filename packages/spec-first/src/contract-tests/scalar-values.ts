@@ -22,6 +22,14 @@ const FORMATS: Readonly<Record<string, fc.Arbitrary<string>>> = {
   'uri-reference': fc.webUrl(),
   uuid: fc.uuid(),
   byte: fc.base64String({ maxLength: 40 }),
+  // What ajv-formats has beside them.
+  url: fc.webUrl(),
+  'uri-template': fc.constant('https://host.example/{id}'),
+  regex: fc.constant('^a+$'),
+  'json-pointer': fc.constantFrom('', '/a/0'),
+  'relative-json-pointer': fc.constant('1/a'),
+  'iso-time': text(date, (iso) => iso.slice(11)),
+  'iso-date-time': text(date, (iso) => iso),
 };
 
 /** Strings with the length, the pattern or the format of a schema. @throws {Error} for a pattern that is not followed. */
@@ -93,7 +101,11 @@ const exact = (value: bigint): number | bigint => (Number.isSafeInteger(Number(v
 
 /** Numbers between the bounds of a schema. */
 export function numbersOf(schema: Json): fc.Arbitrary<number | bigint> {
-  const { multipleOf, exclusiveMinimum, exclusiveMaximum, format } = schema;
+  const { multipleOf, format } = schema;
+  // Older versions of JSON Schema have booleans here.
+  const [exclusiveMinimum, exclusiveMaximum] = [schema.exclusiveMinimum, schema.exclusiveMaximum].map((bound) =>
+    typeof bound === 'number' ? bound : undefined,
+  );
   const limit = format === 'float' ? 3.4e38 : Number.MAX_VALUE;
   const min = Math.max(Number(schema.minimum ?? -limit), Number(exclusiveMinimum ?? -limit));
   const max = Math.min(Number(schema.maximum ?? limit), Number(exclusiveMaximum ?? limit));

@@ -21,9 +21,11 @@ export async function testMethods(
   seed: number,
 ): Promise<Finding[]> {
   const { operation, secrets } = context;
-  const [values] = fc.sample(validRequests(context), { numRuns: 1, seed });
+  const inPath = operation.parameters.filter(({ in: where }) => where === 'path');
+  const bare = { ...operation, parameters: inPath, requestBody: undefined };
+  const [values] = fc.sample(validRequests({ ...context, operation: bare }), { numRuns: 1, seed });
   if (values === undefined) return [];
-  const target = writeRequest(operation, { ...values, query: {}, body: undefined }, secrets);
+  const target = writeRequest(bare, values, secrets);
   const findings: Finding[] = [];
   for (const method of METHODS.filter((name) => !declared.includes(name))) {
     const sent = { ...target, method: method.toUpperCase() };

@@ -42,11 +42,12 @@ export async function testOperation(
 
   const ok: Check = (answer) => {
     checkNoFailure(answer);
-    if ([400, 415, 422].includes(answer.status) && !mayReject) {
+    if ([400, 415, 422].includes(answer.status) && !mayReject && !isMock(answer)) {
       const message = `the status ${answer.status} rejects a request that satisfies the document`;
       throw new Fault('a valid request is not rejected as malformed', message, answer);
     }
-    checkAnswer(operation, checks, answer, true);
+    // The limit of bodies is the service's own.
+    checkAnswer(operation, checks, answer, answer.status !== 413);
   };
   const rejected =
     (label: string): Check =>

@@ -1,14 +1,5 @@
 import fc from 'fast-check';
-import {
-  examplesOf,
-  follow,
-  isObject,
-  type Json,
-  type MediaType,
-  objectAt,
-  type Parameter,
-  valueAt,
-} from 'openapi-document';
+import { examplesOf, follow, type Json, type MediaType, objectAt, type Parameter, valueAt } from 'openapi-document';
 import { recordOf, validValues } from './schema-values.ts';
 import type { Context, RequestBody, Values } from './values.ts';
 import { isWritable } from './write-body.ts';
@@ -76,9 +67,12 @@ const isAnyText = ({ kind, constrained }: MediaType): boolean => kind === 'strea
 function bodyExamples({ root, checks }: Context, media: MediaType): RequestBody[] {
   const check = checks(media.schema, 'request');
   return examplesOf(root, media)
-    .filter(({ value }) => (check(value) === undefined || typeof value === 'string') && isWritable(media, value))
+    .filter(({ value }) => (check(value) === undefined || isText(media, value)) && isWritable(media, value))
     .map(({ value }) => ({ media, value }));
 }
+
+/** Whether an example is the text of a body that only its media type can read, such as XML. */
+const isText = ({ kind }: MediaType, value: unknown): boolean => kind === 'stream' && typeof value === 'string';
 
 function parameterValues(context: Context, parameter: Parameter): fc.Arbitrary<unknown> | undefined {
   const { root, checks } = context;
@@ -106,9 +100,10 @@ function parameterExamples({ root, checks }: Context, { pointer, schema, in: whe
 
 /** Whether a value has a text of its own at its place. An empty list, say, is written as nothing. */
 function hasText(value: unknown, where: Parameter['in']): boolean {
-  if (Array.isArray(value)) return value.length > 0 && value.every((item) => hasText(item, where));
-  if (isObject(value)) {
-    return Object.keys(value).length > 0 && Object.values(value).every((item) => hasText(item, where));
+  if (typeof value === 'object' && value !== null) {
+    // The styles define no text for what is inside a member (OpenAPI 3.1 §4.8.12.3).
+    const members = Object.values(value);
+    return members.length > 0 && members.every((item) => typeof item !== 'object' && hasText(item, where));
   }
   if (value === null || value === '' || (where === 'path' && /^\.\.?$/.test(String(value)))) return false;
   return where !== 'header' || /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(String(value));

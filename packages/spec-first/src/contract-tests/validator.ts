@@ -76,6 +76,8 @@ function directed(root: Json, value: unknown, direction: Direction, hidden: read
       ]);
       return Object.fromEntries(members);
     }
+    // These have a meaning in older versions only. The server ignores them, too.
+    if (typeof item === 'boolean' && /^(nullable|exclusiveM(in|ax)imum)$/.test(key)) return undefined;
     return directed(root, item, direction, key === 'allOf' ? own : []);
   };
   // Ajv does not compile an empty list, which no value satisfies.
