@@ -1,24 +1,23 @@
 import {
   checkDocument,
   checkExamples,
-  type Document,
   DocumentError,
   describeFindings,
-  type Finding,
   loadDocument,
   operationsOf,
+  placesOf,
 } from 'openapi-document';
 
-/** What the start would say about a document. Each entry is `file:line:column message`. */
+/** What the start would say about a document. Each line is `file:line:column message`. */
 export interface CheckedFile {
   /** Why the server cannot serve the document. */
   readonly problems: readonly string[];
-  /** What the document declares and the server does not enforce. */
-  readonly notices: readonly string[];
-  /** Examples that do not fit their schemas, in the same form. Reads the files again for the positions. */
-  examples(): readonly string[];
   /** Absolute paths of all files that the document consists of, also of missing ones. */
   readonly files: readonly string[];
+  /** What the server does not enforce, and examples that do not fit their schemas. Reads the files for the positions. */
+  notices(): readonly string[];
+  /** `file:line:column` of operations, by their ids. Reads the files for the positions. */
+  places(operationIds: readonly string[]): readonly string[];
 }
 
 /** Checks a document as the start of the server does, except what depends on handlers and verifiers. */
@@ -27,14 +26,22 @@ export async function checkFile(file: string): Promise<CheckedFile> {
     const document = await loadDocument(file);
     const operations = operationsOf(document);
     const { problems, notices } = checkDocument(document, operations);
-    const { files = [] } = document;
-    const examples = () => linesOf(document, checkExamples(document, operations));
-    return { problems: linesOf(document, problems), notices: linesOf(document, notices), examples, files };
+    return {
+      problems: linesOf(describeFindings(document, problems)),
+      files: document.files ?? [],
+      notices: () => linesOf(describeFindings(document, [...notices, ...checkExamples(document, operations)])),
+      places: (ids) => {
+        const byId = new Map(operations.map((operation) => [operation.id, operation]));
+        return placesOf(
+          document,
+          ids.map((id) => byId.get(id) ?? { pointer: '' }),
+        );
+      },
+    };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    return { problems: error.message.split('\n'), notices: [], examples: () => [], files: error.files };
+    return { problems: linesOf(error.message), files: error.files, notices: () => [], places: () => [] };
   }
 }
 
-const linesOf = (document: Document, findings: readonly Finding[]): readonly string[] =>
-  findings.length === 0 ? [] : describeFindings(document, findings).split('\n');
+const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));

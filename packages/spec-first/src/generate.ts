@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { diff, parseArgs, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
-import { checkFile } from './check.ts';
+import { type CheckedFile, checkFile } from './check.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
 import { counted, remarks } from './remarks.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
@@ -55,15 +55,16 @@ export async function run(args: readonly string[]): Promise<number> {
 
 async function generate(file: string, { check = false, all = false, client }: Flags): Promise<number> {
   const started = performance.now();
-  const [{ problems, notices, examples }, lint] = await Promise.all([checkFile(file), lintDocument(file)]);
+  // One after the other: what each of them knows of a large document takes a lot of memory.
+  const { problems, notices } = described(await checkFile(file));
+  const lint = await lintDocument(file);
   if (problems.length > 0) {
     const lines = withLintMessages(problems, lint);
     console.error(lines.join('\n'));
     console.error(`${file} has ${counted(lines.length, 'error', 'errors')}. ${TYPES} is unchanged.`);
     return 1;
   }
-  for (const line of remarks(file, [...notices, ...examples()], all ? lint.describe() : lint.count, all))
-    console.error(line);
+  for (const line of remarks(file, notices, all ? lint.describe() : lint.count, all)) console.error(line);
 
   const outputs = [{ path: TYPES, text: await generateTypes(file) }];
   if (client !== undefined) outputs.push({ path: client, text: await generateClient(file) });
@@ -85,6 +86,8 @@ async function generate(file: string, { check = false, all = false, client }: Fl
   }
   return code;
 }
+
+const described = ({ problems, notices }: CheckedFile) => ({ problems, notices: notices() });
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 

@@ -120,6 +120,7 @@ describe('npm run dev', () => {
   });
 
   test('serves the document at once and names the operations without a handler, with their places and the command for stubs', async () => {
+    await loop.said(/^To write stubs/m);
     expect(loop.output()).toContain(
       [
         'Left to write, mocked until then:',
@@ -190,7 +191,7 @@ describe('npm run dev', () => {
     await following(() => {
       write('openapi.yaml', contract('', '{ type: string }'));
       write('src/backend.ts', handlers("return { status: 200, body: 'served' };"));
-    }, /^Left to write, mocked until then:\n\S+ operation leave has no handler\nTo write stubs: npm run stub -- leave\nServed\. /m);
+    }, /^Served\. .*\nLeft to write, mocked until then:\n\S+ operation leave has no handler\nTo write stubs: npm run stub -- leave$/m);
     await greets('"served"');
     await loop.said(/^The types fit\.$/m);
   });

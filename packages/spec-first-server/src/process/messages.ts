@@ -12,8 +12,8 @@ export interface Started {
   readonly metrics: string | undefined;
   /** Method and path of each operation, in the document's order. */
   readonly operations: readonly string[];
-  /** The operations that have no handler, and where the document declares them, as `file:line:column`. */
-  readonly missing: readonly { readonly operationId: string; readonly place: string }[];
+  /** The operationIds of the operations that have no handler. */
+  readonly missing: readonly string[];
   /** A shell line that sends a request. */
   readonly example: string | undefined;
 }

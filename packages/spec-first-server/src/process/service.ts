@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Document } from 'openapi-document';
-import { basePathsOf, exampleLine, loadDocument, operationsOf, placesOf } from 'openapi-document';
+import { basePathsOf, exampleLine, loadDocument, operationsOf } from 'openapi-document';
 import type { Logger } from 'pino';
 import { listen } from 'strict-http-server';
 import { rejectionLog } from '../http/access-log.ts';
@@ -58,12 +58,15 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
 
   // 2. Make the app.
   let draining = false;
+  const inDevelopment = process.env.NODE_ENV === 'development';
   const app = await createApp({
     document,
     handlers,
     authenticator,
     log,
-    logAllPaths: process.env.NODE_ENV === 'development',
+    logAllPaths: inDevelopment,
+    // `npm run dev` shows them.
+    logNotices: !inDevelopment,
     bodyLimit: config.BODY_LIMIT,
     missing: config.MISSING_OPERATIONS,
     docs: config.DOCS === 'on',
@@ -161,15 +164,13 @@ async function describeStart(
   const [basePath = ''] = basePathsOf(document);
   const url = reachable + basePath;
   const operations = operationsOf(document);
-  const missing = withoutHandler(operations, await handlers);
-  const places = placesOf(document, missing);
   return {
     url,
     store: place,
     docs: DOCS === 'on' ? `${reachable}/docs` : undefined,
     metrics,
     operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
-    missing: missing.map(({ id: operationId }, index) => ({ operationId, place: places[index] ?? '' })),
+    missing: withoutHandler(operations, handlers).map(({ id }) => id),
     example: await exampleLine(document, operations, url),
   };
 }

@@ -5,6 +5,9 @@ import { namingEnvFile } from './environment.ts';
 import type { Started } from './messages.ts';
 import type { Variable, Variables } from './variables.ts';
 
+/** How many operations are listed. */
+const FEW = 10;
+
 /** The start for a person: where the service is, what it serves, and how to try it. */
 export function banner({ url, store, docs, metrics, operations, missing, example }: Started, token?: string): string {
   const entries: readonly (readonly [label: string, text: string | undefined])[] = [
@@ -12,10 +15,8 @@ export function banner({ url, store, docs, metrics, operations, missing, example
     ['page', docs],
     ['store', store],
     ['metrics', metrics],
-    ...operations.map((operation, index) => [index === 0 ? 'operations' : '', operation] as const),
-    ...missing.map(
-      ({ operationId, place }, index) => [index === 0 ? 'missing' : '', `${place} ${operationId}`] as const,
-    ),
+    ...listed('operations', operations),
+    ...listed('missing', missing),
     ['token', token],
   ];
   const lines = entries.flatMap(([label, text]) =>
@@ -26,6 +27,12 @@ export function banner({ url, store, docs, metrics, operations, missing, example
   }
   if (example !== undefined) lines.push('', 'Try it:', '', withToken(example, token));
   return `\n${lines.map((text) => (text === '' ? '' : `  ${text}`)).join('\n')}\n\n`;
+}
+
+/** The first items of a list below each other, and how many more there are. */
+function listed(label: string, items: readonly string[]): (readonly [label: string, text: string])[] {
+  const lines = items.length > FEW ? [...items.slice(0, FEW), `… and ${items.length - FEW} more`] : items;
+  return lines.map((text, index) => [index === 0 ? label : '', text]);
 }
 
 /** The text of `--help`. @param own the project's own variables */

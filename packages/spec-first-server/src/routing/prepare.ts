@@ -16,13 +16,22 @@ import type { Shared } from './dispatch.ts';
 import { type AppOptions, SILENT } from './options.ts';
 import { validatorsOf } from './validators.ts';
 
+/** How many findings are logged with their places. `spec-first generate --all` shows all. */
+const FEW = 10;
+
 /**
  * Prepares a document and what its operations need. Checks that the document, the handlers and the error body fit each other, and logs what is not enforced.
  *
  * @throws {DocumentError} if they do not.
  */
 export async function prepare(options: AppOptions) {
-  const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, missing = 'refuse', log = SILENT } = options;
+  const {
+    errorBody = PROBLEM_DETAILS,
+    bodyLimit = 100 * 1024,
+    missing = 'refuse',
+    log = SILENT,
+    logNotices = true,
+  } = options;
   const document = typeof options.document === 'string' ? await loadDocument(options.document) : options.document;
   const { root } = document;
   const operations = operationsOf(document);
@@ -43,9 +52,14 @@ export async function prepare(options: AppOptions) {
   const unverified = checkVerifiers(root, handled, new Set(Object.keys(verifiers)));
   const faults = [...problems, ...unverified, ...findings];
   if (faults.length > 0) throw new DocumentError(describeFindings(document, faults));
-  const unenforced: Finding[] = [...notices, ...checkErrorBody(root, operations, validatorOf, errorBody)];
+  const unenforced: Finding[] = [
+    ...(logNotices ? notices : []),
+    ...checkErrorBody(root, operations, validatorOf, errorBody),
+  ];
   if (unenforced.length > 0) {
-    log.warn({ places: describeFindings(document, unenforced).split('\n') }, 'not all of the document is enforced');
+    const places = describeFindings(document, unenforced.slice(0, FEW)).split('\n');
+    const more = unenforced.length > FEW ? unenforced.length - FEW : undefined;
+    log.warn({ places, more }, 'not all of the document is enforced');
   }
   const accepting = mocks ? { ...acceptAnything(root), ...verifiers } : verifiers;
   const shared: Shared = { root, handlers, samplesFor, validatorOf, errorBody, bodyLimit, verifiers: accepting };

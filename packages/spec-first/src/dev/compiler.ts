@@ -1,7 +1,10 @@
-/** The type checker of the development loop, in a thread of its own. It checks the project at each message. */
+/** The type checker of the development loop, in a process of its own. */
 import { relative } from 'node:path';
-import { parentPort } from 'node:worker_threads';
 import ts from 'typescript';
+import { answer } from './background.ts';
+
+const work = { check };
+export type CompilerWork = typeof work;
 
 /** How much of a long source line is shown. Characters. */
 const LONGEST_LINE = 160;
@@ -9,8 +12,6 @@ const LONGEST_LINE = 160;
 const host: ts.ParseConfigFileHost = { ...ts.sys, onUnRecoverableConfigFileDiagnostic: () => undefined };
 const sources = new Map<string, ts.SourceFile>();
 let builder: ts.SemanticDiagnosticsBuilderProgram | undefined;
-
-parentPort?.on('message', () => parentPort?.postMessage(check()));
 
 /** Checks what has changed since the last time. @returns `undefined` if the project has no tsconfig.json. */
 function check(): readonly string[] | undefined {
@@ -60,3 +61,5 @@ function innermost(message: string | ts.DiagnosticMessageChain): string {
   const [inner] = message.next ?? [];
   return inner === undefined ? message.messageText : innermost(inner);
 }
+
+answer(work);

@@ -1,13 +1,10 @@
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { banner, type Started } from 'spec-first-server';
-import { type CheckedFile, checkFile } from '../check.ts';
-import { lintDocument, withLintMessages } from '../lint.ts';
-import { remarks } from '../remarks.ts';
-import { generateTypes, TYPES } from '../types.ts';
+import { background, endBackground } from './background.ts';
+import type { DocumentWork } from './document.ts';
 import { describeMissing } from './missing.ts';
 import { watchSaves } from './saves.ts';
 import { killServer, prepareServers, type Server, servers, startOf, startServer, stopServer } from './server.ts';
@@ -43,14 +40,18 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
   let following = false;
   let stopping = false;
   let announced = false;
+  /** What does not follow the last save of the document yet. */
+  const stale = new Set<'check' | 'types' | 'notices'>(['check', 'types', 'notices']);
   const sayOnce = lastSaid();
+  const inBackground = background<DocumentWork>('document');
+  const checkTypes = typeChecker((text) => sayOnce('types', text));
   prepareServers();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  const saves = watchSaves(resolve(file), () => {
+  const saves = watchSaves(resolve(file), (ofDocument) => {
+    if (ofDocument) for (const part of ['check', 'types', 'notices'] as const) stale.add(part);
     savedAt ??= performance.now();
     void serveNewest();
   });
-  const types = typeChecker(say);
   await serveNewest();
 
   /** Serves what is on disk, until nothing newer was saved. */
@@ -64,30 +65,40 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
       await serve(since).catch((error: unknown) => notServed(error instanceof Error ? error.message : String(error)));
     }
     following = false;
-    types.check();
   }
 
   async function serve(since: number): Promise<void> {
     saves.renew();
-    // The server starts while this process checks the document. Both find the same errors.
     const next = startServer(env);
     starting = next;
     let failure: string | undefined;
     const starts = startOf(next, (text) => {
       failure = text;
     });
-    const checked = await checkFile(file);
-    const { problems, files } = checked;
-    saves.renew(files);
-    const started = problems.length > 0 ? undefined : await starts;
+    // The server finds the same errors. The linter says more about some of them.
+    const checking = stale.has('check') ? check(next).catch((): readonly string[] => []) : [];
+    const started = await starts;
     starting = undefined;
-    if (stopping || problems.length > 0) killServer(next);
-    if (stopping) return;
-    if (problems.length > 0) return notServed(withLintMessages(problems, await lintDocument(file)).join('\n'));
-    if (started === undefined) return notServed(failure);
+    if (stopping) return killServer(next);
+    if (started === undefined) {
+      const problems = await checking;
+      void checkTypes();
+      return notServed(problems.length > 0 ? problems.join('\n') : failure);
+    }
     if (next.isDead()) return notServed(ENDED_AT_ONCE);
     await replaceServer(next);
-    if (serving === next) await announce(started, checked, since);
+    if (serving === next) announce(started, since);
+  }
+
+  /** Checks the document, and ends a server that is about to serve one with errors. */
+  async function check(server: Server): Promise<readonly string[]> {
+    stale.delete('check');
+    const { problems, files } = await inBackground('check', file);
+    saves.renew(files);
+    if (problems.length === 0) return problems;
+    stale.add('check');
+    if (starting === server) killServer(server);
+    return problems;
   }
 
   async function replaceServer(next: Server): Promise<void> {
@@ -108,16 +119,22 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     await Promise.race([once(former, 'exit'), pause(LAST_REQUESTS)]);
   }
 
-  async function announce(started: Started, { notices, examples }: CheckedFile, since: number): Promise<void> {
-    const first = !announced;
+  function announce(started: Started, since: number): void {
+    if (!announced) say(banner({ ...started, missing: [] }, token));
+    const after = announced ? `${Math.round(performance.now() - since)} ms after the save.` : 'Each save is followed.';
     announced = true;
-    if (first) say(banner({ ...started, missing: [] }, token));
-    sayOnce('missing', describeMissing(started.missing, env.MISSING_OPERATIONS === 'mock'));
-    const after = first ? 'Each save is followed.' : `${Math.round(performance.now() - since)} ms after the save.`;
     say(styleText('green', `Served. ${after}`));
-    await writeTypes(file);
-    const lint = await lintDocument(file);
-    sayOnce('remarks', remarks(file, [...notices, ...examples()], all ? lint.describe() : lint.count, all).join('\n'));
+    describe(started).catch((error: unknown) => say(`${file} is not followed further: ${error}`));
+  }
+
+  /** What can wait until the server serves. A newer save goes on with what is left. */
+  async function describe({ missing }: Started): Promise<void> {
+    const described = serving;
+    const isMocked = env.MISSING_OPERATIONS === 'mock';
+    sayOnce('missing', await describeMissing(missing, isMocked, (ids) => inBackground('places', file, ids)));
+    if (described === serving && stale.delete('types')) say(await inBackground('writeTypes', file));
+    if (described === serving) void checkTypes();
+    if (described === serving && stale.delete('notices')) sayOnce('notices', await inBackground('notices', file, all));
   }
 
   /** Ends a server that a newer save replaces, unless it serves soon: it may have accepted requests. */
@@ -143,19 +160,8 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
       else stopServer(server);
     }
     stopping = true;
-    await Promise.all(ended);
+    await Promise.all([...ended, endBackground()]);
     process.exit();
-  }
-}
-
-async function writeTypes(file: string): Promise<void> {
-  try {
-    const types = await generateTypes(file);
-    if (existsSync(TYPES) && readFileSync(TYPES, 'utf8') === types) return;
-    mkdirSync(dirname(TYPES), { recursive: true });
-    writeFileSync(TYPES, types);
-  } catch (error) {
-    say(`${TYPES} is unchanged: ${error instanceof Error ? error.message : error}`);
   }
 }
 

@@ -1,5 +1,3 @@
-import type { Started } from 'spec-first-server';
-
 /** How many operations are named. */
 const FEW = 10;
 
@@ -7,15 +5,21 @@ const FEW = 10;
  * The operations without a handler, and the command that writes stubs for them.
  *
  * @param mocked whether they are mocked until they have one.
+ * @param placesOf finds operations in the document, as `file:line:column`.
  */
-export function describeMissing(missing: Started['missing'], mocked: boolean): string {
+export async function describeMissing(
+  missing: readonly string[],
+  mocked: boolean,
+  placesOf: (operationIds: readonly string[]) => Promise<readonly string[]>,
+): Promise<string> {
   if (missing.length === 0) return '';
-  const rest = missing.length - FEW;
-  const ids = missing.map(({ operationId: id }) => (/^[\w.-]+$/.test(id) ? id : JSON.stringify(id)));
-  const names = rest > 0 ? '--all' : ids.join(' ');
+  const shown = missing.slice(0, FEW);
+  const rest = missing.length - shown.length;
+  const places = await placesOf(shown);
+  const names = rest > 0 ? '--all' : shown.map((id) => (/^[\w.-]+$/.test(id) ? id : JSON.stringify(id))).join(' ');
   return [
     `Left to write, ${mocked ? 'mocked' : 'answered with 501'} until then:`,
-    ...missing.slice(0, FEW).map(({ operationId, place }) => `${place} operation ${operationId} has no handler`),
+    ...shown.map((id, index) => `${places[index]} operation ${id} has no handler`),
     ...(rest > 0 ? [`… and ${rest} more`] : []),
     `To write stubs: npm run stub -- ${names}`,
   ].join('\n');

@@ -4,12 +4,17 @@ import { dirname, join, relative, resolve, sep } from 'node:path';
 /** One save is often several events. Milliseconds. */
 const SETTLE = 30;
 
-/** Calls `saved` after each save of a file of the document, or of a source file in `src`. */
-export function watchSaves(document: string, saved: () => void) {
+/**
+ * Calls `saved` after each save of a file of the document, or of a source file in `src`.
+ *
+ * @param saved is told whether a file of the document was saved.
+ */
+export function watchSaves(document: string, saved: (ofDocument: boolean) => void) {
   const source = resolve('src');
   let watchers: FSWatcher[] = [];
   let documents = [document];
   let timer: NodeJS.Timeout | undefined;
+  let ofDocument = false;
 
   /** Watches the folders that are there now. `files` are those of the document, by default the same as before. */
   function renew(files: readonly string[] = documents): void {
@@ -19,18 +24,23 @@ export function watchSaves(document: string, saved: () => void) {
     // Folders are watched, not files: an editor may replace a file by a new one.
     watchers = [...folders].map((folder) =>
       watch(folder, (_event, name) => {
-        if (name === null || !concerns(join(folder, name))) return;
+        if (name === null) return;
+        const path = join(folder, name);
+        if (isOfDocument(path)) ofDocument = true;
+        else if (!isSource(path)) return;
         clearTimeout(timer);
-        timer = setTimeout(saved, SETTLE);
+        timer = setTimeout(() => {
+          saved(ofDocument);
+          ofDocument = false;
+        }, SETTLE);
       }).on('error', () => undefined),
     );
     for (const watcher of former) watcher.close();
   }
 
-  function concerns(path: string): boolean {
-    if (documents.some((file) => file === path || file.startsWith(path + sep))) return true;
-    return path.startsWith(source + sep) && (/\.(ts|js|css|json)$/.test(path) || !relative(source, path).includes('.'));
-  }
+  const isOfDocument = (path: string) => documents.some((file) => file === path || file.startsWith(path + sep));
+  const isSource = (path: string) =>
+    path.startsWith(source + sep) && (/\.(ts|js|css|json)$/.test(path) || !relative(source, path).includes('.'));
 
   renew();
   return { renew };

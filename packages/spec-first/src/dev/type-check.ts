@@ -1,31 +1,32 @@
-import { extname } from 'node:path';
-import { Worker } from 'node:worker_threads';
+import { background } from './background.ts';
+import type { CompilerWork } from './compiler.ts';
 
 /** How many type errors are printed. */
 const FEW = 10;
 
 /**
- * Checks the types of the project in a thread, each time that `check` is called. Says what it finds unless it said the
- * same before.
+ * Checks the types of the project in a process of its own, each time that it is called, and says what it finds. Calls
+ * during a check are answered by one more check.
  */
-export function typeChecker(say: (text: string) => void) {
-  const compiler = new Worker(new URL(`./compiler${extname(import.meta.filename)}`, import.meta.url));
-  let pending = 0;
-  let last: string | undefined;
-  compiler.on('message', (errors: readonly string[] | undefined) => {
-    pending -= 1;
-    // A newer check makes this one stale.
-    if (pending > 0 || errors === undefined) return;
-    const text = report(errors);
-    if (text !== last) say(text);
-    last = text;
-  });
-  compiler.on('error', (error) => say(`The types are no longer checked: ${error}`));
-  return {
-    check() {
-      pending += 1;
-      compiler.postMessage('check');
-    },
+export function typeChecker(say: (text: string) => void): () => Promise<void> {
+  const compiler = background<CompilerWork>('compiler');
+  let running = false;
+  let again = false;
+  return async () => {
+    again = true;
+    if (running) return;
+    running = true;
+    let errors: readonly string[] | undefined;
+    try {
+      while (again) {
+        again = false;
+        errors = await compiler('check');
+      }
+      if (errors !== undefined) say(report(errors));
+    } catch (error) {
+      say(`The types are not checked: ${error instanceof Error ? error.message : error}`);
+    }
+    running = false;
   };
 }
 
