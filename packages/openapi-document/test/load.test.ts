@@ -103,3 +103,11 @@ test('OpenAPI 3.0 is upgraded', async () => {
     await client.post('/a').send({ n: 2 }).expect(200);
   });
 });
+
+test('JSON is read as YAML is: a key that comes twice is an error, an escaped quote in a text is not', async () => {
+  const document = (extra: string) =>
+    `{\n"openapi": "3.1.0",\n"info": { "title": "a \\": b", "version": "\\\\" },\n"paths": {}${extra}\n}`;
+  expect(await rootOf({ 'openapi.yaml': document('') })).toMatchObject({ info: { title: 'a ": b', version: '\\' } });
+  const twice = rootOf({ 'openapi.yaml': document(',\n"paths": {}') });
+  await expect(twice).rejects.toThrow(/openapi\.yaml:5:2 duplicated mapping key$/);
+});

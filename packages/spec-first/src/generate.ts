@@ -4,6 +4,7 @@ import { diff, parseArgs, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
 import { type CheckedFile, checkFile } from './check.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
+import { saveMemory } from './memory.ts';
 import { counted, remarks } from './remarks.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
 
@@ -45,6 +46,7 @@ export async function run(args: readonly string[]): Promise<number> {
     return 0;
   }
   try {
+    saveMemory();
     loadEnvFile();
     return await generate(process.env.OPENAPI_FILE || 'openapi.yaml', values);
   } catch (error) {

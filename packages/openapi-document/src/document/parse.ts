@@ -13,7 +13,8 @@ const SCHEMA = CORE_SCHEMA.withTags(mergeTag);
  */
 export function parseFile(file: string, text: string): unknown {
   try {
-    if (text.startsWith('{') && !file.endsWith('.yaml')) return JSON.parse(text);
+    const value: unknown = text.startsWith('{') ? JSON.parse(text) : undefined;
+    if (value !== undefined && keysOf(value) === keysIn(text)) return value;
   } catch {
     // The YAML parser names the position of the error.
   }
@@ -24,4 +25,19 @@ export function parseFile(file: string, text: string): unknown {
     const { line = 0, column = 0 } = error.mark ?? {};
     throw new DocumentError(`${file}:${line + 1}:${column + 1} ${error.reason}`);
   }
+}
+
+/** The number of keys in a value. */
+function keysOf(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const items = Object.values(value);
+  return items.reduce((sum, item) => sum + keysOf(item), Array.isArray(value) ? 0 : items.length);
+}
+
+/** The number of keys in a JSON text. It has more than its value if one comes twice, of which `JSON.parse` says nothing. */
+function keysIn(text: string): number {
+  const string = /"(?:[^"\\]|\\.)*"\s*(:?)/g;
+  let count = 0;
+  for (let match = string.exec(text); match !== null; match = string.exec(text)) if (match[1] === ':') count += 1;
+  return count;
 }

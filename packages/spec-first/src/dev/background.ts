@@ -1,7 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { constants, setPriority } from 'node:os';
+import { getPriority, setPriority } from 'node:os';
 import { extname, join } from 'node:path';
+import { saveMemory } from '../memory.ts';
 
 /** What a process in the background does. */
 type Work = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -32,7 +33,7 @@ export function background<W extends Work>(name: string) {
   function start(): ChildProcess {
     const started = fork(join(import.meta.dirname, name + extname(import.meta.filename)));
     children.add(started);
-    if (started.pid !== undefined) setPriority(started.pid, constants.priority.PRIORITY_BELOW_NORMAL);
+    if (started.pid !== undefined) setPriority(started.pid, Math.min(getPriority() + 5, 19));
     started.on('message', (answer: Answer) => {
       const call = waiting.shift();
       if ('error' in answer) call?.reject(new Error(answer.error));
@@ -58,6 +59,7 @@ export function background<W extends Work>(name: string) {
 
 /** Makes the calls that come to this process, in turn, until the process that they come from has ended. */
 export function answer(work: Work): void {
+  saveMemory();
   let last = Promise.resolve();
   // Ctrl-C reaches all processes. The loop ends this one.
   process.on('SIGINT', () => undefined);
