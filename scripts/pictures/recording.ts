@@ -62,7 +62,7 @@ export async function recordDevelopment(): Promise<Output[]> {
     await shown(/Served\./);
     const larger = document.replace('components:\n', NEW_OPERATION);
     await save('You add GET /plants/{id} to openapi.yaml and save.', larger);
-    await shown(/Served\./);
+    await shown(/To write stubs/);
     const answer = await fetch(`http://127.0.0.1:${PORT}/plants/1`, { headers: { Authorization: 'Bearer token' } });
     show(`\n\u001b[36m# It is mocked: GET /plants/1 answers ${answer.status}\u001b[39m\n${await answer.text()}\n`);
     await shown(/mock/);

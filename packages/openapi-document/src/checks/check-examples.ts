@@ -12,10 +12,7 @@ export function checkExamples({ root }: Document, operations: readonly Operation
     const misfit = isObject(schema) && value !== undefined ? misfitOf(root, schema, value) : undefined;
     if (misfit !== undefined) findings.push({ pointer, message: `the example does not fit its schema: ${misfit}` });
   };
-  const seen = new Set<unknown>();
   for (const { schema, pointer } of schemasOf(root, operations)) {
-    if (seen.has(schema)) continue;
-    seen.add(schema);
     eachSchema(schema, pointer, (inner, at) => {
       check(inner, inner.example, `${at}/example`);
       for (const [index, value] of arrayAt(inner.examples).entries()) check(inner, value, `${at}/examples/${index}`);

@@ -25,13 +25,10 @@ export function checkSchemas(root: Json, operations: readonly Operation[]): Chec
   const notices: Finding[] = [];
   const problem: Report = (pointer, message) => problems.push({ pointer, message });
   const notice: Report = (pointer, message) => notices.push({ pointer, message });
-  const seen = new Set<unknown>();
   const formats = new Set<string>();
 
   checkDialect(root.jsonSchemaDialect, '/jsonSchemaDialect', notice);
   for (const { schema, pointer } of schemasOf(root, operations)) {
-    if (schema === undefined || seen.has(schema)) continue;
-    seen.add(schema);
     const invalid = invalidity(ajv, schema);
     if (invalid !== undefined) problem(pointer + invalid.pointer, invalid.message);
     else {
@@ -52,8 +49,9 @@ export function checkSchemas(root: Json, operations: readonly Operation[]): Chec
   return { problems, notices };
 }
 
-/** The schemas that stand in no other one. */
+/** The schemas that stand in no other one, each at the first of its places. */
 export function schemasOf(root: Json, operations: readonly Operation[]): { schema: unknown; pointer: string }[] {
+  const seen = new Set<unknown>([undefined]);
   const holders = operations.flatMap(({ parameters, requestBody, responses }) => [
     ...parameters,
     ...(requestBody?.media ?? []),
@@ -65,7 +63,7 @@ export function schemasOf(root: Json, operations: readonly Operation[]): { schem
       pointer: `/components/schemas/${token(name)}`,
     })),
     ...holders.map(({ schema, pointer }) => ({ schema, pointer: `${pointer}/schema` })),
-  ];
+  ].filter(({ schema }) => !seen.has(schema) && seen.add(schema));
 }
 
 /** Bounds that are booleans in older versions of JSON Schema. */
