@@ -21,8 +21,9 @@ const MANY = 2000;
 function membersOf(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
-  for (const key in value) {
-    count += 1 + membersOf((value as Json)[key], limit - count);
+  // A loop over an array with `for … in` takes several times as long.
+  for (const item of Array.isArray(value) ? value : Object.values(value)) {
+    count += 1 + membersOf(item, limit - count);
     if (count >= limit) break;
   }
   return count;
@@ -132,10 +133,11 @@ function objectSchema(
 
 /** Rounds the numbers that are neither doubles nor integers of int64, in place. */
 function roundInexact(holder: Record<string, unknown>): void {
-  for (const key in holder) {
+  for (const key of Object.keys(holder)) {
     const item = holder[key];
+    if (typeof item !== 'object' || item === null) continue;
     if (item instanceof Inexact) holder[key] = item.double;
-    else if (typeof item === 'object' && item !== null) roundInexact(item as Record<string, unknown>);
+    else roundInexact(item as Record<string, unknown>);
   }
 }
 
