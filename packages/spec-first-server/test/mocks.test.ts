@@ -173,6 +173,17 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
   });
 
+  test('has failures as they are declared, and the log names the violations that these do not tell', async () => {
+    const schema = '{ type: object, required: [why], properties: { why: { enum: [fault] } } }';
+    const content = `{ application/json: { schema: ${schema} } }`;
+    const { client, lines } = await mocking(
+      `{ '204': { description: it }, '400': { description: fault, content: ${content} } }`,
+      '      parameters: [{ name: n, in: query, schema: { type: integer } }]\n',
+    );
+    await client.get('/a?n=b').expect(400, { why: 'fault' });
+    expect(lines.at(-1)?.reason).toMatch(/^\/query\/n must be integer; errorBody makes another body/);
+  });
+
   test('that cannot be made says so, and what would help', async () => {
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);

@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { echo, serve, withFiles } from '../../../test/support/documents.ts';
+import type { AnyReply } from 'spec-first-server';
+import { documentFile, echo, serve, withFiles } from '../../../test/support/documents.ts';
 
 const HEAD = 'info: { title: A, version: 1.0.0 }\n';
 
@@ -142,4 +143,17 @@ test('a 400 that is declared without content has no body, and the log names the 
   );
   await client.get('/a?n=b').expect(400, '');
   expect(lines.at(-1)?.reason).toContain('/query/n must be integer');
+});
+
+test('an operation that declares no responses answers with any status, without a body', async () => {
+  const answers: AnyReply[] = [{ status: 204 }, { status: 404 }, { status: 200, body: 1 }];
+  const { client, lines } = await serve(documentFile('silent.yaml'), {
+    silent: () => answers.shift() ?? { status: 500 },
+  });
+  expect(notices(lines)).toEqual([
+    'operation silent declares no response: its handler answers with any status, without a body',
+  ]);
+  await client.get('/a').expect(204);
+  await client.get('/a').expect(404, '');
+  await client.get('/a').expect(500);
 });

@@ -199,6 +199,12 @@ const HANDLERS: Readonly<Record<string, string>> = {
       },
     });
   `,
+  silent: `
+    implement({ silent: () => ({ status: 204, headers: { 'X-Any': 'text' } }) });
+    // @ts-expect-error no body is declared
+    implement({ silent: () => ({ status: 200, body: 1 }) });
+    is<undefined>()(undefined);
+  `,
   'split/openapi': `
     implement({
       putPet({ path, body }) {

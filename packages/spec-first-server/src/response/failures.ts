@@ -35,10 +35,11 @@ export async function answerFailure(
   await send(response, reply);
 }
 
-/** The log names what the client does not learn: violations, if the answer has no body, and an unfit error body. */
+/** The log names what the client does not learn: violations, if the answer has no body of `errorBody`, and why. */
 function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureReply): HttpError {
   const { status, message, headers, cause, wanted } = failure;
-  const reasons = [error instanceof Violations && body === undefined ? message : failure.reason];
+  const isUntold = body === undefined || mismatch !== undefined;
+  const reasons = [error instanceof Violations && isUntold ? message : failure.reason];
   if (mismatch !== undefined) reasons.push(`errorBody makes another body than the document declares: ${mismatch}`);
   return new HttpError(status, message, { headers, cause, wanted, reason: reasons.join('; ') });
 }

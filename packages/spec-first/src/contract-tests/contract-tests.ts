@@ -94,11 +94,18 @@ function inOrder(operations: readonly Operation[]): Operation[] {
   return [...operations].sort((a, b) => rank(a) - rank(b));
 }
 
-/** An operation without the parameters that its credentials are. */
+/** Headers that say how a message is sent. The client sets them. */
+const FRAMING = /^(connection|content-encoding|content-length|expect|host|te|trailer|transfer-encoding|upgrade)$/i;
+
+/** An operation without the parameters that its credentials are, and those that the client sets. */
 const without = (operation: Operation, secrets: readonly Secret[]): Operation => ({
   ...operation,
-  parameters: operation.parameters.filter((parameter) => !secrets.some((secret) => isSame(parameter, secret))),
+  parameters: operation.parameters.filter(
+    (parameter) => !isFraming(parameter) && !secrets.some((secret) => isSame(parameter, secret)),
+  ),
 });
+
+const isFraming = ({ in: where, name }: Parameter): boolean => where === 'header' && FRAMING.test(name);
 
 const isSame = (parameter: Parameter, secret: Secret): boolean =>
   parameter.in === secret.in &&

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { generateSync } from 'json-schema-faker';
-import { arrayAt, isObject, type Json, objectAt } from 'openapi-document';
+import { arrayAt, defaultFits, isObject, type Json, objectAt } from 'openapi-document';
 import { flatten, mergeSchemas } from './merge-schemas.ts';
 import { type Characters, integersOf, numbersOf, stringsOf } from './scalar-values.ts';
 
@@ -65,7 +65,9 @@ function valuesOf(root: Json, schema: unknown, characters: Characters, depth: nu
     : Array.isArray(flat.enum)
       ? fc.constantFrom(...flat.enum)
       : anyOf(typesIn(flat).map((type) => () => ofType(root, type, flat, characters, depth)));
-  const shown = [...arrayAt(flat.examples), ...('example' in flat ? [flat.example] : [])];
+  const shown = [...arrayAt(flat.examples), ...('example' in flat ? [flat.example] : [])].filter((value) =>
+    defaultFits(root, { ...flat, default: value }),
+  );
   // What was stored under an example can be asked for again.
   return shown.length === 0
     ? made
