@@ -5,9 +5,9 @@ import {
   existsSync,
   mkdtempSync,
   readFileSync,
-  realpathSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { findPackageJSON } from 'node:module';
@@ -26,6 +26,8 @@ const COMPILER_OPTIONS = {
   lib: ['ESNext'],
   module: 'NodeNext',
   types: ['node'],
+  rootDir: '.',
+  outDir: 'compiled',
   declaration: true,
   rewriteRelativeImportExtensions: true,
   noEmitOnError: true,
@@ -33,20 +35,22 @@ const COMPILER_OPTIONS = {
   noUncheckedIndexedAccess: true,
   resolveJsonModule: true,
   skipLibCheck: true,
+  // Other packages of this repository are found as links. Their sources are no part of this one.
+  preserveSymlinks: true,
 };
 
 /** The folder of an installed package. @throws {Error} if it is not installed. */
 export function packageFolder(name: string): string {
   const manifest = findPackageJSON(name, import.meta.url);
   if (manifest === undefined) throw new Error(`The package ${name} is not installed`);
-  return realpathSync(dirname(manifest));
+  return dirname(manifest);
 }
 
 /**
  * Packs packages into tarballs that can be installed: `NAME.tgz` in a folder. Their TypeScript is compiled in a temporary
  * folder, in one run. A package that is compiled already is packed as it is.
  *
- * @param packages their folders. Those with TypeScript lie side by side.
+ * @param packages their folders.
  * @throws {Error} if one does not compile.
  */
 export async function packPackages(packages: readonly string[], folder: string): Promise<void> {
@@ -68,34 +72,34 @@ export async function packPackages(packages: readonly string[], folder: string):
 
 /** Makes the compiled form of packages, each in a folder of its own name. */
 async function compile(packages: readonly string[], target: string): Promise<void> {
-  const [first = ''] = packages;
-  const compilerOptions = {
-    ...COMPILER_OPTIONS,
-    typeRoots: [join(nearest(first, 'node_modules') ?? '', '@types')],
-    rootDir: dirname(first),
-    outDir: target,
-  };
-  writeFileSync(
-    join(target, 'tsconfig.json'),
-    JSON.stringify({ compilerOptions, include: packages.map((path) => join(path, 'src')) }),
-  );
+  for (const path of packages) {
+    const stage = join(target, basename(path));
+    cpSync(join(path, 'src'), join(stage, 'src'), { recursive: true });
+    for (const name of BESIDE) {
+      const source = name === 'LICENSE' ? nearest(path, name) : join(path, name);
+      if (source !== undefined && existsSync(source)) cpSync(source, join(stage, name), { recursive: true });
+    }
+    writeFileSync(join(stage, 'package.json'), compiledManifest(readFileSync(join(path, 'package.json'), 'utf8')));
+  }
+  const modules = nearest(packages[0] ?? '', 'node_modules');
+  if (modules !== undefined) symlinkSync(modules, join(target, 'node_modules'), 'junction');
+  const project = { compilerOptions: COMPILER_OPTIONS, include: ['*/src'] };
+  writeFileSync(join(target, 'tsconfig.json'), JSON.stringify(project));
+
   const compiler = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
   try {
-    await execute(process.execPath, [compiler, '--project', target], { maxBuffer: 2 ** 26 });
+    await execute(process.execPath, [compiler, '--project', target], { cwd: target, maxBuffer: 2 ** 26 });
   } catch (error) {
     const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error);
     throw new Error(`The packages do not compile:\n${output}`, { cause: error });
   }
   for (const path of packages) {
-    const built = join(target, basename(path));
-    renameSync(join(built, 'src'), join(built, 'dist'));
+    const stage = join(target, basename(path));
+    renameSync(join(target, 'compiled', basename(path), 'src'), join(stage, 'dist'));
     // What the code reads beside itself.
-    cpSync(join(path, 'src'), join(built, 'dist'), { recursive: true, filter: (file) => !file.endsWith('.ts') });
-    writeFileSync(join(built, 'package.json'), compiledManifest(readFileSync(join(path, 'package.json'), 'utf8')));
-    for (const name of BESIDE) {
-      const source = name === 'LICENSE' ? nearest(path, name) : join(path, name);
-      if (source !== undefined && existsSync(source)) cpSync(source, join(built, name), { recursive: true });
-    }
+    const isBeside = (file: string) => !file.endsWith('.ts');
+    cpSync(join(stage, 'src'), join(stage, 'dist'), { recursive: true, filter: isBeside });
+    rmSync(join(stage, 'src'), { recursive: true });
   }
 }
 
