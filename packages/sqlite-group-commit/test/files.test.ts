@@ -24,9 +24,6 @@ useFolder();
 const addMany = (database: Notes, first: number, count: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => database.add({ id: first + at, text: 'a'.repeat(2_000) })));
 
-/** Whether the database, which is idle, has cut its log. */
-const isCut = () => statSync(`${file}-wal`).size === 0;
-
 describe('A file that was moved, deleted or replaced', () => {
   test('gets no acknowledged call, and is used again when it is back', async () => {
     const database = await open();
@@ -79,6 +76,9 @@ describe('A file that was moved, deleted or replaced', () => {
 });
 
 describe('A file that another program changes in place', () => {
+  /** Until the log is cut, and the last check of the files is old enough to be made again. Milliseconds. */
+  const IDLE = 2_500;
+
   /** Makes a copy of the database as it is now. */
   function backUp(): string {
     const copy = join(folder, 'backup.db');
@@ -98,16 +98,16 @@ describe('A file that another program changes in place', () => {
   }
 
   test.each([
-    ['while the database is idle', isCut],
-    ['at once', () => true],
+    ['while the database is idle', IDLE],
+    ['at once', 0],
   ])(
     'is noticed before the next answer when a backup is copied over it %s, and then used',
-    async (_, ready) => {
+    async (_, pause) => {
       const database = await open();
       await addMany(database, 1, 50);
       const backup = backUp();
       await addMany(database, 100, 50);
-      await eventually(ready);
+      await delay(pause);
       copyFileSync(backup, file);
       await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow('was changed by another program');
       await expectRecovery(database, 2000);
@@ -140,7 +140,7 @@ describe('A file that another program changes in place', () => {
   test('is noticed before the next answer when it is cut to nothing', async () => {
     const database = await open();
     await addMany(database, 1, 50);
-    await eventually(isCut);
+    await delay(IDLE);
     truncateSync(file, 0);
     await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow('was changed by another program');
     await expectRecovery(database, 2000);
@@ -175,7 +175,7 @@ describe('A file that another program changes in place', () => {
       }
       other.exec(`PRAGMA wal_checkpoint(${['PASSIVE', 'FULL', 'RESTART', 'TRUNCATE'][round % 4]})`);
       disconnect();
-      await delay(round === 10 ? 2_500 : 5);
+      await delay(round === 10 ? IDLE : 5);
     }
     going = false;
     await adding;
@@ -186,7 +186,7 @@ describe('A file that another program changes in place', () => {
     const [one, two] = await Promise.all([open(), open()]);
     for (let round = 0; round < 4; round++) {
       await Promise.all([addMany(one, round * 10_000, 400), addMany(two, round * 10_000 + 5_000, 400)]);
-      if (round === 2) await eventually(isCut);
+      if (round === 2) await delay(IDLE);
       await addMany(one, round * 10_000 + 1_000, 1);
       await addMany(two, round * 10_000 + 6_000, 1);
     }
@@ -199,7 +199,7 @@ describe('The log', () => {
     const database = await open();
     await addMany(database, 1, 100);
     expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
-    await eventually(isCut);
+    await eventually(() => statSync(`${file}-wal`).size === 0);
     await database.add({ id: 1000, text: 'a' });
     expect(ids()).toHaveLength(101);
   });
