@@ -15,6 +15,6 @@ export default {
   setupFiles: ['<rootDir>/test/support/plain-output.js'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   testTimeout: 60_000,
-  // Many tests wait for processes of their own: twice the cores of the machine that they are made for.
-  maxWorkers: 4,
+  // Many tests wait for processes of their own: one more than the cores of the machine that they are made for.
+  maxWorkers: 3,
 };
