@@ -148,8 +148,10 @@ const noLinkInButton = ({ React: { createElement } }) => ({
   wrapComponents: { DeepLink: (DeepLink) => (props) => createElement(DeepLink, { ...props, enabled: false }) },
 });
 
-/** Accessible names of the controls that Swagger UI leaves without a name, or gives a name that is not their text. */
+/** Accessible names of the parts and controls that Swagger UI leaves without a name, or gives a name that is not their text. */
 const names = {
+  '.information-container': () => 'About',
+  '.schemes-server-container': () => 'Server and credentials',
   '#servers': () => 'Server',
   '.examples-select-element': () => 'Example',
   '.body-param__text': () => 'Request body',
@@ -164,6 +166,9 @@ new MutationObserver(() => {
   for (const [selector, nameOf] of Object.entries(names)) {
     for (const control of page.querySelectorAll(selector)) control.ariaLabel = nameOf(control);
   }
+  for (const part of page.querySelectorAll('.information-container, .schemes-server-container')) part.role = 'region';
+  // Swagger UI has no second level.
+  for (const heading of page.querySelectorAll('h3, h4, h5')) heading.ariaLevel = heading.tagName[1] - 1;
 }).observe(page, { childList: true, characterData: true, subtree: true });
 
 SwaggerUIBundle({
