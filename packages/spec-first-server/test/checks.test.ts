@@ -208,8 +208,8 @@ components:
   const ignored = 'is not a member of OpenAPI 3.1 here: it is ignored';
   expect({ notices, error }).toEqual({
     notices: [
-      `openapi.yaml:6:91 itemSchema ${ignored}`,
       `openapi.yaml:5:5 query ${ignored}`,
+      `openapi.yaml:6:91 itemSchema ${ignored}`,
       `openapi.yaml:8:50 deviceAuthorization ${ignored}`,
     ],
     error: undefined,

@@ -15,7 +15,7 @@ export function checkOperations(root: Json, operations: readonly Operation[]): C
       ...checkServers(root),
       ...checkSecurity(root, operations),
     ],
-    notices: [...pathNotices(root), ...operations.flatMap(operationNotices)],
+    notices: [...pathNotices(root), ...operations.flatMap(operationNotices), ...uncheckedMedia(operations)],
   };
 }
 
@@ -102,11 +102,6 @@ function operationNotices({ id, pointer, parameters, requestBody, responses }: O
       const message = 'encoding tells files from texts and is not checked';
       notices.push({ pointer: `${media.pointer}/encoding`, message });
     }
-    if (media.kind === 'stream' && media.constrained) notices.push(unchecked(media));
-  }
-  for (const media of responses.flatMap((response) => response.media)) {
-    const isChecked = ['json', 'text'].includes(media.kind) || media.type.includes('*');
-    if (!isChecked && media.constrained) notices.push(unchecked(media));
   }
   for (const parameter of parameters.filter(({ empty }) => empty)) {
     const message = 'allowEmptyValue is ignored: an empty value is checked like any other';
@@ -115,7 +110,20 @@ function operationNotices({ id, pointer, parameters, requestBody, responses }: O
   return notices;
 }
 
-const unchecked = ({ pointer, type }: MediaType): Finding => ({
-  pointer,
-  message: `bodies of ${type} are not checked against their schema, only their media type is`,
-});
+/** A notice for each media type whose bodies are not checked, at its first place. */
+function uncheckedMedia(operations: readonly Operation[]): Finding[] {
+  const first = new Map<string, MediaType>();
+  for (const { requestBody, responses } of operations) {
+    const requested = (requestBody?.media ?? []).filter(({ kind }) => kind === 'stream');
+    const answered = responses
+      .flatMap(({ media }) => media)
+      .filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*'));
+    for (const media of [...requested, ...answered]) {
+      if (media.constrained && !first.has(media.type)) first.set(media.type, media);
+    }
+  }
+  return [...first.values()].map(({ pointer, type }) => ({
+    pointer,
+    message: `bodies of ${type} are not checked against their schema, only their media type is`,
+  }));
+}

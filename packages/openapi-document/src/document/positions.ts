@@ -3,10 +3,13 @@ import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, type ScalarEvent }
 import { type Document, type Finding, isObject, type Json, type Place, token, tokensOf, valueAt } from './document.ts';
 import { MAX_YAML_DEPTH } from './parse.ts';
 
-/** The findings as text, one line each: `file:line:column message`. Equal lines appear once. */
+const byNumbers = new Intl.Collator('en', { numeric: true });
+
+/** The findings as text, one line each, by place: `file:line:column message`. Equal lines appear once. */
 export function describeFindings(document: Document, findings: readonly Finding[]): string {
   const places = placesOf(document, findings);
-  return [...new Set(findings.map(({ message }, index) => `${places[index]} ${message}`))].join('\n');
+  const lines = new Set(findings.map(({ message }, index) => `${places[index]} ${message}`));
+  return [...lines].sort(byNumbers.compare).join('\n');
 }
 
 /** `file:line:column` of each pointer in the document. */

@@ -51,6 +51,12 @@ function timestamp(): string {
   return written;
 }
 
+/** A line of the log that may list places of the document. */
+interface PlacesLine {
+  readonly msg?: string;
+  readonly places?: readonly string[];
+}
+
 /**
  * A log of JSON lines on standard output; of lines for people on a terminal, if pino-pretty is installed. It never
  * blocks the process: lines that cannot be written wait, and are dropped at a limit. A later line says how many.
@@ -60,7 +66,9 @@ export async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
   if (pretty !== undefined) {
     const colorize = process.stdout.hasColors();
-    return pino(options, pretty.default({ ignore: 'requestId', sync: true, singleLine: true, colorize }));
+    const ignore = 'requestId,places';
+    const messageFormat = ({ msg, places = [] }: PlacesLine) => [msg, ...places].join('\n  ');
+    return pino(options, pretty.default({ ignore, messageFormat, sync: true, singleLine: true, colorize }));
   }
   // Lines gather until one more might not fit.
   const most = cluster.isWorker ? PIPE_BUF : LARGE;

@@ -4,8 +4,8 @@ import type { Worker } from 'node:cluster';
 export interface Started {
   /** Where the document's paths start, without a slash at the end. */
   readonly url: string;
-  /** Where the backend keeps its data. */
-  readonly store: string;
+  /** Where the backend keeps its data, if it says so. */
+  readonly store: string | undefined;
   /** The page, if it is served. */
   readonly docs: string | undefined;
   /** `GET /metrics`, if it is served. */

@@ -155,7 +155,7 @@ async function openMetrics({ HOST, METRICS_PORT }: Config) {
 async function describeStart(
   { DOCS }: Config,
   document: Document,
-  { handlers, place = '' }: Backend,
+  { handlers, place }: Backend,
   listensAt: string,
   metrics: string | undefined,
 ): Promise<Started> {
