@@ -93,7 +93,7 @@ describe('a body', () => {
 
   test.each([
     ['no JSON', '{"id":1,'],
-    ['words that are no JSON', 'undefined'],
+    ['words that are not JSON', 'undefined'],
     ['two values', '{} {}'],
     ['a byte order mark', '\uFEFF{"id":1,"name":"a"}'],
   ])('of %s gets 400', async (_what, body) => {
@@ -118,7 +118,7 @@ describe('a body', () => {
     expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { name: 'a' } });
   });
 
-  test('that is no UTF-8 gets 400', async () => {
+  test('that is not UTF-8 gets 400', async () => {
     for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
       const body = Buffer.concat([Buffer.from('{"id":1,"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
       expect(failure(await post(body), 400)).toBe('the body must be UTF-8');
@@ -257,8 +257,8 @@ describe('credentials', () => {
 
   test('are checked before the body is read', async () => {
     const waiting = { 'Content-Type': 'application/json', Expect: '100-continue', 'Content-Length': '26' };
-    const refused = await exchange(service.port, request('POST /plants', waiting));
-    expect(refused.responses.map(({ status }) => status)).toEqual([401]);
+    const denied = await exchange(service.port, request('POST /plants', waiting));
+    expect(denied.responses.map(({ status }) => status)).toEqual([401]);
 
     const socket = await connected(service.port);
     let received = '';
@@ -398,7 +398,7 @@ describe('the service', () => {
 
 describe('bytes', () => {
   test.each([
-    ['that are no HTTP', 'hello there\r\n\r\n', 'the request line must begin with a method'],
+    ['that are not HTTP', 'hello there\r\n\r\n', 'the request line must begin with a method'],
     ['of a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc', 'the request line must begin with a method'],
     [
       'with a method in small letters',
@@ -524,7 +524,7 @@ describe('bytes', () => {
   test('that never reach the app are logged with their status and a reason that quotes nothing', async () => {
     const watched = await another({});
     const secret = 'what-the-client-wrote';
-    const refusals: [string, number][] = [
+    const rejections: [string, number][] = [
       [`${secret}\r\n\r\n`, 400],
       [`GET /${secret} HTTP/1.1\r\nHost: ${secret}\r\nHost: a\r\n\r\n`, 400],
       [request(`GET /${secret}`, { 'X-Large': secret.repeat(1_000) }), 431],
@@ -532,9 +532,9 @@ describe('bytes', () => {
       [request('POST /plants', { ...JSON_BODY, Expect: secret, 'Content-Length': '5' }), 417],
     ];
     const expected: object[] = [];
-    for (const [bytes, status] of refusals) {
+    for (const [bytes, status] of rejections) {
       const reason = lastAnswer(await send(bytes, watched), status);
-      expected.push(expect.objectContaining({ level: 30, status, reason, msg: 'rejected' }));
+      expected.push(expect.objectContaining({ level: 30, client: '127.0.0.1', status, reason, msg: 'rejected' }));
     }
     expect(linesOf(watched)).toEqual(expected);
     expect(watched.log()).not.toContain(secret);
@@ -565,13 +565,13 @@ describe('pipelined requests', () => {
   });
 
   test('get no second answer for a body that breaks after the first one', async () => {
-    const refused = request('POST /plants', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' });
+    const denied = request('POST /plants', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' });
     const socket = await connected(service.port);
     let received = '';
     socket.on('data', (chunk) => {
       received += chunk;
     });
-    socket.write(refused);
+    socket.write(denied);
     await eventually(() => received !== '');
     socket.write('zz\r\n');
     await new Promise((resolve) => socket.once('close', resolve));
@@ -607,14 +607,14 @@ describe('a client that takes its time', () => {
     const reason = lastAnswer(await send(GOOD.slice(0, 40), watched), 408);
     lastAnswer(await send(GOOD.slice(0, -1), watched), 408);
     expect(linesOf(watched)).toEqual([
-      expect.objectContaining({ status: 408, reason, msg: 'rejected' }),
+      expect.objectContaining({ client: '127.0.0.1', status: 408, reason, msg: 'rejected' }),
       expect.objectContaining({ operationId: 'createPlant', status: 408, reason, msg: 'answered' }),
     ]);
   });
 
   test('is closed once its answered request goes on for too long', async () => {
-    const refused = request('POST /plants', { 'Content-Type': 'application/json', 'Content-Length': '1000' });
-    const { responses, closed } = await send(refused, impatient);
+    const denied = request('POST /plants', { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+    const { responses, closed } = await send(denied, impatient);
     expect(responses.map(({ status }) => status)).toEqual([401]);
     expect(closed).toBe(true);
   });

@@ -29,6 +29,11 @@ export class Connection {
   /** What comes next, in turn: the second request of some bytes, or the end of the connection. */
   readonly #next: (() => void)[] = [];
 
+  /** The client's address. */
+  get client(): string | undefined {
+    return this.#socket.remoteAddress;
+  }
+
   /**
    * @param socket after Node's HTTP server has set it up.
    * @param lingerTimeout how long the client has to read the last answer. Milliseconds.

@@ -41,7 +41,7 @@ export interface Listening {
 
 /**
  * Listens, and gives the app the requests of each connection one after the other. What never becomes a request for the
- * app is answered here in the same form: bytes that are no HTTP, requests that can be read in two ways, `CONNECT`, an
+ * app is answered here in the same form: bytes that are not HTTP, requests that can be read in two ways, `CONNECT`, an
  * `Expect` that cannot be met, what does not arrive in time.
  *
  * @throws {Error} of Node, if the address cannot be had.
@@ -75,7 +75,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     if (response.writableEnded) return;
     if (fault === undefined) return void app(request, response);
     answerProblem(response, fault, errorBody);
-    onRejected(fault);
+    onRejected(fault, request.socket.remoteAddress);
   }
 
   function over(this: ServerResponse): void {

@@ -1,6 +1,6 @@
 import type { Problem } from './problem.ts';
 
-/** Node's codes for bytes that are no request, in words (RFC 9112). */
+/** Node's codes for bytes that are not a request, in words (RFC 9112). */
 const PARSER_ERRORS: Readonly<Record<string, string>> = {
   HPE_INVALID_METHOD: 'the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)',
   HPE_INVALID_URL: 'the request target must be percent-encoded (RFC 9112 §3.2)',

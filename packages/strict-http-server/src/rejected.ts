@@ -10,9 +10,10 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
 /**
  * Called with each request that is rejected before the app gets it.
  *
+ * @param client the address of the connection's other end.
  * @param response what the app was about to answer with, if the request had come that far.
  */
-export type OnRejected = (why: Problem, response?: ServerResponse) => void;
+export type OnRejected = (why: Problem, client: string | undefined, response?: ServerResponse) => void;
 
 /** How rejected requests are answered. */
 interface RejectedOptions {
@@ -21,7 +22,7 @@ interface RejectedOptions {
   readonly onRejected: OnRejected;
 }
 
-/** Answers what Node's parser rejects: bytes that are no HTTP, what does not arrive in time, and `CONNECT`. */
+/** Answers what Node's parser rejects: bytes that are not HTTP, what does not arrive in time, and `CONNECT`. */
 export function answerRejected(
   server: Server,
   connections: ReadonlyMap<Duplex, Connection>,
@@ -48,16 +49,17 @@ export function answerRejected(
       // It is the body of the newest request that is broken.
       connection.closing = true;
       answerProblem(newest, why, errorBody);
-      onRejected(why, newest);
+      onRejected(why, connection.client, newest);
     } else if (!closing) close(socket);
   });
 
   /** Closes a connection once its requests are answered. @param why what the client is told */
   function close(socket: Duplex, why?: Problem, allow?: string): void {
-    connections.get(socket)?.end(() => {
+    const connection = connections.get(socket);
+    connection?.end(() => {
       if (why === undefined || !socket.writable) return;
       socket.write(rawResponse(why, errorBody, allow));
-      onRejected(why);
+      onRejected(why, connection.client);
     });
   }
 }

@@ -80,19 +80,19 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
 }
 
 /**
- * Logs each request that is rejected before the app gets it, with the reason alone: all else may hold secrets. Where the
+ * Logs each request that is rejected before the app gets it, with the reason and the client's address: all else may hold secrets. Where the
  * access log has the request, the reason goes there.
  *
  * @param count called with the status of each answer that the access log does not see, for metrics.
  */
 export function rejectionLog(log: Log, count: (status: number) => void = () => {}): OnRejected {
-  return ({ status, message }, response) => {
+  return ({ status, message }, client, response) => {
     const trace = response && findTrace(response);
     if (trace !== undefined) {
       trace.failure = new HttpError(status, message);
       return;
     }
     count(status);
-    log.info({ status, reason: message }, 'rejected');
+    log.info({ client, status, reason: message }, 'rejected');
   };
 }
