@@ -164,7 +164,7 @@ const sqliteSnapshot =
   };
 
 async function* sqlitePlants(db: DatabaseSync): AsyncGenerator<StoredPlant> {
-  // Bytes that are no UTF-8 are read as U+FFFD, and are not found again by what was read.
+  // Bytes that are not UTF-8 are read as U+FFFD, and are not found again by what was read.
   const same = db.prepare('SELECT 1 FROM plants WHERE id = ? AND name COLLATE BINARY IS ? AND tag COLLATE BINARY IS ?');
   for (const row of db.prepare(sortedBy('BINARY')).iterate()) {
     const plant = toPlant(row);
@@ -222,7 +222,7 @@ async function* explaining<T>(items: AsyncIterable<T>, explain: (error: unknown)
 
 function toPlant({ id, name, tag }: Record<string, unknown>): StoredPlant {
   if (!/^(string|bigint)$/.test(typeof id) || typeof name !== 'string' || (tag !== null && typeof tag !== 'string')) {
-    throw new Error(`the table plants holds a row that is no plant: its id is ${id}`);
+    throw new Error(`the table plants holds a row that is not a plant: its id is ${id}`);
   }
   return { id: BigInt(String(id)), name, tag: tag ?? undefined };
 }

@@ -32,7 +32,7 @@ describe('the start rejects', () => {
     ['a URL of no store', () => 'mysql://me:secret@host/db', /^DATABASE_URL: There is no store for mysql: URLs\. Use /],
     ['what is no URL', () => 'plants.db', /^DATABASE_URL: This is not a database URL\. Use sqlite:/],
     [
-      'a file that is no database',
+      'a file that is not a database',
       () => `sqlite:${file('text.db', 'no database '.repeat(99))}`,
       /text\.db is not a SQ/,
     ],

@@ -549,7 +549,12 @@ describe('TLS', () => {
       /not in the cert.*for this host/,
     ],
     ['rejects an authority that nobody knows under verify-full', own, 'verify-full', /self-signed.*sslrootcert=FILE/],
-    ['rejects an authority that is no certificate', own, 'verify-full&sslrootcert=garbage', /sslrootcert=FILE|sslcert/],
+    [
+      'rejects an authority that is not a certificate',
+      own,
+      'verify-full&sslrootcert=garbage',
+      /sslrootcert=FILE|sslcert/,
+    ],
     ['shows a certificate of its own', own, 'require&sslcert=own.pem&sslkey=own.key', undefined],
     [
       "rejects a certificate with another one's key",
@@ -643,7 +648,7 @@ describe('a commit', () => {
     await server.query('ALTER SYSTEM RESET wal_writer_delay');
   });
 
-  test('is no answer while fsync is off', async () => {
+  test('is not acknowledged while fsync is off', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     await server.query('ALTER SYSTEM SET fsync = off');
@@ -661,7 +666,7 @@ describe('a commit', () => {
     await store.add({ id: 1n, name: 'Basil' });
   });
 
-  test('is no answer while the table is unlogged', async () => {
+  test('is not acknowledged while the table is unlogged', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     await server.query('ALTER TABLE plants SET UNLOGGED', url);

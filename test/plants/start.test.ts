@@ -374,7 +374,7 @@ test('the service stops when npm, which started it, is ended', async () => {
   expect(service.lines().at(-1)).toMatchObject({ msg: 'stopped' });
 });
 
-test('a stop while it starts is no failure', async () => {
+test('a stop while it starts is not a failure', async () => {
   const service = launch({}, { flags: whileStarting('process.kill(process.pid, "SIGTERM")') });
   expect(await service.exit).toBe(0);
   expect(service.stdout()).toBe('');

@@ -108,7 +108,7 @@ export function describeStore(
       await expectStored(...plants);
     });
 
-    test.each([2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n])('rejects the id %s, which is no int64', async (id) => {
+    test.each([2n ** 63n, -(2n ** 63n) - 1n, 2n ** 64n])('rejects the id %s, which is not an int64', async (id) => {
       const outcomes = await Promise.allSettled([store.add({ id, name: 'Fern' }), store.add({ id: 1n, name: 'Fern' })]);
       expect(outcomes).toEqual([
         { status: 'rejected', reason: expect.any(Unstorable) },

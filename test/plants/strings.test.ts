@@ -103,7 +103,7 @@ test('every text with a lone surrogate is rejected, and nothing is kept', async 
   );
 });
 
-test('every body that is no UTF-8 is rejected, and nothing is kept', async () => {
+test('every body that is not UTF-8 is rejected, and nothing is kept', async () => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const isUtf8 = (bytes: Uint8Array): boolean => {
     try {

@@ -181,7 +181,7 @@ describe('the configuration', () => {
   test('rejects mocks in production', () => {
     const production = { NODE_ENV: 'production', ACCESS_TOKENS: 't' };
     expect(configError({ ...production, MISSING_OPERATIONS: 'mock' })).toBe(
-      'MISSING_OPERATIONS is "mock", but must be refuse or 501 with NODE_ENV=production: a mock is no answer for real clients',
+      'MISSING_OPERATIONS is "mock", but must be refuse or 501 with NODE_ENV=production: mocks are not for real clients',
     );
     expect(readConfig({ ...production, MISSING_OPERATIONS: '501' }).MISSING_OPERATIONS).toBe('501');
     expect(readConfig({ MISSING_OPERATIONS: 'mock' }).MISSING_OPERATIONS).toBe('mock');

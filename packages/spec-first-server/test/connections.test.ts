@@ -276,7 +276,7 @@ describe('a client that sends many requests at once', () => {
     expect(errors).toEqual([]);
   });
 
-  test('is answered all before bytes that are no request, which close the connection', async () => {
+  test('is answered all before bytes that are not a request, which close the connection', async () => {
     const answers = exchange(port, `${GET.repeat(3)}no request\r\n\r\n${GET}`, { responses: 9 });
     await eventually(() => held.length === 1);
     release.resolve();

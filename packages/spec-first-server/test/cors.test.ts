@@ -76,7 +76,7 @@ test('a preflight is answered without credentials, from the methods of the docum
   });
 });
 
-test('OPTIONS that is no preflight reaches the operation of the document', async () => {
+test('OPTIONS that is not a preflight reaches the operation of the document', async () => {
   const client = await start([APP]);
   await client.options('/a').set('Origin', APP).expect(401);
   const answer = await client.options('/a').set('Origin', APP).set('Authorization', 'Bearer good').expect(204);

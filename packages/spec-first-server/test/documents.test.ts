@@ -654,9 +654,9 @@ describe('error schemas of other shapes', () => {
   test('are what every failure is answered with, and nothing where nothing is declared', async () => {
     const { script, handler } = scripted();
     const { client } = await serve(documentFile('errors.yaml'), { things: handler }, { errorBody });
-    const refused = await client.post('/things').send({}).expect(400);
-    expect(refused.body).toEqual({ title: "/body/a must have required property 'a'", status: 400 });
-    expect(refused.headers['content-type']).toBe('application/problem+json');
+    const rejected = await client.post('/things').send({}).expect(400);
+    expect(rejected.body).toEqual({ title: "/body/a must have required property 'a'", status: 400 });
+    expect(rejected.headers['content-type']).toBe('application/problem+json');
     script.next = () => ({ status: 200 });
     expect((await client.post('/things').send({ a: 1 }).expect(500)).body.status).toBe(500);
     const nowhere = await client.get('/nowhere').expect(404).expect('Content-Type', 'application/vnd.fault+json');

@@ -144,7 +144,7 @@ describe('a signed token', () => {
     expect(await auth.verify(await issuer.sign({ nbf: inSeconds(5) }), [])).toBeDefined();
   });
 
-  test('is rejected when its subject is no string, its payload no object or no JSON', async () => {
+  test('is rejected when its subject is not a string, or its payload not a JSON object', async () => {
     const auth = await authenticator();
     const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
     for (const payload of [JSON.stringify({ ...claims, sub: 7 }), '[]', 'null', '7', '{', '\u0000']) {
@@ -179,7 +179,7 @@ describe('a signed token', () => {
 });
 
 test.each([
-  ['a key id that is no string', { kid: 7 }],
+  ['a key id that is not a string', { kid: 7 }],
   ['a key id of null', { kid: null }],
   ['an unencoded payload', { crit: ['b64'], b64: false }],
   ['a critical extension', { crit: ['x'], x: 1 }],
@@ -426,15 +426,15 @@ describe('a key server', () => {
     [
       'that answers HTML',
       (response) => response.end('<html>hush</html>'),
-      /answers with something that is no JSON Web Key Set/,
+      /answers with something other than a JSON Web Key Set/,
     ],
-    ['that answers nothing', (response) => response.end(), /answers with something that is no JSON Web Key Set/],
+    ['that answers nothing', (response) => response.end(), /answers with something other than a JSON Web Key Set/],
     [
       'that answers other JSON',
       (response) => response.end('{"hush":[]}'),
-      /answers with something that is no JSON Web Key Set/,
+      /answers with something other than a JSON Web Key Set/,
     ],
-    ['whose keys are no objects', (response) => response.end('{"keys":["hush"]}'), /no JSON Web Key Set/],
+    ['whose keys are not objects', (response) => response.end('{"keys":["hush"]}'), /other than a JSON Web Key Set/],
     ['that hangs up', (response) => response.socket?.destroy(), /cannot be reached \(UND_ERR_SOCKET\)/],
     ['that never answers', () => {}, /does not answer in time/],
     ['that never ends its answer', (response) => response.write('{"keys":['), /does not answer in time/],

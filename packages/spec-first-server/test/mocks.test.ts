@@ -54,7 +54,7 @@ describe('a mock', () => {
     expect(body).toMatchObject({ error: 404 });
   });
 
-  test('is marked in the log, where a failure of the document is no error', async () => {
+  test('is marked in the log, where a declared failure is not an error', async () => {
     const { client, lines } = await mocking("{ '200': { description: it }, '503': { description: down } }");
     await client.get('/a').set('Prefer', 'code=503').expect(503);
     expect(lines).toEqual([expect.objectContaining({ level: 30, msg: 'answered', status: 503, mocked: true })]);

@@ -76,7 +76,7 @@ function drawIn(root: Json): void {
   }
 }
 
-/** Removes the three headers that are no parameters (OpenAPI 3.1 §4.8.12.1). Moves the schema of a `content` up. */
+/** Removes the three headers that are not parameters (OpenAPI 3.1 §4.8.12.1). Moves the schema of a `content` up. */
 function simplifyParameters(root: Json, components: Json): void {
   const items = values(root.paths).map(objectAt);
   const holders = [...items, ...operationObjects(root)];

@@ -86,7 +86,7 @@ describe('the requests', () => {
     expect(ids.some((id) => id !== BigInt(Number(id)))).toBe(true);
   });
 
-  test('are not made if CONTRACT_RUNS is no number', async () => {
+  test('are not made if CONTRACT_RUNS is not a number', async () => {
     process.env.CONTRACT_RUNS = 'many';
     await expect(failures({ app: createShop() })).rejects.toThrow(
       'CONTRACT_RUNS is "many", but must be a number of requests',

@@ -70,7 +70,7 @@ test.each<[title: string, schema: object, expected: string]>([
   ],
   ['writes a text', text, 'make: ({ message }) => (message),'],
   [
-    'quotes names that are no identifiers',
+    'quotes names that are not identifiers',
     { required: ['error-message'], properties: { 'error-message': text } },
     "make: ({ message }) => ({ 'error-message': message }),",
   ],

@@ -64,7 +64,7 @@ interface Batch {
  *
  * A database that cannot be reached for now (locked, disk full) opens all the same, and is not ready until it can.
  *
- * @throws {DatabaseUnusable} if the file is no database, the module rejects it, or it can be neither read nor created.
+ * @throws {DatabaseUnusable} if the file is not a database, the module rejects it, or it can be neither read nor created.
  */
 export async function openDatabase<Define extends (db: DatabaseSync) => Functions>({
   file: path,

@@ -34,7 +34,7 @@ async function expectUnusable(path: string, reason: string | RegExp): Promise<vo
 }
 
 describe('The start is rejected, and changes nothing,', () => {
-  test('if the file is no database', async () => {
+  test('if the file is not a database', async () => {
     const text = 'These are my notes, and no database. '.repeat(100);
     writeFileSync(file, text);
     await expectUnusable(file, 'is not a SQLite database');

@@ -17,7 +17,7 @@ export const isUrl = (ref: string): boolean => /^[a-z][a-z\d+.-]+:/i.test(ref);
 const NAMES =
   /\/(properties|patternProperties|dependentSchemas|\$defs|responses|examples|headers|paths|components\/[^/]+)$/;
 
-/** Members that hold data of the API's own, in which a `$ref` is no reference. */
+/** Members that hold data of the API's own, in which a `$ref` is not a reference. */
 const DATA = new Set(['default', 'const', 'enum', 'example', 'value']);
 
 /** Whether a member of the object at a pointer holds data, in which nothing is a reference. */

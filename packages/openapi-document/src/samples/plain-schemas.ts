@@ -40,7 +40,7 @@ function plainOne(item: unknown): unknown {
     if (typeof pattern === 'string' && pattern.includes('\\p{')) made.pattern = withoutClasses(pattern);
     if (typeof minProperties === 'number') Object.assign(made, withNames(item, minProperties));
   } catch {
-    // A pattern that is no regular expression. The start says so.
+    // A pattern that is not a regular expression. The start says so.
   }
   return made;
 }

@@ -64,7 +64,7 @@ export function readConfig(env: Environment): Config {
     );
   }
   if (config.MISSING_OPERATIONS === 'mock') {
-    const right = 'refuse or 501 with NODE_ENV=production: a mock is no answer for real clients';
+    const right = 'refuse or 501 with NODE_ENV=production: mocks are not for real clients';
     throw wrongValue('MISSING_OPERATIONS', 'mock', right);
   }
   return config;

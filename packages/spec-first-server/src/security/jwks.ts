@@ -92,7 +92,7 @@ async function readKeys(url: string, init: RequestInit): Promise<string> {
   try {
     createLocalJWKSet(JSON.parse(text));
   } catch {
-    throw new Error('answers with something that is no JSON Web Key Set');
+    throw new Error('answers with something other than a JSON Web Key Set');
   }
   return text;
 }

@@ -105,7 +105,8 @@ function checkUrl({ protocol, hostname, host, username, password }: URL): void {
 
 function callerOf({ sub, scope, scp, exp = 0, iat = 0 }: JWTPayload): Caller {
   const now = Date.now() / 1000;
-  if (sub !== undefined && typeof sub !== 'string') throw new Unauthorized('The "sub" claim of the token is no string');
+  if (sub !== undefined && typeof sub !== 'string')
+    throw new Unauthorized('The "sub" claim of the token is not a string');
   if (exp > now + MAX_LIFETIME) throw new Unauthorized('The "exp" claim of the token is more than 100 years ahead');
   if (iat > now + MAX_ISSUED_AHEAD) throw new Unauthorized('The "iat" claim of the token is in the future');
   return { subject: sub, scopes: new Set([...scopesOf(scope), ...scopesOf(scp)]) };

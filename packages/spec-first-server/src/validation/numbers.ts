@@ -99,7 +99,7 @@ function numeric({ type, format, ...bounds }: Json, large: LargeNumbers | undefi
   };
 }
 
-/** The type of a value that is no number, in terms of JSON Schema. */
+/** The type of a value that is not a number, in terms of JSON Schema. */
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
 function duplicates(items: readonly unknown[]): readonly string[] {

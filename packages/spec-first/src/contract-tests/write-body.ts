@@ -21,7 +21,7 @@ export function writeBody({ media, value, raw }: RequestBody): Written {
 /** Whether a value can be written in a media type. */
 export function isWritable({ kind }: MediaType, value: unknown): boolean {
   if (kind === 'json') return true;
-  // A body without bytes is no body.
+  // A body without bytes counts as missing.
   if (kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
   return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every((member) => isField(member));
 }
