@@ -208,6 +208,12 @@ describe('npm run dev', () => {
     expect((await greeting()).text).toBe('"served"');
   });
 
+  test('writes the types of a document that a handler does not let it serve', async () => {
+    write('openapi.yaml', contract('', '{ type: string, description: A word }'));
+    const types = () => readFileSync(path('generated/openapi.ts'), 'utf8');
+    await eventually(async () => expect(types()).toContain('@description A word'));
+  });
+
   test('ends a start that hangs when something newer is saved', async () => {
     const top = `import { writeFileSync } from 'node:fs'; writeFileSync('hangs', '');
 await new Promise(() => setInterval(() => 0, 1e6));`;

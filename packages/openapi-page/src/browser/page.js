@@ -168,7 +168,7 @@ new MutationObserver(() => {
   }
   for (const part of page.querySelectorAll('.information-container, .schemes-server-container')) part.role = 'region';
   // Swagger UI has no second level.
-  for (const heading of page.querySelectorAll('h3, h4, h5')) heading.ariaLevel = heading.tagName[1] - 1;
+  for (const heading of page.querySelectorAll('h3, h4, h5, h6')) heading.ariaLevel = heading.tagName[1] - 1;
 }).observe(page, { childList: true, characterData: true, subtree: true });
 
 SwaggerUIBundle({

@@ -16,7 +16,7 @@ export function banner({ url, store, docs, metrics, operations, missing, example
     ['store', store],
     ['metrics', metrics],
     ...listed('operations', operations),
-    ...listed('missing', missing),
+    ...listed('no handler', missing),
     ['token', token],
   ];
   const lines = entries.flatMap(([label, text]) =>

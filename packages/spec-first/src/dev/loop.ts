@@ -82,7 +82,8 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     if (stopping) return killServer(next);
     if (started === undefined) {
       const problems = await checking;
-      void checkTypes();
+      if (problems.length > 0) void checkTypes();
+      else describeTypes(serving).catch(notFollowed);
       return notServed(problems.length > 0 ? problems.join('\n') : failure);
     }
     if (next.isDead()) return notServed(ENDED_AT_ONCE);
@@ -124,7 +125,7 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     const after = announced ? `${Math.round(performance.now() - since)} ms after the save.` : 'Each save is followed.';
     announced = true;
     say(styleText('green', `Served. ${after}`));
-    describe(started).catch((error: unknown) => say(`${file} is not followed further: ${error}`));
+    describe(started).catch(notFollowed);
   }
 
   /** What can wait until the server serves. A newer save goes on with what is left. */
@@ -132,9 +133,17 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     const described = serving;
     const isMocked = env.MISSING_OPERATIONS === 'mock';
     sayOnce('missing', await describeMissing(missing, isMocked, (ids) => inBackground('places', file, ids)));
+    await describeTypes(described);
+    if (described === serving && stale.delete('notices')) sayOnce('notices', await inBackground('notices', file, all));
+  }
+
+  async function describeTypes(described: Server | undefined): Promise<void> {
     if (described === serving && stale.delete('types')) say(await inBackground('writeTypes', file));
     if (described === serving) void checkTypes();
-    if (described === serving && stale.delete('notices')) sayOnce('notices', await inBackground('notices', file, all));
+  }
+
+  function notFollowed(error: unknown): void {
+    say(`${file} is not followed further: ${error}`);
   }
 
   /** Ends a server that a newer save replaces, unless it serves soon: it may have accepted requests. */
