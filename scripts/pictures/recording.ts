@@ -4,7 +4,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { copyProject } from '../../test/support/project.ts';
-import type { Output } from './svg.ts';
+import { COLUMNS, type Output } from './svg.ts';
 
 const PORT = '3000';
 /** Seconds that a reader gets for what was printed. */
@@ -38,7 +38,10 @@ export async function recordDevelopment(): Promise<Output[]> {
     clock += reading;
   };
   const env = { PATH: process.env.PATH, HOME: process.env.HOME, TERM: 'xterm-256color', PORT, ACCESS_TOKENS: 'token' };
-  const child = spawn('script', ['-qefc', 'stty cols 80; npm run --silent dev', '/dev/null'], { cwd: folder, env });
+  const child = spawn('script', ['-qefc', `stty cols ${COLUMNS}; npm run --silent dev`, '/dev/null'], {
+    cwd: folder,
+    env,
+  });
   let printed = '';
   for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (printed += text));
   /** Waits for a text, then shows all that was printed. */

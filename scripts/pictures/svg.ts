@@ -8,8 +8,8 @@ export interface Output {
 }
 
 const ESCAPE = '\u001b';
-const COLUMNS = 80;
-const ROWS = 22;
+export const COLUMNS = 60;
+const ROWS = 26;
 const LINE = 20;
 const [WIDTH, HEIGHT] = [COLUMNS * 8.5 + 40, ROWS * LINE + 40];
 /** Seconds that the last screen stays before the animation begins again. */
