@@ -155,7 +155,12 @@ const names = {
   '#servers': () => 'Server',
   '.examples-select-element': () => 'Example',
   '.body-param__text': () => 'Request body',
+  '.modal-ux': () => 'Available authorizations',
   '.close-modal': () => 'Close',
+  '.responses-table[role]': (table) => {
+    const [method, path] = table.closest('.opblock').querySelectorAll('.opblock-summary-method, [data-path]');
+    return `Responses of ${method.textContent} ${path.dataset.path}`;
+  },
   'button.auth': ({ textContent }) => textContent,
   'tr[data-param-name] :is(input, select, textarea)': (control) => control.closest('tr').dataset.paramName,
   'tr[data-property-name] :is(input, select, textarea)': (control) => control.closest('tr').dataset.propertyName,
@@ -167,8 +172,11 @@ new MutationObserver(() => {
     for (const control of page.querySelectorAll(selector)) control.ariaLabel = nameOf(control);
   }
   for (const part of page.querySelectorAll('.information-container, .schemes-server-container')) part.role = 'region';
-  // Swagger UI has no second level.
-  for (const heading of page.querySelectorAll('h3, h4, h5, h6')) heading.ariaLevel = heading.tagName[1] - 1;
+  for (const dialog of page.querySelectorAll('.modal-ux')) dialog.role = 'dialog';
+  // Swagger UI has no second level, and no fifth one in its dialog.
+  for (const heading of page.querySelectorAll('h3, h4, h5, h6')) {
+    heading.ariaLevel = heading.matches('.modal-ux h6') ? 4 : heading.tagName[1] - 1;
+  }
 }).observe(page, { childList: true, characterData: true, subtree: true });
 
 SwaggerUIBundle({
