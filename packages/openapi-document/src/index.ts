@@ -28,7 +28,14 @@ export {
   type SecurityRequirement,
   securitySchemesOf,
 } from './document/operations.ts';
-export { parameterNames, pathPattern, pathShape, routerPath } from './document/path-template.ts';
+export {
+  encodedTemplate,
+  isReachable,
+  parameterNames,
+  pathPattern,
+  pathShape,
+  routerPath,
+} from './document/path-template.ts';
 export { describeFindings, placesOf, positionsOf } from './document/positions.ts';
 export { isData } from './document/references.ts';
 export {

@@ -17,6 +17,8 @@ function documentWith(paths: object): string {
   const file = join(folder, 'openapi.json');
   const securitySchemes = {
     bearer: { type: 'http', scheme: 'bearer' },
+    basic: { type: 'http', scheme: 'Basic' },
+    hmac: { type: 'http', scheme: 'hmac' },
     header: { type: 'apiKey', in: 'header', name: 'X-Key' },
     query: { type: 'apiKey', in: 'query', name: 'key' },
     cookie: { type: 'apiKey', in: 'cookie', name: 'session' },
@@ -99,6 +101,14 @@ test('the token stands where the document has its API keys', async () => {
     ...['-H', `X-Key: ${TOKEN_PLACE}`],
     ...['-b', `session=${TOKEN_PLACE}`],
   ]);
+});
+
+test('HTTP schemes are written as their own, and a path as a URL has it', async () => {
+  const get = (scheme: string) => ({ get: { operationId: scheme, security: [{ [scheme]: [] }], responses } });
+  const url = 'http://127.0.0.1:3000/api/all%20things';
+  expect(await argumentsFor({ '/all things': get('basic') })).toEqual([url, '-u', 'user:password']);
+  expect(await argumentsFor({ '/all things': get('hmac') })).toEqual([url, '-H', `Authorization: Hmac ${TOKEN_PLACE}`]);
+  expect(await argumentsFor({ '/things?all': get('bearer'), '/all things': get('basic') })).toContain(url);
 });
 
 test('the line is for the first operation if none needs a token', async () => {

@@ -1,7 +1,7 @@
 import { arrayAt, type Checked, type Finding, type Json, objectAt, token } from '../document/document.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type Operation, pathItemOf } from '../document/operations.ts';
-import { parameterNames, pathShape } from '../document/path-template.ts';
+import { isReachable, parameterNames, pathShape } from '../document/path-template.ts';
 import { basePathsOf, checkServers } from '../document/servers.ts';
 import { checkSecurity } from './check-security.ts';
 
@@ -75,7 +75,7 @@ function pathNotices(root: Json): Finding[] {
   for (const [path, value] of Object.entries(objectAt(root.paths))) {
     const item = pathItemOf(root, value);
     const pointer = `/paths/${token(path)}`;
-    if (/[?#]/.test(path)) {
+    if (!isReachable(path)) {
       notices.push({ pointer, message: 'a path has no query and no fragment: no request reaches this one' });
     }
     for (const [key, holder] of [['', item], ...Object.entries(item)] as const) {

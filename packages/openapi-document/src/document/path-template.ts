@@ -10,6 +10,13 @@ export const parameterNames = (template: string): string[] =>
 /** A template without the names of its parameters: templates of the same shape match the same paths. */
 export const pathShape = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}');
 
+/** Whether a request can have such a path: it has no query and no fragment. */
+export const isReachable = (template: string): boolean => !/[?#]/.test(template);
+
+/** A template with its texts percent-encoded (RFC 3986 §3.3), for a URL. */
+export const encodedTemplate = (template: string): string =>
+  template.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
+
 /**
  * A template in the syntax of `find-my-way`. Parameters get names that the library accepts. Texts beside them stand
  * outside of regular expressions, by which the library does not tell `{id}:stop` and `{id}:start` apart.

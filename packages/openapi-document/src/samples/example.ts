@@ -1,6 +1,7 @@
 import { arrayAt, type Document, follow, isObject, type Json, objectAt, valueAt } from '../document/document.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
+import { encodedTemplate, isReachable } from '../document/path-template.ts';
 import { writeQuery, writeText } from '../parameters/write-parameter.ts';
 import { isSamplable } from './samplable.ts';
 
@@ -21,7 +22,8 @@ export async function exampleLine(
 ): Promise<string | undefined> {
   const schemes = securitySchemesOf(root);
   const callable = operations.filter(
-    ({ requestBody }) => requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json'),
+    ({ path, requestBody }) =>
+      isReachable(path) && (requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json')),
   );
   const operation = callable.find(({ security }) => Object.keys(security[0] ?? {}).length > 0) ?? callable[0];
   if (operation === undefined) return undefined;
@@ -29,10 +31,12 @@ export async function exampleLine(
   const query: string[] = [];
   const headers: string[] = [];
   const cookies: string[] = [];
-  let path = operation.path;
+  const options: string[] = [];
+  let path = encodedTemplate(operation.path);
   for (const scheme of Object.keys(operation.security[0] ?? {})) {
-    const { type, in: where, name } = schemes[scheme] ?? {};
-    if (type !== 'apiKey') headers.push(`Authorization: Bearer ${TOKEN_PLACE}`);
+    const { type, scheme: kind = 'Bearer', in: where, name } = schemes[scheme] ?? {};
+    if (/^basic$/i.test(String(kind))) options.push('-u', 'user:password');
+    else if (type !== 'apiKey') headers.push(`Authorization: ${capital(String(kind))} ${TOKEN_PLACE}`);
     else if (where === 'query') query.push(`${encodeURIComponent(String(name))}=${TOKEN_PLACE}`);
     else if (where === 'cookie') cookies.push(`${name}=${TOKEN_PLACE}`);
     else headers.push(`${name}: ${TOKEN_PLACE}`);
@@ -53,6 +57,7 @@ export async function exampleLine(
     'curl',
     ...(method === 'GET' || (method === 'POST' && media !== undefined) ? [] : ['-X', method]),
     /^[\w:/.~%-]+$/.test(target) ? target : quoted(target),
+    ...options,
     ...headers.flatMap((header) => ['-H', quoted(header)]),
     ...(cookies.length > 0 ? ['-b', quoted(cookies.join('; '))] : []),
     ...(media === undefined ? [] : ['-d', quoted(JSON.stringify(await mediaExample(root, media)))]),
@@ -64,6 +69,8 @@ export function withToken(example: string, token: string | undefined): string {
   if (token !== undefined) return example.replaceAll(TOKEN_PLACE, token);
   return example.replace(/'([^'"$`\\]*)<TOKEN>([^'"$`\\]*)'/g, '"$1$TOKEN$2"').replaceAll(TOKEN_PLACE, `'"$TOKEN"'`);
 }
+
+const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

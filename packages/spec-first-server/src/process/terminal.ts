@@ -20,7 +20,7 @@ export function banner({ url, store, docs, metrics, operations, missing, example
     ['token', token],
   ];
   const lines = entries.flatMap(([label, text]) =>
-    text === undefined ? [] : [styleText('dim', label.padEnd(12)) + text],
+    text === undefined || text === '' ? [] : [styleText('dim', label.padEnd(12)) + text],
   );
   if (token !== undefined) {
     lines.push('', 'The token was made for this run; set ACCESS_TOKENS to one that stays.');

@@ -1,6 +1,6 @@
 import Router from 'find-my-way';
 import type { Operation } from 'openapi-document';
-import { pathShape, routerPath } from 'openapi-document';
+import { isReachable, pathShape, routerPath } from 'openapi-document';
 
 /** What a method and a path lead to. */
 export type Route =
@@ -24,7 +24,7 @@ const MALFORMED: Route = { found: 'malformed' };
 /** Puts the paths of operations into a radix tree, under each base path. */
 export function createRouter(operations: readonly Operation[], basePaths: readonly string[]): FindRoute {
   const router = Router({ caseSensitive: true, maxParamLength: 65_536, onBadUrl: () => undefined });
-  const reachable = operations.filter(({ path }) => !/[?#]/.test(path));
+  const reachable = operations.filter(({ path }) => isReachable(path));
   const reached = basePaths.flatMap((basePath) => reachable.map((operation) => ({ basePath, operation })));
   const sameShape = Map.groupBy(reached, ({ basePath, operation }) => pathShape(basePath + operation.path));
   for (const [shape, group] of sameShape) {

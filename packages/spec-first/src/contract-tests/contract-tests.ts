@@ -2,6 +2,7 @@ import type { RequestListener } from 'node:http';
 import {
   basePathsOf,
   type Document,
+  isReachable,
   loadDocument,
   type Operation,
   operationsOf,
@@ -60,8 +61,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     seed: variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? newSeed(),
   };
   const timeout = 60_000 + amount.runs * MILLISECONDS_A_REQUEST;
-  // No request reaches a path with a query or a fragment.
-  const operations = inOrder(operationsOf(document).filter(({ path }) => !/[?#]/.test(path)));
+  const operations = inOrder(operationsOf(document).filter(({ path }) => isReachable(path)));
   let checks: Checks | undefined;
 
   const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<Finding[]>) => {

@@ -1,4 +1,4 @@
-import { type Operation, type Parameter, writeQuery, writeText } from 'openapi-document';
+import { encodedTemplate, type Operation, type Parameter, writeQuery, writeText } from 'openapi-document';
 import type { Secret } from './credentials.ts';
 import type { RequestBody, Values } from './values.ts';
 import { writeBody } from './write-body.ts';
@@ -28,7 +28,7 @@ export function writeRequest(operation: Operation, values: Values, secrets: read
   const path = at('path').reduce(
     (text, [parameter, value]) =>
       text.replaceAll(`{${parameter.name}}`, () => writeText(parameter, value, encodeURIComponent)),
-    operation.path,
+    encodedTemplate(operation.path),
   );
   const query = [
     ...at('query').flatMap(([parameter, value]) => writeQuery(parameter, value)),
