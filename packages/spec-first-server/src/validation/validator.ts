@@ -21,9 +21,13 @@ const MANY = 2000;
 function membersOf(value: unknown, limit: number): number {
   if (typeof value !== 'object' || value === null) return 0;
   let count = 0;
-  // A loop over an array with `for … in` takes several times as long.
-  for (const item of Array.isArray(value) ? value : Object.values(value)) {
-    count += 1 + membersOf(item, limit - count);
+  if (Array.isArray(value)) {
+    // A loop over an array with `for … in` takes several times as long.
+    for (let at = 0; at < value.length && count < limit; at += 1) count += 1 + membersOf(value[at], limit - count);
+    return count;
+  }
+  for (const key in value) {
+    count += 1 + membersOf((value as Json)[key], limit - count);
     if (count >= limit) break;
   }
   return count;
@@ -90,7 +94,7 @@ export class OperationValidator {
     const isForm = media?.kind === 'multipart';
     const value = { path, query, header, cookie, body: isForm ? textsForFiles(objectAt(validated)) : validated };
     this.#eov(value).request(this.#indices.get(media ?? this.#operation) ?? 0, value);
-    roundInexact(value);
+    rounded(value);
     if (isForm) value.body = { ...objectAt(value.body), ...filesOf(objectAt(validated)) };
     return { parameters: value, body: validated === undefined ? body : value.body };
   }
@@ -131,14 +135,17 @@ function objectSchema(
   return { type: 'object', required, properties };
 }
 
-/** Rounds the numbers that are neither doubles nor integers of int64, in place. */
-function roundInexact(holder: Record<string, unknown>): void {
-  for (const key of Object.keys(holder)) {
-    const item = holder[key];
-    if (typeof item !== 'object' || item === null) continue;
-    if (item instanceof Inexact) holder[key] = item.double;
-    else roundInexact(item as Record<string, unknown>);
+/** Rounds the numbers that are neither doubles nor integers of int64. Those in arrays and objects are rounded in place. */
+function rounded(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Inexact) return value.double;
+  if (Array.isArray(value)) {
+    for (let at = 0; at < value.length; at += 1) value[at] = rounded(value[at]);
+    return value;
   }
+  const holder = value as Record<string, unknown>;
+  for (const key in holder) if (typeof holder[key] === 'object') holder[key] = rounded(holder[key]);
+  return value;
 }
 
 const isFile = (value: unknown): boolean => (Array.isArray(value) ? value.some(isFile) : value instanceof Blob);
