@@ -29,14 +29,17 @@ const PIPE_BUF = 4096;
 /** Bytes that are written at once by one process: a write for every 15 requests would take 1 µs of each. */
 const LARGE = 32 * 1024;
 
+/** How long a line waits for others. Milliseconds. */
+const LONGEST_WAIT = 500;
+
 /** Bytes of lines that may wait while standard output accepts none: its disk is full, or nobody reads it. */
 const MOST_WAITING = 1024 * 1024;
 
 /** How long the end of the process waits for the last lines to be written. Milliseconds. */
 const LAST_LINES = 1000;
 
-/** Where JSON lines are written. */
-let out: ReturnType<typeof destination> | undefined;
+/** Writes all JSON lines so far. Resolves once they are written, or cannot be. */
+let flush: (() => Promise<void>) | undefined;
 
 let now = 0;
 let written = '';
@@ -70,18 +73,39 @@ export async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
     const messageFormat = ({ msg, places = [] }: PlacesLine) => [msg, ...places].join('\n  ');
     return pino(options, pretty.default({ ignore, messageFormat, sync: true, singleLine: true, colorize }));
   }
-  // Lines gather until one more might not fit.
   const most = cluster.isWorker ? PIPE_BUF : LARGE;
-  const gather = { minLength: most - 512, maxWrite: most, periodicFlush: 500 };
-  out = destination({ fd: 1, sync: false, maxLength: MOST_WAITING, ...gather });
-  // pino calls it after a fatal line and at the exit. It would block the process.
+  const out = destination({ fd: 1, sync: false, maxLength: MOST_WAITING, maxWrite: most });
+  // pino calls it at the exit. It would block the process.
   out.flushSync = () => undefined;
   // The lines stay, and are written with the next ones.
   out.on('error', () => undefined);
-  const log = pino(options, out);
+  // Lines gather as bytes: `out` would copy all that waits to count it, for each line anew.
+  const lines = Buffer.allocUnsafeSlow(most);
+  let size = 0;
+  const pass = (): void => {
+    out.write(lines.toString('utf8', 0, size));
+    size = 0;
+  };
+  setInterval(pass, LONGEST_WAIT).unref();
+  flush = async () => {
+    do {
+      await new Promise((resolve) => {
+        out.once('drain', () => resolve(undefined)).once('error', resolve);
+        pass();
+      });
+    } while (size > 0);
+  };
+  const log = pino(options, {
+    write(line) {
+      const room = 3 * line.length;
+      if (size + room > most) pass();
+      if (room > most) out.write(line);
+      else size += lines.write(line, size);
+    },
+  });
   let lost = 0;
-  out.on('drop', () => {
-    lost += 1;
+  out.on('drop', (dropped: string) => {
+    lost += dropped.split('\n').length - 1;
   });
   out.on('drain', () => {
     if (lost > 0) log.warn({ lines: lost }, 'lines of this log were lost: standard output accepted none');
@@ -94,23 +118,11 @@ export async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
 export async function endProcess(code: number): Promise<void> {
   // Lines for people pass through streams.
   await immediate();
-  if (out !== undefined && !(await Promise.race([flushed(out), delay(LAST_LINES, false)]))) {
+  if (await Promise.race([flush?.(), delay(LAST_LINES, true)])) {
     // SIGKILL skips the listeners of the exit.
     process.emit('exit', code);
     // At its exit Node would wait for the thread that waits for a reader.
     process.kill(process.pid, 'SIGKILL');
   }
   process.exit(code);
-}
-
-/** Resolves once all lines so far are written, or cannot be. */
-async function flushed(stream: NonNullable<typeof out>): Promise<true> {
-  // The second flush writes what a write under way leaves over.
-  for (let flushes = 0; flushes < 2; flushes += 1) {
-    await new Promise((resolve) => {
-      stream.once('drain', () => resolve(undefined)).once('error', resolve);
-      stream.flush();
-    });
-  }
-  return true;
 }
