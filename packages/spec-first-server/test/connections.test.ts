@@ -1,5 +1,5 @@
 import { type EventEmitter, once } from 'node:events';
-import type { RequestListener } from 'node:http';
+import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -305,3 +305,20 @@ test.each(['//a@[#', '//a@:#', '//a@b#x', '/b#', '/b?#a', 'http://h/b#c'])(
     expect(responses[0]?.headers).toHaveProperty('x-request-id');
   },
 );
+
+test('requests and responses can have prototypes from the start', async () => {
+  const prototypes = {
+    request: Object.create(IncomingMessage.prototype),
+    response: Object.create(ServerResponse.prototype),
+  };
+  const made: object[] = [];
+  const answering: RequestListener = (asked, response) => {
+    made.push(Object.getPrototypeOf(asked), Object.getPrototypeOf(response));
+    response.end('answered');
+  };
+  const other = await listen(answering, { ...LOCAL, prototypes });
+  expect(await fetch(other.url).then((answer) => answer.text())).toBe('answered');
+  expect(made[0]).toBe(prototypes.request);
+  expect(made[1]).toBe(prototypes.response);
+  await other.stop();
+});

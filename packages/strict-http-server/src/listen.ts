@@ -10,7 +10,7 @@ import { answerProblem, answerRejected, type OnRejected } from './rejected.ts';
 import { faultOf } from './request-faults.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
-const { createServer } = process.getBuiltinModule('node:http');
+const { createServer, IncomingMessage: Incoming, ServerResponse: Outgoing } = process.getBuiltinModule('node:http');
 
 /** Where to listen, and how to answer what is not for the app. */
 export interface ListenOptions {
@@ -21,6 +21,8 @@ export interface ListenOptions {
   readonly onRejected?: OnRejected;
   /** By default problem details. */
   readonly errorBody?: ProblemBody | undefined;
+  /** Prototypes for requests and responses. An Express app has both, and would set them for each request. */
+  readonly prototypes?: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   /** Resolves when all connections so far have come, where another process accepts them for this one. */
   readonly allAccepted?: (() => Promise<void>) | undefined;
 }
@@ -97,6 +99,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Node would answer these itself, without a body.
       requireHostHeader: false,
+      IncomingMessage: withPrototype(Incoming, options.prototypes?.request),
+      ServerResponse: withPrototype(Outgoing, options.prototypes?.response),
     },
     accept,
   );
@@ -158,6 +162,17 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       clearTimeout(end);
     },
   };
+}
+
+/** A class whose objects have a prototype from the start: to change it later costs a request 2 µs. */
+function withPrototype<Class extends typeof IncomingMessage | typeof ServerResponse>(
+  base: Class,
+  prototype: object | undefined,
+): Class {
+  if (prototype === undefined) return base;
+  function Made() {}
+  Made.prototype = prototype;
+  return new Proxy(base, { construct: (target, values) => Reflect.construct(target, values, Made) });
 }
 
 /** Closes a connection after a response, if that can still be said in its headers. */

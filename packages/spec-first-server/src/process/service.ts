@@ -93,6 +93,7 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
     port,
     onRejected: rejectionLog(log, metrics?.onRejected),
     errorBody: stub.errorBody,
+    prototypes: app,
     allAccepted: cluster.isWorker ? roundTrip : undefined,
   }).catch(rejectAddress('PORT'));
   let quickly = false;

@@ -9,7 +9,7 @@ export function send(response: Response, reply: CheckedReply): Promise<void> | u
   const { status, type, headers, body } = reply;
   const isStream = body instanceof Readable;
   if (headers === undefined && type !== undefined && body !== undefined && !isStream) {
-    // One call with a flat list: setHeader for each header would take 3 µs of a request.
+    // One call with a flat list: setHeader for each header would take 4 µs more.
     const framing = ['Content-Type', type, 'Content-Length', String(Buffer.byteLength(body))];
     response.writeHead(status, [...ownHeaders(response), ...framing]).end(body);
     return undefined;
