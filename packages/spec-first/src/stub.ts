@@ -52,6 +52,9 @@ export async function run(args: readonly string[]): Promise<number> {
     console.log(
       added.length > 0 ? `Added to ${file}: ${added.join(', ')}` : `${file} is unchanged: nothing is missing`,
     );
+    if (all && /\bPartial<Handlers>/.test(text)) {
+      console.log('Now write Handlers instead of Partial<Handlers> there: then a missing operation does not compile.');
+    }
     return 0;
   } catch (error) {
     console.error(messageOf(error));

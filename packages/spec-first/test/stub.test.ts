@@ -128,11 +128,16 @@ export const handlers = {
   },
 } satisfies Partial<Handlers>;
 `);
-    expect((await stub('--all')).output).toBe('Added to src/handlers.ts: createLoan, end all\n');
+    const hint = 'Now write Handlers instead of Partial<Handlers> there: then a missing operation does not compile.\n';
+    expect((await stub('--all')).output).toBe(`Added to src/handlers.ts: createLoan, end all\n${hint}`);
     const text = read('src/handlers.ts');
     expect(text).toContain("  async 'end all'(_request: RequestTo<'end all'>): Promise<ReplyTo<'end all'>> {\n");
+    expect((await stub('--all')).output).toBe(`src/handlers.ts is unchanged: nothing is missing\n${hint}`);
+    const complete = text.replace('Partial<Handlers>', 'Handlers');
+    writeFileSync(path('src/handlers.ts'), complete);
     expect((await stub('--all')).output).toBe('src/handlers.ts is unchanged: nothing is missing\n');
-    expect(read('src/handlers.ts')).toBe(text);
+    expect(read('src/handlers.ts')).toBe(complete);
+    writeFileSync(path('src/handlers.ts'), text);
   });
 
   test('fills an empty file, which --file names', async () => {
