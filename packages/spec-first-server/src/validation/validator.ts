@@ -144,7 +144,11 @@ function rounded(value: unknown): unknown {
     return value;
   }
   const holder = value as Record<string, unknown>;
-  for (const key in holder) if (typeof holder[key] === 'object') holder[key] = rounded(holder[key]);
+  for (const key in holder) {
+    const item = holder[key];
+    const round = rounded(item);
+    if (round !== item) holder[key] = round;
+  }
   return value;
 }
 
