@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { StoredPlant } from './store.ts';
 
 const TABLE = 'id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT';
 const FORMER_TABLE = 'id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT';
@@ -13,8 +12,8 @@ export default function plants(db: DatabaseSync) {
   const insert = db.prepare(`INSERT INTO plants (id, name, tag) VALUES (?, ?, ?) ON CONFLICT (${KEY}) DO NOTHING`);
 
   return {
-    add({ id, name, tag }: StoredPlant): void {
-      insert.run(id, name, tag ?? null);
+    add(id: bigint, name: string, tag: string | null): void {
+      insert.run(id, name, tag);
     },
   };
 }

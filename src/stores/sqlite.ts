@@ -16,12 +16,13 @@ export async function openSqlite(file: string, { maxWaiting, onBatch }: StoreOpt
   const module = new URL('./sqlite-plants.ts', import.meta.url);
   const opening = openDatabase<typeof import('./sqlite-plants.ts').default>({ file, module, maxWaiting, onBatch });
   const database = await opening.catch(translate);
+  const { add } = database;
 
   return {
     place: `sqlite:${file}`,
     async add(plant) {
       checkPlant(plant);
-      await database.add(plant).catch(translate);
+      await add(plant.id, plant.name, plant.tag ?? null).catch(translate);
     },
     ready: () => database.ready().catch(translate),
     waiting: () => database.waiting(),

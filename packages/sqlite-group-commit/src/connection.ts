@@ -1,4 +1,4 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
+import { DatabaseSync } from 'node:sqlite';
 import type { FileWatch } from './files.ts';
 import { type Call, type Outcome, packError } from './protocol.ts';
 import { concernsDatabase, FileChanged } from './trouble.ts';
@@ -32,9 +32,8 @@ export function createConnection(
   functions: Functions,
   files: FileWatch | undefined,
 ): Connection {
-  const log = db.prepare('PRAGMA wal_checkpoint(NOOP)');
-  const [begin, commit] = [prepareRun(db, 'BEGIN IMMEDIATE'), prepareRun(db, 'COMMIT')];
-  const [save, release] = [prepareRun(db, 'SAVEPOINT call'), prepareRun(db, 'RELEASE call')];
+  // They run by get(), since run() throws if the last row id is beyond 2^53.
+  const [beginNow, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')];
   let checkedAt = 0;
 
   function checkFiles(): void {
@@ -42,23 +41,49 @@ export function createConnection(
     checkedAt = performance.now();
   }
 
-  function runCall([name, args]: Call): Outcome {
-    save.run();
+  function begin(): void {
+    patiently(() => beginNow.get());
+  }
+
+  function runCall([name, ...args]: Call): Outcome {
+    const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
+    if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
+    const result: unknown = Reflect.apply(called, functions, args);
+    if (result instanceof Promise) {
+      result.catch(() => {});
+      throw new TypeError(`the function ${name} must not be async: its transaction ends before it does`);
+    }
+    return result === undefined ? undefined : [result];
+  }
+
+  /** Undoes what the call did if it throws. */
+  function tryCall(call: Call): Outcome {
+    db.exec('SAVEPOINT call');
     try {
-      const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
-      if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
-      const result: unknown = Reflect.apply(called, functions, args);
-      if (result instanceof Promise) {
-        result.catch(() => {});
-        throw new TypeError(`the function ${name} must not be async: its transaction ends before it does`);
-      }
-      release.run();
-      return [true, result];
+      const outcome = runCall(call);
+      db.exec('RELEASE call');
+      return outcome;
     } catch (error) {
-      // What stopped the whole transaction stops all its calls.
-      if (!db.isTransaction || concernsDatabase(error)) throw error;
+      failUnlessOwn(error);
       db.exec('ROLLBACK TO call; RELEASE call');
-      return [false, packError(error)];
+      return [undefined, packError(error)];
+    }
+  }
+
+  /** What stopped the whole transaction stops all its calls. */
+  function failUnlessOwn(error: unknown): void {
+    if (!db.isTransaction || concernsDatabase(error)) throw error;
+  }
+
+  /** Calls rarely throw. If one does, all run again, each with a savepoint of its own. */
+  function runAll(calls: readonly Call[]): Outcome[] {
+    try {
+      return calls.map(runCall);
+    } catch (error) {
+      failUnlessOwn(error);
+      db.exec('ROLLBACK');
+      begin();
+      return calls.map(tryCall);
     }
   }
 
@@ -66,9 +91,9 @@ export function createConnection(
     db,
     run(calls) {
       if (performance.now() > checkedAt + CHECKED_MS) checkFiles();
-      patiently(() => begin.run());
-      const outcomes = calls.map(runCall);
-      commit.run();
+      begin();
+      const outcomes = runAll(calls);
+      commit.get();
       checkFiles();
       return outcomes;
     },
@@ -85,8 +110,7 @@ export function createConnection(
     },
     checkpoint(idle) {
       if (files === undefined) return;
-      const pages = Number(log.get()?.log);
-      if (pages < (idle ? 1 : LOG_PAGES)) return;
+      if (files.pages() < (idle ? 1 : LOG_PAGES)) return;
       checkFiles();
       db.exec(`PRAGMA wal_checkpoint(${idle ? 'TRUNCATE' : 'PASSIVE'})`);
       checkFiles();
@@ -101,13 +125,6 @@ export function createConnection(
       }
     },
   };
-}
-
-/** run() also reports the last row id, and throws if it is beyond 2^53 and integers are not read as bigint. */
-function prepareRun(db: DatabaseSync, sql: string): StatementSync {
-  const statement = db.prepare(sql);
-  statement.setReadBigInts(true);
-  return statement;
 }
 
 function isChanged(files: FileWatch | undefined): boolean {

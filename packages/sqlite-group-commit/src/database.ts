@@ -36,12 +36,8 @@ export type Database<Define extends (db: DatabaseSync) => Functions> = {
 const BATCH_CALLS = 1_000;
 const BATCH_SIZE = 1_000_000;
 
-/**
- * For so long after an answer to several calls, the next commit waits for as many calls: callers that were answered
- * together often call again at once. Without it, a single call often has a commit for itself under load, and a commit
- * costs as much as 50 calls. In milliseconds.
- */
-const GATHER_MS = 1;
+/** How long a transaction waits for calls while each turn of the event loop brings some, in milliseconds. */
+const GATHER_MS = 2;
 
 /** How long `ready` waits for the database, in milliseconds. */
 const READY_MS = 1_000;
@@ -76,11 +72,6 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   const thread = startThread({ file, module: module.href });
   const queue: Batch[] = [];
   let waiting = 0;
-  /** How many calls the last commit answered, and when. */
-  let answered = 0;
-  let answeredAt = 0;
-  /** Ends the wait for more calls. */
-  let enough: (() => void) | undefined;
   let committing: Promise<void> | undefined;
   let checking: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
@@ -96,36 +87,31 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       queue.push(last);
     }
     const { callers } = last;
-    last.calls.push([name, args]);
+    last.calls.push([name, ...args]);
     last.size += sizeOf(args);
     waiting += 1;
     committing ??= commit();
-    if (waiting >= answered) enough?.();
     return new Promise((resolve, reject) => callers.push({ resolve, reject }));
   }
 
   /** What arrives while a transaction runs gathers for the next one. */
   async function commit(): Promise<void> {
     while (queue.length > 0) {
-      await turn();
-      if (waiting < answered && queue.length === 1) await gather(answeredAt + GATHER_MS - performance.now());
+      await gather();
       const batch = queue.shift();
       if (batch) await send(batch.calls, batch.callers);
     }
     committing = undefined;
   }
 
-  /** Waits until as many calls wait as the last commit answered, but not longer than a time. */
-  async function gather(milliseconds: number): Promise<void> {
-    if (milliseconds <= 0) return;
-    await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, milliseconds);
-      enough = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-    enough = undefined;
+  /** Waits as long as each turn of the event loop brings further calls: a commit costs far more than a call. */
+  async function gather(): Promise<void> {
+    const deadline = performance.now() + GATHER_MS;
+    let before: number;
+    do {
+      before = waiting;
+      await turn();
+    } while (waiting > before && queue.length === 1 && performance.now() < deadline);
   }
 
   async function send(calls: readonly Call[], callers: readonly Caller[]): Promise<void> {
@@ -133,8 +119,6 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       const answer = await thread.ask(calls);
       onBatch?.(calls.length);
       waiting -= calls.length;
-      answered = calls.length;
-      answeredAt = performance.now();
       settle(callers, answer);
     } catch (error) {
       // An argument cannot be cloned: its call fails alone.
@@ -212,9 +196,9 @@ function settle(callers: readonly Caller[], answer: Answer): void {
     for (const { reject } of callers) reject(error);
     return;
   }
-  for (const [at, [ok, result]] of answer.entries()) {
-    if (ok) callers[at]?.resolve(result);
-    else callers[at]?.reject(unpackError(result));
+  for (const [at, [result, error] = []] of answer.entries()) {
+    if (error) callers[at]?.reject(unpackError(error));
+    else callers[at]?.resolve(result);
   }
 }
 

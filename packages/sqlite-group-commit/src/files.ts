@@ -1,4 +1,5 @@
 import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { FileChanged, FileLost } from './trouble.ts';
 import { sleep } from './wait.ts';
@@ -12,11 +13,16 @@ export interface FileWatch {
    * @throws {FileChanged} if another program wrote to one.
    */
   check(): void;
+  /** How many pages the log held at the last check. */
+  pages(): number;
   close(): void;
 }
 
 /** How long a change may be on its way, in milliseconds: another process that uses SQLite copies the log to the file. */
 const SETTLE_MS = 1_000;
+
+/** A folder that has not changed for so long, in milliseconds, gets another time with its next change. */
+const FOLDER_MS = 2_000;
 
 /** Sizes in bytes, https://sqlite.org/fileformat2.html#the_write_ahead_log. */
 const LOG_HEADER = 32;
@@ -34,11 +40,27 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
   const frameSize = FRAME_HEADER + Number(db.prepare('PRAGMA page_size').get()?.page_size);
   const names = [file, `${file}-wal`, `${file}-shm`];
   const opened = names.map(identityOf);
+  const folder = dirname(file);
+  /** The state of the folder in which it still held the files. */
+  let settled: string | undefined;
   const log = openSync(`${file}-wal`, 'r');
   const header = Buffer.alloc(LOG_HEADER);
   const frame = Buffer.alloc(FRAME_HEADER);
   let known = look();
   let fault: FileChanged | undefined;
+
+  /**
+   * A name cannot change without the time of its folder. The times of the log are not read at each commit: Linux would give
+   * it new ones with its next write, and the commit would also write those to the disk.
+   */
+  function checkNames(): void {
+    const now = Date.now();
+    const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
+    const state = stats && `${stats.dev} ${stats.ino} ${stats.mtimeNs}`;
+    if (state !== undefined && state === settled) return;
+    for (const [at, name] of names.entries()) if (identityOf(name) !== opened[at]) throw new FileLost(name);
+    settled = stats && now - Number(stats.mtimeMs) > FOLDER_MS ? state : undefined;
+  }
 
   /** The state of the files now. */
   function look() {
@@ -82,7 +104,7 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
     check() {
       if (fault) throw fault;
       for (const deadline = performance.now() + SETTLE_MS; ; sleep(5)) {
-        for (const [at, name] of names.entries()) if (identityOf(name) !== opened[at]) throw new FileLost(name);
+        checkNames();
         const now = look();
         const suspect = changed(now);
         if (suspect === undefined) {
@@ -95,6 +117,7 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
         }
       }
     },
+    pages: () => known.frames,
     close: () => closeSync(log),
   };
 }

@@ -9,13 +9,13 @@ export interface ThreadData {
 }
 
 /** A call of one of the module's functions. */
-export type Call = readonly [name: string, args: readonly unknown[]];
+export type Call = readonly [name: string, ...args: unknown[]];
 
 /** Calls that share one transaction. `check` asks whether the database works. After `close` the thread ends. */
 export type Request = readonly Call[] | 'check' | 'close';
 
-/** What a call returned, or the error that it threw. */
-export type Outcome = readonly [ok: true, result: unknown] | readonly [ok: false, error: SentError];
+/** What a call returned, or the error that it threw. Most calls return nothing, which costs least to send. */
+export type Outcome = undefined | readonly [result: unknown, error?: SentError];
 
 /** Why nothing of a request was done. */
 export interface Trouble {

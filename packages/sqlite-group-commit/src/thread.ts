@@ -65,7 +65,7 @@ function send(answered: Answer): void {
         try {
           return structuredClone(outcome);
         } catch (error) {
-          return [false, packError(error)];
+          return [undefined, packError(error)];
         }
       }),
     );

@@ -1,6 +1,7 @@
 import {
   closeSync,
   copyFileSync,
+  cpSync,
   mkdirSync,
   openSync,
   readdirSync,
@@ -9,6 +10,7 @@ import {
   rmSync,
   statSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
   writeSync,
 } from 'node:fs';
@@ -25,11 +27,17 @@ const addMany = (database: Notes, first: number, count: number) =>
   Promise.all(Array.from({ length: count }, (_, at) => database.add({ id: first + at, text: 'a'.repeat(2_000) })));
 
 describe('A file that was moved, deleted or replaced', () => {
+  /** A folder that has just changed is looked at more closely than one that has not for a while. */
+  async function addToOldFolder(database: Notes, id: number): Promise<void> {
+    utimesSync(folder, 0, 0);
+    await database.add({ id, text: 'a' });
+  }
+
   test('gets no acknowledged call, and is used again when it is back', async () => {
     const database = await open();
-    await database.add({ id: 1, text: 'a' });
     const away = join(folder, 'away');
     mkdirSync(away);
+    await addToOldFolder(database, 1);
     for (const name of readdirSync(folder)) if (name !== 'away') renameSync(join(folder, name), join(away, name));
     await expect(database.add({ id: 2, text: 'a' })).rejects.toThrow('moved, deleted or replaced');
     await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
@@ -49,7 +57,7 @@ describe('A file that was moved, deleted or replaced', () => {
 
   test.each(['-wal', '-shm'])('loses nothing if it is the %s, and goes on when it is back', async (end) => {
     const database = await open();
-    await database.add({ id: 1, text: 'a' });
+    await addToOldFolder(database, 1);
     const [name, away] = [file + end, join(folder, 'away')];
     renameSync(name, away);
     await expect(database.add({ id: 2, text: 'a' })).rejects.toThrow(`${name} was moved, deleted or replaced`);
@@ -61,6 +69,18 @@ describe('A file that was moved, deleted or replaced', () => {
     rmSync(name);
     await database.close();
     expect(ids()).toEqual(expect.arrayContaining([1, 3]));
+  });
+
+  test('is noticed when the whole folder is another one', async () => {
+    const [name, away] = [join(folder, 'data'), join(folder, 'away')];
+    const database = await open({ file: join(name, 'notes.db') });
+    utimesSync(name, 0, 0);
+    await database.add({ id: 1, text: 'a' });
+    renameSync(name, away);
+    cpSync(away, name, { recursive: true, preserveTimestamps: true });
+    utimesSync(name, 0, 0);
+    await expect(database.add({ id: 2, text: 'a' })).rejects.toThrow('moved, deleted or replaced');
+    expect(ids(join(away, 'notes.db'))).toContain(1);
   });
 
   test('gives way to the database that was put in its place', async () => {
