@@ -61,12 +61,9 @@ export function queryNames(root: Json, parameter: Parameter): string[] {
 const propertiesOf = (root: Json, schema: unknown): Json =>
   Object.assign({}, ...alternatives(root, schema).map((part) => objectAt(part.properties)));
 
-/** Whether a name such as `filter[a][b]` belongs to a parameter. */
+/** Whether a name such as `filter[a][b]` belongs to a parameter; `filter` alone is that of a scalar. */
 export const isDeep = ({ name, style }: Parameter, key: string): boolean =>
-  style === 'deepObject' &&
-  key.startsWith(`${name}[`) &&
-  key.endsWith(']') &&
-  !/\][^[]|\[[^\]]*\[/.test(key.slice(name.length));
+  style === 'deepObject' && key.startsWith(name) && /^(\[[^[\]]*\])*$/.test(key.slice(name.length));
 
 /** The names in the brackets of a key, and the text. */
 type DeepEntry = readonly [path: readonly string[], text: string];
@@ -75,7 +72,7 @@ function fromDeepObject(root: Json, parameter: Parameter, query: Query): unknown
   const entries = [...query]
     .filter(([key]) => isDeep(parameter, key))
     .flatMap(([key, texts]) => {
-      const path = key.slice(parameter.name.length + 1, -1).split('][');
+      const path = key === parameter.name ? [] : key.slice(parameter.name.length + 1, -1).split('][');
       if (path.length > MAX_DEPTH) throw new NestsTooDeep();
       return texts.map((text): DeepEntry => [path, decodeURIComponent(text)]);
     });
