@@ -82,6 +82,8 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     if (stopping) return killServer(next);
     if (started === undefined) {
       const problems = await checking;
+      // A newer save is followed next.
+      if (savedAt !== undefined) return;
       if (problems.length > 0) void checkTypes();
       else describeTypes(serving).catch(notFollowed);
       return notServed(problems.length > 0 ? problems.join('\n') : failure);
