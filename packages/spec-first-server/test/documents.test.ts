@@ -1,14 +1,16 @@
 import { once } from 'node:events';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { authenticator, documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
+import { authenticator, documentFile, echo, scripted, serve, withFiles } from '../../../test/support/documents.ts';
 import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
 import type { ErrorBody } from '../src/response/problem.ts';
 import { KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
-import type { Authenticator } from '../src/security/tokens.ts';
+import { type Authenticator, createAuthenticator } from '../src/security/tokens.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
 const handlersFor = (handler: AnyHandler, ...ids: string[]) => Object.fromEntries(ids.map((id) => [id, handler]));
@@ -617,6 +619,54 @@ describe('security', () => {
     await client.get('/either?key=bad').set('X-Key', 'signed').expect(503);
     await client.get('/either?key=bad').set('X-Key', 'bad').expect(401);
     await client.get('/optional').set('Authorization', 'Bearer signed').expect(503);
+  });
+
+  test('counts no alternative as satisfied where two share their list of scopes by an alias', async () => {
+    const text = readFileSync(documentFile('security.yaml'), 'utf8');
+    const aliased = text.replace(
+      '[{ oauth: [], header: [] }, { oauth: [plants:write] }]',
+      '[{ bearer: &none [], header: *none }]',
+    );
+    expect(aliased).not.toBe(text);
+    await withFiles({ 'openapi.yaml': aliased }, async (folder) => {
+      const { client } = await serve(join(folder, 'openapi.yaml'), { graded: echo }, { missing: '501', authenticator });
+      await client.get('/graded').set(bearer).expect(401);
+      await client.get('/graded').set(bearer).set('X-Key', 'good').expect(200);
+    });
+  });
+
+  test.each([
+    ['an access token', { Authorization: 'Bearer first-access-token' }, '/secured'],
+    ['an API key', { 'X-Key': 'first-access-token' }, '/either'],
+  ])('accepts %s until it is no longer in the file that is read again', async (_what, headers, target) => {
+    await withFiles({ tokens: 'first-access-token\nother-access-token\n' }, async (folder) => {
+      const file = join(folder, 'tokens');
+      const fromFile = await createAuthenticator({ accessTokens: [], accessTokensFile: file });
+      const options = { missing: '501', authenticator: fromFile } as const;
+      const { client } = await serve(documentFile('security.yaml'), { secured: echo, either: echo }, options);
+      for (const status of [200, 200, 401]) {
+        if (status === 401) {
+          writeFileSync(file, 'other-access-token\n');
+          await fromFile.reload();
+        }
+        await client.get(target).set(headers).expect(status);
+      }
+      await client.get('/secured').set('Authorization', 'Bearer other-access-token').expect(200);
+      await client.get('/secured').set('Authorization', 'Bearer Other-access-token').expect(401);
+    });
+  });
+
+  test('verifies a signed token for each request', async () => {
+    const verify = jest.fn(authenticator.verify);
+    const signed = { ...authenticator, verify };
+    const { client } = await serve(
+      documentFile('security.yaml'),
+      { secured: echo },
+      { missing: '501', authenticator: signed },
+    );
+    await client.get('/secured').set(bearer).expect(200);
+    await client.get('/secured').set(bearer).expect(200);
+    expect(verify).toHaveBeenCalledTimes(2);
   });
 
   test('is checked before the body is read', async () => {

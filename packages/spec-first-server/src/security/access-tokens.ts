@@ -1,4 +1,4 @@
-import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 
@@ -19,7 +19,7 @@ export const randomToken = (): string => randomBytes(32).toString('base64url');
  *
  * A token is found by a SHA-256 digest that also covers a random key of this process. Nobody outside can compute it or
  * approach it step by step. So the time of the look-up tells nothing about a token, and the number of tokens does not
- * change it. The token that was accepted last is compared before that, in constant time.
+ * change it.
  */
 export class AccessTokens {
   readonly #key = randomToken();
@@ -30,7 +30,6 @@ export class AccessTokens {
   #accepted: ReadonlySet<string> = new Set();
   /** Whether there is an entry of which only the digest is known. Then all tokens are hashed once more. */
   #hasDigests = false;
-  #last = Buffer.alloc(0);
   #loading: Promise<unknown> = Promise.resolve();
 
   /** @throws {Error} if an entry is wrong. It names the place, never the token. */
@@ -40,12 +39,7 @@ export class AccessTokens {
   }
 
   has(token: string): boolean {
-    const presented = Buffer.from(token);
-    const last = this.#last;
-    if (presented.length === last.length && last.length > 0 && timingSafeEqual(presented, last)) return true;
-    if (!this.#accepted.has(this.#fingerprint(token))) return false;
-    this.#last = presented;
-    return true;
+    return this.#accepted.has(this.#fingerprint(token));
   }
 
   /**
@@ -62,7 +56,6 @@ export class AccessTokens {
       this.short = entries.filter((entry) => entry.length < SHORT).length;
       this.#hasDigests = entries.some((entry) => DIGEST.test(entry));
       this.#accepted = new Set(entries.map((entry) => this.#fingerprint(entry, DIGEST.exec(entry)?.[1])));
-      this.#last = Buffer.alloc(0);
       return this.#accepted.size;
     });
     this.#loading = loaded.catch(() => {});

@@ -84,7 +84,8 @@ function schemeOf({ type, scheme, in: where, name }: Json): SecurityScheme {
   };
 }
 
-const BEARER: SecurityScheme = {
+/** A bearer token (RFC 6750 §2.1), also of OAuth 2 and OpenID Connect. */
+export const BEARER: SecurityScheme = {
   isToken: true,
   read: ({ headers }) => bearerToken(headers.authorization),
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',

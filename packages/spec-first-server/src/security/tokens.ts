@@ -31,7 +31,16 @@ export interface Authenticator {
   readonly shortTokens?: number;
 }
 
-const ANYTHING: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
+const standing = new WeakSet<Caller>();
+
+/** Whether a caller has an access token, and the tokens were not read again since. */
+export const isStanding = (caller: Caller): boolean => standing.has(caller);
+
+function createHolder(): Caller {
+  const holder: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
+  standing.add(holder);
+  return holder;
+}
 
 /**
  * Accepts access tokens and signed tokens.
@@ -47,20 +56,26 @@ export async function createAuthenticator(
   if ((await accepted.load()) === 0 && accessTokensFile !== undefined && jwt === undefined) {
     throw new Error('ACCESS_TOKENS_FILE holds no token, so every call would be rejected: put one on a line of it');
   }
+  let holder = createHolder();
   const verifySigned = jwt && (await import('./jwt.ts')).createJwtVerifier(jwt, report);
   return {
     verify(token, scopes) {
       if (token.length > MAX_TOKEN_LENGTH) {
         throw new Unauthorized(`The token is longer than ${MAX_TOKEN_LENGTH} characters`);
       }
-      if (accepted.has(token)) return ANYTHING;
+      if (accepted.has(token)) return holder;
       if (verifySigned === undefined) throw new Unauthorized('The token is not valid');
       return verifySigned(token).then((caller) => {
         if (caller.scopes !== 'all' && !caller.scopes.isSupersetOf(new Set(scopes))) throw new Forbidden(scopes);
         return caller;
       });
     },
-    reload: () => accepted.load(),
+    async reload() {
+      const count = await accepted.load();
+      standing.delete(holder);
+      holder = createHolder();
+      return count;
+    },
     get shortTokens() {
       return accepted.short;
     },
