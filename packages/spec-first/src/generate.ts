@@ -1,8 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { diff, parseArgs, styleText } from 'node:util';
+import { diff, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
 import { type CheckedFile, checkFile } from './check.ts';
+import { command, UsageError } from './command.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
 import { saveMemory } from './memory.ts';
 import { counted, remarks } from './remarks.ts';
@@ -20,42 +21,14 @@ Checks the OpenAPI document and writes its types to ${TYPES}.
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
 Exit codes: 0 the types fit, 1 the document has an error or the types are stale, 2 a wrong command line.`;
 
-interface Flags {
-  check?: boolean;
-  all?: boolean;
-  client?: string;
-}
+const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { type: 'string' } } as const;
 
-/** Writes the generated types, or compares them. @returns the exit code. */
-export async function run(args: readonly string[]): Promise<number> {
-  const options = {
-    check: { type: 'boolean' },
-    all: { type: 'boolean' },
-    client: { type: 'string' },
-    help: { type: 'boolean' },
-  } as const;
-  let values: Flags & { help?: boolean };
-  try {
-    values = parseArgs({ args: [...args], options }).values;
-  } catch (error) {
-    console.error(`${messageOf(error)}\n\n${USAGE}`);
-    return 2;
-  }
-  if (values.help) {
-    console.log(USAGE);
-    return 0;
-  }
-  try {
-    saveMemory();
-    loadEnvFile();
-    return await generate(process.env.OPENAPI_FILE || 'openapi.yaml', values);
-  } catch (error) {
-    console.error(messageOf(error));
-    return 1;
-  }
-}
-
-async function generate(file: string, { check = false, all = false, client }: Flags): Promise<number> {
+/** Writes the generated types, or compares them. Resolves to the exit code. */
+export const run = command(USAGE, FLAGS, async ({ check = false, all = false, client }, others) => {
+  if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}"`);
+  saveMemory();
+  loadEnvFile();
+  const file = process.env.OPENAPI_FILE || 'openapi.yaml';
   const started = performance.now();
   // One after the other: what each of them knows of a large document takes a lot of memory.
   const { problems, notices } = described(await checkFile(file));
@@ -87,11 +60,9 @@ async function generate(file: string, { check = false, all = false, client }: Fl
     }
   }
   return code;
-}
+});
 
 const described = ({ problems, notices }: CheckedFile) => ({ problems, notices: notices() });
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** The lines that differ, with two lines around them. */
 function difference(before: string, after: string): string {

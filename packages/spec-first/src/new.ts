@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { parseArgs } from 'node:util';
+import { command, UsageError } from './command.ts';
 import { packAll } from './pack.ts';
 import { projectFiles } from './project.ts';
 
@@ -13,41 +13,22 @@ DIR must be empty or missing: nothing is overwritten.
   --help   show this`;
 
 /** Makes a project for a document. Resolves to the exit code. */
-export async function run(args: readonly string[]): Promise<number> {
-  let folder: string | undefined;
-  let document: string | undefined;
-  try {
-    const options = { help: { type: 'boolean' } } as const;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    if (values.help) {
-      console.log(USAGE);
-      return 0;
-    }
-    [folder, document] = positionals;
-    if (folder === undefined || positionals.length > 2) throw new Error('A folder is expected, and a document or none');
-  } catch (error) {
-    console.error(`${messageOf(error)}\n\n${USAGE}`);
-    return 2;
+export const run = command(USAGE, {}, async (_values, [folder, document, ...others]) => {
+  if (folder === undefined || others.length > 0) throw new UsageError('A folder is expected, and a document or none');
+  checkEmpty(folder);
+  const files = await projectFiles(folder, document);
+  for (const [path, content] of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), content, { flag: 'wx' });
   }
-  try {
-    checkEmpty(folder);
-    const files = await projectFiles(folder, document);
-    for (const [path, content] of files) {
-      mkdirSync(dirname(join(folder, path)), { recursive: true });
-      writeFileSync(join(folder, path), content, { flag: 'wx' });
-    }
-    await packAll(join(folder, 'vendor'));
-    console.log(`${files.size} files written to ${folder}, and the libraries to ${join(folder, 'vendor')}. Go on with:
+  await packAll(join(folder, 'vendor'));
+  console.log(`${files.size} files written to ${folder}, and the libraries to ${join(folder, 'vendor')}. Go on with:
 
   cd ${folder}
   npm install
   npm start`);
-    return 0;
-  } catch (error) {
-    console.error(messageOf(error));
-    return 1;
-  }
-}
+  return 0;
+});
 
 /** @throws {Error} if a folder holds more than a git repository. */
 function checkEmpty(folder: string): void {
@@ -57,5 +38,3 @@ function checkEmpty(folder: string): void {
   const shown = names.slice(0, 3).join(', ') + (names.length > 3 ? ', …' : '');
   throw new Error(`${folder} is not empty (${shown}). Name an empty or a new folder: nothing is overwritten.`);
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));

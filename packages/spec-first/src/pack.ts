@@ -1,5 +1,5 @@
 import { mkdirSync } from 'node:fs';
-import { parseArgs } from 'node:util';
+import { command, UsageError } from './command.ts';
 import { packageFolder, packPackages } from './tarball.ts';
 
 /** The packages of this project that a new project depends on. */
@@ -22,30 +22,12 @@ In a project that has older tarballs in vendor, replace them by these, then run:
   --help   show this`;
 
 /** Packs the packages into a folder. Resolves to the exit code. */
-export async function run(args: readonly string[]): Promise<number> {
-  let folder: string;
-  try {
-    const options = { help: { type: 'boolean' } } as const;
-    const { values, positionals } = parseArgs({ args: [...args], options, allowPositionals: true });
-    if (values.help) {
-      console.log(USAGE);
-      return 0;
-    }
-    if (positionals.length > 1) throw new Error('One folder is expected');
-    folder = positionals[0] ?? 'vendor';
-  } catch (error) {
-    console.error(`${error instanceof Error ? error.message : error}\n\n${USAGE}`);
-    return 2;
-  }
-  try {
-    await packAll(folder);
-  } catch (error) {
-    console.error(error instanceof Error ? error.message : error);
-    return 1;
-  }
+export const run = command(USAGE, {}, async (_values, [folder = 'vendor', ...others]) => {
+  if (others.length > 0) throw new UsageError('One folder is expected');
+  await packAll(folder);
   console.log(`${PACKAGES.map((name) => `${name}.tgz`).join(', ')} written to ${folder}`);
   return 0;
-}
+});
 
 /** Writes `NAME.tgz` of each package to a folder. @throws {Error} if a package is not installed or cannot be built. */
 export async function packAll(folder: string): Promise<void> {
