@@ -48,7 +48,6 @@ export {
   parts,
   patternOf,
   propertySchemas,
-  schemaAt,
   typesOf,
 } from './document/schema.ts';
 export { basePathsOf } from './document/servers.ts';

@@ -1,4 +1,4 @@
-import { arrayAt, type Document, type Finding, follow, isObject, valueAt } from '../document/document.ts';
+import { arrayAt, type Document, type Finding, isObject } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
 import { eachSchema } from '../document/schema.ts';
 import { examplesOf } from '../samples/examples.ts';
@@ -21,10 +21,7 @@ export function checkExamples({ root }: Document, operations: readonly Operation
   for (const { parameters, requestBody, responses } of operations) {
     const bodies = [...(requestBody?.media ?? []), ...responses.flatMap(({ media }) => media)];
     const holders = [
-      ...parameters.map((parameter) => ({
-        ...parameter,
-        source: follow(root, valueAt(root, parameter.pointer)) ?? {},
-      })),
+      ...parameters,
       ...responses.flatMap(({ headers }) => headers),
       ...bodies.filter(({ kind }) => kind === 'json' || kind === 'form'),
     ];

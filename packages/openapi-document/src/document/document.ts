@@ -55,6 +55,28 @@ export const arrayAt = (value: unknown): readonly unknown[] => (Array.isArray(va
 /** Escapes one reference token of a JSON pointer (RFC 6901 §3). */
 export const token = (key: string | number): string => String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 
+/** The text that is percent-encoded, or a text that is not valid percent-encoding as it is. */
+export function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Computes a value once for each object of the document, which does not change. */
+export function memoized<T>(compute: (root: Json, value: Json) => T): typeof compute {
+  const known = new WeakMap<Json, T>();
+  return (root, value) => {
+    let found = known.get(value);
+    if (found === undefined) {
+      found = compute(root, value);
+      known.set(value, found);
+    }
+    return found;
+  };
+}
+
 /** The reference tokens of a JSON pointer. */
 export const tokensOf = (pointer: string): string[] =>
   pointer

@@ -1,5 +1,5 @@
 import { follow, type Json, objectAt, token } from './document.ts';
-import { saysMoreThanString, typesOf } from './schema.ts';
+import { alternatives, typesOf } from './schema.ts';
 
 /** How a media type's bodies are read, checked and written. */
 export type BodyKind = 'json' | 'text' | 'form' | 'multipart' | 'stream';
@@ -22,11 +22,28 @@ export function mediaOf(root: Json, content: unknown, pointer: string): MediaTyp
   return Object.entries(objectAt(content)).map(([type, value]) => {
     const source = follow(root, value) ?? {};
     const { schema } = source;
-    const constrained = saysMoreThanString(root, schema);
-    const at = `${pointer}/content/${token(type)}`;
-    return { type, kind: kindOf(type, root, schema), schema, constrained, pointer: at, source };
+    return {
+      type,
+      kind: kindOf(type, root, schema),
+      schema,
+      constrained: isConstrained(root, schema),
+      pointer: `${pointer}/content/${token(type)}`,
+      source,
+    };
   });
 }
+
+/** Keywords that restrict texts and bytes, besides `type` and `format`. */
+const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
+
+const isConstrained = (root: Json, schema: unknown): boolean =>
+  schema === false ||
+  alternatives(root, schema).some(
+    ({ type, format, ...others }) =>
+      (type ?? 'string') !== 'string' ||
+      (format ?? 'binary') !== 'binary' ||
+      Object.keys(others).some((key) => RESTRICTING.test(key)),
+  );
 
 /**
  * How bodies of a media type are treated. A text with the schema of a list or an object, such as `text/csv`, is a stream:
@@ -87,13 +104,11 @@ export function isFile(root: Json, schema: unknown, encodingType?: unknown): boo
   if (source.format === 'binary') return true;
   const type = source.contentMediaType ?? encodingType;
   if (typeof type === 'string' && kindOf(type) !== 'stream') return false;
-  return source.contentMediaType !== undefined || !Object.keys(source).some((key) => TYPING.has(key));
+  return source.contentMediaType !== undefined || !Object.keys(source).some((key) => TYPING.test(key));
 }
 
-const TYPING = new Set([
-  ...['type', 'enum', 'const', 'properties', 'additionalProperties', 'items', 'prefixItems', 'allOf', 'anyOf', 'oneOf'],
-  ...['pattern', 'minLength', 'maxLength', 'minimum', 'maximum', 'format'],
-]);
+const TYPING =
+  /^(type|enum|const|properties|additionalProperties|items|prefixItems|allOf|anyOf|oneOf|pattern|format|(min|max)(Length|imum))$/;
 
 /** A media type without its parameters, in lower case. */
 export const essenceOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();

@@ -13,6 +13,8 @@ interface Serialized {
   readonly json: boolean;
   readonly schema: unknown;
   readonly pointer: string;
+  /** The Parameter Object or Header Object itself, for its examples. */
+  readonly source: Json;
 }
 
 export interface Parameter extends Serialized {
@@ -22,17 +24,12 @@ export interface Parameter extends Serialized {
   readonly empty: boolean;
 }
 
-/** The name is in lower case, the style `simple`. */
-export interface ResponseHeader extends Serialized {
-  /** The Header Object itself, for its examples. */
-  readonly source: Json;
-}
-
 export interface DeclaredResponse {
   /** A status code, a range such as `4XX`, or `default`. */
   readonly key: string;
   readonly media: readonly MediaType[];
-  readonly headers: readonly ResponseHeader[];
+  /** Their names are in lower case, their style is `simple`. */
+  readonly headers: readonly Serialized[];
   readonly pointer: string;
 }
 
@@ -119,6 +116,7 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
         empty: source.allowEmptyValue === true,
         ...serialization(source),
         pointer: `${pointer}/${index}`,
+        source,
       });
     }
   }
@@ -146,7 +144,7 @@ function responsesOf(root: Json, responses: unknown, pointer: string): DeclaredR
     .filter(([key]) => !key.startsWith('x-'))
     .map(([key, value]) => {
       const source = follow(root, value) ?? {};
-      const headers = Object.entries(objectAt(source.headers)).map(([name, header]): ResponseHeader => {
+      const headers = Object.entries(objectAt(source.headers)).map(([name, header]): Serialized => {
         const declared = follow(root, header) ?? {};
         return {
           name: name.toLowerCase(),

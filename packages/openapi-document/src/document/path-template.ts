@@ -1,3 +1,5 @@
+import { decoded } from './document.ts';
+
 // Path templates (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}` and `/plants/{id}.json`.
 
 const PARAMETER = /(\{[^{}]*\})/;
@@ -53,12 +55,4 @@ const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '
 function rawOrEncoded(character: string): string {
   const encoded = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
   return `(?:${escaped(character)}|${encoded})`;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { EVENT_ID, getScalarValue, parseEvents, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
+import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml';
 import { type Document, type Finding, isObject, type Json, type Place, token, tokensOf, valueAt } from './document.ts';
 import { MAX_YAML_DEPTH } from './parse.ts';
 
@@ -42,9 +42,10 @@ function direct(root: Json, pointer: string, hops = 0): string {
   return pointer;
 }
 
-/** A place whose offset is asked for, or one around it. */
+/** A place whose position is asked for, or one around it. */
 interface Wanted {
-  offset: number;
+  /** `line:column`, once it is found. */
+  position?: string;
   readonly members: Map<string, Wanted>;
 }
 
@@ -55,24 +56,20 @@ interface Wanted {
 export function positionsOf(places: readonly Place[]): string[] {
   const found = new Map<Place, string>();
   for (const [file, inFile] of Map.groupBy(places, (place) => place.file)) {
-    const text = readFileSync(file, 'utf8');
-    const root: Wanted = { offset: 0, members: new Map() };
+    const root: Wanted = { position: '1:1', members: new Map() };
     const chains = inFile.map(({ pointer }) => {
       const chain = [root];
       for (const key of tokensOf(pointer)) {
         const { members } = chain.at(-1) ?? root;
-        const next = members.get(key) ?? { offset: -1, members: new Map() };
+        const next = members.get(key) ?? { members: new Map() };
         members.set(key, next);
         chain.push(next);
       }
       return chain;
     });
-    findOffsets(text, root);
-    const lines = lineStarts(text);
+    findPositions(readFileSync(file, 'utf8'), root);
     for (const [index, place] of inFile.entries()) {
-      const offset = chains[index]?.findLast((wanted) => wanted.offset >= 0)?.offset ?? 0;
-      const line = lineOf(lines, offset);
-      found.set(place, `${file}:${line + 1}:${offset - (lines[line] ?? 0) + 1}`);
+      found.set(place, `${file}:${chains[index]?.findLast(({ position }) => position)?.position}`);
     }
   }
   return places.map((place) => found.get(place) ?? place.file);
@@ -82,60 +79,51 @@ export function positionsOf(places: readonly Place[]): string[] {
 interface Frame {
   readonly wanted: Wanted | undefined;
   readonly isMapping: boolean;
-  /** Of a sequence: the index of the next item. */
-  index: number;
-  /** Of a mapping: whether the next node is a key; else what is wanted of its value. */
-  atKey: boolean;
-  value: Wanted | undefined;
+  /** How many nodes it has had: the items of a sequence; the keys and values of a mapping, in turn. */
+  count: number;
+  /** What is wanted of the value of the latest key. */
+  value?: Wanted | undefined;
 }
 
-/** Sets the offsets of what is wanted: of the keys of mappings, and of the items of sequences. */
-function findOffsets(text: string, root: Wanted): void {
+/** Sets the positions of what is wanted: of the keys of mappings, and of the items of sequences. */
+function findPositions(text: string, root: Wanted): void {
+  const positionAt = positionsIn(text);
   const stack: Frame[] = [];
   for (const event of parseEvents(text, { maxDepth: MAX_YAML_DEPTH })) {
     if (event.type === EVENT_ID.POP) stack.pop();
     if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) continue;
     const frame = stack.at(-1);
-    let wanted: Wanted | undefined = root;
-    if (frame?.isMapping && frame.atKey) {
-      frame.atKey = false;
-      frame.value = event.type === EVENT_ID.SCALAR ? frame.wanted?.members.get(getScalarValue(text, event)) : undefined;
-      wanted = undefined;
-      if (frame.value !== undefined && event.type === EVENT_ID.SCALAR) frame.value.offset = startOf(event);
-    } else if (frame?.isMapping) {
-      frame.atKey = true;
-      wanted = frame.value;
-    } else if (frame !== undefined) {
-      wanted = frame.wanted?.members.get(String(frame.index++));
-      if (wanted !== undefined) {
-        wanted.offset =
-          event.type === EVENT_ID.SCALAR ? startOf(event) : 'start' in event ? event.start : event.anchorStart - 1;
-      }
+    const count = frame === undefined ? 0 : frame.count++;
+    let wanted = frame === undefined ? root : frame.value;
+    if (frame !== undefined && !(frame.isMapping && count % 2 === 1)) {
+      const key = event.type === EVENT_ID.SCALAR && frame.isMapping ? getScalarValue(text, event) : String(count);
+      wanted = frame.wanted?.members.get(key);
+      if (wanted !== undefined) wanted.position = positionAt(startOf(event));
+      if (frame.isMapping) frame.value = wanted;
     }
     if (event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE) {
-      const isMapping = event.type === EVENT_ID.MAPPING;
-      stack.push({ wanted, isMapping, index: 0, atKey: isMapping, value: undefined });
+      stack.push({ wanted, isMapping: event.type === EVENT_ID.MAPPING, count: 0 });
     }
   }
 }
 
-const startOf = ({ style, valueStart }: ScalarEvent): number =>
-  style === SCALAR_STYLE.SINGLE_QUOTED || style === SCALAR_STYLE.DOUBLE_QUOTED ? valueStart - 1 : valueStart;
-
-function lineStarts(text: string): number[] {
-  const starts = [0];
-  for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', end + 1)) starts.push(end + 1);
-  return starts;
+function startOf(node: Extract<Event, { anchorStart: number }>): number {
+  if (node.type === EVENT_ID.ALIAS) return node.anchorStart - 1;
+  if (node.type !== EVENT_ID.SCALAR) return node.start;
+  const isQuoted = node.style === SCALAR_STYLE.SINGLE_QUOTED || node.style === SCALAR_STYLE.DOUBLE_QUOTED;
+  return isQuoted ? node.valueStart - 1 : node.valueStart;
 }
 
-/** The index of the line that holds an offset. */
-function lineOf(starts: readonly number[], offset: number): number {
-  let low = 0;
-  let high = starts.length - 1;
-  while (low < high) {
-    const middle = Math.ceil((low + high) / 2);
-    if ((starts[middle] ?? 0) <= offset) low = middle;
-    else high = middle - 1;
-  }
-  return low;
+/** Makes a function that returns `line:column` of an offset, which must not be before the offset of the last call. */
+function positionsIn(text: string): (offset: number) => string {
+  let line = 1;
+  let start = 0;
+  let end = text.indexOf('\n');
+  return (offset) => {
+    for (; end >= 0 && end < offset; end = text.indexOf('\n', start)) {
+      line += 1;
+      start = end + 1;
+    }
+    return `${line}:${offset - start + 1}`;
+  };
 }

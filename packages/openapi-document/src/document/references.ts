@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { isObject, objectAt, type Place, token } from './document.ts';
+import { decoded, isObject, objectAt, type Place, token } from './document.ts';
 
 /** Where a reference leads, seen from a place. */
 export function targetOf(ref: string, from: Place): Place {
@@ -65,12 +65,4 @@ export function componentGroup(at: string): string | undefined {
   const [container = ''] = at.split('/').slice(-2);
   if (container === 'paths' || container === 'webhooks') return 'pathItems';
   return ['parameters', 'responses', 'headers', 'examples', 'links'].includes(container) ? container : undefined;
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
 }

@@ -1,10 +1,12 @@
+import { decoded } from '../document/document.ts';
+
 /** The values of a query or a form by name, percent-encoded. A `+` is a space in both. */
 export function pairsOf(text: string): Map<string, string[]> {
   const pairs = new Map<string, string[]>();
   for (const pair of text.replaceAll('+', '%20').split('&')) {
     if (pair === '') continue;
     const [encoded, value] = cut(pair, '=');
-    const name = decodedOr(encoded);
+    const name = decoded(encoded);
     const values = pairs.get(name);
     if (values === undefined) pairs.set(name, [value]);
     else values.push(value);
@@ -27,13 +29,4 @@ export function cookiesOf(header: unknown): Map<string, string> {
 export function cut(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
-}
-
-/** A name that is not percent-encoded UTF-8 stays as it was sent. It is the name of nothing. */
-function decodedOr(encoded: string): string {
-  try {
-    return decodeURIComponent(encoded);
-  } catch {
-    return encoded;
-  }
 }

@@ -1,8 +1,9 @@
-import { arrayAt, type Document, follow, isObject, type Json, objectAt, valueAt } from '../document/document.ts';
+import { arrayAt, type Document, follow, isObject, type Json, objectAt } from '../document/document.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
 import { encodedTemplate, isReachable } from '../document/path-template.ts';
 import { writeQuery, writeText } from '../parameters/write-parameter.ts';
+import { examplesOf } from './examples.ts';
 import { isSamplable } from './samplable.ts';
 
 /** Stands in an example for a token. */
@@ -43,7 +44,7 @@ export async function exampleLine(
   }
   for (const parameter of operation.parameters.filter(({ required }) => required)) {
     const { in: where, name } = parameter;
-    const value = await parameterExample(root, parameter);
+    const value = (await exampleOf(root, parameter)) ?? 'string';
     if (where === 'query') query.push(...writeQuery(parameter, value));
     else if (where === 'cookie') cookies.push(`${name}=${writeText(parameter, value, encodeURIComponent)}`);
     else if (where === 'header') headers.push(`${name}: ${writeText(parameter, value, (part) => part)}`);
@@ -60,7 +61,7 @@ export async function exampleLine(
     ...options,
     ...headers.flatMap((header) => ['-H', quoted(header)]),
     ...(cookies.length > 0 ? ['-b', quoted(cookies.join('; '))] : []),
-    ...(media === undefined ? [] : ['-d', quoted(JSON.stringify(await mediaExample(root, media)))]),
+    ...(media === undefined ? [] : ['-d', quoted(JSON.stringify((await exampleOf(root, media)) ?? {}))]),
   ].join(' ');
 }
 
@@ -75,26 +76,12 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-async function mediaExample(root: Json, { source, schema }: MediaType): Promise<unknown> {
-  return shownExample(root, source) ?? (await sampleOf(root, schema)) ?? {};
-}
-
-async function parameterExample(root: Json, { pointer, schema }: Parameter): Promise<unknown> {
-  const source = follow(root, valueAt(root, pointer)) ?? {};
-  const [media] = Object.values(objectAt(source.content));
-  return (
-    shownExample(root, source) ?? shownExample(root, objectAt(media)) ?? (await sampleOf(root, schema)) ?? 'string'
-  );
-}
-
-/** The first example of a Media Type Object or a Parameter Object (OpenAPI 3.1 §4.8.14.1, §4.8.12.2.1). */
-function shownExample(root: Json, { example, examples }: Json): unknown {
-  return example ?? follow(root, Object.values(objectAt(examples))[0])?.value;
-}
-
-async function sampleOf(root: Json, schema: unknown): Promise<unknown> {
+/** The first example of a parameter or a body, or of its schema; without one, a value that is made from the schema. */
+async function exampleOf(root: Json, { source, schema }: Parameter | MediaType): Promise<unknown> {
+  const holders = [source, ...Object.values(objectAt(source.content)).map(objectAt)];
+  const [first] = holders.flatMap((holder) => examplesOf(root, { source: holder, pointer: '' }));
   const { example, examples } = follow(root, schema) ?? {};
-  const shown = example ?? arrayAt(examples)[0];
+  const shown = first?.value ?? example ?? arrayAt(examples)[0];
   if (shown !== undefined || !isObject(schema) || !isSamplable(root, schema)) return shown;
   const { sample } = await import('openapi-sampler');
   return sample(schema, { skipReadOnly: true, quiet: true, maxSampleDepth: 5 }, root);

@@ -7,7 +7,7 @@ export interface Example<T = unknown> {
   readonly pointer?: string | undefined;
 }
 
-/** The examples of a Media Type Object or a Header Object (OpenAPI 3.1 §4.8.14.1, §4.8.21). */
+/** The examples of a parameter, a media type or a header (OpenAPI 3.1 §4.8.12, §4.8.14, §4.8.21). */
 export function examplesOf(root: Json, { source, pointer }: { readonly source: Json; readonly pointer: string }) {
   const named = Object.entries(objectAt(source.examples)).map(
     ([name, item]): Example => ({

@@ -1,26 +1,19 @@
-import { arrayAt, isObject, type Json } from '../document/document.ts';
-import { eachSchema, parts, schemaAt } from '../document/schema.ts';
-
-const known = new WeakMap<Json, boolean>();
+import { arrayAt, isObject, type Json, memoized, valueAt } from '../document/document.ts';
+import { eachSchema, parts } from '../document/schema.ts';
 
 /**
  * Whether openapi-sampler can make a value. It prints a warning for each `allOf` of different types and for each length
  * of a date, and its value would not be valid.
  */
-export function isSamplable(root: Json, schema: Json): boolean {
-  let found = known.get(schema);
-  if (found === undefined) {
-    found = ![...reachable(root, schema, new Set())].some((inner) => isBeyondIt(root, inner));
-    known.set(schema, found);
-  }
-  return found;
-}
+export const isSamplable = memoized(
+  (root, schema) => ![...reachable(root, schema, new Set())].some((inner) => isBeyondIt(root, inner)),
+);
 
 function reachable(root: Json, schema: unknown, seen: Set<Json>): Set<Json> {
   eachSchema(schema, '', (inner) => {
     if (seen.has(inner)) return;
     seen.add(inner);
-    if (typeof inner.$ref === 'string') reachable(root, schemaAt(root, inner.$ref), seen);
+    if (typeof inner.$ref === 'string') reachable(root, valueAt(root, inner.$ref), seen);
   });
   return seen;
 }

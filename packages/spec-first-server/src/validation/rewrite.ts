@@ -10,9 +10,9 @@ import {
   ONE,
   objectAt,
   parts,
-  schemaAt,
   type Union,
   unionOf,
+  valueAt,
 } from 'openapi-document';
 import { ASSERTIONS } from './numbers.ts';
 
@@ -161,7 +161,7 @@ export class SchemaRewriter {
     }
     const name = `S${this.#names.size}`;
     this.#names.set(key, name);
-    const made = this.#rewrite(schemaAt(this.#root, ref), context);
+    const made = this.#rewrite(valueAt(this.#root, ref), context);
     const schema = made === true ? {} : made === false ? { not: {} } : made;
     this.components[name] = this.#recursive.has(name) && !tracked ? { once: schema } : schema;
     return { $ref: `#/components/schemas/${name}` };

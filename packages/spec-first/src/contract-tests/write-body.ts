@@ -56,6 +56,7 @@ const FIELD: Parameter = {
   empty: false,
   schema: {},
   pointer: '',
+  source: {},
 };
 
 /** A part for each member, and for each item of a list (RFC 7578). */
