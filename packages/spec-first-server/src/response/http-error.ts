@@ -1,5 +1,7 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { describeViolations, type Violation } from '../validation/violations.ts';
+
+// An import of node:http would load a whole HTTP client beside it.
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** What an {@link HttpError} may have. */
 export interface HttpErrorOptions {

@@ -1,4 +1,3 @@
-import { validateHeaderName, validateHeaderValue } from 'node:http';
 import { Readable } from 'node:stream';
 import {
   type DeclaredResponse,
@@ -14,6 +13,9 @@ import type { AnyReply } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { describeViolations, Violations } from '../validation/violations.ts';
 import { InvalidReply } from './http-error.ts';
+
+// An import of node:http would load a whole HTTP client beside it.
+const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** A reply that the document declares, ready to be written. */
 export interface CheckedReply {
