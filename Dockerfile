@@ -35,4 +35,4 @@ USER node
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "http.get({ port: process.env.PORT || 3000, host: '127.0.0.1', path: '/healthz' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 # Node itself is the first process, so it gets the signals.
-CMD ["node", "src/main.ts"]
+CMD ["node", "--import", "spec-first-server/compile-cache", "src/main.ts"]

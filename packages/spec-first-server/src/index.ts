@@ -1,4 +1,3 @@
-import './process/compile-cache.ts';
 import type { Express } from 'express';
 import type { AppOptions } from './routing/options.ts';
 

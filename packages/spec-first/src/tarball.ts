@@ -107,11 +107,11 @@ async function compile(packages: readonly string[], target: string): Promise<voi
 export function compiledManifest(text: string): string {
   const manifest: Record<string, unknown> = JSON.parse(text);
   const compiled = (path: string, extension: string) =>
-    path.replace(/^(?:\.\/)?src\/(.*)\.ts$/, `./dist/$1${extension}`);
+    path.replace(/^(?:\.\/)?src\/(.*)\.[jt]s$/, `./dist/$1${extension}`);
   const rewrite = (value: unknown, types: boolean): unknown => {
     if (typeof value === 'string') {
       const code = compiled(value, '.js');
-      return types && code !== value ? { types: compiled(value, '.d.ts'), default: code } : code;
+      return types && value.endsWith('.ts') ? { types: compiled(value, '.d.ts'), default: code } : code;
     }
     if (typeof value !== 'object' || value === null) return value;
     return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rewrite(item, types)]));

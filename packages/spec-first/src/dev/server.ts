@@ -7,7 +7,7 @@ export type Server = Worker;
 export function prepareServers(): void {
   // Each server accepts its own connections. Connections that this process passed on would be lost with a server.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  cluster.setupPrimary({ exec: 'src/main.ts', args: [] });
+  cluster.setupPrimary({ exec: 'src/main.ts', args: [], execArgv: ['--import', 'spec-first-server/compile-cache'] });
 }
 
 export const startServer = (env: Readonly<Record<string, string>>): Server => cluster.fork(env);
