@@ -46,7 +46,7 @@ describe('the image', () => {
     const { node } = JSON.parse(read('package.json')).devDependencies;
     const major = /\d+/.exec(node)?.[0];
     for (const base of textOf('FROM')) expect(base).toMatch(new RegExp(`^node:${major}-slim\\b`));
-    expect(textOf('CMD').map((text) => JSON.parse(text))).toEqual([['node', 'src/main.ts']]);
+    expect(textOf('CMD').map((text) => JSON.parse(text))).toEqual([['node', ...FLAGS, 'src/main.ts']]);
     expect(textOf('ENTRYPOINT')).toEqual([]);
   });
 
@@ -106,7 +106,7 @@ describe('the image', () => {
           DATABASE_URL: DATABASE_URL.replace('/data', join(root, 'data')),
           ...env,
         },
-        { cwd: app, main: join(app, 'src/main.ts'), node, ...(asRoot && { uid: NODE_USER, gid: NODE_USER }) },
+        { cwd: app, flags: FLAGS, main: join(app, 'src/main.ts'), node, ...(asRoot && { uid: NODE_USER, gid: NODE_USER }) },
       );
     }
 

@@ -1,0 +1,46 @@
+import { hash } from 'node:crypto';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { findPackageJSON, getCompileCacheDir } from 'node:module';
+import { join } from 'node:path';
+import type { Checked, Json } from '../document/document.ts';
+
+/** The code of this package, and the packages that decide with it what is found. */
+const SOURCES = join(import.meta.dirname, '..');
+const PACKAGES = ['ajv', 'ajv-formats', 'express-openapi-validator', 'recheck'];
+
+/**
+ * What a check finds in a document. Where Node caches compiled code, a document without problems is kept in mind with its
+ * notices: it is not checked again until the document or the code of the check changes.
+ */
+export function checkOnce(root: Json, check: () => Checked): Checked {
+  const folder = getCompileCacheDir();
+  if (folder === undefined) return check();
+  const file = join(folder, 'checked.txt');
+  const key = hash('sha256', JSON.stringify([root, checker()]));
+  // The key is last, so that a file that was not written to its end is not used.
+  const [notices = '', known] = textOf(() => file).split('\n');
+  if (known === key) return { problems: [], notices: JSON.parse(notices) };
+  const checked = check();
+  if (checked.problems.length > 0) return checked;
+  try {
+    writeFileSync(file, `${JSON.stringify(checked.notices)}\n${key}`);
+  } catch {
+    // The next start checks again.
+  }
+  return checked;
+}
+
+function checker(): readonly string[] {
+  const files = readdirSync(SOURCES, { recursive: true, encoding: 'utf8' }).sort();
+  const sources = files.map((name) => textOf(() => join(SOURCES, name)));
+  return [...sources, ...PACKAGES.map((name) => textOf(() => findPackageJSON(name, import.meta.url)))];
+}
+
+/** The text of a file, or nothing if it cannot be found or read. */
+function textOf(find: () => string | undefined): string {
+  try {
+    return readFileSync(find() ?? '', 'utf8');
+  } catch {
+    return '';
+  }
+}

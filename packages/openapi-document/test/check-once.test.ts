@@ -1,0 +1,79 @@
+import { spawnSync } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeEach, expect, test } from '@jest/globals';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-checked-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const cache = join(folder, 'cache');
+const source = join(folder, 'package/src');
+
+// A copy of the package, so that its code can be changed.
+cpSync(resolve('packages/openapi-document/src'), source, { recursive: true });
+symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
+const program = `
+  import { checkDocument, loadDocument, operationsOf } from '${join(source, 'index.ts')}';
+  const document = await loadDocument('openapi.yaml');
+  const { problems, notices } = checkDocument(document, operationsOf(document));
+  console.log([...problems, ...notices].map(({ message }) => message).join());`;
+
+/** What a process finds in a document whose schema is this. */
+function findingsIn(schema: string): string {
+  const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n';
+  writeFileSync(join(folder, 'openapi.yaml'), `${head}components: { schemas: { S: ${schema} } }\n`);
+  const { stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', program], {
+    cwd: folder,
+    env: { NODE_COMPILE_CACHE: cache },
+    encoding: 'utf8',
+  });
+  expect(stderr).toBe('');
+  return stdout.trim();
+}
+
+/** The file that keeps the notices. */
+const kept = () => join(cache, readdirSync(cache)[0] ?? '', 'checked.txt');
+
+const SCHEMA = '{ type: string, format: leaf }';
+const NOTICE = 'format leaf is not known and not checked';
+
+// What is kept differs from what is found, so that it shows what a process has read.
+beforeEach(() => {
+  rmSync(cache, { recursive: true, force: true });
+  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+  writeFileSync(kept(), readFileSync(kept(), 'utf8').replace('leaf', 'kept'));
+});
+
+test('a document without problems is not checked again, and its notices are the same', () => {
+  expect(findingsIn(SCHEMA)).toBe(NOTICE.replace('leaf', 'kept'));
+});
+
+test('a document that was changed is checked, and one with a problem each time', () => {
+  expect(findingsIn('{ type: string, format: root }')).toBe(NOTICE.replace('leaf', 'root'));
+  for (const _start of [1, 2]) {
+    expect(findingsIn('{ type: strin, format: root }')).toMatch(/^must be equal to one of the allowed values/);
+  }
+});
+
+test('a document is checked again after the code of the check was changed', () => {
+  appendFileSync(join(source, 'checks/check.ts'), '\n');
+  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+});
+
+test('a document is checked where nothing can be kept, and where a file was not written to its end', () => {
+  writeFileSync(kept(), readFileSync(kept(), 'utf8').slice(0, -1));
+  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+  rmSync(kept());
+  mkdirSync(kept());
+  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+});
