@@ -23,6 +23,9 @@ import { endAll, type Launched, launch, PROJECT, post } from './support/launch.t
 
 const read = (name: string): string => readFileSync(resolve(PROJECT, name), 'utf8');
 
+/** Flags of Node, also in `npm start`. */
+const FLAGS = ['--import', 'spec-first-server/compile-cache'];
+
 const dockerfile = read('Dockerfile');
 const instructions = instructionsOf(dockerfile);
 const textOf = (name: string): string[] => instructions.filter((each) => each.name === name).map(({ text }) => text);
@@ -106,7 +109,13 @@ describe('the image', () => {
           DATABASE_URL: DATABASE_URL.replace('/data', join(root, 'data')),
           ...env,
         },
-        { cwd: app, flags: FLAGS, main: join(app, 'src/main.ts'), node, ...(asRoot && { uid: NODE_USER, gid: NODE_USER }) },
+        {
+          cwd: app,
+          flags: FLAGS,
+          main: join(app, 'src/main.ts'),
+          node,
+          ...(asRoot && { uid: NODE_USER, gid: NODE_USER }),
+        },
       );
     }
 

@@ -27,7 +27,8 @@ export function launch(
   { env, stdio }: { env: Record<string, string>; stdio: ('ignore' | 'inherit' | 'ipc' | number)[] },
 ): ChildProcess {
   const pin = cores === undefined ? [] : ['taskset', '-c', cores];
-  const [program = process.execPath, ...args] = [...pin, process.execPath, file];
+  const node = [process.execPath, '--import', 'spec-first-server/compile-cache'];
+  const [program = process.execPath, ...args] = [...pin, ...node, file];
   const child = spawn(program, args, { env: { PATH: process.env.PATH, ...env }, stdio });
   children.add(child);
   child.once('exit', () => children.delete(child));

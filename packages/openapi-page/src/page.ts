@@ -3,7 +3,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
 import { type Json, objectAt, stringifyJson } from 'openapi-document';
-import { stringify as stringifyYaml } from 'yaml';
 import { resource } from './resource.ts';
 import { asServed } from './served.ts';
 
@@ -15,7 +14,8 @@ export interface PageOptions {
 }
 
 const ours = join(import.meta.dirname, 'browser');
-const swaggerUi = dirname(createRequire(import.meta.url).resolve('swagger-ui-dist/package.json'));
+const require = createRequire(import.meta.url);
+const swaggerUi = dirname(require.resolve('swagger-ui-dist/package.json'));
 
 const files: readonly (readonly [name: string, type: string, folder: string])[] = [
   ['page.css', 'text/css; charset=utf-8', ours],
@@ -67,8 +67,11 @@ export function openapiPage(document: Json, { basePath = '', tryItOut = false }:
 }
 
 /** YAML that readers of YAML 1.1 understand as readers of 1.2 do: `"no"` is a string to both. */
-const printYaml = (document: Json): string =>
-  stringifyYaml(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
+function printYaml(document: Json): string {
+  // Loaded when it is asked for: no start needs it.
+  const { stringify }: typeof import('yaml') = require('yaml');
+  return stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
+}
 
 /** Answers with the policy of the page. */
 const withPolicy =
