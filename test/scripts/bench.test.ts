@@ -49,7 +49,7 @@ describe('npm run bench', () => {
   test('measures all contenders, reports and draws the results, and leaves nothing behind', async () => {
     const json = join(folder, 'contest.json');
     const before = await foldersOfRuns();
-    const flags = ['--rounds', '1', '--seconds', '0.5', '--connections', '4', '--json', json];
+    const flags = ['--rounds', '1', '--seconds', '0.3', '--connections', '4', '--json', json];
     const first = await finished(bench(...flags, '--svg', join(folder, 'first')));
     expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('round 1 of 1') });
     for (const name of ['Express', 'Express + EOV', 'Express + openapi-backend', 'Fastify + openapi-glue']) {

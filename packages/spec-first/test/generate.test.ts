@@ -193,15 +193,15 @@ components:
         expect({ status, lines }).toEqual({
           status: 0,
           lines: [
-            'openapi.yaml:22:13 bodies of application/xml are not checked against their schema, only their media type is',
-            'openapi.yaml:32:9 ^\\-?s$ is not a regular expression with the flag u: it is used without',
             'openapi.yaml:9:58 the default does not fit its own schema: it is not filled in',
-            `openapi.yaml:31:48 ${wrong} must be string`,
-            `openapi.yaml:32:69 ${wrong} must match pattern "^\\-?s$"`,
             `openapi.yaml:9:74 ${wrong} must be integer`,
             `openapi.yaml:13:60 ${wrong} must be integer`,
             `openapi.yaml:20:24 ${wrong} /name must be string`,
+            'openapi.yaml:22:13 bodies of application/xml are not checked against their schema, only their media type is',
             `openapi.yaml:24:25 ${wrong} must have required property 'name'`,
+            `openapi.yaml:31:48 ${wrong} must be string`,
+            'openapi.yaml:32:9 ^\\-?s$ is not a regular expression with the flag u: it is used without',
+            `openapi.yaml:32:69 ${wrong} must match pattern "^\\-?s$"`,
             '',
           ],
         });
