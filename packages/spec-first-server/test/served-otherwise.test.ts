@@ -61,7 +61,7 @@ paths:
       `openapi: 3.1.0\n${HEAD}paths:\n  '/a/{id}#one': ${get('one')}\n  '/a/{id}?two': ${get('two')}\n  '/a/{id}': ${get('a')}\n`,
       ['one', 'two', 'a'],
     );
-    const notice = 'a path has no query and no fragment: no request reaches this one';
+    const notice = 'no request reaches a path with ? or #: declare query parameters instead';
     expect(notices(lines)).toEqual([notice, notice]);
     const { body } = await client.get('/a/1').expect(200);
     expect(body.path).toEqual({ id: '1' });
@@ -88,8 +88,8 @@ components:
       ['a'],
     );
     expect(notices(lines)).toEqual([
-      'the mapping leads to nothing: models/one.yml; it is ignored',
-      'the mapping leads to nothing: #/components/schemas/Three; it is ignored',
+      'the mapping is ignored: there is no schema models/one.yml',
+      'the mapping is ignored: there is no schema #/components/schemas/Three',
     ]);
     await client.post('/a').send({ kind: 'one', n: 1 }).expect(200);
     await client.post('/a').send({ kind: 'two', n: 'b' }).expect(400);

@@ -193,7 +193,7 @@ components:
         expect({ status, lines }).toEqual({
           status: 0,
           lines: [
-            'openapi.yaml:9:58 the default does not fit its own schema: it is not filled in',
+            'openapi.yaml:9:58 the default is not filled in: it does not fit its own schema: must be integer',
             `openapi.yaml:9:74 ${wrong} must be integer`,
             `openapi.yaml:13:60 ${wrong} must be integer`,
             `openapi.yaml:20:24 ${wrong} /name must be string`,

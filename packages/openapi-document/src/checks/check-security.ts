@@ -1,14 +1,15 @@
 import { type Finding, type Json, objectAt, token } from '../document/document.ts';
 import { type Operation, securitySchemesOf } from '../document/operations.ts';
+import type { Report } from './report.ts';
 
 /** Checks that the security schemes of operations are declared. */
-export function checkSecurity(root: Json, operations: readonly Operation[]): Finding[] {
+export function checkSecurity(root: Json, operations: readonly Operation[], { problem }: Report): void {
   const schemes = securitySchemesOf(root);
-  return operations.flatMap(({ pointer, security }) =>
-    namesOf(security)
-      .filter((name) => schemes[name] === undefined)
-      .map((name) => ({ pointer, message: `security scheme ${name} is not in components.securitySchemes` })),
-  );
+  for (const { pointer, security } of operations) {
+    for (const name of namesOf(security)) {
+      if (!schemes[name]) problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
+    }
+  }
 }
 
 /**

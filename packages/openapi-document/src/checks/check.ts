@@ -1,9 +1,11 @@
-import type { Checked, Document, Json } from '../document/document.ts';
+import type { Checked, Document, Finding, Json } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
 import { checkOnce } from './check-once.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
+import { checkSecurity } from './check-security.ts';
 import { checkStructure } from './check-structure.ts';
+import type { Report } from './report.ts';
 
 /**
  * Checks that a document can be served: its structure is that of OpenAPI 3.1, its schemas are JSON Schema 2020-12, and
@@ -13,11 +15,16 @@ export const checkDocument = ({ root }: Document, operations: readonly Operation
   checkOnce(root, () => check(root, operations));
 
 function check(root: Json, operations: readonly Operation[]): Checked {
-  const structure = checkStructure(root);
-  if (structure.problems.length > 0) return { problems: structure.problems, notices: [] };
-  const checked = [structure, checkOperations(root, operations), checkSchemas(root, operations)];
-  return {
-    problems: checked.flatMap(({ problems }) => problems),
-    notices: checked.flatMap(({ notices }) => notices),
+  const problems: Finding[] = [];
+  const notices: Finding[] = [];
+  const report: Report = {
+    problem: (pointer, message) => problems.push({ pointer, message }),
+    notice: (pointer, message) => notices.push({ pointer, message }),
   };
+  checkStructure(root, report);
+  if (problems.length > 0) return { problems, notices: [] };
+  checkOperations(root, operations, report);
+  checkSecurity(root, operations, report);
+  checkSchemas(root, operations, report);
+  return { problems, notices };
 }

@@ -1,5 +1,4 @@
-import { arrayAt, type Document, type Finding, type Json, objectAt } from './document.ts';
-import { parameterNames } from './path-template.ts';
+import { arrayAt, type Document, objectAt } from './document.ts';
 
 /** The paths of the Server Objects' URLs (OpenAPI 3.1 §4.8.5), with each value that their variables may have. */
 export function basePathsOf({ root }: Pick<Document, 'root'>): string[] {
@@ -17,12 +16,3 @@ export function basePathsOf({ root }: Pick<Document, 'root'>): string[] {
   });
   return paths.length > 0 ? [...new Set(paths)] : [''];
 }
-
-/** Checks that the variables of each server URL are declared. */
-export const checkServers = (root: Json): Finding[] =>
-  arrayAt(root.servers).flatMap((server, index) => {
-    const { url, variables } = objectAt(server);
-    return parameterNames(String(url))
-      .filter((name) => objectAt(variables)[name] === undefined)
-      .map((name) => ({ pointer: `/servers/${index}/url`, message: `the variable {${name}} is not declared` }));
-  });
