@@ -111,9 +111,9 @@ export function createConnection(
     checkpoint(idle) {
       if (files === undefined) return;
       if (files.pages() < (idle ? 1 : LOG_PAGES)) return;
-      checkFiles();
+      files.check();
       db.exec(`PRAGMA wal_checkpoint(${idle ? 'TRUNCATE' : 'PASSIVE'})`);
-      checkFiles();
+      files.check();
     },
     close() {
       const guard = isChanged(files) ? openGuard(file) : undefined;

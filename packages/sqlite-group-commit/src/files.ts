@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from 'node:fs';
+import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { FileChanged, FileLost } from './trouble.ts';
@@ -38,15 +38,18 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
   const status = db.prepare('PRAGMA wal_checkpoint(NOOP)');
   const version = db.prepare('PRAGMA data_version');
   const frameSize = FRAME_HEADER + Number(db.prepare('PRAGMA page_size').get()?.page_size);
-  const names = [file, `${file}-wal`, `${file}-shm`];
+  const target = realpathSync(file);
+  const names = [file, `${target}-wal`, `${target}-shm`] as const;
   const opened = names.map(identityOf);
-  const folder = dirname(file);
-  /** The state of the folder in which it still held the files. */
+  const folders = [...new Set([dirname(file), dirname(target)])];
+  /** The state of the folders in which they still held the files. */
   let settled: string | undefined;
-  const log = openSync(`${file}-wal`, 'r');
+  const log = openSync(names[1], 'r');
   const header = Buffer.alloc(LOG_HEADER);
   const frame = Buffer.alloc(FRAME_HEADER);
   let known = look();
+  /** Changes with the commits of other connections. */
+  let knownVersion = version.get()?.data_version;
   let fault: FileChanged | undefined;
 
   /**
@@ -54,25 +57,23 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
    * it new ones with its next write, and the commit would also write those to the disk.
    */
   function checkNames(): void {
-    const now = Date.now();
-    const stats = statSync(folder, { bigint: true, throwIfNoEntry: false });
-    const state = stats && `${stats.dev} ${stats.ino} ${stats.mtimeNs}`;
-    if (state !== undefined && state === settled) return;
+    const stats = folders.map((folder) => statSync(folder, { bigint: true, throwIfNoEntry: false }));
+    const state = stats.map((each) => `${each?.dev} ${each?.ino} ${each?.mtimeNs}`).join();
+    if (state === settled) return;
     for (const [at, name] of names.entries()) if (identityOf(name) !== opened[at]) throw new FileLost(name);
-    settled = stats && now - Number(stats.mtimeMs) > FOLDER_MS ? state : undefined;
+    const changedMs = Math.max(...stats.map((each) => Number(each?.mtimeMs)));
+    settled = Date.now() - changedMs > FOLDER_MS ? state : undefined;
   }
 
-  /** The state of the files now. */
+  /** The state of the files now. SQLite notes what it copied after it wrote to the file, so the file is read last. */
   function look() {
-    const { size, mtimeNs } = statSync(file, { bigint: true });
     const { log: frames, checkpointed } = Object(status.get());
     readAt(header, 0);
     const lastAt = frames > 0 ? LOG_HEADER + (frames - 1) * frameSize : 0;
     readAt(frame, lastAt);
+    const { size, mtimeNs } = statSync(file, { bigint: true });
     return {
       content: `${size} ${mtimeNs}`,
-      /** Changes with the commits of other connections. */
-      version: version.get()?.data_version,
       /** Two random numbers that change when the log starts again. The header and each frame hold them. */
       salt: header.toString('latin1', 16, 24),
       frames: Number(frames),
@@ -90,14 +91,22 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
 
   /** @returns the file that another program seems to have changed. */
   function changed(now: ReturnType<typeof look>): string | undefined {
-    if (!now.whole) return `${file}-wal`;
+    if (!now.whole) return names[1];
     if (now.salt === known.salt && known.frames > 0) {
       readAt(frame, known.lastAt);
-      if (frame.toString('latin1') !== known.last) return `${file}-wal`;
+      if (frame.toString('latin1') !== known.last) return names[1];
     }
-    // SQLite writes to the file only to copy the log there.
-    const copied = now.salt !== known.salt || now.checkpointed !== known.checkpointed || now.version !== known.version;
-    return now.content === known.content || copied ? undefined : file;
+    return now.content === known.content || copied(now) ? undefined : file;
+  }
+
+  /** Whether SQLite wrote to the file, which it does only to copy the log there. */
+  function copied(now: ReturnType<typeof look>): boolean {
+    const formerVersion = knownVersion;
+    knownVersion = version.get()?.data_version;
+    const restarted = now.salt !== known.salt || now.frames < known.frames;
+    if (!restarted) return now.checkpointed > known.checkpointed;
+    // A log starts again when all of it was copied. It may have grown before, by the commits of another connection.
+    return known.checkpointed < known.frames || now.checkpointed > 0 || knownVersion !== formerVersion;
   }
 
   return {

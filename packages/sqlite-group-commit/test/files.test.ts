@@ -9,6 +9,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   truncateSync,
   utimesSync,
   writeFileSync,
@@ -71,6 +72,26 @@ describe('A file that was moved, deleted or replaced', () => {
     expect(ids()).toEqual(expect.arrayContaining([1, 3]));
   });
 
+  test('is watched where its path leads to, if that is a link', async () => {
+    const [away, link] = [join(folder, 'away'), join(folder, 'link.db')];
+    mkdirSync(away);
+    symlinkSync(join(away, 'notes.db'), link);
+    const database = await open({ file: link });
+    await database.add({ id: 1, text: 'a' });
+    expect(readdirSync(away)).toEqual(['notes.db', 'notes.db-shm', 'notes.db-wal']);
+    utimesSync(folder, 0, 0);
+    utimesSync(away, 0, 0);
+    await database.add({ id: 2, text: 'a' });
+    rmSync(link);
+    await expect(database.add({ id: 3, text: 'a' })).rejects.toThrow(`${link} was moved, deleted or replaced`);
+    symlinkSync(join(away, 'notes.db'), link);
+    await database.ready();
+    rmSync(join(away, 'notes.db-wal'));
+    await expect(database.add({ id: 4, text: 'a' })).rejects.toThrow('notes.db-wal was moved, deleted or replaced');
+    await database.close();
+    expect(ids(link)).toEqual(expect.arrayContaining([1, 2]));
+  });
+
   test('is noticed when the whole folder is another one', async () => {
     const [name, away] = [join(folder, 'data'), join(folder, 'away')];
     const database = await open({ file: join(name, 'notes.db') });
@@ -117,17 +138,23 @@ describe('A file that another program changes in place', () => {
     expect(check).toEqual({ integrity_check: 'ok' });
   }
 
+  async function logIsCut(): Promise<void> {
+    await eventually(() => statSync(`${file}-wal`).size === 0);
+    await delay(5);
+  }
+
   test.each([
-    ['while the database is idle', IDLE],
-    ['at once', 0],
+    ['while the database is idle', () => delay(IDLE)],
+    ['just after the log was cut', logIsCut],
+    ['at once', async () => {}],
   ])(
     'is noticed before the next answer when a backup is copied over it %s, and then used',
-    async (_, pause) => {
+    async (_, moment) => {
       const database = await open();
       await addMany(database, 1, 50);
       const backup = backUp();
       await addMany(database, 100, 50);
-      await delay(pause);
+      await moment();
       copyFileSync(backup, file);
       await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow('was changed by another program');
       await expectRecovery(database, 2000);
@@ -157,6 +184,20 @@ describe('A file that another program changes in place', () => {
     expect(ids()).toEqual(expect.arrayContaining([...Array.from({ length: 50 }, (_, at) => at + 1), 2000]));
   });
 
+  test('is noticed before the next answer when the log is about to start again', async () => {
+    const database = await open();
+    await database.add({ id: 1, text: 'a' });
+    const backup = backUp();
+    const { size } = statSync(file);
+    for (let id = 100; statSync(file).size === size; id++) {
+      await database.add({ id, text: 'a' });
+      // The thread copies the log to the file after it has answered. Now it has done so.
+      await database.ready();
+    }
+    copyFileSync(backup, file);
+    await expect(database.add({ id: 10, text: 'a' })).rejects.toThrow('was changed by another program');
+  });
+
   test('is noticed before the next answer when it is cut to nothing', async () => {
     const database = await open();
     await addMany(database, 1, 50);
@@ -178,6 +219,20 @@ describe('A file that another program changes in place', () => {
     await expect(database.add({ id: 1000, text: 'a' })).rejects.toThrow(DatabaseUnavailable);
     await expectRecovery(database, 2000);
   });
+
+  test.each(['PASSIVE', 'FULL', 'RESTART', 'TRUNCATE'])(
+    'is not what a %s checkpoint of another one looks like',
+    async (mode) => {
+      const [database, other] = [await open(), connect()];
+      for (let id = 1; id <= 3; id++) {
+        await addMany(database, 100 * id, 20);
+        other.exec(`PRAGMA wal_checkpoint(${mode})`);
+        await database.ready();
+        await database.add({ id, text: 'a' });
+      }
+      expect(ids()).toEqual(expect.arrayContaining([1, 2, 3]));
+    },
+  );
 
   test('is not what another connection, its checkpoints or its end look like', async () => {
     const database = await open();
