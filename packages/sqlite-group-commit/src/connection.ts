@@ -103,9 +103,7 @@ export function createConnection(
         db.prepare('SELECT 1 FROM sqlite_schema').get();
         return;
       }
-      db.exec('BEGIN IMMEDIATE');
       touch(db);
-      db.exec('COMMIT');
       checkFiles();
     },
     checkpoint(idle) {
@@ -151,9 +149,10 @@ export function openGuard(file: string): DatabaseSync {
 }
 
 /**
- * Writes the database's own user_version once more. In a file that can only be read, SQLite lets a transaction begin and
+ * Commits the database's own user_version once more. In a file that can only be read, SQLite lets a transaction begin and
  * end as long as it changes nothing.
  */
 export function touch(db: DatabaseSync): void {
-  db.exec(`PRAGMA user_version = ${db.prepare('PRAGMA user_version').get()?.user_version}`);
+  db.exec('BEGIN IMMEDIATE');
+  db.exec(`PRAGMA user_version = ${db.prepare('PRAGMA user_version').get()?.user_version}; COMMIT`);
 }

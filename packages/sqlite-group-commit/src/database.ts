@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import type { Functions } from './connection.ts';
 import { DatabaseUnavailable, DatabaseUnusable } from './errors.ts';
 import { type Answer, type Call, type Trouble, unpackError } from './protocol.ts';
@@ -132,13 +132,9 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   }
 
   async function check(): Promise<void> {
-    const late = Promise.withResolvers<Trouble>();
-    const timer = setTimeout(() => {
-      const trouble = `${file} has not answered for ${READY_MS / 1000} s.`;
-      late.resolve({ trouble, cause: undefined, lasting: false });
-    }, READY_MS);
-    const answer = await Promise.race([thread.ask('check'), late.promise]);
-    clearTimeout(timer);
+    const trouble = `${file} has not answered for ${READY_MS / 1000} s.`;
+    const late = delay(READY_MS, { trouble, cause: undefined, lasting: false }, { ref: false });
+    const answer = await Promise.race([thread.ask('check'), late]);
     if ('trouble' in answer) throw unavailable(answer);
   }
 
@@ -168,13 +164,10 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     throw new DatabaseUnusable(first.trouble, causeOf(first));
   }
 
-  const functions = new Map<string, (...args: unknown[]) => Promise<unknown>>();
   const database = new Proxy(own, {
     get(target, name) {
       if (typeof name === 'symbol' || name === 'then' || name in target) return Reflect.get(target, name);
-      const called = functions.get(name) ?? ((...args: unknown[]) => call(name, args));
-      functions.set(name, called);
-      return called;
+      return (...args: unknown[]) => call(name, args);
     },
   });
   return database as Database<Define>;

@@ -24,9 +24,10 @@ const SETTLE_MS = 1_000;
 /** A folder that has not changed for so long, in milliseconds, gets another time with its next change. */
 const FOLDER_MS = 2_000;
 
-/** Sizes in bytes, https://sqlite.org/fileformat2.html#the_write_ahead_log. */
+/** Sizes in bytes, and the first bytes of the log, https://sqlite.org/fileformat2.html#the_write_ahead_log. */
 const LOG_HEADER = 32;
 const FRAME_HEADER = 24;
+const LOG_MAGIC = '\x37\x7f\x06';
 
 /**
  * Watches an open database in WAL mode: its file, the log of its newest commits (`-wal`) and the index of the log (`-shm`).
@@ -45,8 +46,7 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
   /** The state of the folders in which they still held the files. */
   let settled: string | undefined;
   const log = openSync(names[1], 'r');
-  const header = Buffer.alloc(LOG_HEADER);
-  const frame = Buffer.alloc(FRAME_HEADER);
+  const buffer = Buffer.alloc(LOG_HEADER);
   let known = look();
   /** Changes with the commits of other connections. */
   let knownVersion = version.get()?.data_version;
@@ -68,34 +68,36 @@ export function watchFiles(db: DatabaseSync, file: string): FileWatch {
   /** The state of the files now. SQLite notes what it copied after it wrote to the file, so the file is read last. */
   function look() {
     const { log: frames, checkpointed } = Object(status.get());
-    readAt(header, 0);
-    const lastAt = frames > 0 ? LOG_HEADER + (frames - 1) * frameSize : 0;
-    readAt(frame, lastAt);
+    const [header, last] = [read(0, LOG_HEADER), readFrame(frames)];
+    const salt = header.slice(16, 24);
     const { size, mtimeNs } = statSync(file, { bigint: true });
     return {
       content: `${size} ${mtimeNs}`,
       /** Two random numbers that change when the log starts again. The header and each frame hold them. */
-      salt: header.toString('latin1', 16, 24),
+      salt,
       frames: Number(frames),
       checkpointed: Number(checkpointed),
-      lastAt,
-      last: frame.toString('latin1'),
-      whole: frames === 0 || (header.readUInt32BE(0) !== 0 && frame.compare(header, 16, 24, 8, 16) === 0),
+      last,
+      whole: frames === 0 || (header.startsWith(LOG_MAGIC) && last.slice(8, 16) === salt),
     };
   }
 
-  function readAt(buffer: Buffer, position: number): void {
+  /** Bytes of the log as characters, zeros after its end. */
+  function read(position: number, length: number): string {
     buffer.fill(0);
-    readSync(log, buffer, 0, buffer.length, position);
+    readSync(log, buffer, 0, length, position);
+    return buffer.toString('latin1', 0, length);
+  }
+
+  /** The header of the last of so many frames. */
+  function readFrame(count: number): string {
+    return count > 0 ? read(LOG_HEADER + (count - 1) * frameSize, FRAME_HEADER) : '';
   }
 
   /** @returns the file that another program seems to have changed. */
   function changed(now: ReturnType<typeof look>): string | undefined {
     if (!now.whole) return names[1];
-    if (now.salt === known.salt && known.frames > 0) {
-      readAt(frame, known.lastAt);
-      if (frame.toString('latin1') !== known.last) return names[1];
-    }
+    if (now.salt === known.salt && readFrame(known.frames) !== known.last) return names[1];
     return now.content === known.content || copied(now) ? undefined : file;
   }
 

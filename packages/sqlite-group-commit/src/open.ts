@@ -32,9 +32,7 @@ export function openConnection(
     const functions = setUp(db, define);
     const mode = patiently(() => db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
     if (mode !== 'wal' && !inMemory) throw new Error('its file system allows no write-ahead log');
-    patiently(() => db.exec('BEGIN IMMEDIATE'));
-    touch(db);
-    db.exec('COMMIT');
+    patiently(() => touch(db));
     return createConnection(file, db, functions, inMemory ? undefined : watchFiles(db, file));
   } catch (error) {
     const guard = suspect ? openGuard(file) : undefined;

@@ -1,7 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Answer, Request, ThreadData, Trouble } from './protocol.ts';
-import { packError } from './protocol.ts';
+import { type Answer, packError, type Request, type ThreadData, type Trouble } from './protocol.ts';
 
 /** The pause after the thread ended unexpectedly, in milliseconds: the first, and the longest after doubling. */
 const FIRST_PAUSE_MS = 100;

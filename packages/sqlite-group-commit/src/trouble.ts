@@ -1,27 +1,7 @@
-/** Primary result codes of SQLite, https://sqlite.org/rescode.html. */
-const SQLITE = {
-  BUSY: 5,
-  LOCKED: 6,
-  NOMEM: 7,
-  READONLY: 8,
-  INTERRUPT: 9,
-  IOERR: 10,
-  CORRUPT: 11,
-  FULL: 13,
-  CANTOPEN: 14,
-  PROTOCOL: 15,
-  NOTADB: 26,
-};
+/** Primary result codes of SQLite, https://sqlite.org/rescode.html, that concern the whole database. */
+const PASSING = { BUSY: 5, LOCKED: 6, NOMEM: 7, INTERRUPT: 9, IOERR: 10, FULL: 13, PROTOCOL: 15 };
+const SQLITE = { ...PASSING, READONLY: 8, CORRUPT: 11, CANTOPEN: 14, NOTADB: 26 };
 
-const PASSING = [
-  SQLITE.BUSY,
-  SQLITE.LOCKED,
-  SQLITE.NOMEM,
-  SQLITE.INTERRUPT,
-  SQLITE.IOERR,
-  SQLITE.FULL,
-  SQLITE.PROTOCOL,
-];
 const PASSING_SYSTEM = ['EAGAIN', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC'];
 
 /** How long a lock of another process is waited for, in milliseconds. */
@@ -59,7 +39,7 @@ export function isSuspect(error: unknown): boolean {
 /** Whether waiting does not help. */
 export function isLasting(error: unknown): boolean {
   const code = codeOf(error);
-  if (code !== undefined) return !PASSING.includes(code);
+  if (code !== undefined) return !Object.values(PASSING).includes(code);
   return !(error instanceof Error && 'code' in error && PASSING_SYSTEM.includes(String(error.code)));
 }
 
