@@ -104,6 +104,12 @@ test('OpenAPI 3.0 is upgraded', async () => {
   });
 });
 
+test('an example of OpenAPI 3.0 keeps its member nullable', async () => {
+  const text = `openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths: {}\ncomponents: { examples: { A: { value: { nullable: true, n: 1 } } } }\n`;
+  const { components } = Object(await rootOf({ 'openapi.yaml': text }));
+  expect(components.examples.A.value).toEqual({ nullable: true, n: 1 });
+});
+
 test('JSON is read as YAML is: a key that comes twice is an error, an escaped quote in a text is not', async () => {
   const document = (extra: string) =>
     `{\n"openapi": "3.1.0",\n"info": { "title": "a \\": b", "version": "\\\\" },\n"paths": {}${extra}\n}`;

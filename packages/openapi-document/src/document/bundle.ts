@@ -14,67 +14,49 @@ export interface Bundled {
  * Rewrites the references of a document in place, and moves what other files hold into its components. The bundlers on
  * npm leave mappings of discriminators as they are, lose the names of schemas, and read examples as references.
  */
-export const bundle = (file: string, root: Members, files: ReadonlyMap<string, unknown>): Bundled =>
-  new Bundler(file, root, files).bundle();
-
-class Bundler {
-  readonly #file: string;
-  readonly #root: Members;
-  readonly #files: ReadonlyMap<string, unknown>;
-  readonly #components: Record<string, Members>;
+export function bundle(documentFile: string, root: Members, files: ReadonlyMap<string, unknown>): Bundled {
+  // The object is the document's own: parts of other files are added to it.
+  const components = (root.components ?? {}) as Record<string, Members>;
   /** The `$ref` to each part of another file, by `file#pointer`. */
-  readonly #places = new Map<string, string>();
+  const known = new Map<string, string>();
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
-  readonly #seen = new Set<unknown>();
-  readonly #anchors = new Map<string, ReadonlyMap<string, string>>();
-  readonly #references: { readonly ref: string; readonly from: Place }[] = [];
-  readonly #origins = new Map<string, Place>();
-  readonly #problems = new Map<Place, string>();
+  const seen = new Set<unknown>();
+  const anchors = new Map<string, ReadonlyMap<string, string>>();
+  const references: { readonly ref: string; readonly from: Place }[] = [];
+  const origins = new Map<string, Place>();
+  const problems = new Map<Place, string>();
 
-  constructor(file: string, root: Members, files: ReadonlyMap<string, unknown>) {
-    this.#file = file;
-    this.#root = root;
-    this.#files = files;
-    // The object is the document's own: parts of other files are added to it.
-    this.#components = (root.components ?? {}) as Record<string, Members>;
-  }
-
-  bundle(): Bundled {
-    const top = { file: this.#file, pointer: '' };
-    for (const [group, members] of Object.entries(this.#components)) {
-      for (const [name, member] of Object.entries(objectAt(members))) {
-        const { $ref } = objectAt(member);
-        if (typeof $ref !== 'string' || $ref.startsWith('#') || isUrl($ref)) continue;
-        const { file, pointer } = this.#target($ref, top);
-        this.#places.set(`${file}#${pointer}`, `#/components/${group}/${token(name)}`);
-      }
+  const top = { file: documentFile, pointer: '' };
+  for (const [group, members] of Object.entries(components)) {
+    for (const [name, member] of Object.entries(objectAt(members))) {
+      const { $ref } = objectAt(member);
+      if (typeof $ref !== 'string' || $ref.startsWith('#') || isUrl($ref)) continue;
+      known.set(keyOf(placeOf($ref, top)), `#/components/${group}/${token(name)}`);
     }
-    this.#rewrite(this.#root, top, '');
-    if (Object.keys(this.#components).length > 0) this.#root.components = this.#components;
-    for (const [ref, uses] of Map.groupBy(this.#references, (reference) => reference.ref)) {
-      const problem = problemOf(this.#root, ref);
-      if (problem !== undefined) for (const { from } of uses) this.#problem(from, problem);
-    }
-    return { origins: this.#origins, problems: this.#problems };
   }
+  rewrite(root, top, '');
+  if (Object.keys(components).length > 0) root.components = components;
+  for (const [ref, uses] of Map.groupBy(references, (reference) => reference.ref)) {
+    const message = problemOf(root, ref);
+    if (message !== undefined) for (const { from } of uses) problem(from, message);
+  }
+  return { origins, problems };
 
   /** @returns the value, or what another file has in its place. */
-  #rewrite(value: unknown, from: Place, at: string): unknown {
-    if (typeof value !== 'object' || value === null || this.#seen.has(value)) return value;
-    this.#seen.add(value);
+  function rewrite(value: unknown, from: Place, at: string): unknown {
+    if (typeof value !== 'object' || value === null || seen.has(value)) return value;
+    seen.add(value);
     const members = value as Members;
-    if (typeof members.$dynamicRef === 'string' && members.$ref === undefined) {
-      members.$ref = members.$dynamicRef;
-    }
-    const place = typeof members.$ref === 'string' ? this.#place(members.$ref, from, at) : undefined;
-    if (place === `#${at}`) return this.#replace(members, from, at);
-    if (place !== undefined) members.$ref = place;
+    if (typeof members.$dynamicRef === 'string') members.$ref ??= members.$dynamicRef;
+    const ref = typeof members.$ref === 'string' ? newRef(members.$ref, from, at) : undefined;
+    if (ref === `#${at}`) return replace(members, from, at);
+    if (ref !== undefined) members.$ref = ref;
     for (const [key, item] of Object.entries(members)) {
       if (typeof item !== 'object' || item === null || isData(key, item, at)) continue;
       const inside = { file: from.file, pointer: `${from.pointer}/${token(key)}` };
-      if (key === 'mapping' && at.endsWith('/discriminator')) this.#rewriteMapping(item as Members, inside, at);
+      if (key === 'mapping' && at.endsWith('/discriminator')) rewriteMapping(item as Members, inside, at);
       else {
-        const rewritten = this.#rewrite(item, inside, `${at}/${token(key)}`);
+        const rewritten = rewrite(item, inside, `${at}/${token(key)}`);
         if (rewritten !== item) members[key] = rewritten;
       }
     }
@@ -82,77 +64,78 @@ class Bundler {
   }
 
   /** Replaces a reference by the part of another file that it leads to. Members beside `$ref` take precedence. */
-  #replace({ $ref, ...siblings }: Members, from: Place, at: string): unknown {
-    const origin = this.#target(String($ref), from);
-    this.#origins.set(at, origin);
-    const target = valueAt(this.#files.get(origin.file), origin.pointer);
+  function replace({ $ref, ...siblings }: Members, from: Place, at: string): unknown {
+    const origin = placeOf(String($ref), from);
+    origins.set(at, origin);
+    const target = valueIn(origin);
     const whole = Object.keys(siblings).length === 0 ? target : { ...objectAt(target), ...siblings };
-    return this.#rewrite(whole, origin, at);
+    return rewrite(whole, origin, at);
   }
 
   /** Where a reference leads; an anchor becomes the pointer of its schema. */
-  #target(ref: string, from: Place): Place {
+  function placeOf(ref: string, from: Place): Place {
     const { file, pointer } = targetOf(ref, from);
     if (pointer === '' || pointer.startsWith('/')) return { file, pointer };
-    const anchors = this.#anchors.get(file) ?? anchorsIn(this.#files.get(file));
-    this.#anchors.set(file, anchors);
-    return { file, pointer: anchors.get(pointer) ?? pointer };
+    const inFile = anchors.get(file) ?? anchorsIn(files.get(file));
+    anchors.set(file, inFile);
+    return { file, pointer: inFile.get(pointer) ?? pointer };
+  }
+
+  function valueIn({ file, pointer }: Place): unknown {
+    return valueAt(files.get(file), pointer);
   }
 
   /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
-  #place(ref: string, from: Place, at: string): string | undefined {
-    if (isUrl(ref)) return this.#problem(from, `$ref: ${ref} is not fetched: only files are read`);
-    const origin = this.#target(ref, from);
+  function newRef(ref: string, from: Place, at: string): string | undefined {
+    if (isUrl(ref)) return problem(from, `$ref: ${ref} is not fetched: only files are read`);
+    const origin = placeOf(ref, from);
     const local = `#${encodeURI(origin.pointer).replaceAll('#', '%23')}`;
-    const place = origin.file === this.#file ? local : this.#externalPlace(ref, origin, from, at);
-    if (place !== undefined && place !== `#${at}`) this.#references.push({ ref: place, from });
-    return place;
+    const made = origin.file === documentFile ? local : refToFile(ref, origin, from, at);
+    if (made !== undefined && made !== `#${at}`) references.push({ ref: made, from });
+    return made;
   }
 
-  #externalPlace(ref: string, origin: Place, from: Place, at: string): string | undefined {
-    const key = `${origin.file}#${origin.pointer}`;
-    const known = this.#places.get(key);
-    if (known !== undefined) return known;
-    if (this.#files.get(origin.file) === undefined) return this.#problem(from, `$ref: ${origin.file} cannot be read`);
-    const value = valueAt(this.#files.get(origin.file), origin.pointer);
-    if (value === undefined) return this.#problem(from, `$ref leads to nothing: ${ref}`);
+  function refToFile(ref: string, origin: Place, from: Place, at: string): string | undefined {
+    const key = keyOf(origin);
+    if (known.has(key)) return known.get(key);
+    if (files.get(origin.file) === undefined) return problem(from, `$ref: ${origin.file} cannot be read`);
+    const value = valueIn(origin);
+    if (value === undefined) return problem(from, `$ref leads to nothing: ${ref}`);
     const group = componentGroup(at);
     if (group === undefined) {
-      this.#places.set(key, `#${at}`);
+      known.set(key, `#${at}`);
       return `#${at}`;
     }
-    const members = this.#components[group] ?? {};
-    this.#components[group] = members;
+    const members = components[group] ?? {};
+    components[group] = members;
     const name = freeName(members, origin);
     const place = `/components/${group}/${name}`;
-    this.#places.set(key, `#${place}`);
-    this.#origins.set(place, origin);
+    known.set(key, `#${place}`);
+    origins.set(place, origin);
+    // Reserves the name while what is inside takes others.
     members[name] = value;
-    members[name] = this.#rewrite(value, origin, place);
+    members[name] = rewrite(value, origin, place);
     return `#${place}`;
   }
 
   /** The values of a mapping are references or names of schemas (OpenAPI 3.1 §4.8.25.4). Those of schemas become references. */
-  #rewriteMapping(mapping: Members, from: Place, at: string): void {
+  function rewriteMapping(mapping: Members, from: Place, at: string): void {
     for (const [value, target] of Object.entries(mapping)) {
       if (typeof target !== 'string') continue;
-      const isName = Object.hasOwn(objectAt(this.#components.schemas), target);
+      const isName = Object.hasOwn(objectAt(components.schemas), target);
       if (isName) mapping[value] = `#/components/schemas/${token(target)}`;
-      else if (!isUrl(target) && this.#isThere(target, from)) {
-        mapping[value] = this.#place(target, from, `${at}/mapping/${token(value)}`);
+      else if (!isUrl(target) && valueIn(placeOf(target, from)) !== undefined) {
+        mapping[value] = newRef(target, from, `${at}/mapping/${token(value)}`);
       }
     }
   }
 
-  #isThere(ref: string, from: Place): boolean {
-    const { file, pointer } = this.#target(ref, from);
-    return valueAt(this.#files.get(file), pointer) !== undefined;
-  }
-
-  #problem(from: Place, message: string): undefined {
-    this.#problems.set(from, message);
+  function problem(from: Place, message: string): undefined {
+    problems.set(from, message);
   }
 }
+
+const keyOf = ({ file, pointer }: Place): string => `${file}#${pointer}`;
 
 function freeName(taken: Members, { file, pointer }: Place): string {
   const last = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { decoded, isObject, objectAt, type Place, token } from './document.ts';
+import { decoded, type Json, objectAt, type Place, token } from './document.ts';
 
 /** Where a reference leads, seen from a place. */
 export function targetOf(ref: string, from: Place): Place {
@@ -28,24 +28,31 @@ export const isData = (key: string, value: unknown, at: string): boolean =>
 const isMappedFile = (target: unknown): target is string =>
   typeof target === 'string' && /\.(ya?ml|json)(#|$)/.test(target);
 
+/** Calls `visit` with a value and each object inside it, with their pointers, but with no data. */
+export function eachObject(value: unknown, visit: (object: Json, at: string) => void, at = ''): void {
+  if (typeof value !== 'object' || value === null) return;
+  visit(value as Json, at);
+  for (const [key, item] of Object.entries(value)) {
+    if (!isData(key, item, at)) eachObject(item, visit, `${at}/${token(key)}`);
+  }
+}
+
 /** The references to other files in a value: in each `$ref`, and in the mappings of discriminators. */
-export function externalReferences(value: unknown, at = ''): string[] {
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([key, item]) => {
-    if (key === '$ref' && typeof item === 'string') return item.startsWith('#') || isUrl(item) ? [] : [item];
-    if (typeof item !== 'object' || item === null || isData(key, item, at)) return [];
-    const mapped = key === 'mapping' && isObject(item) ? Object.values(objectAt(item)).filter(isMappedFile) : [];
-    return [...mapped, ...externalReferences(item, `${at}/${key}`)];
+export function externalReferences(value: unknown): string[] {
+  const found: string[] = [];
+  eachObject(value, ({ $ref, mapping }) => {
+    if (typeof $ref === 'string' && !$ref.startsWith('#') && !isUrl($ref)) found.push($ref);
+    found.push(...Object.values(objectAt(mapping)).filter(isMappedFile));
   });
+  return found;
 }
 
 /** The pointers of the schemas in a file by `$anchor` and `$dynamicAnchor` (JSON Schema 2020-12 §8.2.2). */
-export function anchorsIn(value: unknown, at = '', found = new Map<string, string>()): Map<string, string> {
-  if (typeof value !== 'object' || value === null) return found;
-  for (const [key, item] of Object.entries(value)) {
-    if ((key === '$anchor' || key === '$dynamicAnchor') && typeof item === 'string') found.set(item, at);
-    else if (!isData(key, item, at)) anchorsIn(item, `${at}/${token(key)}`, found);
-  }
+export function anchorsIn(value: unknown): Map<string, string> {
+  const found = new Map<string, string>();
+  eachObject(value, ({ $anchor, $dynamicAnchor }, at) => {
+    for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') found.set(name, at);
+  });
   return found;
 }
 
