@@ -1,7 +1,6 @@
 import type { ValidateFunction } from 'ajv';
 import { ResponseValidator } from 'express-openapi-validator/dist/middlewares/openapi.response.validator.js';
 import { ajvErrorsToValidatorError, augmentAjvErrors } from 'express-openapi-validator/dist/middlewares/util.js';
-import { OpenApiValidator } from 'express-openapi-validator/dist/openapi.validator.js';
 import { type Json, patternOf } from 'openapi-document';
 import { LargeNumbers, numericKeywords } from './numbers.ts';
 import { onceKeyword } from './once.ts';
@@ -17,6 +16,15 @@ export interface SyntheticOperation {
   readonly schemas: Json;
 }
 
+/** What EOV's middleware gives to Ajv. EOV's types leave out `ajvFormats`. */
+const OPTIONS = {
+  strict: false,
+  strictNumbers: true,
+  validateSchema: false,
+  formats: {},
+  ajvFormats: { mode: 'full' },
+};
+
 /**
  * EOV's validators, called without its middleware. In the document that EOV gets, everything is a response of its own. So
  * no client can choose a media type, and a request is validated as a reply is.
@@ -31,24 +39,18 @@ export class EovValidator {
   constructor({ requests, responses, schemas }: SyntheticOperation, allErrors: boolean) {
     // EOV's types ask for members of a document that its validators do not read.
     const apiDoc = { openapi: '3.1.0', paths: {}, components: { schemas } } as never;
-    const { ajvOpts } = new OpenApiValidator({
-      apiSpec: apiDoc,
-      validateRequests: { allErrors },
-      validateResponses: { allErrors },
-      ajvFormats: { mode: 'full' },
-    });
-    const eov = (standard: object, large?: LargeNumbers) =>
+    const eov = (useDefaults: boolean, large?: LargeNumbers) =>
       new ResponseValidator(apiDoc, {
-        ...standard,
-        // Ajv would reject a tuple that is shorter or longer than its `prefixItems`.
-        strictTuples: false,
+        ...OPTIONS,
+        allErrors,
+        useDefaults,
         // Without this, every object has a member `constructor`.
         ownProperties: true,
         code: { regExp: Object.assign(patternOf, { code: 'new RegExp' }) },
         keywords: [...numericKeywords(large), onceKeyword(this.#run)],
       });
-    this.#requests = new Compiled(eov(ajvOpts.request, this.#large), requests);
-    this.#responses = new Compiled(eov(ajvOpts.response), responses);
+    this.#requests = new Compiled(eov(true, this.#large), requests);
+    this.#responses = new Compiled(eov(false), responses);
   }
 
   /** Fills in defaults, and rounds each bigint that is valid as `number`. @throws {Violations} */
