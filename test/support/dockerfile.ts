@@ -42,6 +42,7 @@ export const NODE_USER = 1000;
  * Follows the steps of a project's Dockerfile without a container engine, in a folder that stands for the root folders of
  * the stages.
  *
+ * @param folder where the root folders are made. A `node` there is the Node of the image.
  * @param commandFor what is run for the text of a `RUN`. By default the text.
  * @returns the root folder of the last stage.
  * @throws {Error} if a step fails.
@@ -50,6 +51,7 @@ export function build(project: string, folder: string, commandFor = (text: strin
   const stages = new Map<string, string>();
   let root = '';
   let at = '/';
+  let user = {};
   const place = (path: string): string => join(root, path.startsWith('/') ? '' : at, path);
   for (const { name, flags, text } of instructionsOf(readFileSync(join(project, 'Dockerfile'), 'utf8'))) {
     if (name === 'FROM') {
@@ -63,7 +65,8 @@ export function build(project: string, folder: string, commandFor = (text: strin
       mkdirSync(place('.'), { recursive: true });
     } else if (name === 'COPY') {
       copy(text, flags.from === undefined ? undefined : stages.get(flags.from));
-    } else if (name === 'RUN') run(text);
+    } else if (name === 'USER') user = asRoot ? { uid: NODE_USER, gid: NODE_USER } : {};
+    else if (name === 'RUN') run(text);
   }
   return root;
 
@@ -82,16 +85,18 @@ export function build(project: string, folder: string, commandFor = (text: strin
   }
 
   function run(text: string): void {
-    const [user, group] = asRoot ? [NODE_USER, NODE_USER] : [process.getuid?.(), process.getgid?.()];
+    const [owner, group] = asRoot ? [NODE_USER, NODE_USER] : [process.getuid?.(), process.getgid?.()];
     const command = commandFor(text)
-      .replaceAll('-o node -g node', `-o ${user} -g ${group}`)
+      .replaceAll('-o node -g node', `-o ${owner} -g ${group}`)
       .replace(/(?<=\s)\/\w+/g, (path) => join(root, path));
     const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
       cwd: place('.'),
+      ...user,
       // With the registry and the proxy of this machine.
       env: {
         ...process.env,
-        PATH: `${dirname(process.execPath)}:${process.env.PATH}`,
+        NODE_COMPILE_CACHE: undefined,
+        PATH: `${folder}:${dirname(process.execPath)}:${process.env.PATH}`,
         npm_config_prefer_offline: 'true',
       },
       timeout: 60_000,
