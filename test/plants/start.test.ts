@@ -359,6 +359,16 @@ describe('a stop', () => {
   });
 });
 
+test('a start that answers a request loads no HTTP client', async () => {
+  const atExit = 'process.stderr.write(process.moduleLoadList.filter((name) => name.includes("undici")).join())';
+  const flags = ['--import', `data:text/javascript,process.on("exit", () => ${atExit})`];
+  const service = launch({ ACCESS_TOKENS: 'token' }, { flags });
+  expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
+  service.child.kill('SIGTERM');
+  expect(await service.exit).toBe(0);
+  expect(service.stderr()).toBe('');
+});
+
 test('the service stops when npm, which started it, is ended', async () => {
   const service = launch({ ACCESS_TOKENS: 'token' }, { node: 'npm', flags: ['--silent'], main: 'start' });
   expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);

@@ -3,12 +3,11 @@ import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE } from 
 import { type Document, type Finding, isObject, type Json, type Place, token, tokensOf, valueAt } from './document.ts';
 import { MAX_YAML_DEPTH } from './parse.ts';
 
-const byNumbers = new Intl.Collator('en', { numeric: true });
-
 /** The findings as text, one line each, by place: `file:line:column message`. Equal lines appear once. */
 export function describeFindings(document: Document, findings: readonly Finding[]): string {
   const places = placesOf(document, findings);
   const lines = new Set(findings.map(({ message }, index) => `${places[index]} ${message}`));
+  const byNumbers = new Intl.Collator('en', { numeric: true });
   return [...lines].sort(byNumbers.compare).join('\n');
 }
 
