@@ -3,47 +3,39 @@ import {
   copyFileSync,
   cpSync,
   existsSync,
+  globSync,
   mkdtempSync,
   readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
-  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { findPackageJSON } from 'node:module';
 import { tmpdir } from 'node:os';
-import { basename, dirname, join, sep } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
 const execute = promisify(execFile);
-
-/** What is packed beside the sources, where a package has it. */
-const BESIDE = ['README.md', 'LICENSE', 'templates'];
 
 const COMPILER_OPTIONS = {
   target: 'ES2024',
   lib: ['ESNext'],
   module: 'NodeNext',
   types: ['node'],
-  rootDir: '.',
-  outDir: 'compiled',
   declaration: true,
   rewriteRelativeImportExtensions: true,
-  noEmitOnError: true,
   strict: true,
   noUncheckedIndexedAccess: true,
   resolveJsonModule: true,
   skipLibCheck: true,
-  // Other packages of this repository are found as links. Their sources are no part of this one.
-  preserveSymlinks: true,
 };
 
 /** The folder of an installed package. @throws {Error} if it is not installed. */
 export function packageFolder(name: string): string {
   const manifest = findPackageJSON(name, import.meta.url);
   if (manifest === undefined) throw new Error(`The package ${name} is not installed`);
-  return dirname(manifest);
+  return dirname(realpathSync(manifest));
 }
 
 /**
@@ -70,36 +62,29 @@ export async function packPackages(packages: readonly string[], folder: string):
   }
 }
 
-/** Makes the compiled form of packages, each in a folder of its own name. */
+/** Makes the compiled form of packages that are beside each other, each in a folder of its own name. */
 async function compile(packages: readonly string[], target: string): Promise<void> {
+  const { default: ts } = await import('typescript');
+  const beside = dirname(packages[0] ?? '');
+  const own = { rootDir: beside, outDir: target, typeRoots: [dirname(packageFolder('@types/node'))] };
+  const { options } = ts.convertCompilerOptionsFromJson({ ...COMPILER_OPTIONS, ...own }, '');
+  const sources = packages.flatMap((path) => globSync(join(path, 'src/**/*.ts')));
+  const program = ts.createProgram(sources, options);
+  const problems = ts.getPreEmitDiagnostics(program);
+  if (problems.length > 0) {
+    throw new Error(`The packages do not compile:\n${ts.formatDiagnostics(problems, ts.createCompilerHost(options))}`);
+  }
+  program.emit();
   for (const path of packages) {
     const stage = join(target, basename(path));
-    cpSync(join(path, 'src'), join(stage, 'src'), { recursive: true });
-    for (const name of BESIDE) {
-      const source = name === 'LICENSE' ? nearest(path, name) : join(path, name);
-      if (source !== undefined && existsSync(source)) cpSync(source, join(stage, name), { recursive: true });
+    renameSync(join(stage, 'src'), join(stage, 'dist'));
+    // What the code reads beside itself.
+    const isData = (file: string) => !file.endsWith('.ts');
+    cpSync(join(path, 'src'), join(stage, 'dist'), { recursive: true, filter: isData });
+    for (const source of ['README.md', 'templates', '../../LICENSE'].map((name) => join(path, name))) {
+      if (existsSync(source)) cpSync(source, join(stage, basename(source)), { recursive: true });
     }
     writeFileSync(join(stage, 'package.json'), compiledManifest(readFileSync(join(path, 'package.json'), 'utf8')));
-  }
-  const modules = nearest(packages[0] ?? '', 'node_modules');
-  if (modules !== undefined) symlinkSync(modules, join(target, 'node_modules'), 'junction');
-  const project = { compilerOptions: COMPILER_OPTIONS, include: ['*/src'] };
-  writeFileSync(join(target, 'tsconfig.json'), JSON.stringify(project));
-
-  const compiler = fileURLToPath(import.meta.resolve('typescript/bin/tsc'));
-  try {
-    await execute(process.execPath, [compiler, '--project', target], { cwd: target, maxBuffer: 2 ** 26 });
-  } catch (error) {
-    const output = error instanceof Error && 'stdout' in error ? String(error.stdout) : String(error);
-    throw new Error(`The packages do not compile:\n${output}`, { cause: error });
-  }
-  for (const path of packages) {
-    const stage = join(target, basename(path));
-    renameSync(join(target, 'compiled', basename(path), 'src'), join(stage, 'dist'));
-    // What the code reads beside itself.
-    const isBeside = (file: string) => !file.endsWith('.ts');
-    cpSync(join(stage, 'src'), join(stage, 'dist'), { recursive: true, filter: isBeside });
-    rmSync(join(stage, 'src'), { recursive: true });
   }
 }
 
@@ -120,11 +105,4 @@ export function compiledManifest(text: string): string {
     if (manifest[field] !== undefined) manifest[field] = rewrite(manifest[field], field !== 'bin');
   }
   return `${JSON.stringify({ ...manifest, files: ['dist', 'templates'] }, undefined, 2)}\n`;
-}
-
-/** A file or folder of this name beside a folder or above it. */
-function nearest(folder: string, name: string): string | undefined {
-  const path = join(folder, name);
-  if (existsSync(path)) return path;
-  return folder === dirname(folder) || folder === sep ? undefined : nearest(dirname(folder), name);
 }
