@@ -25,21 +25,20 @@ const NAMED = 20;
 
 const PROGRESS_MS = 1_000;
 
-/** How long PostgreSQL may take to sort the plants, in milliseconds. */
+/** How long PostgreSQL may take for a statement, in milliseconds. */
 const READ_MS = 600_000;
 
 /** Primary result code of SQLite, https://sqlite.org/rescode.html. */
 const BUSY = 5;
 
-/** The same order in both databases: by id, then by the bytes of name and tag, no tag before any other. */
-const sortedBy = (bytes: string): string =>
-  `SELECT id, name, tag FROM plants ORDER BY id, name COLLATE ${bytes}, tag COLLATE ${bytes} NULLS FIRST`;
+type Batches = AsyncIterable<readonly StoredPlant[]>;
 
-/** The state of a store when it was opened. */
+/** The plants of a store at one moment. */
 interface Snapshot {
   readonly count: number;
-  /** All plants, sorted. */
-  plants(): AsyncGenerator<StoredPlant>;
+  batches(): Batches;
+  /** How many of these plants the store holds. */
+  countHeld(plants: readonly StoredPlant[]): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -61,56 +60,28 @@ async function main(): Promise<void> {
 
 async function copy(source: Snapshot, to: string): Promise<void> {
   const target = await openStore(to, { maxWaiting: BATCH });
-  const progress = startProgress('copied', source.count);
   let skipped = 0;
   const skip = (id: bigint, error: unknown): void => {
     if (!(error instanceof Unstorable)) throw error;
     skipped += 1;
-    if (skipped <= NAMED) progress.say(`Plant ${id} is not copied: ${error.message}`);
+    if (skipped <= NAMED) process.stderr.write(`Plant ${id} is not copied: ${error.message}\n`);
   };
   try {
     await target.ready();
-    let adding: Promise<void>[] = [];
-    for await (const plant of source.plants()) {
-      adding.push(target.add(plant).catch((error: unknown) => skip(plant.id, error)));
-      if (adding.length < BATCH) continue;
-      await Promise.all(adding);
-      progress.advance(adding.length);
-      adding = [];
+    for await (const plants of withProgress(source, 'copied')) {
+      await Promise.all(plants.map((plant) => target.add(plant).catch((error: unknown) => skip(plant.id, error))));
     }
-    await Promise.all(adding);
-    progress.advance(adding.length);
-    progress.end();
     process.stdout.write(`${source.count - skipped} plants copied, ${skipped} not copied.\n`);
   } finally {
     await target.close();
   }
 }
 
-/** Reads both sides in their common order, and counts the plants of the first that are in the second. */
 async function check(source: Snapshot, target: Snapshot): Promise<void> {
-  const progress = startProgress('found', source.count);
-  const held = target.plants();
   let found = 0;
-  let candidate = await held.next();
-  for await (const plant of source.plants()) {
-    while (!candidate.done && compare(candidate.value, plant) < 0) candidate = await held.next();
-    if (candidate.done) break;
-    if (compare(candidate.value, plant) === 0) found += 1;
-    progress.advance(1);
-  }
-  progress.end();
-  await held.return(undefined);
+  for await (const plants of withProgress(source, 'found')) found += await target.countHeld(plants);
   process.stdout.write(`FROM holds ${source.count} plants; ${found} of them are in TO. TO holds ${target.count}.\n`);
   if (found !== source.count) throw new Failure(`${source.count - found} plants of FROM are missing from TO`);
-}
-
-function compare(a: StoredPlant, b: StoredPlant): number {
-  if (a.id !== b.id) return a.id < b.id ? -1 : 1;
-  const names = Buffer.compare(Buffer.from(a.name), Buffer.from(b.name));
-  if (names !== 0) return names;
-  if (a.tag === undefined || b.tag === undefined) return Number(b.tag === undefined) - Number(a.tag === undefined);
-  return Buffer.compare(Buffer.from(a.tag), Buffer.from(b.tag));
 }
 
 function readArguments(): { from: string; to: string } {
@@ -132,91 +103,116 @@ function readArguments(): { from: string; to: string } {
 
 /** @returns what opens the store of a URL, to read it. @throws {Failure} if the URL is wrong. */
 function snapshotOf(side: string, url: string): () => Promise<Snapshot> {
+  const prefix = `${side} cannot be read: `;
   try {
     const file = sqliteFile(url);
-    if (file === ':memory:') throw new StoreUnusable('sqlite::memory: is of one process; name a file');
-    const open = file === undefined ? postgresSnapshot(url) : sqliteSnapshot(file);
-    return () =>
-      open((place, error, lasting) => {
-        const message = `${side} cannot be read: ${place}: ${reason(error).message}`;
-        return lasting ? new Failure(message) : new Error(message);
-      });
+    if (file === undefined) return postgresSnapshot(prefix, url);
+    if (file !== ':memory:') return async () => sqliteSnapshot(prefix, file);
+    throw new StoreUnusable('sqlite::memory: is of one process; name a file');
   } catch (error) {
     throw new Failure(`${side}_URL: ${reason(error).message}`);
   }
 }
 
-type Explain = (place: string, error: unknown, lasting: boolean) => Error;
-
-const sqliteSnapshot =
-  (file: string) =>
-  async (explain: Explain): Promise<Snapshot> => {
-    const explained = (error: unknown) => explain(file, error, Number(Object(error).errcode) % 256 !== BUSY);
-    try {
-      const db = new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: 5_000 });
-      // The first read decides what all the others see.
-      db.exec('BEGIN');
-      const count = Number(db.prepare('SELECT count(*) AS count FROM plants').get()?.count);
-      return { count, plants: () => explaining(sqlitePlants(db), explained), close: async () => db.close() };
-    } catch (error) {
-      throw explained(error);
-    }
+function sqliteSnapshot(prefix: string, file: string): Snapshot {
+  const fail = (error: unknown): never => {
+    const isLasting = Number(Object(error).errcode) % 256 !== BUSY;
+    throw new (isLasting ? Failure : Error)(`${prefix}${file}: ${reason(error).message}`);
   };
-
-async function* sqlitePlants(db: DatabaseSync): AsyncGenerator<StoredPlant> {
-  // Bytes that are not UTF-8 are read as U+FFFD, and are not found again by what was read.
-  const same = db.prepare('SELECT 1 FROM plants WHERE id = ? AND name COLLATE BINARY IS ? AND tag COLLATE BINARY IS ?');
-  for (const row of db.prepare(sortedBy('BINARY')).iterate()) {
-    const plant = toPlant(row);
-    const { id, name, tag } = plant;
-    if (`${name}${tag}`.includes('\ufffd') && same.get(id, name, tag ?? null) === undefined) {
-      throw new Error(`the name or tag of plant ${id} is no UTF-8; mend it there first`);
-    }
-    yield plant;
+  try {
+    const db = new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: 5_000 });
+    // The first read decides what all the others see.
+    db.exec('BEGIN');
+    const count = Number(db.prepare('SELECT count(*) AS count FROM plants').get()?.count);
+    const equal = 'id = ? AND name COLLATE BINARY IS ? AND tag COLLATE BINARY IS ?';
+    const select = db.prepare(`SELECT 1 FROM plants WHERE ${equal}`);
+    const isHeld = ({ id, name, tag }: StoredPlant) => select.get(id, name, tag ?? null) !== undefined;
+    return {
+      count,
+      batches: () => orFail(sqliteBatches(db, isHeld), fail),
+      countHeld: (plants) => Promise.try(() => plants.filter(isHeld).length).catch(fail),
+      close: async () => db.close(),
+    };
+  } catch (error) {
+    return fail(error);
   }
 }
 
-const postgresSnapshot = (url: string) => {
+async function* sqliteBatches(db: DatabaseSync, isHeld: (plant: StoredPlant) => boolean): Batches {
+  let batch: StoredPlant[] = [];
+  for (const row of db.prepare('SELECT id, name, tag FROM plants').iterate()) {
+    const plant = toPlant(row);
+    // Bytes that are not UTF-8 are read as U+FFFD, and are not found again by what was read.
+    if (`${plant.name}${plant.tag}`.includes('\ufffd') && !isHeld(plant)) {
+      throw new Error(`the name or tag of plant ${plant.id} is no UTF-8; mend it there first`);
+    }
+    if (batch.push(plant) < BATCH) continue;
+    yield batch;
+    batch = [];
+  }
+  if (batch.length > 0) yield batch;
+}
+
+const postgresSnapshot = (prefix: string, url: string) => {
   const { config, place, prefersTls } = readUrl(url, 'copy-plants');
   const settings = { ...config, statement_timeout: READ_MS, query_timeout: READ_MS };
-  return async function open(explain: Explain): Promise<Snapshot> {
+  return async function open(): Promise<Snapshot> {
     const client = new Client(settings);
     let lost: unknown;
     client.on('error', (error) => {
       lost ??= error;
     });
-    const explained = (error: unknown) =>
-      explain(`PostgreSQL at ${place}`, lost ?? error, adviceOn(lost ?? error, 'plants') !== undefined);
+    const fail = (error: unknown): never => {
+      const isLasting = adviceOn(lost ?? error, 'plants') !== undefined;
+      const message = `${prefix}PostgreSQL at ${place}: ${reason(lost ?? error).message}`;
+      throw new (isLasting ? Failure : Error)(message);
+    };
     try {
       await client.connect();
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await client.query<{ count: string }>('SELECT count(*) AS count FROM plants');
-      const count = Number(rows[0]?.count);
-      return { count, plants: () => explaining(postgresPlants(client), explained), close: () => client.end() };
+      return {
+        count: Number(rows[0]?.count),
+        batches: () => orFail(postgresBatches(client), fail),
+        countHeld: (plants) => countHeld(client, plants).catch(fail),
+        close: () => client.end(),
+      };
     } catch (error) {
       await client.end();
-      if (!prefersTls || settings.ssl === false || !hasNoTls(error)) throw explained(error);
+      if (!prefersTls || settings.ssl === false || !hasNoTls(error)) return fail(error);
       settings.ssl = false;
-      return open(explain);
+      return open();
     }
   };
 };
 
-async function* postgresPlants(client: Client): AsyncGenerator<StoredPlant> {
-  await client.query(`DECLARE plants_cursor NO SCROLL CURSOR FOR ${sortedBy('"C"')}`);
+async function* postgresBatches(client: Client): Batches {
+  await client.query('DECLARE plants_cursor NO SCROLL CURSOR FOR SELECT id, name, tag FROM plants');
   for (;;) {
     const { rows } = await client.query<Record<string, unknown>>(`FETCH ${BATCH} FROM plants_cursor`);
-    for (const row of rows) yield toPlant(row);
-    if (rows.length < BATCH) break;
+    if (rows.length === 0) break;
+    yield rows.map(toPlant);
   }
   await client.query('CLOSE plants_cursor');
 }
 
-async function* explaining<T>(items: AsyncIterable<T>, explain: (error: unknown) => Error): AsyncGenerator<T> {
+async function countHeld(client: Client, plants: readonly StoredPlant[]): Promise<number> {
+  // PostgreSQL holds no U+0000, and rejects it in a statement.
+  const possible = plants.filter(({ name, tag }) => !`${name}${tag}`.includes('\0'));
+  const { rows } = await client.query<{ count: string }>(
+    `SELECT count(*) AS count FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (id, name, tag)
+     WHERE EXISTS (SELECT FROM plants WHERE plants.id = given.id AND plants.name = given.name COLLATE "C"
+       AND plants.tag IS NOT DISTINCT FROM given.tag COLLATE "C")`,
+    [possible.map(({ id }) => id), possible.map(({ name }) => name), possible.map(({ tag }) => tag ?? null)],
+  );
+  return Number(rows[0]?.count);
+}
+
+async function* orFail(batches: Batches, fail: (error: unknown) => never): Batches {
   try {
-    yield* items;
+    yield* batches;
   } catch (error) {
-    throw explain(error);
+    fail(error);
   }
 }
 
@@ -227,27 +223,17 @@ function toPlant({ id, name, tag }: Record<string, unknown>): StoredPlant {
   return { id: BigInt(String(id)), name, tag: tag ?? undefined };
 }
 
-function startProgress(verb: string, total: number) {
+/** The plants of a snapshot. Says on standard error how many the caller is done with, at the end and each second. */
+async function* withProgress({ count, batches }: Snapshot, verb: string): Batches {
   let done = 0;
   let shown = Date.now();
-  const show = (): void => {
-    const line = `${done} of ${total} plants ${verb}`;
-    process.stderr.write(process.stderr.isTTY ? `\r${line}` : `${line}\n`);
+  for await (const plants of batches()) {
+    yield plants;
+    done += plants.length;
+    if (done < count && Date.now() - shown < PROGRESS_MS) continue;
+    process.stderr.write(`${done} of ${count} plants ${verb}\n`);
     shown = Date.now();
-  };
-  return {
-    advance(plants: number): void {
-      done += plants;
-      if (Date.now() - shown >= PROGRESS_MS) show();
-    },
-    say(message: string): void {
-      process.stderr.write(process.stderr.isTTY ? `\r${message}\n` : `${message}\n`);
-    },
-    end(): void {
-      show();
-      if (process.stderr.isTTY) process.stderr.write('\n');
-    },
-  };
+  }
 }
 
 try {
