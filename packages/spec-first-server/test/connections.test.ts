@@ -178,6 +178,22 @@ test('a connection whose answer did not wait for the body keeps no stop waiting'
   await closed;
 });
 
+test('a quick stop closes connections that had a request, and answers the first request of the others', async () => {
+  const limits = { quietTimeout: 0, idleStopTimeout: 600_000, stopTimeout: 600_000 };
+  const stopping = await listen(app, { ...LOCAL, limits });
+  const unused = await connected(Number(new URL(stopping.url).port));
+  const used = await connected(Number(new URL(stopping.url).port));
+  used.write(request('GET /b'));
+  await once(used, 'data');
+  const closed = once(used, 'close');
+  const stopped = stopping.stop(true);
+  await closed;
+  unused.write(request('GET /b'));
+  const [answer] = await Promise.race([once(unused, 'data'), once(unused, 'close')]);
+  expect(String(answer)).toMatch(/^HTTP\/1\.1 404 /);
+  await stopped;
+});
+
 describe('a client that sends many requests at once', () => {
   /** The statuses that a socket has received. */
   const statuses = (socket: Socket): (() => number[]) => {

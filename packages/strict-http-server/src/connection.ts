@@ -13,6 +13,8 @@ const END_OF_HEADERS = Buffer.from('\r\n\r\n');
 export class Connection {
   /** The response to the newest request, until both are over. */
   newest: ServerResponse | undefined;
+  /** Whether it has had a request. */
+  isUsed = false;
   /** Nothing that comes after the newest request is answered. */
   closing = false;
   /** Nothing more is parsed. */
@@ -57,6 +59,7 @@ export class Connection {
   /** Calls `begin` when the responses to all former requests are over. */
   inTurn(response: ServerResponse, begin: () => void): void {
     this.newest = response;
+    this.isUsed = true;
     if (this.#isIdle()) this.#start(response, begin);
     else this.#next.push(() => this.#start(response, begin));
   }

@@ -36,7 +36,7 @@ export interface Listening {
   drain(): void;
   /**
    * Stops accepting, lets what is in flight finish, and ends what is not finished in time. Idle connections get time for
-   * a request that is on its way, unless the stop is `quick`: where another server takes them over.
+   * a request that is on its way. If the stop is `quick`, as another server takes over, only those without a request so far.
    */
   stop(quick?: boolean): Promise<void>;
 }
@@ -146,19 +146,21 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       // Other workers that share the port close it about now.
       if (!quick) await delay(limits.quietTimeout);
       gate.open();
-      const idle = setTimeout(
-        () => {
-          for (const [socket, { newest }] of connections) if (newest === undefined) socket.destroy();
-        },
-        // The first request of a new connection may be on its way.
-        quick ? limits.quietTimeout : limits.idleStopTimeout,
-      );
+      const closeIdle = (andUnused: boolean) => {
+        for (const [socket, { newest, isUsed }] of connections) {
+          if (newest === undefined && (isUsed || andUnused)) socket.destroy();
+        }
+      };
+      const idle = quick ? setTimeout(closeIdle, limits.quietTimeout, false) : undefined;
+      // A request may be on its way.
+      const unused = setTimeout(closeIdle, limits.idleStopTimeout, true);
       const end = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
         for (const socket of connections.keys()) socket.destroy(new CutOff());
       }, limits.stopTimeout);
       await closed;
       clearTimeout(idle);
+      clearTimeout(unused);
       clearTimeout(end);
     },
   };
