@@ -275,7 +275,7 @@ describe('npm run dev with a server that ends', () => {
     // A server that ends within its first second is not started again.
     await pause(1100);
     await greet();
-    await loop.said(/^The server ended and is started again\.\nServed\. /m);
+    await loop.said(/^The server ended and is started again\.$[\s\S]*^Served\. /m);
     expect((await get(`${started.url}/farewell`)).status).toBe(200);
     // Whoever starts from here on ends at its first answer.
     const polled = poll(`${started.url}/greeting`);

@@ -1,10 +1,8 @@
-/** The type checker of the development loop, in a process of its own. */
 import { relative } from 'node:path';
 import ts from 'typescript';
-import { answer } from './background.ts';
 
-const work = { check };
-export type CompilerWork = typeof work;
+/** How many type errors are printed. */
+const FEW = 10;
 
 /** How much of a long source line is shown. Characters. */
 const LONGEST_LINE = 160;
@@ -13,10 +11,10 @@ const host: ts.ParseConfigFileHost = { ...ts.sys, onUnRecoverableConfigFileDiagn
 const sources = new Map<string, ts.SourceFile>();
 let builder: ts.SemanticDiagnosticsBuilderProgram | undefined;
 
-/** Checks what has changed since the last time. @returns `undefined` if the project has no tsconfig.json. */
-function check(): readonly string[] | undefined {
+/** Checks the types of the project, as far as it has changed since the last time. Empty if it has no tsconfig.json. */
+export function describeTypeErrors(): string {
   const config = ts.getParsedCommandLineOfConfigFile('tsconfig.json', {}, host);
-  if (config === undefined) return undefined;
+  if (config === undefined) return '';
   const reader = ts.createIncrementalCompilerHost(config.options);
   const cached: ts.CompilerHost = {
     ...reader,
@@ -37,13 +35,16 @@ function check(): readonly string[] | undefined {
     builder,
     config.errors,
   );
-  return [
+  const errors = [
     ...builder.getConfigFileParsingDiagnostics(),
     ...builder.getOptionsDiagnostics(),
     ...builder.getGlobalDiagnostics(),
     ...builder.getSyntacticDiagnostics(),
     ...builder.getSemanticDiagnostics(),
-  ].map(describe);
+  ];
+  if (errors.length === 0) return 'The types fit.';
+  const rest = errors.length > FEW ? [`… and ${errors.length - FEW} more errors`] : [];
+  return ['The types do not fit:', ...errors.slice(0, FEW).map(describe), ...rest].join('\n');
 }
 
 /** `file:line:column TScode message`, and the source line. */
@@ -61,5 +62,3 @@ function innermost(message: string | ts.DiagnosticMessageChain): string {
   const [inner] = message.next ?? [];
   return inner === undefined ? message.messageText : innermost(inner);
 }
-
-answer(work);

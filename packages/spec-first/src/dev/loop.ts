@@ -1,14 +1,12 @@
+import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { resolve } from 'node:path';
+import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { banner, type Started } from 'spec-first-server';
-import { background, endBackground } from './background.ts';
-import type { DocumentWork } from './document.ts';
-import { describeMissing } from './missing.ts';
+import type { News, Outcome } from './follow-up.ts';
 import { watchSaves } from './saves.ts';
 import { killServer, prepareServers, type Server, servers, startOf, startServer, stopServer } from './server.ts';
-import { typeChecker } from './type-check.ts';
 
 const ENDED_AT_ONCE = 'The server ended soon after its start.';
 
@@ -40,15 +38,12 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
   let following = false;
   let stopping = false;
   let announced = false;
-  /** What does not follow the last save of the document yet. */
-  const stale = new Set<'check' | 'types' | 'notices'>(['check', 'types', 'notices']);
-  const sayOnce = lastSaid();
-  const inBackground = background<DocumentWork>('document');
-  const checkTypes = typeChecker((text) => sayOnce('types', text));
+  let fileSaved = true;
+  let followUp: ChildProcess | undefined;
   prepareServers();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   const saves = watchSaves(resolve(file), (ofDocument) => {
-    if (ofDocument) for (const part of ['check', 'types', 'notices'] as const) stale.add(part);
+    fileSaved ||= ofDocument;
     savedAt ??= performance.now();
     void serveNewest();
   });
@@ -71,37 +66,17 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     saves.renew();
     const next = startServer(env);
     starting = next;
-    let failure: string | undefined;
-    const starts = startOf(next, (text) => {
-      failure = text;
+    // From now on it may have accepted requests.
+    next.once('listening', () => {
+      starting = undefined;
     });
-    // The server finds the same errors. The linter says more about some of them.
-    const checking = stale.has('check') ? check(next).catch((): readonly string[] => []) : [];
-    const started = await starts;
+    const started = await startOf(next);
     starting = undefined;
     if (stopping) return killServer(next);
-    if (started === undefined) {
-      const problems = await checking;
-      // A newer save is followed next.
-      if (savedAt !== undefined) return;
-      if (problems.length > 0) void checkTypes();
-      else describeTypes(serving).catch(notFollowed);
-      return notServed(problems.length > 0 ? problems.join('\n') : failure);
-    }
+    if (typeof started === 'string') return followOutcome([], started);
     if (next.isDead()) return notServed(ENDED_AT_ONCE);
     await replaceServer(next);
     if (serving === next) announce(started, since);
-  }
-
-  /** Checks the document, and ends a server that is about to serve one with errors. */
-  async function check(server: Server): Promise<readonly string[]> {
-    stale.delete('check');
-    const { problems, files } = await inBackground('check', file);
-    saves.renew(files);
-    if (problems.length === 0) return problems;
-    stale.add('check');
-    if (starting === server) killServer(server);
-    return problems;
   }
 
   async function replaceServer(next: Server): Promise<void> {
@@ -127,31 +102,40 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
     const after = announced ? `${Math.round(performance.now() - since)} ms after the save.` : 'Each save is followed.';
     announced = true;
     say(styleText('green', `Served. ${after}`));
-    describe(started).catch(notFollowed);
+    followOutcome(started.missing);
   }
 
-  /** What can wait until the server serves. A newer save goes on with what is left. */
-  async function describe({ missing }: Started): Promise<void> {
-    const described = serving;
-    const isMocked = env.MISSING_OPERATIONS === 'mock';
-    sayOnce('missing', await describeMissing(missing, isMocked, (ids) => inBackground('places', file, ids)));
-    await describeTypes(described);
-    if (described === serving && stale.delete('notices')) sayOnce('notices', await inBackground('notices', file, all));
+  /** Does what can wait until a start has ended. A newer save does it after the next one. */
+  function followOutcome(missing: readonly string[], failure?: string): void {
+    if (savedAt !== undefined) return;
+    followUp ??= startFollowUp();
+    const mocked = env.MISSING_OPERATIONS === 'mock';
+    followUp.send({ file, fileSaved, all, mocked, missing, failure } satisfies Outcome, () => undefined);
+    fileSaved = false;
   }
 
-  async function describeTypes(described: Server | undefined): Promise<void> {
-    if (described === serving && stale.delete('types')) say(await inBackground('writeTypes', file));
-    if (described === serving) void checkTypes();
+  function startFollowUp(): ChildProcess {
+    const child = fork(join(import.meta.dirname, `follow-up${extname(import.meta.filename)}`));
+    child.on('message', (news: News) => {
+      if ('files' in news) saves.renew(news.files);
+      else if ('text' in news) say(news.text);
+      else if (!following) notServed(news.failure);
+    });
+    child.once('exit', (code, signal) => {
+      followUp = undefined;
+      fileSaved = true;
+      if (!stopping) say(`${file} is not followed further: a process ended with ${signal ?? code}`);
+    });
+    return child;
   }
 
-  function notFollowed(error: unknown): void {
-    say(`${file} is not followed further: ${error}`);
-  }
-
-  /** Ends a server that a newer save replaces, unless it serves soon: it may have accepted requests. */
+  /** Ends a server that a newer save replaces, unless it listens soon. */
   function giveUpOn(server: Server): void {
     setTimeout(() => {
-      if (server === starting) killServer(server);
+      // After the events that this process has yet to read: it may listen since.
+      setImmediate(() => {
+        if (server === starting) killServer(server);
+      });
     }, LONGEST_START);
   }
 
@@ -171,18 +155,10 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
       else stopServer(server);
     }
     stopping = true;
-    await Promise.all([...ended, endBackground()]);
+    followUp?.kill('SIGKILL');
+    await Promise.all([...ended, followUp && once(followUp, 'exit')]);
     process.exit();
   }
-}
-
-/** Says a text about a subject, unless it was the last one about it. */
-function lastSaid(): (subject: string, text: string) => void {
-  const last = new Map<string, string>();
-  return (subject, text) => {
-    if (text !== last.get(subject)) say(text);
-    last.set(subject, text);
-  };
 }
 
 function say(text: string): void {

@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, readdirSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, readdirSync, statSync, watch } from 'node:fs';
 import { dirname, join, relative, resolve, sep } from 'node:path';
 
 /** One save is often several events. Milliseconds. */
@@ -28,14 +28,21 @@ export function watchSaves(document: string, saved: (ofDocument: boolean) => voi
         const path = join(folder, name);
         if (isOfDocument(path)) ofDocument = true;
         else if (!isSource(path)) return;
-        clearTimeout(timer);
-        timer = setTimeout(() => {
-          saved(ofDocument);
-          ofDocument = false;
-        }, SETTLE);
+        settle(path);
       }).on('error', () => undefined),
     );
     for (const watcher of former) watcher.close();
+  }
+
+  function settle(path: string): void {
+    const size = sizeOf(path);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      // A large file may still be written.
+      if (sizeOf(path) !== size) return settle(path);
+      saved(ofDocument);
+      ofDocument = false;
+    }, SETTLE);
   }
 
   const isOfDocument = (path: string) => documents.some((file) => file === path || file.startsWith(path + sep));
@@ -45,6 +52,8 @@ export function watchSaves(document: string, saved: (ofDocument: boolean) => voi
   renew();
   return { renew };
 }
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
 
 function foldersIn(folder: string): string[] {
   if (!existsSync(folder)) return [];

@@ -12,14 +12,15 @@ export function prepareServers(): void {
 
 export const startServer = (env: Readonly<Record<string, string>>): Server => cluster.fork(env);
 
-/** Resolves once the server serves, or to `undefined` if it ends before. Says why it cannot start. */
-export function startOf(server: Server, say: (text: string) => void): Promise<Started | undefined> {
+/** Resolves once the server serves, or to why it cannot start, as far as it says so. */
+export function startOf(server: Server): Promise<Started | string> {
   return new Promise((done) => {
+    let failure = '';
     server.on('message', (report: Report) => {
       if ('started' in report) done(report.started);
-      if ('failed' in report) say(report.failed);
+      if ('failed' in report) failure = report.failed;
     });
-    server.once('exit', () => done(undefined));
+    server.once('exit', () => done(failure));
   });
 }
 
