@@ -6,7 +6,16 @@ import { styleText } from 'node:util';
 import { banner, type Started } from 'spec-first-server';
 import type { News, Outcome } from './follow-up.ts';
 import { watchSaves } from './saves.ts';
-import { killServer, prepareServers, type Server, servers, startOf, startServer, stopServer } from './server.ts';
+import {
+  CACHED,
+  killServer,
+  prepareServers,
+  type Server,
+  servers,
+  startOf,
+  startServer,
+  stopServer,
+} from './server.ts';
 
 const ENDED_AT_ONCE = 'The server ended soon after its start.';
 
@@ -115,7 +124,8 @@ export async function follow({ file, env, token, all }: LoopOptions): Promise<vo
   }
 
   function startFollowUp(): ChildProcess {
-    const child = fork(join(import.meta.dirname, `follow-up${extname(import.meta.filename)}`));
+    const module = join(import.meta.dirname, `follow-up${extname(import.meta.filename)}`);
+    const child = fork(module, [], { execArgv: CACHED });
     child.on('message', (news: News) => {
       if ('files' in news) saves.renew(news.files);
       else if ('text' in news) say(news.text);

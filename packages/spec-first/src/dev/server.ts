@@ -3,11 +3,14 @@ import type { Order, Report, Started } from 'spec-first-server';
 
 export type Server = Worker;
 
+/** Flags of Node for a process that keeps compiled code and what was checked for the next one. */
+export const CACHED = ['--import', 'spec-first-server/compile-cache'];
+
 /** Makes `src/main.ts` the program of servers. Each server is a cluster worker: two of them can share the port. */
 export function prepareServers(): void {
   // Each server accepts its own connections. Connections that this process passed on would be lost with a server.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  cluster.setupPrimary({ exec: 'src/main.ts', args: [], execArgv: ['--import', 'spec-first-server/compile-cache'] });
+  cluster.setupPrimary({ exec: 'src/main.ts', args: [], execArgv: CACHED });
 }
 
 export const startServer = (env: Readonly<Record<string, string>>): Server => cluster.fork(env);
