@@ -69,6 +69,13 @@ async function listen(listener: Server): Promise<number> {
   return address.port;
 }
 
+/** Waits until so many statements wait for a lock. */
+const locked = (client: Client, count: number) =>
+  eventually(async () => {
+    const { rows } = await client.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
+    expect(rows).toEqual([{ count }]);
+  });
+
 interface Proxy {
   readonly port: number;
   /** From now on says nothing over the connections that are there, which stay. */
@@ -120,13 +127,11 @@ function load(store: PlantStore, from: bigint) {
   const acknowledged = new Map<bigint, string>();
   const failures: unknown[] = [];
   let next = from;
-  let slowest = 0;
   let going = true;
   const adders = Array.from({ length: 16 }, async () => {
     while (going) {
       const id = next++;
       const name = `plant ${id}`;
-      const start = performance.now();
       try {
         await store.add({ id, name });
         acknowledged.set(id, name);
@@ -134,7 +139,6 @@ function load(store: PlantStore, from: bigint) {
         failures.push(error);
         await delay(5);
       }
-      slowest = Math.max(slowest, performance.now() - start);
     }
   });
   return {
@@ -143,7 +147,7 @@ function load(store: PlantStore, from: bigint) {
     async stop() {
       going = false;
       await Promise.all(adders);
-      return { acknowledged, failures, slowest, next };
+      return { acknowledged, failures, next };
     },
   };
 }
@@ -295,7 +299,7 @@ describe('storing', () => {
     const adds = stores.map((store, at) =>
       Promise.all((at === 0 ? ids : ids.toReversed()).map((id) => store.add({ id, name: 'Basil' }))),
     );
-    await delay(100);
+    await locked(rival, 2);
     await rival.query('ROLLBACK');
     await Promise.all(adds);
     expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 100 }]);
@@ -370,15 +374,13 @@ describe('starting', () => {
     }
   });
 
-  test('starts within the time for a connection where a server accepts and says nothing', async () => {
+  test('starts, and closes while a plant waits, where a server accepts and says nothing', async () => {
     const through = await proxy();
     through.silent = true;
-    const start = performance.now();
     const store = await open(`postgres://u:p@127.0.0.1:${through.port}/plants?connect_timeout=1`);
-    expect(performance.now() - start).toBeLessThan(10_000);
-    const left = performance.now();
-    await Promise.all([store.add({ id: 1n, name: 'Basil' }).catch(() => {}), store.close()]);
-    expect(performance.now() - left).toBeLessThan(10_000);
+    const lost = expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
+    await store.close();
+    await lost;
   });
 
   test('the service listens after one wait for such a server, and says that the store is not ready', async () => {
@@ -690,9 +692,8 @@ describe('trouble', () => {
       await server.start();
       const before = run.acknowledged.size;
       await eventually(() => run.acknowledged.size > before + 50);
-      const { acknowledged, failures, slowest, next: after } = await run.stop();
+      const { acknowledged, failures, next: after } = await run.stop();
       expect(failures.filter((failure) => !(failure instanceof StoreUnavailable))).toEqual([]);
-      expect(slowest).toBeLessThan(20_000);
       await expectFound(url, acknowledged);
       next = after;
     }
@@ -716,22 +717,17 @@ describe('trouble', () => {
     await expectFound(url, acknowledged);
   });
 
-  test('is unavailable within its bound behind a lock, leaves no statement behind, and recovers', async () => {
+  test('is unavailable behind a lock, leaves no statement behind, and recovers', async () => {
     const url = await server.createSchema();
     const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
     const locker = await session(url);
     await locker.query('BEGIN; LOCK TABLE plants');
-    const start = performance.now();
     const outcomes = await Promise.allSettled([store.add({ id: 1n, name: 'Basil' }), store.ready()]);
-    expect(performance.now() - start).toBeLessThan(10_000);
     expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)).toEqual([
       expect.any(StoreUnavailable),
       expect.any(StoreUnavailable),
     ]);
-    await eventually(async () => {
-      const [row] = await server.query("SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
-      return row?.count === 0;
-    });
+    await locked(locker, 0);
     await locker.query('ROLLBACK');
     await store.add({ id: 1n, name: 'Basil' });
   });
@@ -742,23 +738,21 @@ describe('trouble', () => {
     const rival = await session(url);
     await rival.query("BEGIN; INSERT INTO plants VALUES (1, 'Basil')");
     const stuck = store.add({ id: 1n, name: 'Basil' });
-    await delay(50);
+    await locked(rival, 1);
     await store.add({ id: 2n, name: 'Sage' });
     await rival.query('COMMIT');
     await stuck;
     expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 2 }]);
   });
 
-  test('is unavailable within its bound when the network falls silent, and recovers', async () => {
+  test('is unavailable when the network falls silent, and recovers', async () => {
     const through = await proxy();
     const url = (await server.createSchema()).replace(String(server.port), String(through.port));
     const store = await open(`${url}&statement_timeout=300&connect_timeout=1&max=1`);
     through.silent = true;
     through.silence();
-    const start = performance.now();
     await expect(store.add({ id: 2n, name: 'Sage' })).rejects.toThrow(/timeout/);
     await expect(store.ready()).rejects.toThrow(StoreUnavailable);
-    expect(performance.now() - start).toBeLessThan(10_000);
     through.silent = false;
     await eventually(() => store.ready());
     await store.add({ id: 3n, name: 'Thyme' });
@@ -771,9 +765,9 @@ describe('trouble', () => {
     const locker = await session(url);
     await locker.query('BEGIN; LOCK TABLE plants');
     const busy = [];
-    for (const id of [1n, 2n, 3n, 4n]) {
-      busy.push(store.add({ id, name: 'Basil' }));
-      await delay(30);
+    for (const id of [1, 2, 3, 4]) {
+      busy.push(store.add({ id: BigInt(id), name: 'Basil' }));
+      await locked(locker, id);
     }
     await locker.query('ROLLBACK');
     await Promise.all(busy);
@@ -842,16 +836,14 @@ describe('trouble', () => {
     });
   });
 
-  test('closes within its bound while the network is silent', async () => {
+  test('closes while the network is silent', async () => {
     const through = await proxy();
     const url = (await server.createSchema()).replace(String(server.port), String(through.port));
     const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
     through.silent = true;
     through.silence();
     const lost = store.add({ id: 1n, name: 'Basil' }).catch((error: unknown) => error);
-    const start = performance.now();
     await store.close();
-    expect(performance.now() - start).toBeLessThan(10_000);
     expect(await lost).toBeInstanceOf(StoreUnavailable);
   });
 });
