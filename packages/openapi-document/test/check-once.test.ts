@@ -18,6 +18,7 @@ const folder = mkdtempSync(join(tmpdir(), 'plants-checked-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 const cache = join(folder, 'cache');
 const source = join(folder, 'package/src');
+mkdirSync(cache);
 
 // A copy of the package, so that its code can be changed.
 cpSync(resolve('packages/openapi-document/src'), source, { recursive: true });
@@ -49,7 +50,7 @@ const NOTICE = 'format leaf is not known and not checked';
 
 // What is kept differs from what is found, so that it shows what a process has read.
 beforeEach(() => {
-  rmSync(cache, { recursive: true, force: true });
+  rmSync(kept(), { recursive: true, force: true });
   expect(findingsIn(SCHEMA)).toBe(NOTICE);
   writeFileSync(kept(), readFileSync(kept(), 'utf8').replace('leaf', 'kept'));
 });
