@@ -7,6 +7,7 @@ export {
   arrayAt,
   type Document,
   DocumentError,
+  decoded,
   type Finding,
   follow,
   isObject,

@@ -71,7 +71,7 @@ function checkParameters({ path, pointer, parameters }: Operation, { problem, no
     problem(parameter.pointer, `path parameter ${parameter.name} is not in the path ${path}`);
   }
   if (path.includes('}{')) problem(pointer, 'two path parameters need a text between them, such as {a}-{b}');
-  for (const parameter of parameters.filter(({ empty }) => empty)) {
+  for (const parameter of parameters.filter(({ source }) => source.allowEmptyValue === true)) {
     notice(parameter.pointer, 'allowEmptyValue is ignored: an empty value is checked like any other');
   }
 }

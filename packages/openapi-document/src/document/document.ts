@@ -55,7 +55,7 @@ export const arrayAt = (value: unknown): readonly unknown[] => (Array.isArray(va
 /** Escapes one reference token of a JSON pointer (RFC 6901 §3). */
 export const token = (key: string | number): string => String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** The text that is percent-encoded, or a text that is not valid percent-encoding as it is. */
+/** Decodes a percent-encoded text (RFC 3986 §2.1). One that is badly encoded stays as it is. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);

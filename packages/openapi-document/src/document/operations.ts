@@ -20,8 +20,6 @@ interface Serialized {
 export interface Parameter extends Serialized {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly style: string;
-  /** Whether the document says `allowEmptyValue`. */
-  readonly empty: boolean;
 }
 
 export interface DeclaredResponse {
@@ -113,7 +111,6 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
         required: source.required === true,
         style,
         explode: typeof source.explode === 'boolean' ? source.explode : style === 'form',
-        empty: source.allowEmptyValue === true,
         ...serialization(source),
         pointer: `${pointer}/${index}`,
         source,

@@ -25,22 +25,20 @@ export function fromText(
   if (shape === 'text') return typed(root, [schema], decode(unnamed(bare)));
   const list = explode ? bare : unnamed(bare);
   const parts = list === '' ? [] : list.split(explode && prefix !== '' ? prefix : ',');
-  if (shape === 'object')
-    return typedObject(root, schema, explode ? namedPairs(parts, decode) : inPairs(parts, decode));
-  const items = parts.map((part) => decode(unnamed(part)));
-  return typedItems(root, schema, items);
+  if (shape === 'array')
+    return typedItems(
+      root,
+      schema,
+      parts.map((part) => decode(unnamed(part))),
+    );
+  const named = parts.map((part) => cut(part, '=').map(decode) as [string, string]);
+  return typedObject(root, schema, explode ? named : inPairs(parts, decode));
 }
 
 const PREFIXES: Readonly<Record<string, string>> = { label: '.', matrix: ';' };
 
-type Decode = (part: string) => string;
-
-/** Parts such as `x=1`. */
-const namedPairs = (parts: readonly string[], decode: Decode): [string, string][] =>
-  parts.map((part) => cut(part, '=').map(decode) as [string, string]);
-
 /** Names and values that alternate. */
-export const inPairs = (parts: readonly string[], decode: Decode): [string, string][] =>
+export const inPairs = (parts: readonly string[], decode: (part: string) => string): [string, string][] =>
   parts.flatMap((part, index): [string, string][] =>
     index % 2 === 0 ? [[decode(part), decode(parts[index + 1] ?? '')]] : [],
   );

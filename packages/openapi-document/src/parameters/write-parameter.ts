@@ -12,12 +12,8 @@ export function writeQuery({ name, style, explode, json }: Parameter, value: unk
   if (json) return [pair(name, stringifyJson(value) ?? '')];
   if (!isComposite(value)) return [pair(name, scalar(value))];
   if (style === 'deepObject') return deepPairs(name, value);
-  if (!explode)
-    return [
-      `${encodeURIComponent(name)}=${flat(value)
-        .map(encodeURIComponent)
-        .join(DELIMITERS[style] ?? ',')}`,
-    ];
+  const parts = flat(value).map(encodeURIComponent);
+  if (!explode) return [`${encodeURIComponent(name)}=${parts.join(DELIMITERS[style] ?? ',')}`];
   if (Array.isArray(value)) return value.map((item) => pair(name, scalar(item)));
   return Object.entries(value).flatMap(([key, inner]) => [inner].flat().map((item) => pair(key, scalar(item))));
 }

@@ -1,5 +1,4 @@
-import type { Finding, Json } from 'openapi-document';
-import { type DeclaredResponse, declaredFor, type Operation } from 'openapi-document';
+import { type DeclaredResponse, declaredFor, type Finding, type Json, type Operation } from 'openapi-document';
 import type { OperationValidator } from '../validation/validator.ts';
 import { failureReply } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';
@@ -36,18 +35,14 @@ export function checkErrorBody(
       const { mismatch, body } = failureReply(failure, errorBody, { root, operation, validator });
       if (mismatch !== undefined) {
         const instead = body === undefined ? 'without a body' : 'with the example of the document';
-        findings.set(
-          declared.pointer,
-          `errorBody makes another body than this, so the service answers ${instead}: ${mismatch}`,
-        );
+        const message = `errorBody makes another body than this, so the service answers ${instead}: ${mismatch}`;
+        findings.set(declared.pointer, message);
       }
       try {
         checkHeaders(validator, declared, failure.headers);
       } catch (error) {
-        findings.set(
-          declared.pointer,
-          `the service answers with this too, without these headers: ${mismatchOf(error)}`,
-        );
+        const message = `the service answers with this too, without these headers: ${mismatchOf(error)}`;
+        findings.set(declared.pointer, message);
       }
     }
   }

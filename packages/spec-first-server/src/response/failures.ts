@@ -26,7 +26,7 @@ export async function answerFailure(
   }
   let reply: FailureReply;
   try {
-    reply = await failureReply(trace.failure, errorBody, answering);
+    reply = failureReply(trace.failure, errorBody, answering);
     trace.failure = forLog(trace.failure, error, reply);
   } catch (broken) {
     trace.failure = internal(broken);

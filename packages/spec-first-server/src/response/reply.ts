@@ -26,8 +26,6 @@ export interface CheckedReply {
   readonly body: string | Uint8Array | Readable | undefined;
 }
 
-type Validator = OperationValidator;
-
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
 const FRAMING = new Set(['connection', 'content-length', 'content-type', 'keep-alive', 'transfer-encoding', 'upgrade']);
 
@@ -45,7 +43,7 @@ export const responseFor = (operation: Operation, status: number): DeclaredRespo
  *
  * @throws {InvalidReply} if the document does not declare such a reply.
  */
-export function checkReply(operation: Operation, validator: Validator, reply: AnyReply): CheckedReply {
+export function checkReply(operation: Operation, validator: OperationValidator, reply: AnyReply): CheckedReply {
   const { status } = reply;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599) throw new InvalidReply('no status of a reply');
@@ -68,7 +66,7 @@ export function mismatchOf(error: unknown): string | undefined {
 }
 
 /** @throws {Violations} if headers are not what the response declares. */
-export function checkHeaders(validator: Validator, declared: DeclaredResponse, headers: object): void {
+export function checkHeaders(validator: OperationValidator, declared: DeclaredResponse, headers: object): void {
   const given = Object.entries(headers).filter(([, value]) => value !== undefined);
   const named = Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]));
   validator.responseHeaders(declared, named);
@@ -80,7 +78,7 @@ export function checkHeaders(validator: Validator, declared: DeclaredResponse, h
  * @throws {InvalidReply | Violations} if it is not what the response declares.
  */
 export function checkBody(
-  validator: Validator,
+  validator: OperationValidator,
   declared: DeclaredResponse,
   { status, contentType, body }: AnyReply,
 ): { type: string; body: CheckedReply['body'] } | undefined {
@@ -106,7 +104,7 @@ function mediaFor({ media }: DeclaredResponse, contentType: string | undefined):
   return media[0];
 }
 
-function write(validator: Validator, media: MediaType, type: string, body: unknown): CheckedReply['body'] {
+function write(validator: OperationValidator, media: MediaType, type: string, body: unknown): CheckedReply['body'] {
   const range = media.type.includes('*');
   const kind = range ? kindOf(type) : media.kind;
   if (kind === 'json') {

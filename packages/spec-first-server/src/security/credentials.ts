@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookiesOf, pairsOf } from 'openapi-document';
+import { cookiesOf, decoded, pairsOf } from 'openapi-document';
 
 /** Where a request's credentials may stand. */
 export interface Credentials {
@@ -11,7 +11,7 @@ export interface Credentials {
 
 const NOTHING = {};
 
-/** Reads what a request presents. */
+/** Reads what a request presents. What is badly encoded stays as it was sent: no token has such a character. */
 export const credentialsOf = (headers: IncomingHttpHeaders, query: string): Credentials => ({
   headers,
   query:
@@ -20,12 +20,3 @@ export const credentialsOf = (headers: IncomingHttpHeaders, query: string): Cred
       : Object.fromEntries([...pairsOf(query)].map(([name, [value = '']]) => [name, decoded(value)])),
   cookies: headers.cookie === undefined ? NOTHING : Object.fromEntries(cookiesOf(headers.cookie)),
 });
-
-/** What is badly encoded stays as it was sent: no token has such a character. */
-function decoded(value: string): string {
-  try {
-    return decodeURIComponent(value);
-  } catch {
-    return value;
-  }
-}

@@ -25,13 +25,16 @@ const OPTIONS = {
   ajvFormats: { mode: 'full' },
 };
 
+/** @throws {Violations} */
+type Validate = (index: number, value: unknown) => void;
+
 /**
  * EOV's validators, called without its middleware. In the document that EOV gets, everything is a response of its own. So
  * no client can choose a media type, and a request is validated as a reply is.
  */
 export class EovValidator {
-  readonly #requests: Compiled;
-  readonly #responses: Compiled;
+  readonly #validateRequest: Validate;
+  readonly #validateResponse: Validate;
   readonly #large = new LargeNumbers();
   readonly #run = { count: 0 };
 
@@ -49,54 +52,43 @@ export class EovValidator {
         code: { regExp: Object.assign(patternOf, { code: 'new RegExp' }) },
         keywords: [...numericKeywords(large), onceKeyword(this.#run)],
       });
-    this.#requests = new Compiled(eov(true, this.#large), requests);
-    this.#responses = new Compiled(eov(false), responses);
+    this.#validateRequest = validation(eov(true, this.#large), requests);
+    this.#validateResponse = validation(eov(false), responses);
   }
 
   /** Fills in defaults, and rounds each bigint that is valid as `number`. @throws {Violations} */
   request(index: number, value: unknown): void {
     this.#run.count += 1;
     this.#large.forget();
-    this.#requests.validate(index, value);
+    this.#validateRequest(index, value);
     this.#large.round();
   }
 
   /** @throws {Violations} */
   response(index: number, value: unknown): void {
     this.#run.count += 1;
-    this.#responses.validate(index, value);
+    this.#validateResponse(index, value);
   }
 }
 
-/** Schemas that are compiled when they are first used. */
-class Compiled {
-  readonly #eov: ResponseValidator;
-  readonly #schemas: readonly Json[];
-  readonly #validators: ValidateFunction[] = [];
+/** A function that validates by the index of a schema. Each schema is compiled when it is first used. */
+function validation(eov: ResponseValidator, schemas: readonly Json[]): Validate {
+  const validators: ValidateFunction[] = [];
+  return (index, value) => {
+    validators[index] ??= compiled(eov, String(index), schemas[index]);
+    if (!validators[index]({ response: value })) throw new Violations(violationsOf(validators[index]));
+  };
+}
 
-  constructor(eov: ResponseValidator, schemas: readonly Json[]) {
-    this.#eov = eov;
-    this.#schemas = schemas;
-  }
-
-  /** @throws {Violations} */
-  validate(index: number, value: unknown): void {
-    const validator = this.#validators[index] ?? this.#compile(index);
-    if (!validator({ response: value })) throw new Violations(violationsOf(validator));
-  }
-
-  #compile(index: number): ValidateFunction {
-    const content = { 'application/json': { schema: this.#schemas[index] } };
-    // All that EOV reads of a request: it keeps what it compiles by the method.
-    const request = { method: String(index), headers: {}, openapi: { expressRoute: '' } } as never;
-    const responses = { 200: { description: '', content } } as never;
-    // EOV's types leave out that its validators are grouped by media type.
-    const compiled: Record<string, unknown> = this.#eov._getOrBuildValidator(request, responses);
-    const { 'application/json': validator } = compiled[200] as Record<string, ValidateFunction>;
-    if (validator === undefined) throw new Error('express-openapi-validator has compiled no validator');
-    this.#validators[index] = validator;
-    return validator;
-  }
+function compiled(eov: ResponseValidator, method: string, schema: unknown): ValidateFunction {
+  // All that EOV reads of a request: it keeps what it compiles by the method.
+  const request = { method, headers: {}, openapi: { expressRoute: '' } } as never;
+  const responses = { 200: { description: '', content: { 'application/json': { schema } } } } as never;
+  // EOV's types leave out that its validators are grouped by media type.
+  const byStatus: Record<string, unknown> = eov._getOrBuildValidator(request, responses);
+  const { 'application/json': validator } = byStatus[200] as Record<string, ValidateFunction>;
+  if (validator === undefined) throw new Error('express-openapi-validator has compiled no validator');
+  return validator;
 }
 
 function violationsOf({ errors }: ValidateFunction): Violation[] {

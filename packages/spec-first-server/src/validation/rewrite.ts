@@ -102,7 +102,7 @@ export class SchemaRewriter {
     const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
     const required = arrayAt(schema.required).filter((name) => !notRequired.has(String(name)));
     if (required.length > 0) out.required = [...new Set(required)];
-    const source = context.defaults && parts(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
+    const source = context.defaults && all.find((part) => Object.hasOwn(part, 'default'));
     if (source && defaultFits(this.#root, { ...schema, default: source.default })) out.default = source.default;
     return out;
   }
@@ -115,12 +115,11 @@ export class SchemaRewriter {
     for (const [key, value] of Object.entries(schema)) {
       if (COPIED.has(key)) out[key] = value;
       else if (ASSERTIONS.has(key) && typeof value === 'number') numeric[key] = value;
-      else if (key === 'enum' && isNative(value)) out.enum = value;
-      else if (key === 'const' && isNative(value)) out.const = value;
+      else if ((key === 'enum' || key === 'const') && isNative(value)) out[key] = value;
       else if (key === 'enum' || key === 'const') out[`${key}Values`] = key === 'enum' ? value : [value];
       else if (key === 'uniqueItems' && value === true) out.distinct = true;
     }
-    const types = Array.isArray(type) ? type : [type];
+    const types = [type].flat();
     if (types.includes('integer') || types.includes('number')) numeric.type = types;
     else if (type !== undefined) out.type = type;
     if (format === 'int32' || format === 'int64') numeric.format = format;

@@ -1,5 +1,4 @@
-import type { DeclaredResponse, MediaType, Operation } from 'openapi-document';
-import { Inexact, type Json, objectAt } from 'openapi-document';
+import { type DeclaredResponse, Inexact, type Json, type MediaType, type Operation, objectAt } from 'openapi-document';
 import { EovValidator } from './eov.ts';
 import { type Direction, SchemaRewriter, withoutDefault } from './rewrite.ts';
 

@@ -53,7 +53,6 @@ const FIELD: Parameter = {
   style: 'form',
   explode: true,
   json: false,
-  empty: false,
   schema: {},
   pointer: '',
   source: {},
