@@ -34,15 +34,12 @@ export function createConnection(
 ): Connection {
   // They run by get(), since run() throws if the last row id is beyond 2^53.
   const [beginNow, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')];
+  const begin = () => patiently(() => beginNow.get());
   let checkedAt = 0;
 
   function checkFiles(): void {
     files?.check();
     checkedAt = performance.now();
-  }
-
-  function begin(): void {
-    patiently(() => beginNow.get());
   }
 
   function runCall([name, ...args]: Call): Outcome {
@@ -99,11 +96,8 @@ export function createConnection(
     },
     check(write) {
       checkFiles();
-      if (!write) {
-        db.prepare('SELECT 1 FROM sqlite_schema').get();
-        return;
-      }
-      touch(db);
+      if (write) touch(db);
+      else db.prepare('SELECT 1 FROM sqlite_schema').get();
       checkFiles();
     },
     checkpoint(idle) {

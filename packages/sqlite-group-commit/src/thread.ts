@@ -42,9 +42,8 @@ function answer(request: Exclude<Request, 'close'>): Answer {
     connection ??= openConnection({ file, create: create && !opened }, define, suspect);
     opened = true;
     suspect = false;
-    let outcomes: Outcome[] = [];
     if (request === 'check') connection.check(failed);
-    else outcomes = connection.run(request);
+    const outcomes = request === 'check' ? [] : connection.run(request);
     failed = false;
     return outcomes;
   } catch (error) {
