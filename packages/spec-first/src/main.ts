@@ -1,16 +1,12 @@
 #!/usr/bin/env node
-/** A command of the tools: reads a command line and resolves to the exit code. */
 interface Command {
-  run(args: readonly string[]): Promise<number>;
-}
-
-interface Entry {
   readonly summary: string;
-  readonly load: () => Promise<Command>;
+  /** `run` gets the arguments and resolves to the exit code. */
+  readonly load: () => Promise<{ run(args: readonly string[]): Promise<number> }>;
 }
 
 /** Each command is a module of its own, loaded when it is called. */
-const COMMANDS: Readonly<Record<string, Entry>> = {
+const COMMANDS: Readonly<Record<string, Command>> = {
   new: { summary: 'make a project for a document', load: () => import('./new.ts') },
   generate: { summary: 'lint the document and write its types', load: () => import('./generate.ts') },
   stub: { summary: 'write handlers to fill in', load: () => import('./stub.ts') },

@@ -57,7 +57,7 @@ export function* brokenValues(root: Json, schemas: readonly unknown[], value: un
   }
 }
 
-/** Values of the same type that a keyword of the schemas does not allow. */
+/** Values of the same type that a keyword of the schemas may not allow: the caller checks them. */
 export function outOfBounds(root: Json, schemas: readonly unknown[], value: unknown): unknown[] {
   const all = schemas.flatMap((schema) => alternatives(root, schema));
   const bound = (keyword: string) =>
@@ -67,19 +67,14 @@ export function outOfBounds(root: Json, schemas: readonly unknown[], value: unkn
     others.push(...bound('minimum').map((least) => least - 1), ...bound('maximum').map((most) => most + 1));
     others.push(...bound('exclusiveMinimum'), ...bound('exclusiveMaximum'));
     others.push(...bound('multipleOf').map((step) => Number(value) + step / 2));
-    const bits = all.some(({ format }) => format === 'int32')
-      ? 31
-      : all.some(({ format }) => format === 'int64')
-        ? 63
-        : 0;
-    if (bits > 0 && bound('maximum').length === 0) others.push(2 ** bits);
-    if (bits > 0 && bound('minimum').length === 0) others.push(bits === 31 ? -(2 ** 31) - 1 : -(2 ** 63) - 2048);
+    if (all.some(({ format }) => format === 'int32')) others.push(2 ** 31, -(2 ** 31) - 1);
+    if (all.some(({ format }) => format === 'int64')) others.push(2 ** 63, -(2 ** 63) - 2048);
   } else if (typeof value === 'string') {
-    others.push(...bound('minLength').flatMap((least) => (least > 0 ? ['x'.repeat(least - 1)] : [])));
-    others.push(...bound('maxLength').flatMap((most) => (most < 100_000 ? ['x'.repeat(most + 1)] : [])));
+    others.push(...bound('minLength').map((least) => 'x'.repeat(Math.max(0, least - 1))));
+    others.push(...bound('maxLength').map((most) => 'x'.repeat(Math.min(most, 100_000) + 1)));
     if (all.some(({ pattern }) => pattern !== undefined)) others.push(`${value}!`, ' ', 'text');
   } else if (Array.isArray(value)) {
-    others.push(...bound('minItems').flatMap((least) => (least > 0 ? [value.slice(0, least - 1)] : [])));
+    others.push(...bound('minItems').map((least) => value.slice(0, Math.max(0, least - 1))));
     const [first] = value;
     if (value.length > 0) {
       others.push(...bound('maxItems').map((most) => Array.from({ length: Math.min(most, 10_000) + 1 }, () => first)));

@@ -1,6 +1,6 @@
 import { encodedTemplate, type Operation, type Parameter, writeQuery, writeText } from 'openapi-document';
 import type { Secret } from './credentials.ts';
-import type { RequestBody, Values } from './values.ts';
+import type { Values } from './values.ts';
 import { writeBody } from './write-body.ts';
 
 /** A request as it is sent. */
@@ -50,13 +50,11 @@ export function writeRequest(operation: Operation, values: Values, secrets: read
     target: query.length > 0 ? `${path}?${query.join('&')}` : path,
     headers: {
       ...Object.fromEntries(headers),
-      ...(written && { 'Content-Type': contentTypeOf(values.body, written.contentType) }),
+      ...(written && { 'Content-Type': values.body?.contentType ?? written.contentType }),
     },
     body: written?.bytes,
   };
 }
-
-const contentTypeOf = (body: RequestBody | undefined, declared: string): string => body?.contentType ?? declared;
 
 /** A request as a command for a POSIX shell. */
 export function curlLine(base: string, { method, target, headers, body }: Sent): string {
