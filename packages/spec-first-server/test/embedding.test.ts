@@ -1,4 +1,6 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
+import express from 'express';
 import { type AnyHandler, createApp, loadDocument, Unauthorized } from 'spec-first-server';
 import request from 'supertest';
 import { documentFile, withFiles } from '../../../test/support/documents.ts';
@@ -38,6 +40,21 @@ describe('createApp', () => {
     await post(100_000).expect(200);
     await post(102_400).expect(413);
   });
+
+  test.each(['identity', 'gzip'])(
+    'takes a body in %s that its host has already read for an absent one',
+    async (coding) => {
+      const app = await createApp({ document: documentFile('security.yaml'), handlers, accessTokens: ['secret'] });
+      const host = express().use(express.json(), app);
+      const bytes = Buffer.from('{"text":"a"}');
+      await request(host)
+        .post('/body')
+        .set({ Authorization: 'Bearer secret', 'Content-Type': 'application/json', 'Content-Encoding': coding })
+        .serialize((body) => body)
+        .send(coding === 'gzip' ? gzipSync(bytes) : bytes)
+        .expect(400, /is required, as application\/json/);
+    },
+  );
 });
 
 const BASIC = `openapi: 3.1.0

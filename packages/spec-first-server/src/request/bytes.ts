@@ -39,6 +39,8 @@ export class Bytes {
  * @throws {HttpError} 400 or 413
  */
 export function readBytes(request: Request, limit: number): Promise<Buffer> | Buffer {
+  // The app's host may have read it.
+  if (request.readableEnded) return Buffer.alloc(0);
   if (request.destroyed) throw cutOff();
   if (request.complete && codingOf(request) === 'identity') return readArrived(request, limit);
   const decoder = DECODERS.get(codingOf(request))?.();
@@ -79,11 +81,7 @@ function readArrived(request: Request, limit: number): Buffer {
     request.resume();
     throw tooLarge(limit);
   }
-  const chunks: Buffer[] = [];
-  // One read gives one chunk, from Node 26 on.
-  while (request.readableLength > 0) chunks.push(request.read());
-  const [only] = chunks;
-  return only !== undefined && chunks.length === 1 ? only : Buffer.concat(chunks);
+  return request.read(request.readableLength) ?? Buffer.alloc(0);
 }
 
 /** The body as a stream, which ends with 413 if it grows beyond the limit. */
