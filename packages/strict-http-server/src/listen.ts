@@ -169,12 +169,13 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
 /** A class whose objects have a prototype from the start: to change it later costs a request 2 µs. */
 function withPrototype<Class extends typeof IncomingMessage | typeof ServerResponse>(
   base: Class,
-  prototype: object | undefined,
+  prototype: object = base.prototype,
 ): Class {
-  if (prototype === undefined) return base;
-  function Made() {}
+  function Made(...values: unknown[]) {
+    return Reflect.construct(base, values, Made);
+  }
   Made.prototype = prototype;
-  return new Proxy(base, { construct: (target, values) => Reflect.construct(target, values, Made) });
+  return Made as unknown as Class;
 }
 
 /** Closes a connection after a response, if that can still be said in its headers. */
