@@ -14,7 +14,8 @@ export default {
   extensionsToTreatAsEsm: ['.ts'],
   setupFiles: ['<rootDir>/test/support/plain-output.js'],
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
-  testTimeout: 60_000,
+  // Longer than each wait inside a test, whose error says what did not come.
+  testTimeout: 120_000,
   // Many tests wait for processes of their own: one more than the cores of the machine that they are made for.
   maxWorkers: 3,
 };

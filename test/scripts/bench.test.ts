@@ -49,9 +49,11 @@ describe('npm run bench', () => {
   test('measures all contenders, reports and draws the results, and leaves nothing behind', async () => {
     const json = join(folder, 'contest.json');
     const before = await foldersOfRuns();
-    const flags = ['--rounds', '1', '--seconds', '0.3', '--connections', '4', '--json', json];
+    // A busy machine may answer nothing in a round, but not in each of three.
+    const flags = ['--rounds', '3', '--seconds', '0.15', '--connections', '4', '--json', json];
     const first = await finished(bench(...flags, '--svg', join(folder, 'first')));
-    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('round 1 of 1') });
+    expect(first.stdout).not.toContain('INVALID');
+    expect(first).toMatchObject({ code: 0, stderr: expect.stringContaining('round 3 of 3') });
     for (const name of ['Express', 'Express + EOV', 'Express + openapi-backend', 'Fastify + openapi-glue']) {
       for (const kept of ['in memory', 'a commit per request']) {
         expect(first.stdout.split(`${name}, ${kept} `)).toHaveLength(2);
@@ -62,7 +64,7 @@ describe('npm run bench', () => {
     const results: Results = JSON.parse(await readFile(json, 'utf8'));
     expect(results.runs).toHaveLength(9);
     for (const { rounds } of results.runs) {
-      expect(rounds).toEqual([expect.objectContaining({ answered: expect.any(Number), failures: 0 })]);
+      expect(rounds).toEqual(Array(3).fill(expect.objectContaining({ answered: expect.any(Number), failures: 0 })));
     }
 
     const again = await finished(bench('--from', json, '--svg', join(folder, 'again')));
