@@ -36,8 +36,7 @@ function keysOf(value: unknown): number {
 
 /** The number of keys in a JSON text. It has more than its value if one comes twice, of which `JSON.parse` says nothing. */
 function keysIn(text: string): number {
-  const string = /"(?:[^"\\]|\\.)*"\s*(:?)/g;
   let count = 0;
-  for (let match = string.exec(text); match !== null; match = string.exec(text)) if (match[1] === ':') count += 1;
+  for (const [, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"\s*(:?)/g)) if (colon === ':') count += 1;
   return count;
 }
