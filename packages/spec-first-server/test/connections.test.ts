@@ -338,3 +338,23 @@ test('requests and responses can have prototypes from the start', async () => {
   expect(made[1]).toBe(prototypes.response);
   await other.stop();
 });
+
+test('a stop answers a request that came before an unused connection is closed, though the process was busy', async () => {
+  const limits = { quietTimeout: 5, idleStopTimeout: 50 };
+  const other = await listen((_asked, response) => void response.end('answered'), { ...LOCAL, limits });
+  const accepted = once(other.server, 'connection');
+  const client = await connected(Number(new URL(other.url).port));
+  const received: string[] = [];
+  client.on('data', (chunk) => received.push(String(chunk))).on('error', (error) => received.push(error.message));
+  await accepted;
+  const stopped = other.stop();
+  await eventually(() => !other.server.listening);
+  await delay(20);
+  // Timers come next in the event loop, before it reads.
+  await new Promise(setImmediate);
+  client.write(GET);
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 100);
+  await stopped;
+  await eventually(() => received.length > 0);
+  expect(received.join('')).toMatch(/^HTTP\/1\.1 200 OK\r\n.*answered/s);
+});

@@ -152,8 +152,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
         }
       };
       const idle = quick ? setTimeout(closeIdle, limits.quietTimeout, false) : undefined;
-      // A request may be on its way.
-      const unused = setTimeout(closeIdle, limits.idleStopTimeout, true);
+      // A request may be on its way, or may have come since the event loop looked.
+      const unused = setTimeout(setImmediate, limits.idleStopTimeout, closeIdle, true);
       const end = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
         for (const socket of connections.keys()) socket.destroy(new CutOff());
