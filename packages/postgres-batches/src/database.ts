@@ -53,6 +53,9 @@ export interface PostgresDatabase<Row> {
 const BATCH_ROWS = 500;
 const BATCH_CHARACTERS = 1_000_000;
 
+/** The longest time that a statement waits for rows while each turn of the event loop brings more. Milliseconds. */
+const GATHER_MS = 2;
+
 /** SQLSTATE values, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const NO_TABLE = ['42P01', '42P10'];
 const ROLLED_BACK = ['40001', '40P01'];
@@ -96,11 +99,16 @@ export async function openDatabase<Row>(options: DatabaseOptions<Row>): Promise<
     });
   }
 
-  /** Begins a batch, which gathers rows until a connection is free. */
+  /** Begins a batch, which gathers rows until a connection is free and a turn of the event loop brings no further row. */
   function gather(): Batch<Row> {
     const rows: Row[] = [];
     const done = connected(async (client) => {
-      await turn();
+      const deadline = performance.now() + GATHER_MS;
+      let before: number;
+      do {
+        before = rows.length;
+        await turn();
+      } while (rows.length > before && gathering === batch && performance.now() < deadline);
       if (gathering === batch) gathering = undefined;
       options.onBatch?.(rows.length);
       return insertEach(client, rows);
