@@ -18,8 +18,7 @@ export const randomToken = (): string => randomBytes(32).toString('base64url');
  * The access tokens that are accepted.
  *
  * A token is found by a SHA-256 digest that also covers a random key of this process. Nobody outside can compute it or
- * approach it step by step. So the time of the look-up tells nothing about a token, and the number of tokens does not
- * change it.
+ * approach it step by step. So the time of the look-up tells nothing about a token.
  */
 export class AccessTokens {
   readonly #key = randomToken();

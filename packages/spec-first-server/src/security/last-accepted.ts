@@ -12,14 +12,13 @@ export class LastAccepted {
 
   /** Compares in constant time. */
   callerOf(authorization = ''): Caller | undefined {
-    if (this.#caller === undefined || !isStanding(this.#caller)) return undefined;
     const presented = Buffer.from(authorization);
-    const isSame = presented.length === this.#header.length && timingSafeEqual(presented, this.#header);
-    return isSame ? this.#caller : undefined;
+    if (presented.length !== this.#header.length || !timingSafeEqual(presented, this.#header)) return undefined;
+    return this.#caller !== undefined && isStanding(this.#caller) ? this.#caller : undefined;
   }
 
-  remember(authorization: string | undefined, caller: Caller | undefined): void {
-    if (authorization === undefined || caller === undefined || !isStanding(caller)) return;
+  remember(authorization = '', caller: Caller | undefined): void {
+    if (caller === undefined || !isStanding(caller)) return;
     this.#header = Buffer.from(authorization);
     this.#caller = caller;
   }

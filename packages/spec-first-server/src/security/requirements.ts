@@ -51,8 +51,7 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
   const apiDoc = { components: { securitySchemes: securitySchemesOf(root) } } as never;
   const check = eovSecurity(apiDoc, Object.fromEntries(handlers));
   const openapi = { schema: { security: alternatives }, openApiRoute: '/' };
-  const isBearer = required.length === 1 && schemes.get(names[0] ?? '') === BEARER;
-  const last = isBearer ? new LastAccepted() : undefined;
+  const last = required.length === 1 && schemes.get(names[0] ?? '') === BEARER ? new LastAccepted() : undefined;
 
   return async ({ headers, query, cookies }) => {
     const known = last?.callerOf(headers.authorization);
