@@ -5,10 +5,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/spec-first-server/package.json ./packages/spec-first-server/
 COPY packages/openapi-document/package.json ./packages/openapi-document/
-COPY packages/openapi-page/package.json ./packages/openapi-page/
-COPY packages/strict-http-server/package.json ./packages/strict-http-server/
-COPY packages/sqlite-group-commit/package.json ./packages/sqlite-group-commit/
-COPY packages/postgres-batches/package.json ./packages/postgres-batches/
+COPY packages/group-commit/package.json ./packages/group-commit/
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts
 
 FROM node:26-slim
@@ -17,10 +14,7 @@ COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json openapi.yaml ./
 COPY packages/spec-first-server ./packages/spec-first-server
 COPY packages/openapi-document ./packages/openapi-document
-COPY packages/openapi-page ./packages/openapi-page
-COPY packages/strict-http-server ./packages/strict-http-server
-COPY packages/sqlite-group-commit ./packages/sqlite-group-commit
-COPY packages/postgres-batches ./packages/postgres-batches
+COPY packages/group-commit ./packages/group-commit
 COPY src ./src
 COPY scripts/copy-plants.ts scripts/backup.ts ./scripts/
 # The only folder that is written to: the root file system may be read-only.

@@ -1,7 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
+import { adviceOn, hasNoTls, readUrl, reason } from 'group-commit/postgres';
 import { Client } from 'pg';
-import { adviceOn, hasNoTls, readUrl, reason } from 'postgres-batches';
 import { openStore, sqliteFile } from '../src/stores/index.ts';
 import { type StoredPlant, StoreUnusable, Unstorable } from '../src/stores/store.ts';
 

@@ -1,5 +1,5 @@
+import { DatabaseUnavailable, DatabaseUnusable, openDatabase, RowRejected } from 'group-commit/postgres';
 import type { ClientBase } from 'pg';
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase, RowRejected } from 'postgres-batches';
 import { COLUMNS, CREATE, INDEX, INSERT, INSPECT, TABLE } from './postgres-sql.ts';
 import {
   checkPlant,

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from 'sqlite-group-commit';
+import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from 'group-commit/sqlite';
 import {
   checkPlant,
   type PlantStore,

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from '@jest/globals';
-import type { Limits } from 'strict-http-server';
-import { type Listening, listen } from 'strict-http-server';
 import { type Options, serve, withFiles } from '../../../test/support/documents.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { connected, exchange, request } from '../../../test/support/raw-http.ts';
+import type { Limits } from '../src/http-server/index.ts';
+import { type Listening, listen } from '../src/http-server/index.ts';
 
 const DOCUMENT = `
 openapi: 3.1.0

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { type Listening, listen } from 'strict-http-server';
 import { serve, withFiles } from '../../../test/support/documents.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { connected, exchange, request } from '../../../test/support/raw-http.ts';
 import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
+import { type Listening, listen } from '../src/http-server/index.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }

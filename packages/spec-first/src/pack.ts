@@ -3,14 +3,7 @@ import { command, UsageError } from './command.ts';
 import { packageFolder, packPackages } from './tarball.ts';
 
 /** The packages of this project that a new project depends on. */
-export const PACKAGES = [
-  'spec-first-server',
-  'spec-first',
-  'openapi-document',
-  'openapi-page',
-  'strict-http-server',
-  'sqlite-group-commit',
-] as const;
+export const PACKAGES = ['spec-first-server', 'spec-first', 'openapi-document', 'group-commit'] as const;
 
 const USAGE = `Usage: spec-first pack [DIR]
 

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { RequestHandler, Response } from 'express';
 import type { Logger } from 'pino';
-import { CutOff, type OnRejected } from 'strict-http-server';
+import { CutOff, type OnRejected } from '../http-server/index.ts';
 import { HttpError } from '../response/http-error.ts';
 import { findTrace, setTrace, type Trace, traceOf } from '../response/trace.ts';
 

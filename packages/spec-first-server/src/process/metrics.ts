@@ -1,5 +1,5 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { listen } from 'strict-http-server';
+import { listen } from '../http-server/index.ts';
 import type { Trace } from '../response/trace.ts';
 import { rejectAddress } from './address.ts';
 

@@ -1,6 +1,6 @@
-import type { Problem } from 'strict-http-server';
+import type { Problem } from '../http-server/index.ts';
 
-export { PROBLEM_DETAILS, type Problem } from 'strict-http-server';
+export { PROBLEM_DETAILS, type Problem } from '../http-server/index.ts';
 
 /** What the document declares for a failure of an operation. */
 export interface DeclaredProblem {

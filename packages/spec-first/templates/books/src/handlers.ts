@@ -1,5 +1,5 @@
+import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from 'group-commit/sqlite';
 import { type Backend, ConfigError, HttpError, type OpenContext, type ValuesOf } from 'spec-first-server';
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from 'sqlite-group-commit';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 
 /** The environment variables of this service, beside those of the server. */

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from '../src/index.ts';
+import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from '../../src/sqlite/index.ts';
 import { connect, file, folder, ids, open, useFolder } from './support.ts';
 
 useFolder();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { type PostgresServer, startPostgres } from '../../../test/support/postgres.ts';
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase, RowRejected } from '../src/index.ts';
+import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
+import { DatabaseUnavailable, DatabaseUnusable, openDatabase, RowRejected } from '../../src/postgres/index.ts';
 
 const TABLE = "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
 

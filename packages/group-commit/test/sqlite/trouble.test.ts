@@ -6,8 +6,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { runInThisContext } from 'node:vm';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
-import { DatabaseUnavailable, DatabaseUnusable } from '../src/index.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { DatabaseUnavailable, DatabaseUnusable } from '../../src/sqlite/index.ts';
 import {
   bindMount,
   canMount,

@@ -18,8 +18,8 @@ import {
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
-import { DatabaseUnavailable } from '../src/index.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { DatabaseUnavailable } from '../../src/sqlite/index.ts';
 import { connect, disconnect, file, folder, ids, type Notes, open, useFolder } from './support.ts';
 
 useFolder();
