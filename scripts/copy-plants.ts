@@ -154,7 +154,7 @@ async function* sqliteBatches(db: DatabaseSync, isHeld: (plant: StoredPlant) => 
 }
 
 const postgresSnapshot = (prefix: string, url: string) => {
-  const { config, place, prefersTls } = readUrl(url, 'copy-plants');
+  const { config, location, prefersTls } = readUrl(url, 'copy-plants');
   const settings = { ...config, statement_timeout: READ_MS, query_timeout: READ_MS };
   return async function open(): Promise<Snapshot> {
     const client = new Client(settings);
@@ -164,7 +164,7 @@ const postgresSnapshot = (prefix: string, url: string) => {
     });
     const fail = (error: unknown): never => {
       const isLasting = adviceOn(lost ?? error, 'plants') !== undefined;
-      const message = `${prefix}PostgreSQL at ${place}: ${reason(lost ?? error).message}`;
+      const message = `${prefix}PostgreSQL at ${location}: ${reason(lost ?? error).message}`;
       throw new (isLasting ? Failure : Error)(message);
     };
     try {

@@ -7,12 +7,12 @@ import { type PlantStore, StoreUnavailable, StoreUnusable, Unstorable } from './
 export const variables = {
   DATABASE_URL: {
     default: 'sqlite:data/plants.db',
-    meaning: 'sqlite:FILE, sqlite::memory: or postgres://…',
+    description: 'sqlite:FILE, sqlite::memory: or postgres://…',
     parse: (url: string) => url,
   },
   MAX_WAITING: {
     default: '1000',
-    meaning: 'requests that may wait for the store before others are answered 503',
+    description: 'requests that may wait for the store before others are answered 503',
     parse(text: string): number {
       const count = /^\d{1,7}$/.test(text) ? Number(text) : 0;
       if (count < 1 || count > 1_000_000) throw new Error('an integer from 1 to 1000000');
@@ -52,7 +52,7 @@ export async function openPlants(
 /** The handlers over an open store. */
 export const plantBackend = (store: PlantStore): Backend => ({
   handlers: plantHandlers(store),
-  place: store.place,
+  location: store.location,
   ready: () => store.ready().catch(toHttpError),
   waiting: () => store.waiting(),
   close: () => store.close(),

@@ -27,7 +27,7 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
   }).catch(translate);
 
   return {
-    place: `postgres://${database.place}`,
+    location: `postgres://${database.location}`,
     async add(plant) {
       checkPlant(plant);
       for (const [path, text] of Object.entries({ '/body/name': plant.name, '/body/tag': plant.tag })) {

@@ -19,7 +19,7 @@ export async function openSqlite(file: string, { maxWaiting, onBatch }: StoreOpt
   const { add } = database;
 
   return {
-    place: `sqlite:${file}`,
+    location: `sqlite:${file}`,
     async add(plant) {
       checkPlant(plant);
       await add(plant.id, plant.name, plant.tag ?? null).catch(translate);

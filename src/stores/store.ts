@@ -12,7 +12,7 @@ export interface StoredPlant {
 /** Keeps plants. Whoever opens a store closes it. */
 export interface PlantStore {
   /** Where the plants are, without user and password. */
-  readonly place: string;
+  readonly location: string;
   /**
    * Keeps the plant; the same id, name and tag only once. Resolves after the commit that holds the plant, never before.
    *

@@ -24,7 +24,7 @@ test.each([
     { workers: 1, onBatch: undefined, warn() {} },
   );
   await backend.close?.();
-  expect(backend.place).toBe(place);
+  expect(backend.location).toBe(place);
 });
 
 describe('the start rejects', () => {

@@ -10,7 +10,7 @@ const { tagged, untagged } = paths['/plants'].post.requestBody.content['applicat
 
 /** Out of reach. */
 const away: PlantStore = {
-  place: 'nowhere',
+  location: 'nowhere',
   add: () => Promise.reject(new StoreUnavailable('away')),
   ready: () => Promise.reject(new StoreUnavailable('away')),
   waiting: () => 0,

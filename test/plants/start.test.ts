@@ -296,9 +296,9 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
 test('--help tells every variable, and starts nothing', async () => {
   const service = launch({ PORT: 'wrong' }, { args: ['--help'] });
   expect(await service.exit).toBe(0);
-  for (const [name, { default: preset, meaning }] of Object.entries({ ...SERVER_VARIABLES, ...variables })) {
+  for (const [name, { default: preset, description }] of Object.entries({ ...SERVER_VARIABLES, ...variables })) {
     expect(service.stdout()).toMatch(new RegExp(`^  ${name} `, 'm'));
-    expect(service.stdout()).toContain(meaning);
+    expect(service.stdout()).toContain(description);
     expect(service.stdout()).toContain(preset);
   }
   expect(service.stderr()).toBe('');

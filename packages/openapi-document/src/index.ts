@@ -4,16 +4,16 @@ export { checkVerifiers } from './checks/check-security.ts';
 export { defaultFits } from './checks/fits.ts';
 export { type Union, unionOf } from './document/discriminator.ts';
 export {
-  arrayAt,
+  asArray,
+  asObject,
   type Document,
   DocumentError,
   decoded,
+  escapePointerToken,
   type Finding,
-  follow,
   isObject,
   type Json,
-  objectAt,
-  token,
+  resolveRef,
   valueAt,
 } from './document/document.ts';
 export { knownFormat } from './document/formats.ts';
@@ -37,16 +37,16 @@ export {
   pathShape,
   routerPath,
 } from './document/path-template.ts';
-export { describeFindings, placesOf, positionsOf } from './document/positions.ts';
+export { describeFindings, locationsOf, positionsOf } from './document/positions.ts';
 export { isData } from './document/references.ts';
 export {
+  allOfSchemas,
   alternatives,
   eachSchema,
   itemSchemas,
   LIST,
   MAP,
   ONE,
-  parts,
   patternOf,
   propertySchemas,
   typesOf,
@@ -56,7 +56,7 @@ export { Inexact, MAX_DEPTH, nestsTooDeep, parseJson, parseNumber, stringifyJson
 export { cookiesOf, pairsOf } from './parameters/pairs.ts';
 export { fromQuery, isDeep, NestsTooDeep, queryNames, takesAnyName } from './parameters/query-styles.ts';
 export { fromText } from './parameters/text-styles.ts';
-export { jsonOr, typed } from './parameters/typed.ts';
+export { coerce, jsonOr } from './parameters/typed.ts';
 export { writeQuery, writeText } from './parameters/write-parameter.ts';
-export { exampleLine, TOKEN_PLACE, withToken } from './samples/example.ts';
+export { exampleLine, TOKEN_PLACEHOLDER, withToken } from './samples/example.ts';
 export { type Example, examplesOf } from './samples/examples.ts';

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { exampleLine, loadDocument, operationsOf, TOKEN_PLACE, withToken } from 'openapi-document';
+import { exampleLine, loadDocument, operationsOf, TOKEN_PLACEHOLDER, withToken } from 'openapi-document';
 import { echo, serve } from '../../../test/support/documents.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-example-'));
@@ -82,7 +82,7 @@ test('the line sends the first operation that needs a token, with required param
   });
   expect(args).toEqual([
     ...['-X', 'PUT', 'http://127.0.0.1:3000/api/things/a%20thing?size=3'],
-    ...['-H', `Authorization: Bearer ${TOKEN_PLACE}`, '-H', 'Content-Type: application/json'],
+    ...['-H', `Authorization: Bearer ${TOKEN_PLACEHOLDER}`, '-H', 'Content-Type: application/json'],
     ...['-d', '{"note":"it\'s new"}'],
   ]);
 });
@@ -97,9 +97,9 @@ test('a body without an example is generated from its schema', async () => {
 test('the token stands where the document has its API keys', async () => {
   const security = [{ header: [], query: [], cookie: [] }];
   expect(await argumentsFor({ '/things': { get: { operationId: 'getThings', security, responses } } })).toEqual([
-    `http://127.0.0.1:3000/api/things?key=${TOKEN_PLACE}`,
-    ...['-H', `X-Key: ${TOKEN_PLACE}`],
-    ...['-b', `session=${TOKEN_PLACE}`],
+    `http://127.0.0.1:3000/api/things?key=${TOKEN_PLACEHOLDER}`,
+    ...['-H', `X-Key: ${TOKEN_PLACEHOLDER}`],
+    ...['-b', `session=${TOKEN_PLACEHOLDER}`],
   ]);
 });
 
@@ -107,7 +107,11 @@ test('HTTP schemes are written as their own, and a path as a URL has it', async 
   const get = (scheme: string) => ({ get: { operationId: scheme, security: [{ [scheme]: [] }], responses } });
   const url = 'http://127.0.0.1:3000/api/all%20things';
   expect(await argumentsFor({ '/all things': get('basic') })).toEqual([url, '-u', 'user:password']);
-  expect(await argumentsFor({ '/all things': get('hmac') })).toEqual([url, '-H', `Authorization: Hmac ${TOKEN_PLACE}`]);
+  expect(await argumentsFor({ '/all things': get('hmac') })).toEqual([
+    url,
+    '-H',
+    `Authorization: Hmac ${TOKEN_PLACEHOLDER}`,
+  ]);
   expect(await argumentsFor({ '/things?all': get('bearer'), '/all things': get('basic') })).toContain(url);
 });
 
@@ -119,11 +123,11 @@ test('the line is for the first operation if none needs a token', async () => {
 });
 
 test('a shell puts the variable TOKEN in the place of the token, beside any other character', async () => {
-  const line = `curl -H 'Authorization: Bearer ${TOKEN_PLACE}' -b '$a"\`=${TOKEN_PLACE}' -d '{"a":"$b"}'`;
+  const line = `curl -H 'Authorization: Bearer ${TOKEN_PLACEHOLDER}' -b '$a"\`=${TOKEN_PLACEHOLDER}' -d '{"a":"$b"}'`;
   const shell = `TOKEN='a b'; ${withToken(line, undefined).replace(/^curl/, "printf '%s\\n'")}`;
   const { stdout } = spawnSync('sh', ['-c', shell], { encoding: 'utf8' });
   expect(stdout.split('\n')).toEqual(['-H', 'Authorization: Bearer a b', '-b', '$a"`=a b', '-d', '{"a":"$b"}', '']);
-  expect(withToken(line, 'secret')).toBe(line.replaceAll(TOKEN_PLACE, 'secret'));
+  expect(withToken(line, 'secret')).toBe(line.replaceAll(TOKEN_PLACEHOLDER, 'secret'));
 });
 
 describe('the server reads the example back from the line:', () => {
@@ -187,7 +191,7 @@ describe('the server reads the example back from the line:', () => {
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
     const operations = operationsOf(served.document).filter(({ id }) => id === `case${index}`);
     const line = await exampleLine(served.document, operations, url);
-    const { status, body } = await send(argumentsOf(String(line).replace(TOKEN_PLACE, 'good')));
+    const { status, body } = await send(argumentsOf(String(line).replace(TOKEN_PLACEHOLDER, 'good')));
     const { example, examples, content } = Object(cases[index]);
     const value = example ?? examples?.most.value ?? content['application/json'].example;
     expect({ status, taken: body[where] }).toEqual({ status: 200, taken: { value } });

@@ -19,7 +19,7 @@ async function started(
     const relative = (text: string) => text.replaceAll(`${folder}/`, '');
     try {
       const { lines, client } = await serve(join(folder, 'openapi.yaml'), handlers, options);
-      const notices = lines.flatMap(({ places }) => (Array.isArray(places) ? places.map(relative) : []));
+      const notices = lines.flatMap(({ locations }) => (Array.isArray(locations) ? locations.map(relative) : []));
       return { notices, client, lines, error: undefined };
     } catch (error) {
       if (!(error instanceof DocumentError)) throw error;

@@ -202,7 +202,7 @@ describe("a project's own variables", () => {
   const own = {
     SHELF: {
       default: '7',
-      meaning: 'a shelf',
+      description: 'a shelf',
       parse(text: string): number {
         if (text === 'none') throw new Error('a number of a shelf');
         return Number(text);

@@ -450,7 +450,7 @@ describe('uncommon documents', () => {
     expect(served.lines).toEqual([
       expect.objectContaining({
         msg: 'not all of the document is enforced',
-        places: [
+        locations: [
           ...['text/csv', 'text/event-stream', 'application/xml'].map((type) =>
             expect.stringContaining(`bodies of ${type} are not checked against their schema`),
           ),
@@ -690,7 +690,7 @@ describe('servers', () => {
     await client.get('/other/api/things').expect(404);
     await client.post('/live/api/things').expect(405).expect('Allow', 'GET, HEAD');
     expect(lines.filter(({ level }) => level === 40)).toEqual([
-      expect.objectContaining({ places: [expect.stringContaining('webhooks are not served')] }),
+      expect.objectContaining({ locations: [expect.stringContaining('webhooks are not served')] }),
     ]);
   });
 });
@@ -715,7 +715,7 @@ describe('error schemas of other shapes', () => {
 
   test('that errorBody does not fit are named at the start and have no body', async () => {
     const { client, lines } = await serve(documentFile('errors.yaml'), { things: echo });
-    const [notice] = lines.flatMap(({ places }) => (Array.isArray(places) ? places.map(String) : []));
+    const [notice] = lines.flatMap(({ locations }) => (Array.isArray(locations) ? locations.map(String) : []));
     expect(notice).toMatch(/errors\.yaml:\d+:\d+ errorBody makes another body .* without a body: .*title/);
     expect((await client.post('/things').send({}).expect(400)).text).toBe('');
     expect(lines.at(-1)?.reason).toContain("/body/a must have required property 'a'");

@@ -12,7 +12,7 @@ const serving = (document: string, ids: readonly string[]) =>
 
 /** The messages of the notices at the start. */
 const notices = (lines: readonly Record<string, unknown>[]) =>
-  [lines[0]?.places ?? []].flat().map((line) => String(line).replace(/^\S+ /, ''));
+  [lines[0]?.locations ?? []].flat().map((line) => String(line).replace(/^\S+ /, ''));
 
 describe('with a notice at the start, the server', () => {
   test('leaves out a parameter that is the whole query string (OpenAPI 3.2)', async () => {

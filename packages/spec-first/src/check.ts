@@ -4,8 +4,8 @@ import {
   DocumentError,
   describeFindings,
   loadDocument,
+  locationsOf,
   operationsOf,
-  placesOf,
 } from 'openapi-document';
 
 /** What the start would say about a document. Each line is `file:line:column message`. */
@@ -17,7 +17,7 @@ export interface CheckedFile {
   /** What the server does not enforce, and examples that do not fit their schemas. Reads the files for the positions. */
   notices(): readonly string[];
   /** `file:line:column` of operations, by their ids. Reads the files for the positions. */
-  places(operationIds: readonly string[]): readonly string[];
+  locations(operationIds: readonly string[]): readonly string[];
 }
 
 /** Checks a document as the start of the server does, except what depends on handlers and verifiers. */
@@ -30,9 +30,9 @@ export async function checkFile(file: string): Promise<CheckedFile> {
       problems: linesOf(describeFindings(document, problems)),
       files: document.files ?? [],
       notices: () => linesOf(describeFindings(document, [...notices, ...checkExamples(document, operations)])),
-      places: (ids) => {
+      locations: (ids) => {
         const byId = new Map(operations.map((operation) => [operation.id, operation]));
-        return placesOf(
+        return locationsOf(
           document,
           ids.map((id) => byId.get(id) ?? { pointer: '' }),
         );
@@ -40,7 +40,7 @@ export async function checkFile(file: string): Promise<CheckedFile> {
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    return { problems: linesOf(error.message), files: error.files, notices: () => [], places: () => [] };
+    return { problems: linesOf(error.message), files: error.files, notices: () => [], locations: () => [] };
   }
 }
 

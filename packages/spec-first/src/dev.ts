@@ -1,6 +1,6 @@
 import { explain, hasCredentials, loadEnvFile, randomToken, readConfig, startError } from 'spec-first-server';
 import { command, UsageError } from './command.ts';
-import { follow } from './dev/loop.ts';
+import { watchAndServe } from './dev/loop.ts';
 
 const USAGE = `Usage: spec-first dev [--all]
 
@@ -28,7 +28,7 @@ export const run = command(USAGE, { all: { type: 'boolean' } }, async ({ all = f
       WORKERS: '1',
       DRAIN_SECONDS: '0',
     };
-    await follow({ file, env, token, all });
+    await watchAndServe({ file, env, token, all });
     return 0;
   } catch (error) {
     process.stderr.write(startError(explain(error, false)));

@@ -1,4 +1,4 @@
-import { arrayAt, type Document, isObject, type Json, objectAt, operationsOf, parts } from 'openapi-document';
+import { allOfSchemas, asArray, asObject, type Document, isObject, type Json, operationsOf } from 'openapi-document';
 
 /** The declared body of errors that an API uses most. */
 interface ErrorForm {
@@ -58,7 +58,7 @@ function valueText(root: Json, schema: unknown, name: string, depth: number): st
   const all = resolved(root, schema);
   const find = (key: string) => all.map((part) => part[key]).find((value) => value !== undefined);
   if (find('const') !== undefined) return literal(find('const'));
-  const values = arrayAt(find('enum'));
+  const values = asArray(find('enum'));
   if (values.length > 0) return literal(values[0]);
   const type = typeOf(all);
   if (type === 'object') return objectText(root, all, depth);
@@ -76,8 +76,8 @@ function valueText(root: Json, schema: unknown, name: string, depth: number): st
 }
 
 function objectText(root: Json, all: readonly Json[], depth: number): string {
-  const properties: Json = Object.assign({}, ...all.map((part) => objectAt(part.properties)));
-  const required = new Set(all.flatMap((part) => arrayAt(part.required)).map(String));
+  const properties: Json = Object.assign({}, ...all.map((part) => asObject(part.properties)));
+  const required = new Set(all.flatMap((part) => asArray(part.required)).map(String));
   const members = depth > MAX_DEPTH ? [] : Object.keys(properties).filter((name) => required.has(name));
   const texts = new Map(members.map((name) => [name, valueText(root, properties[name], name, depth + 1)]));
   // An error says what went wrong, where the form has a place for it.
@@ -103,8 +103,10 @@ function objectText(root: Json, all: readonly Json[], depth: number): string {
 
 /** A schema with what it references and its `allOf`; of alternatives the first. */
 function resolved(root: Json, schema: unknown): readonly Json[] {
-  const all = parts(root, schema);
-  const chosen = all.flatMap(({ oneOf, anyOf }) => parts(root, (arrayAt(oneOf)[0] ?? arrayAt(anyOf)[0]) as unknown));
+  const all = allOfSchemas(root, schema);
+  const chosen = all.flatMap(({ oneOf, anyOf }) =>
+    allOfSchemas(root, (asArray(oneOf)[0] ?? asArray(anyOf)[0]) as unknown),
+  );
   return [...all, ...chosen];
 }
 

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { type Document, loadDocument, objectAt } from 'openapi-document';
+import { asObject, type Document, loadDocument } from 'openapi-document';
 import { checkFile } from './check.ts';
 import { errorsFile } from './error-form.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
@@ -23,7 +23,7 @@ export async function projectFiles(folder: string, named: string | undefined): P
 
   const documents = documentFiles(file, document);
   const [name = 'openapi.yaml'] = documents.keys();
-  const title = String(objectAt(document.root.info).title ?? 'Service');
+  const title = String(asObject(document.root.info).title ?? 'Service');
   const copied = [...new Set([...documents.keys()].map((path) => path.split('/')[0] ?? path))];
   const renamed = name === 'openapi.yaml' ? '' : `OPENAPI_FILE=${name}`;
   const words: Readonly<Record<string, string>> = {

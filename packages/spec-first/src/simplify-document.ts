@@ -1,7 +1,8 @@
 import {
   alternatives,
-  arrayAt,
-  follow,
+  asArray,
+  asObject,
+  escapePointerToken,
   isData,
   isFile,
   isObject,
@@ -9,8 +10,7 @@ import {
   kindOf,
   METHODS,
   type Operation,
-  objectAt,
-  token,
+  resolveRef,
 } from 'openapi-document';
 import { FILE } from './schema-types.ts';
 
@@ -22,19 +22,19 @@ export const restoreNames = (types: string): string => types.replaceAll(/\uE000|
 
 /** Rewrites what openapi-typescript reads in another way than the server, outside of schemas. */
 export function simplifyDocument(root: Json, operations: readonly Operation[]): void {
-  const paths = objectAt(root.paths);
+  const paths = asObject(root.paths);
   for (const [path, item] of Object.entries(paths)) {
-    const { $ref, ...siblings } = objectAt(item);
-    if ($ref !== undefined) Object.assign(paths, { [path]: { ...follow(root, item), ...siblings } });
+    const { $ref, ...siblings } = asObject(item);
+    if ($ref !== undefined) Object.assign(paths, { [path]: { ...resolveRef(root, item), ...siblings } });
   }
   for (const { id, method, path } of operations) {
-    const item = objectAt(paths[path]);
+    const item = asObject(paths[path]);
     // A path item that several paths reference has operations of its own for each.
     Object.assign(paths, {
-      [path]: { ...item, [method]: { ...objectAt(item[method]), operationId: id.replaceAll('#', HASH) } },
+      [path]: { ...item, [method]: { ...asObject(item[method]), operationId: id.replaceAll('#', HASH) } },
     });
   }
-  const components = objectAt(root.components);
+  const components = asObject(root.components);
   Reflect.deleteProperty(root, 'webhooks');
   Reflect.deleteProperty(components, 'pathItems');
   dropReferencesInData(root, '');
@@ -44,16 +44,16 @@ export function simplifyDocument(root: Json, operations: readonly Operation[]): 
   markFiles(root, components);
 }
 
-const values = (value: unknown): unknown[] => Object.values(objectAt(value));
+const values = (value: unknown): unknown[] => Object.values(asObject(value));
 
 const operationObjects = (root: Json): Json[] =>
-  values(root.paths).flatMap((item) => METHODS.map((method) => objectAt(objectAt(item)[method])));
+  values(root.paths).flatMap((item) => METHODS.map((method) => asObject(asObject(item)[method])));
 
 /** Removes examples and other data with a member `$ref`, which openapi-typescript would follow. */
 function dropReferencesInData(value: unknown, at: string): void {
   for (const [key, item] of Object.entries(value ?? {})) {
     if (typeof item !== 'object' || item === null) continue;
-    if (!isData(key, item, at)) dropReferencesInData(item, `${at}/${token(key)}`);
+    if (!isData(key, item, at)) dropReferencesInData(item, `${at}/${escapePointerToken(key)}`);
     else if (hasReference(item)) Reflect.deleteProperty(Object(value), key);
   }
 }
@@ -64,35 +64,35 @@ const hasReference = (value: unknown): boolean =>
 /** Replaces references to other places than components by their targets. */
 function drawIn(root: Json): void {
   const draw = (value: unknown) => {
-    const { $ref } = objectAt(value);
-    return typeof $ref === 'string' && !$ref.startsWith('#/components/') ? follow(root, value) : value;
+    const { $ref } = asObject(value);
+    return typeof $ref === 'string' && !$ref.startsWith('#/components/') ? resolveRef(root, value) : value;
   };
-  for (const operation of [...values(root.paths).map(objectAt), ...operationObjects(root)]) {
+  for (const operation of [...values(root.paths).map(asObject), ...operationObjects(root)]) {
     const { parameters, requestBody, responses } = operation;
     if (Array.isArray(parameters)) Object.assign(operation, { parameters: parameters.map(draw) });
     if (requestBody !== undefined) Object.assign(operation, { requestBody: draw(requestBody) });
-    const drawn = Object.entries(objectAt(responses)).map(([key, response]) => [key, draw(response)]);
-    Object.assign(objectAt(responses), Object.fromEntries(drawn));
+    const drawn = Object.entries(asObject(responses)).map(([key, response]) => [key, draw(response)]);
+    Object.assign(asObject(responses), Object.fromEntries(drawn));
   }
 }
 
 /** Removes the three headers that are not parameters (OpenAPI 3.1 §4.8.12.1). Moves the schema of a `content` up. */
 function simplifyParameters(root: Json, components: Json): void {
-  const items = values(root.paths).map(objectAt);
+  const items = values(root.paths).map(asObject);
   const holders = [...items, ...operationObjects(root)];
   for (const holder of holders) {
     if (!Array.isArray(holder.parameters)) continue;
     const parameters = holder.parameters.filter((parameter) => {
-      const { in: where, name } = follow(root, parameter) ?? {};
+      const { in: where, name } = resolveRef(root, parameter) ?? {};
       return where !== 'header' || !/^(accept|content-type|authorization)$/i.test(String(name));
     });
     Object.assign(holder, { parameters });
   }
-  const all = [...holders.flatMap(({ parameters }) => arrayAt(parameters)), ...values(components.parameters)];
+  const all = [...holders.flatMap(({ parameters }) => asArray(parameters)), ...values(components.parameters)];
   for (const parameter of all.filter(isObject)) {
-    const [content] = Object.entries(objectAt(parameter.content));
+    const [content] = Object.entries(asObject(parameter.content));
     if (content === undefined) continue;
-    Object.assign(parameter, { schema: objectAt(content[1]).schema ?? {} });
+    Object.assign(parameter, { schema: asObject(content[1]).schema ?? {} });
   }
 }
 
@@ -100,8 +100,8 @@ function simplifyParameters(root: Json, components: Json): void {
 function drawInHeaders(root: Json, components: Json): void {
   const responses = operationObjects(root).flatMap(({ responses }) => values(responses));
   for (const response of [...responses, ...values(components.responses)]) {
-    const headers = objectAt(objectAt(response).headers);
-    for (const [name, header] of Object.entries(headers)) Object.assign(headers, { [name]: follow(root, header) });
+    const headers = asObject(asObject(response).headers);
+    for (const [name, header] of Object.entries(headers)) Object.assign(headers, { [name]: resolveRef(root, header) });
   }
 }
 
@@ -109,12 +109,12 @@ function drawInHeaders(root: Json, components: Json): void {
 function markFiles(root: Json, components: Json): void {
   const bodies = operationObjects(root).flatMap(({ requestBody, responses }) => [requestBody, ...values(responses)]);
   for (const body of [...bodies, ...values(components.requestBodies), ...values(components.responses)]) {
-    for (const [type, source] of Object.entries(objectAt(objectAt(body).content))) {
+    for (const [type, source] of Object.entries(asObject(asObject(body).content))) {
       if (kindOf(type) !== 'multipart') continue;
-      const { schema, encoding } = objectAt(source);
+      const { schema, encoding } = asObject(source);
       for (const { properties } of alternatives(root, schema)) {
-        for (const name of Object.keys(objectAt(properties))) {
-          markField(root, objectAt(properties), name, objectAt(objectAt(encoding)[name]).contentType);
+        for (const name of Object.keys(asObject(properties))) {
+          markField(root, asObject(properties), name, asObject(asObject(encoding)[name]).contentType);
         }
       }
     }
@@ -124,9 +124,9 @@ function markFiles(root: Json, components: Json): void {
 /** Marks one field of a form, or its items, if it is a file. */
 function markField(root: Json, properties: Json, name: string, contentType: unknown): void {
   const property = properties[name];
-  for (const schema of [property, follow(root, property)?.items]) {
+  for (const schema of [property, resolveRef(root, property)?.items]) {
     if (!isObject(schema) || !isFile(root, schema, contentType)) continue;
-    const source = follow(root, schema) ?? {};
+    const source = resolveRef(root, schema) ?? {};
     Object.assign(source, { type: source.type ?? 'string', [FILE]: true });
   }
   if (property !== true || !isFile(root, {}, contentType)) return;

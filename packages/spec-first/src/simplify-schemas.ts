@@ -1,4 +1,4 @@
-import { arrayAt, eachSchema, type Json, objectAt, parts, token, valueAt } from 'openapi-document';
+import { allOfSchemas, asArray, asObject, eachSchema, escapePointerToken, type Json, valueAt } from 'openapi-document';
 import { FILE } from './schema-types.ts';
 
 /** Keywords that do not change a value's type. */
@@ -16,14 +16,14 @@ export function simplifySchemas(root: Json): boolean {
   moveDefinitions(root);
   let oneWay = false;
   eachSchemaIn(root, (schema) => {
-    for (const property of Object.values(objectAt(schema.properties))) {
+    for (const property of Object.values(asObject(schema.properties))) {
       for (const keyword of ['readOnly', 'writeOnly']) {
-        if (!parts(root, property).some((part) => part[keyword] === true)) continue;
-        Object.assign(objectAt(property), { [keyword]: true });
+        if (!allOfSchemas(root, property).some((part) => part[keyword] === true)) continue;
+        Object.assign(asObject(property), { [keyword]: true });
         oneWay = true;
       }
     }
-    const mapping = objectAt(objectAt(schema.discriminator).mapping);
+    const mapping = asObject(asObject(schema.discriminator).mapping);
     for (const [value, target] of Object.entries(mapping)) {
       if (valueAt(root, String(target)) === undefined) Reflect.deleteProperty(mapping, value);
     }
@@ -35,13 +35,13 @@ export function simplifySchemas(root: Json): boolean {
 /** Moves `$defs` to the components. openapi-typescript makes them a property of the object around them. */
 function moveDefinitions(root: Json): void {
   const moved = new Map<string, string>();
-  const schemas: Record<string, unknown> = { ...objectAt(objectAt(root.components).schemas) };
+  const schemas: Record<string, unknown> = { ...asObject(asObject(root.components).schemas) };
   eachSchemaIn(root, (schema, at) => {
-    for (const [name, definition] of Object.entries(objectAt(schema.$defs))) {
+    for (const [name, definition] of Object.entries(asObject(schema.$defs))) {
       let free = name;
       for (let n = 2; Object.hasOwn(schemas, free); n++) free = `${name}${n}`;
       schemas[free] = definition;
-      moved.set(`#${at}/$defs/${token(name)}`, `#/components/schemas/${token(free)}`);
+      moved.set(`#${at}/$defs/${escapePointerToken(name)}`, `#/components/schemas/${escapePointerToken(free)}`);
     }
   });
   if (moved.size === 0) return;
@@ -52,18 +52,18 @@ function moveDefinitions(root: Json): void {
   };
   eachSchemaIn(root, (schema) => {
     if (typeof schema.$ref === 'string') Object.assign(schema, { $ref: target(schema.$ref) });
-    const mapping = objectAt(objectAt(schema.discriminator).mapping);
+    const mapping = asObject(asObject(schema.discriminator).mapping);
     for (const [value, ref] of Object.entries(mapping)) Object.assign(mapping, { [value]: target(ref) });
   });
   eachSchemaIn(root, (schema) => void Reflect.deleteProperty(schema, '$defs'));
-  Object.assign(root, { components: { ...objectAt(root.components), schemas } });
+  Object.assign(root, { components: { ...asObject(root.components), schemas } });
 }
 
 /** Moves keywords into `allOf`. openapi-typescript combines only these with the keywords beside them. */
 function moveToAllOf(schema: Json): void {
   const move = (keys: string[], list: unknown[]) => {
     for (const key of keys) Reflect.deleteProperty(schema, key);
-    Object.assign(schema, { allOf: [...arrayAt(schema.allOf), ...list] });
+    Object.assign(schema, { allOf: [...asArray(schema.allOf), ...list] });
   };
   const meaningful = Object.keys(schema).filter((key) => !ANNOTATIONS.has(key) && !key.startsWith('x-'));
   if (typeof schema.$ref === 'string' && meaningful.length > 1) move(['$ref'], [{ $ref: schema.$ref }]);
@@ -82,7 +82,7 @@ function eachSchemaIn(root: Json, visit: (schema: Json, pointer: string) => void
   const walk = (value: unknown, pointer: string): void => {
     if (typeof value !== 'object' || value === null) return;
     for (const [key, item] of Object.entries(value)) {
-      const at = `${pointer}/${token(key)}`;
+      const at = `${pointer}/${escapePointerToken(key)}`;
       if (key === 'schema' || pointer === '/components/schemas') eachSchema(item, at, visit);
       else if (key !== 'example' && key !== 'examples' && !key.startsWith('x-')) walk(item, at);
     }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Json, loadDocument, type Operation, operationsOf, parts } from 'openapi-document';
+import { allOfSchemas, type Json, loadDocument, type Operation, operationsOf } from 'openapi-document';
 import { schemaTypes } from './schema-types.ts';
 import { restoreNames, simplifyDocument } from './simplify-document.ts';
 import { simplifySchemas } from './simplify-schemas.ts';
@@ -96,7 +96,7 @@ function securityOf(operations: readonly Operation[]): string {
 function defaultsOf(root: Json, operations: readonly Operation[]): string {
   const lines = operations.flatMap(({ id, parameters }) => {
     const filled = parameters.filter(
-      ({ required, schema }) => !required && parts(root, schema).some((part) => Object.hasOwn(part, 'default')),
+      ({ required, schema }) => !required && allOfSchemas(root, schema).some((part) => Object.hasOwn(part, 'default')),
     );
     const places = [...new Set(filled.map((parameter) => parameter.in))].map((place) => {
       const names = filled.filter((parameter) => parameter.in === place).map(({ name }) => JSON.stringify(name));

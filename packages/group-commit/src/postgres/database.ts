@@ -31,7 +31,7 @@ export interface DatabaseOptions<Row> {
 /** An open database. */
 export interface PostgresDatabase<Row> {
   /** Host, port and database, without user and password. */
-  readonly place: string;
+  readonly location: string;
   /**
    * Resolves after the commit that holds the row.
    *
@@ -77,7 +77,7 @@ interface Batch<Row> {
 export async function openDatabase<Row>(options: DatabaseOptions<Row>): Promise<PostgresDatabase<Row>> {
   const { maxWaiting = 1_000, lengthOf } = options;
   const connections = createConnections(options.url, options.name, options.warn ?? (() => {}));
-  const { place } = connections;
+  const { location } = connections;
   const batches = new Set<Batch<Row>>();
   let gathering: Batch<Row> | undefined;
   let prepared = false;
@@ -149,7 +149,7 @@ export async function openDatabase<Row>(options: DatabaseOptions<Row>): Promise<
 
   function rejectUnavailable(error: unknown): never {
     const cause = reason(error);
-    throw new DatabaseUnavailable(`PostgreSQL at ${place} cannot answer now: ${cause.message}`, { cause });
+    throw new DatabaseUnavailable(`PostgreSQL at ${location} cannot answer now: ${cause.message}`, { cause });
   }
 
   function checkOpen(): void {
@@ -165,11 +165,13 @@ export async function openDatabase<Row>(options: DatabaseOptions<Row>): Promise<
     const advice = error instanceof DatabaseUnusable ? '' : adviceOn(error, options.table);
     if (advice === undefined) return;
     await connections.end();
-    throw new DatabaseUnusable(`PostgreSQL at ${place}: ${[reason(error).message, advice].filter(Boolean).join('. ')}`);
+    throw new DatabaseUnusable(
+      `PostgreSQL at ${location}: ${[reason(error).message, advice].filter(Boolean).join('. ')}`,
+    );
   });
 
   return {
-    place,
+    location,
     async add(row) {
       checkOpen();
       if (waiting >= maxWaiting) throw new DatabaseUnavailable(`The database is busy: ${waiting} rows are waiting.`);

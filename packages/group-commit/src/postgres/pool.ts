@@ -13,7 +13,7 @@ const GOODBYE_MS = 1_000;
 /** Connections that are replaced when they fail. */
 export interface Connections {
   /** Host, port and database, without user and password. */
-  readonly place: string;
+  readonly location: string;
   /** Runs a task over a free connection. A connection that failed is not used again. */
   use<T>(task: (client: PoolClient) => Promise<T>): Promise<T>;
   end(): Promise<void>;
@@ -21,7 +21,7 @@ export interface Connections {
 
 /** Opens no connection yet. @throws {DatabaseUnusable} if the URL is wrong. */
 export function createConnections(url: string, name: string, warn: (message: string) => void): Connections {
-  const { config, place, remote, prefersTls } = readUrl(url, name);
+  const { config, location, remote, prefersTls } = readUrl(url, name);
   const sockets = new Set<Socket>();
   const pool = new Pool({
     ...config,
@@ -43,12 +43,13 @@ export function createConnections(url: string, name: string, warn: (message: str
   let distrusted = 0;
 
   function warnOfPlainText(): void {
-    if (remote) warn(`the connection to PostgreSQL at ${place} is not encrypted; sslmode=verify-full makes sure it is`);
+    if (remote)
+      warn(`the connection to PostgreSQL at ${location} is not encrypted; sslmode=verify-full makes sure it is`);
   }
   if (config.ssl === false) warnOfPlainText();
 
   return {
-    place,
+    location,
     async use(task) {
       let client: PoolClient | undefined;
       try {

@@ -44,10 +44,10 @@ export function readUrl(url: string, name: string) {
   config.query_timeout = Number(config.statement_timeout);
   const host = config.host || process.env.PGHOST || 'localhost';
   if (mode === 'prefer' && host.startsWith('/')) config.ssl = false;
-  const place = `${host}${config.port && !host.startsWith('/') ? `:${config.port}` : ''}/${config.database ?? ''}`;
+  const location = `${host}${config.port && !host.startsWith('/') ? `:${config.port}` : ''}/${config.database ?? ''}`;
   /** Whether what is sent leaves the machine. */
   const remote = !/^(\/|localhost$|127\.|::1$)/.test(host);
-  return { config, place, remote, prefersTls: mode === 'prefer' };
+  return { config, location, remote, prefersTls: mode === 'prefer' };
 
   function read(): PoolConfig {
     try {

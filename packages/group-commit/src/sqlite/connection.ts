@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
+import { concernsDatabase, FileChanged } from './errors.ts';
 import type { FileWatch } from './files.ts';
 import { type Call, type Outcome, packError } from './protocol.ts';
-import { concernsDatabase, FileChanged } from './trouble.ts';
-import { patiently } from './wait.ts';
+import { retryWhileBusy } from './wait.ts';
 
 /** The functions of a module, by name. */
 export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
@@ -34,7 +34,7 @@ export function createConnection(
 ): Connection {
   // They run by get(), since run() throws if the last row id is beyond 2^53.
   const [beginNow, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')];
-  const begin = () => patiently(() => beginNow.get());
+  const begin = () => retryWhileBusy(() => beginNow.get());
   let checkedAt = 0;
 
   function checkFiles(): void {

@@ -9,3 +9,80 @@ export class DatabaseUnavailable extends Error {
 export class DatabaseUnusable extends Error {
   override readonly name = 'DatabaseUnusable';
 }
+
+/** Primary result codes of SQLite, https://sqlite.org/rescode.html, that concern the whole database. */
+const PASSING = { BUSY: 5, LOCKED: 6, NOMEM: 7, INTERRUPT: 9, IOERR: 10, FULL: 13, PROTOCOL: 15 };
+const SQLITE = { ...PASSING, READONLY: 8, CORRUPT: 11, CANTOPEN: 14, NOTADB: 26 };
+
+const PASSING_SYSTEM = ['EAGAIN', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC'];
+
+/** How long a lock of another process is waited for, in milliseconds. */
+export const LOCK_MS = 5_000;
+
+/** A file of the database is missing, or another one. */
+export class FileLost extends Error {}
+
+/** Another program wrote to a file of the database. */
+export class FileChanged extends Error {}
+
+/** The primary result code, without the details of SQLite's extended codes. */
+function codeOf(error: unknown): number | undefined {
+  if (!(error instanceof Error && 'errcode' in error && typeof error.errcode === 'number')) return undefined;
+  return error.errcode & 0xff;
+}
+
+/** Whether the error concerns the whole database, and not only the call that met it. */
+export function concernsDatabase(error: unknown): boolean {
+  const code = codeOf(error);
+  return code !== undefined && Object.values(SQLITE).includes(code);
+}
+
+export const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE.BUSY;
+
+/** Whether the connection is still good after this error. */
+export const keepsConnection = (error: unknown): boolean => isBusy(error) || codeOf(error) === SQLITE.FULL;
+
+/** Whether the file may be damaged, so that it is checked as a whole before it is used again. */
+export function isSuspect(error: unknown): boolean {
+  if (error instanceof FileLost || error instanceof FileChanged) return true;
+  return [SQLITE.CORRUPT, SQLITE.NOTADB].includes(codeOf(error) ?? 0);
+}
+
+/** Whether waiting does not help. */
+export function isLasting(error: unknown): boolean {
+  const code = codeOf(error);
+  if (code !== undefined) return !Object.values(PASSING).includes(code);
+  return !(error instanceof Error && 'code' in error && PASSING_SYSTEM.includes(String(error.code)));
+}
+
+/** One sentence for the operator: what is wrong and what would be right. */
+export function explain(file: string, error: unknown): string {
+  const reason = error instanceof Error ? error.message : String(error);
+  if (error instanceof FileLost) {
+    return `${reason} was moved, deleted or replaced while it was open: put it back, or restart.`;
+  }
+  if (error instanceof FileChanged) {
+    return `${reason} was changed by another program while it was open: the database is checked and opened again.`;
+  }
+  switch (codeOf(error)) {
+    case SQLITE.BUSY:
+    case SQLITE.LOCKED:
+      return `${file} has been locked by another process for ${LOCK_MS / 1000} s: end that process.`;
+    case SQLITE.READONLY:
+      return `${file} cannot be written: make the file, its folder and its file system writable.`;
+    case SQLITE.IOERR:
+      return `${file} cannot be read or written (I/O error): check the disk.`;
+    case SQLITE.CORRUPT:
+      return `${file} is damaged: stop the service, then put a backup in its place and remove its -wal and -shm files.`;
+    case SQLITE.FULL:
+      return `${file} cannot grow: its disk is full, free some space.`;
+    case SQLITE.CANTOPEN:
+      return `${file} cannot be opened: it must be a file, or a new name, in a folder that can be written.`;
+    case SQLITE.NOTADB:
+      return `${file} is not a SQLite database, and stays as it is. Name another file.`;
+  }
+  if (error instanceof Error && 'syscall' in error) {
+    return `${file} cannot be used (${reason}): its folder must exist, or it must be possible to create it.`;
+  }
+  return `${file} ${codeOf(error) === undefined ? 'cannot be used' : 'failed'}: ${reason}.`;
+}

@@ -1,7 +1,7 @@
 import { closeSync, openSync, readSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { FileChanged, FileLost } from './trouble.ts';
+import { FileChanged, FileLost } from './errors.ts';
 import { sleep } from './wait.ts';
 
 /** Checks that commits reach the files of the database. */

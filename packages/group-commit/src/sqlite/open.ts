@@ -2,10 +2,10 @@ import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { type Connection, createConnection, type Functions, openGuard, touch } from './connection.ts';
+import { FileLost } from './errors.ts';
 import { watchFiles } from './files.ts';
 import type { ThreadData } from './protocol.ts';
-import { FileLost } from './trouble.ts';
-import { patiently } from './wait.ts';
+import { retryWhileBusy } from './wait.ts';
 
 /** Names of the database itself, which a module cannot use. `then` would make the database look like a promise. */
 const RESERVED = ['ready', 'waiting', 'close', 'then'];
@@ -30,9 +30,9 @@ export function openConnection(
   try {
     if (suspect) checkIntegrity(db);
     const functions = setUp(db, define);
-    const mode = patiently(() => db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
+    const mode = retryWhileBusy(() => db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
     if (mode !== 'wal' && !inMemory) throw new Error('its file system allows no write-ahead log');
-    patiently(() => touch(db));
+    retryWhileBusy(() => touch(db));
     return createConnection(file, db, functions, inMemory ? undefined : watchFiles(db, file));
   } catch (error) {
     const guard = suspect ? openGuard(file) : undefined;
@@ -56,20 +56,20 @@ function prepareFile(file: string, create: boolean): void {
 
 function setUp(db: DatabaseSync, define: (db: DatabaseSync) => Functions): Functions {
   // Without fullfsync, macOS leaves a commit in the cache of the disk.
-  patiently(() =>
+  retryWhileBusy(() =>
     db.exec(`PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
       PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${LOG_BYTES}`),
   );
-  patiently(() => db.exec('BEGIN IMMEDIATE'));
+  retryWhileBusy(() => db.exec('BEGIN IMMEDIATE'));
   const functions = define(db);
   const reserved = Object.keys(functions).find((name) => RESERVED.includes(name));
   if (reserved !== undefined)
     throw new Error(`its module defines a function ${reserved}, a name of the database itself`);
-  patiently(() => db.exec('COMMIT'));
+  retryWhileBusy(() => db.exec('COMMIT'));
   return functions;
 }
 
 function checkIntegrity(db: DatabaseSync): void {
-  const [found] = patiently(() => db.prepare('PRAGMA integrity_check(1)').all());
+  const [found] = retryWhileBusy(() => db.prepare('PRAGMA integrity_check(1)').all());
   if (found?.integrity_check !== 'ok') throw Object.assign(new Error(String(found?.integrity_check)), { errcode: 11 });
 }

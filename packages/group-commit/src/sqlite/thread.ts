@@ -1,8 +1,8 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Connection } from './connection.ts';
+import { explain, FileLost, isLasting, isSuspect, keepsConnection } from './errors.ts';
 import { openConnection } from './open.ts';
 import { type Answer, type Outcome, packError, type Request, type ThreadData } from './protocol.ts';
-import { explain, FileLost, isLasting, isSuspect, keepsConnection } from './trouble.ts';
 
 /** How often the thread looks whether the database is idle, in milliseconds. */
 const IDLE_MS = 1_000;

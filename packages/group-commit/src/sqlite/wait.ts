@@ -1,4 +1,4 @@
-import { isBusy, LOCK_MS } from './trouble.ts';
+import { isBusy, LOCK_MS } from './errors.ts';
 
 /** Nothing wakes it. */
 const clock = new Int32Array(new SharedArrayBuffer(4));
@@ -12,7 +12,7 @@ export function sleep(milliseconds: number): void {
  * Tries again while another process holds the lock. SQLite's own busy timeout sleeps for up to 100 ms at a time, in which
  * other processes pass it by.
  */
-export function patiently<T>(attempt: () => T): T {
+export function retryWhileBusy<T>(attempt: () => T): T {
   for (const deadline = performance.now() + LOCK_MS; ; sleep(0.2 + Math.random())) {
     try {
       return attempt();

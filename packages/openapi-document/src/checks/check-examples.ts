@@ -1,4 +1,4 @@
-import { arrayAt, type Document, type Finding, isObject } from '../document/document.ts';
+import { asArray, type Document, type Finding, isObject } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
 import { eachSchema } from '../document/schema.ts';
 import { examplesOf } from '../samples/examples.ts';
@@ -15,7 +15,7 @@ export function checkExamples({ root }: Document, operations: readonly Operation
   for (const { schema, pointer } of schemasOf(root, operations)) {
     eachSchema(schema, pointer, (inner, at) => {
       check(inner, inner.example, `${at}/example`);
-      for (const [index, value] of arrayAt(inner.examples).entries()) check(inner, value, `${at}/examples/${index}`);
+      for (const [index, value] of asArray(inner.examples).entries()) check(inner, value, `${at}/examples/${index}`);
     });
   }
   for (const { parameters, requestBody, responses } of operations) {

@@ -1,4 +1,4 @@
-import { arrayAt, type Json, objectAt, token } from '../document/document.ts';
+import { asArray, asObject, escapePointerToken, type Json } from '../document/document.ts';
 import { type Operation, pathItemOf } from '../document/operations.ts';
 import { isReachable, parameterNames, pathShape } from '../document/path-template.ts';
 import { basePathsOf } from '../document/servers.ts';
@@ -23,23 +23,23 @@ export function checkOperations(root: Json, operations: readonly Operation[], re
 
 /** Checks that the variables of each server URL are declared. */
 function checkServers(root: Json, { problem }: Report): void {
-  for (const [index, server] of arrayAt(root.servers).entries()) {
-    const { url, variables } = objectAt(server);
+  for (const [index, server] of asArray(root.servers).entries()) {
+    const { url, variables } = asObject(server);
     for (const name of parameterNames(String(url))) {
-      if (objectAt(variables)[name] !== undefined) continue;
+      if (asObject(variables)[name] !== undefined) continue;
       problem(`/servers/${index}/url`, `the variable {${name}} is not declared in variables`);
     }
   }
 }
 
 function checkPaths(root: Json, { notice }: Report): void {
-  if (Object.keys(objectAt(root.webhooks)).length > 0) notice('/webhooks', 'webhooks are not served');
-  for (const [path, value] of Object.entries(objectAt(root.paths))) {
-    const pointer = `/paths/${token(path)}`;
+  if (Object.keys(asObject(root.webhooks)).length > 0) notice('/webhooks', 'webhooks are not served');
+  for (const [path, value] of Object.entries(asObject(root.paths))) {
+    const pointer = `/paths/${escapePointerToken(path)}`;
     if (!isReachable(path)) notice(pointer, 'no request reaches a path with ? or #: declare query parameters instead');
     const item = pathItemOf(root, value);
     for (const [key, holder] of [['', item], ...Object.entries(item)] as const) {
-      if (arrayAt(objectAt(holder).servers).length === 0) continue;
+      if (asArray(asObject(holder).servers).length === 0) continue;
       const place = `${pointer}${key && `/${key}`}/servers`;
       notice(place, 'servers of a path or an operation are ignored: only those at the top of the document are served');
     }

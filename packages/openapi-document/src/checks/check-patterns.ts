@@ -1,5 +1,5 @@
 import { createRequire } from 'node:module';
-import { type Json, objectAt } from '../document/document.ts';
+import { asObject, type Json } from '../document/document.ts';
 import type { Report } from './report.ts';
 
 /**
@@ -11,7 +11,7 @@ export function checkPatterns(
   pointer: string,
   { problem, notice }: Report,
 ): void {
-  const sources = Object.keys(objectAt(patternProperties));
+  const sources = Object.keys(asObject(patternProperties));
   if (typeof pattern === 'string') sources.push(pattern);
   for (const source of sources) {
     const flags = ['u', ''].find((candidate) => compiles(source, candidate));

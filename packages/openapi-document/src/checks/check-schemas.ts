@@ -1,9 +1,17 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { unionOf } from '../document/discriminator.ts';
-import { arrayAt, type Finding, isObject, type Json, objectAt, token, valueAt } from '../document/document.ts';
+import {
+  asArray,
+  asObject,
+  escapePointerToken,
+  type Finding,
+  isObject,
+  type Json,
+  valueAt,
+} from '../document/document.ts';
 import { knownFormat } from '../document/formats.ts';
 import type { Operation } from '../document/operations.ts';
-import { eachSchema, parts, typesOf } from '../document/schema.ts';
+import { allOfSchemas, eachSchema, typesOf } from '../document/schema.ts';
 import { checkPatterns } from './check-patterns.ts';
 import { misfitOf } from './fits.ts';
 import type { Report } from './report.ts';
@@ -40,9 +48,9 @@ export function schemasOf(root: Json, operations: readonly Operation[]): { schem
     ...responses.flatMap(({ media, headers }) => [...media, ...headers]),
   ]);
   return [
-    ...Object.entries(objectAt(objectAt(root.components).schemas)).map(([name, schema]) => ({
+    ...Object.entries(asObject(asObject(root.components).schemas)).map(([name, schema]) => ({
       schema,
-      pointer: `/components/schemas/${token(name)}`,
+      pointer: `/components/schemas/${escapePointerToken(name)}`,
     })),
     ...holders.map(({ schema, pointer }) => ({ schema, pointer: `${pointer}/schema` })),
   ].filter(({ schema }) => !seen.has(schema) && seen.add(schema));
@@ -88,12 +96,12 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
   checkDialect(schema.$schema, `${pointer}/$schema`, report);
   for (const [keyword, message] of Object.entries(REMARKS)) if (schema[keyword] !== undefined) notice(pointer, message);
   if (Array.isArray(schema.enum) && schema.enum.length === 0) notice(pointer, 'enum is empty: no value is valid');
-  for (const [value, target] of Object.entries(objectAt(objectAt(schema.discriminator).mapping))) {
+  for (const [value, target] of Object.entries(asObject(asObject(schema.discriminator).mapping))) {
     if (String(target).startsWith('#') && valueAt(root, String(target)) !== undefined) continue;
-    const place = `${pointer}/discriminator/mapping/${token(value)}`;
+    const place = `${pointer}/discriminator/mapping/${escapePointerToken(value)}`;
     notice(place, `the mapping is ignored: there is no schema ${target}`);
   }
-  const twice = arrayAt(schema.required).find((name, index, names) => names.indexOf(name) < index);
+  const twice = asArray(schema.required).find((name, index, names) => names.indexOf(name) < index);
   if (twice !== undefined) notice(`${pointer}/required`, `required lists ${twice} twice`);
   for (const keyword of ['exclusiveMinimum', 'exclusiveMaximum']) {
     if (typeof schema[keyword] !== 'boolean') continue;
@@ -106,7 +114,7 @@ function checkDefaults(root: Json, schema: Json, pointer: string, { notice }: Re
   if (misfit !== undefined) {
     notice(`${pointer}/default`, `the default is not filled in: it does not fit its own schema: ${misfit}`);
   }
-  for (const alternatives of [arrayAt(schema.anyOf), arrayAt(schema.oneOf)]) {
+  for (const alternatives of [asArray(schema.anyOf), asArray(schema.oneOf)]) {
     if (!hasDefaults(root, alternatives) || unionOf(root, alternatives, schema.discriminator) !== undefined) continue;
     notice(pointer, 'defaults inside anyOf and oneOf are filled in only where a discriminator tells them apart');
   }
@@ -114,9 +122,9 @@ function checkDefaults(root: Json, schema: Json, pointer: string, { notice }: Re
 
 const hasDefaults = (root: Json, alternatives: readonly unknown[]): boolean =>
   alternatives
-    .flatMap((alternative) => parts(root, alternative))
-    .flatMap(({ properties }) => Object.values(objectAt(properties)))
-    .some((property) => parts(root, property).some((part) => Object.hasOwn(part, 'default')));
+    .flatMap((alternative) => allOfSchemas(root, alternative))
+    .flatMap(({ properties }) => Object.values(asObject(properties)))
+    .some((property) => allOfSchemas(root, property).some((part) => Object.hasOwn(part, 'default')));
 
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'const', 'enum', 'default'];
 

@@ -1,4 +1,4 @@
-import { type Finding, type Json, objectAt, token } from '../document/document.ts';
+import { asObject, escapePointerToken, type Finding, type Json } from '../document/document.ts';
 import { type Operation, securitySchemesOf } from '../document/operations.ts';
 import type { Report } from './report.ts';
 
@@ -28,10 +28,10 @@ export function checkVerifiers(
   return [...needed]
     .filter((name) => schemes[name] !== undefined && !verifiable.has(name))
     .map((name) => {
-      const { type, scheme } = objectAt(schemes[name]);
+      const { type, scheme } = asObject(schemes[name]);
       const kind = [type, scheme].filter(Boolean).join(' ');
       return {
-        pointer: `/components/securitySchemes/${token(name)}`,
+        pointer: `/components/securitySchemes/${escapePointerToken(name)}`,
         message: `nothing verifies credentials of ${kind}: pass verifiers: { ${JSON.stringify(name)}: … } to serve`,
       };
     });

@@ -1,6 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { OpenAPISchemaValidator } from 'express-openapi-validator/dist/framework/openapi.schema.validator.js';
-import { arrayAt, type Finding, type Json, token, valueAt } from '../document/document.ts';
+import { asArray, escapePointerToken, type Finding, type Json, valueAt } from '../document/document.ts';
 import type { Report } from './report.ts';
 
 /** The most problems that are reported: one mistake can break many rules. */
@@ -36,7 +36,7 @@ const UNSERVED =
   /^\/webhooks\/|^\/components\/(links|callbacks)\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//;
 
 function messageOf({ message = '', params }: ErrorObject): string {
-  const allowed = arrayAt(params.allowedValues).join(', ');
+  const allowed = asArray(params.allowedValues).join(', ');
   return allowed === '' ? message : `${message}: ${allowed}`;
 }
 
@@ -45,7 +45,7 @@ function ignoredBy(root: Json, { instancePath, params }: ErrorObject): Finding |
   const name = params.unevaluatedProperty ?? params.additionalProperty;
   if (name !== undefined) {
     const message = `${name} is not a member of OpenAPI 3.1 here: it is ignored`;
-    return { pointer: `${instancePath}/${token(String(name))}`, message };
+    return { pointer: `${instancePath}/${escapePointerToken(String(name))}`, message };
   }
   if (!instancePath.endsWith('/in') || valueAt(root, instancePath) !== 'querystring') return undefined;
   return { pointer: instancePath, message: 'in: querystring is not a place of OpenAPI 3.1: the parameter is ignored' };

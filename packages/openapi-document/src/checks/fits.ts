@@ -1,8 +1,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { DataValidateFunction } from 'ajv/dist/types/index.js';
 import addFormats from 'ajv-formats';
-import { type Json, objectAt } from '../document/document.ts';
-import { parts, patternOf } from '../document/schema.ts';
+import { asObject, type Json } from '../document/document.ts';
+import { allOfSchemas, patternOf } from '../document/schema.ts';
 
 const ANNOTATION = /^(title|description|default|examples?|deprecated|externalDocs|discriminator|\$id)$/;
 
@@ -41,14 +41,14 @@ function ajvFor(root: Json): Ajv2020 {
   // That of the library takes any integer.
   ajv.addFormat('int64', { type: 'number', validate: (value: number) => value >= -(2 ** 63) && value < 2 ** 63 });
   const isOneWay = (property: unknown) =>
-    parts(root, property).some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
+    allOfSchemas(root, property).some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
   ajv.removeKeyword('required');
   ajv.addKeyword({
     keyword: 'required',
     type: 'object',
     errors: true,
     compile(names: readonly string[], { properties }) {
-      const needed = names.filter((name) => !isOneWay(objectAt(properties)[name]));
+      const needed = names.filter((name) => !isOneWay(asObject(properties)[name]));
       const validate: DataValidateFunction = (value: object) => {
         const missing = needed.find((name) => !Object.hasOwn(value, name));
         validate.errors = missing === undefined ? [] : [{ message: `must have required property '${missing}'` }];

@@ -1,13 +1,13 @@
 import { basename, extname } from 'node:path';
-import { follow, objectAt, type Place, token, valueAt } from './document.ts';
+import { asObject, escapePointerToken, type Location, resolveRef, valueAt } from './document.ts';
 import { anchorsIn, componentGroup, isData, isUrl, targetOf } from './references.ts';
 
 type Members = Record<string, unknown>;
 
 export interface Bundled {
-  readonly origins: ReadonlyMap<string, Place>;
+  readonly origins: ReadonlyMap<string, Location>;
   /** The references that cannot be followed, and why. */
-  readonly problems: ReadonlyMap<Place, string>;
+  readonly problems: ReadonlyMap<Location, string>;
 }
 
 /**
@@ -22,16 +22,16 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
   const seen = new Set<unknown>();
   const anchors = new Map<string, ReadonlyMap<string, string>>();
-  const references: { readonly ref: string; readonly from: Place }[] = [];
-  const origins = new Map<string, Place>();
-  const problems = new Map<Place, string>();
+  const references: { readonly ref: string; readonly from: Location }[] = [];
+  const origins = new Map<string, Location>();
+  const problems = new Map<Location, string>();
 
   const top = { file: documentFile, pointer: '' };
   for (const [group, members] of Object.entries(components)) {
-    for (const [name, member] of Object.entries(objectAt(members))) {
-      const { $ref } = objectAt(member);
+    for (const [name, member] of Object.entries(asObject(members))) {
+      const { $ref } = asObject(member);
       if (typeof $ref !== 'string' || $ref.startsWith('#') || isUrl($ref)) continue;
-      known.set(keyOf(placeOf($ref, top)), `#/components/${group}/${token(name)}`);
+      known.set(keyOf(placeOf($ref, top)), `#/components/${group}/${escapePointerToken(name)}`);
     }
   }
   rewrite(root, top, '');
@@ -43,7 +43,7 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   return { origins, problems };
 
   /** @returns the value, or what another file has in its place. */
-  function rewrite(value: unknown, from: Place, at: string): unknown {
+  function rewrite(value: unknown, from: Location, at: string): unknown {
     if (typeof value !== 'object' || value === null || seen.has(value)) return value;
     seen.add(value);
     const members = value as Members;
@@ -53,10 +53,10 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
     if (ref !== undefined) members.$ref = ref;
     for (const [key, item] of Object.entries(members)) {
       if (typeof item !== 'object' || item === null || isData(key, item, at)) continue;
-      const inside = { file: from.file, pointer: `${from.pointer}/${token(key)}` };
+      const inside = { file: from.file, pointer: `${from.pointer}/${escapePointerToken(key)}` };
       if (key === 'mapping' && at.endsWith('/discriminator')) rewriteMapping(item as Members, inside, at);
       else {
-        const rewritten = rewrite(item, inside, `${at}/${token(key)}`);
+        const rewritten = rewrite(item, inside, `${at}/${escapePointerToken(key)}`);
         if (rewritten !== item) members[key] = rewritten;
       }
     }
@@ -64,16 +64,16 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   }
 
   /** Replaces a reference by the part of another file that it leads to. Members beside `$ref` take precedence. */
-  function replace({ $ref, ...siblings }: Members, from: Place, at: string): unknown {
+  function replace({ $ref, ...siblings }: Members, from: Location, at: string): unknown {
     const origin = placeOf(String($ref), from);
     origins.set(at, origin);
     const target = valueIn(origin);
-    const whole = Object.keys(siblings).length === 0 ? target : { ...objectAt(target), ...siblings };
+    const whole = Object.keys(siblings).length === 0 ? target : { ...asObject(target), ...siblings };
     return rewrite(whole, origin, at);
   }
 
   /** Where a reference leads; an anchor becomes the pointer of its schema. */
-  function placeOf(ref: string, from: Place): Place {
+  function placeOf(ref: string, from: Location): Location {
     const { file, pointer } = targetOf(ref, from);
     if (pointer === '' || pointer.startsWith('/')) return { file, pointer };
     const inFile = anchors.get(file) ?? anchorsIn(files.get(file));
@@ -81,12 +81,12 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
     return { file, pointer: inFile.get(pointer) ?? pointer };
   }
 
-  function valueIn({ file, pointer }: Place): unknown {
+  function valueIn({ file, pointer }: Location): unknown {
     return valueAt(files.get(file), pointer);
   }
 
   /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
-  function newRef(ref: string, from: Place, at: string): string | undefined {
+  function newRef(ref: string, from: Location, at: string): string | undefined {
     if (isUrl(ref)) return problem(from, `$ref: ${ref} is not fetched: only files are read`);
     const origin = placeOf(ref, from);
     const local = `#${encodeURI(origin.pointer).replaceAll('#', '%23')}`;
@@ -95,7 +95,7 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
     return made;
   }
 
-  function refToFile(ref: string, origin: Place, from: Place, at: string): string | undefined {
+  function refToFile(ref: string, origin: Location, from: Location, at: string): string | undefined {
     const key = keyOf(origin);
     if (known.has(key)) return known.get(key);
     if (files.get(origin.file) === undefined) return problem(from, `$ref: ${origin.file} cannot be read`);
@@ -119,25 +119,25 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   }
 
   /** The values of a mapping are references or names of schemas (OpenAPI 3.1 §4.8.25.4). Those of schemas become references. */
-  function rewriteMapping(mapping: Members, from: Place, at: string): void {
+  function rewriteMapping(mapping: Members, from: Location, at: string): void {
     for (const [value, target] of Object.entries(mapping)) {
       if (typeof target !== 'string') continue;
-      const isName = Object.hasOwn(objectAt(components.schemas), target);
-      if (isName) mapping[value] = `#/components/schemas/${token(target)}`;
+      const isName = Object.hasOwn(asObject(components.schemas), target);
+      if (isName) mapping[value] = `#/components/schemas/${escapePointerToken(target)}`;
       else if (!isUrl(target) && valueIn(placeOf(target, from)) !== undefined) {
-        mapping[value] = newRef(target, from, `${at}/mapping/${token(value)}`);
+        mapping[value] = newRef(target, from, `${at}/mapping/${escapePointerToken(value)}`);
       }
     }
   }
 
-  function problem(from: Place, message: string): undefined {
+  function problem(from: Location, message: string): undefined {
     problems.set(from, message);
   }
 }
 
-const keyOf = ({ file, pointer }: Place): string => `${file}#${pointer}`;
+const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;
 
-function freeName(taken: Members, { file, pointer }: Place): string {
+function freeName(taken: Members, { file, pointer }: Location): string {
   const last = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));
   const name = last.replace(/[^\w.-]/g, '_');
   let free = name;
@@ -150,7 +150,7 @@ function problemOf(root: Members, ref: string): string | undefined {
   if (/^#[^/]/.test(ref)) return `$ref leads to no $anchor: ${ref}`;
   try {
     if (valueAt(root, ref) === undefined) return `$ref leads to nothing: ${ref}`;
-    follow(root, { $ref: ref });
+    resolveRef(root, { $ref: ref });
   } catch (error) {
     return error instanceof Error ? error.message : String(error);
   }

@@ -1,5 +1,5 @@
-import { arrayAt, isObject, type Json, objectAt } from './document.ts';
-import { parts } from './schema.ts';
+import { asArray, asObject, isObject, type Json } from './document.ts';
+import { allOfSchemas } from './schema.ts';
 
 /** Alternatives that the value of one property tells apart. */
 export interface Union {
@@ -16,8 +16,8 @@ export interface Union {
  * by the schema's discriminator (OpenAPI 3.1 §4.8.25). A discriminator never changes what is valid.
  */
 export function unionOf(root: Json, alternatives: readonly unknown[], discriminator: unknown): Union | undefined {
-  const { propertyName, mapping } = objectAt(discriminator);
-  const schemas = alternatives.filter((schema) => objectAt(schema).type !== 'null');
+  const { propertyName, mapping } = asObject(discriminator);
+  const schemas = alternatives.filter((schema) => asObject(schema).type !== 'null');
   if (schemas.length === 0) return undefined;
   const orNull = schemas.length < alternatives.length;
   const names = typeof propertyName === 'string' ? [propertyName] : requiredOf(root, schemas[0]);
@@ -29,22 +29,22 @@ export function unionOf(root: Json, alternatives: readonly unknown[], discrimina
     }
   }
   if (typeof propertyName !== 'string') return undefined;
-  const choices = schemas.map((schema) => ({ values: mappedValues(objectAt(mapping), schema), schema }));
+  const choices = schemas.map((schema) => ({ values: mappedValues(asObject(mapping), schema), schema }));
   return choices.every(({ values }) => values.length > 0)
     ? { propertyName, choices, orNull, exclusive: false }
     : undefined;
 }
 
 const requiredOf = (root: Json, schema: unknown): string[] =>
-  parts(root, schema).flatMap(({ required }) => arrayAt(required).map(String));
+  allOfSchemas(root, schema).flatMap(({ required }) => asArray(required).map(String));
 
 /** The values that an object schema demands of a property; empty if it is not required or has no constants. */
 function constantsOf(root: Json, schema: unknown, name: string): readonly unknown[] {
-  const all = parts(root, schema);
+  const all = allOfSchemas(root, schema);
   if (!all.some(({ type }) => type === 'object') || !requiredOf(root, schema).includes(name)) return [];
-  const property = all.flatMap(({ properties }) => parts(root, objectAt(properties)[name]));
+  const property = all.flatMap(({ properties }) => allOfSchemas(root, asObject(properties)[name]));
   if (property.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true)) return [];
-  const lists = property.map((part) => (Object.hasOwn(part, 'const') ? [part.const] : arrayAt(part.enum)));
+  const lists = property.map((part) => (Object.hasOwn(part, 'const') ? [part.const] : asArray(part.enum)));
   const values = lists.find((list) => list.length > 0) ?? [];
   return values.every((value) => typeof value === 'string') ? values : [];
 }

@@ -28,7 +28,7 @@ export class DocumentError extends Error {
 }
 
 /** A place in a file, as a JSON pointer. */
-export interface Place {
+export interface Location {
   readonly file: string;
   readonly pointer: string;
 }
@@ -38,7 +38,7 @@ export interface Document {
   readonly file: string;
   readonly root: Json;
   /** The parts of `root` that came from other files, by their pointers in `root`. */
-  readonly origins?: ReadonlyMap<string, Place>;
+  readonly origins?: ReadonlyMap<string, Location>;
   /** Absolute paths of all files that were read. */
   readonly files?: readonly string[];
 }
@@ -47,13 +47,14 @@ export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The value if it is an object, or else an empty object. */
-export const objectAt = (value: unknown): Json => (isObject(value) ? value : {});
+export const asObject = (value: unknown): Json => (isObject(value) ? value : {});
 
 /** The value if it is an array, or else an empty array. */
-export const arrayAt = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
 /** Escapes one reference token of a JSON pointer (RFC 6901 §3). */
-export const token = (key: string | number): string => String(key).replaceAll('~', '~0').replaceAll('/', '~1');
+export const escapePointerToken = (key: string | number): string =>
+  String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 
 /** Decodes a percent-encoded text (RFC 3986 §2.1). One that is badly encoded stays as it is. */
 export function decoded(text: string): string {
@@ -78,7 +79,7 @@ export function memoized<T>(compute: (root: Json, value: Json) => T): typeof com
 }
 
 /** The reference tokens of a JSON pointer. */
-export const tokensOf = (pointer: string): string[] =>
+export const pointerTokens = (pointer: string): string[] =>
   pointer
     .split('/')
     .slice(1)
@@ -89,7 +90,7 @@ export function valueAt(root: unknown, pointer: string): unknown {
   const path = pointer.startsWith('#') ? decodeURIComponent(pointer.slice(1)) : pointer;
   if (path !== '' && !path.startsWith('/')) return undefined;
   let value = root;
-  for (const key of tokensOf(path)) {
+  for (const key of pointerTokens(path)) {
     if (typeof value !== 'object' || value === null || !Object.hasOwn(value, key)) return undefined;
     value = (value as Record<string, unknown>)[key];
   }
@@ -102,7 +103,7 @@ export function valueAt(root: unknown, pointer: string): unknown {
  * @returns `undefined` if a reference leads to nothing.
  * @throws {Error} if the references are circular.
  */
-export function follow(root: Json, value: unknown): Json | undefined {
+export function resolveRef(root: Json, value: unknown): Json | undefined {
   let seen = 0;
   let at = value;
   while (isObject(at) && typeof at.$ref === 'string') {

@@ -1,4 +1,4 @@
-import { follow, type Json, objectAt, token } from './document.ts';
+import { asObject, escapePointerToken, type Json, resolveRef } from './document.ts';
 import { alternatives, typesOf } from './schema.ts';
 
 /** How a media type's bodies are read, checked and written. */
@@ -19,15 +19,15 @@ export interface MediaType {
 
 /** The media types of a `content`. */
 export function mediaOf(root: Json, content: unknown, pointer: string): MediaType[] {
-  return Object.entries(objectAt(content)).map(([type, value]) => {
-    const source = follow(root, value) ?? {};
+  return Object.entries(asObject(content)).map(([type, value]) => {
+    const source = resolveRef(root, value) ?? {};
     const { schema } = source;
     return {
       type,
       kind: kindOf(type, root, schema),
       schema,
       constrained: isConstrained(root, schema),
-      pointer: `${pointer}/content/${token(type)}`,
+      pointer: `${pointer}/content/${escapePointerToken(type)}`,
       source,
     };
   });
@@ -99,7 +99,7 @@ export const parametersOfType = (type: string): Map<string, string> =>
  * JSON nor text. Without a media type it is if the schema has no type (OpenAPI 3.1 §4.8.14.3, §4.8.15.1).
  */
 export function isFile(root: Json, schema: unknown, encodingType?: unknown): boolean {
-  const source = schema === true ? {} : follow(root, schema);
+  const source = schema === true ? {} : resolveRef(root, schema);
   if (source === undefined || source.contentEncoding !== undefined) return false;
   if (source.format === 'binary') return true;
   const type = source.contentMediaType ?? encodingType;

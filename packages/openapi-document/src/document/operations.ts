@@ -1,4 +1,4 @@
-import { arrayAt, type Document, follow, isObject, type Json, objectAt, token } from './document.ts';
+import { asArray, asObject, type Document, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
 import { kindOf, type MediaType, mediaOf } from './media-types.ts';
 import { operationIds } from './operation-ids.ts';
 
@@ -51,36 +51,36 @@ export interface Operation {
 
 /** The operations of a document, in its order. The document need not be checked before. */
 export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
-  const found = Object.entries(objectAt(root.paths)).flatMap(([path, value]) => {
+  const found = Object.entries(asObject(root.paths)).flatMap(([path, value]) => {
     const item = pathItemOf(root, value);
     return METHODS.filter((method) => isObject(item[method])).map((method) => ({
       method,
       path,
-      source: objectAt(item[method]),
+      source: asObject(item[method]),
       shared: item.parameters,
     }));
   });
   const ids = operationIds(found);
   return found.map(({ method, path, source, shared }, index) => {
-    const pointer = `/paths/${token(path)}/${method}`;
+    const pointer = `/paths/${escapePointerToken(path)}/${method}`;
     return {
       id: ids[index] ?? '',
       method,
       path,
       pointer,
       parameters: parametersOf(root, [
-        [`/paths/${token(path)}/parameters`, shared],
+        [`/paths/${escapePointerToken(path)}/parameters`, shared],
         [`${pointer}/parameters`, source.parameters],
       ]),
       requestBody: requestBodyOf(root, source.requestBody, `${pointer}/requestBody`),
       responses: responsesOf(root, source.responses, `${pointer}/responses`),
-      security: arrayAt(source.security ?? root.security) as SecurityRequirement[],
+      security: asArray(source.security ?? root.security) as SecurityRequirement[],
     };
   });
 }
 
 /** A Path Item Object with the members that it references (OpenAPI 3.1 §4.8.9). Its own take precedence. */
-export const pathItemOf = (root: Json, value: unknown): Json => ({ ...follow(root, value), ...objectAt(value) });
+export const pathItemOf = (root: Json, value: unknown): Json => ({ ...resolveRef(root, value), ...asObject(value) });
 
 /** The declared response for a status: the code itself, else its range, else `default` (OpenAPI 3.1 §4.8.16). */
 export function declaredFor(operation: Operation, status: number): DeclaredResponse | undefined {
@@ -91,8 +91,8 @@ export function declaredFor(operation: Operation, status: number): DeclaredRespo
 /** The security schemes of a document by name, references followed. */
 export const securitySchemesOf = (root: Json): Record<string, Json> =>
   Object.fromEntries(
-    Object.entries(objectAt(objectAt(root.components).securitySchemes)).flatMap(([name, value]) => {
-      const scheme = follow(root, value);
+    Object.entries(asObject(asObject(root.components).securitySchemes)).flatMap(([name, value]) => {
+      const scheme = resolveRef(root, value);
       return scheme === undefined ? [] : [[name, scheme]];
     }),
   );
@@ -100,8 +100,8 @@ export const securitySchemesOf = (root: Json): Record<string, Json> =>
 function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const [pointer, list] of lists) {
-    for (const [index, value] of arrayAt(list).entries()) {
-      const source = follow(root, value);
+    for (const [index, value] of asArray(list).entries()) {
+      const source = resolveRef(root, value);
       if (source === undefined || source.in === 'querystring') continue;
       const where = source.in as Parameter['in'];
       const style = String(source.style ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple'));
@@ -125,40 +125,40 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
 
 /** A value has a `schema`, or a `content` with one media type (OpenAPI 3.1 §4.8.12.2). */
 function serialization({ content, schema }: Json): Pick<Serialized, 'json' | 'schema'> {
-  const [[type, media] = []] = Object.entries(objectAt(content));
+  const [[type, media] = []] = Object.entries(asObject(content));
   return type === undefined
     ? { json: false, schema }
-    : { json: kindOf(type) === 'json', schema: objectAt(media).schema };
+    : { json: kindOf(type) === 'json', schema: asObject(media).schema };
 }
 
 function requestBodyOf(root: Json, value: unknown, pointer: string): Operation['requestBody'] {
-  const source = follow(root, value);
+  const source = resolveRef(root, value);
   return source && { required: source.required === true, media: mediaOf(root, source.content, pointer) };
 }
 
 function responsesOf(root: Json, responses: unknown, pointer: string): DeclaredResponse[] {
-  return Object.entries(objectAt(responses))
+  return Object.entries(asObject(responses))
     .filter(([key]) => !key.startsWith('x-'))
     .map(([key, value]) => {
-      const source = follow(root, value) ?? {};
-      const headers = Object.entries(objectAt(source.headers)).map(([name, header]): Serialized => {
-        const declared = follow(root, header) ?? {};
+      const source = resolveRef(root, value) ?? {};
+      const headers = Object.entries(asObject(source.headers)).map(([name, header]): Serialized => {
+        const declared = resolveRef(root, header) ?? {};
         return {
           name: name.toLowerCase(),
           // The server itself sets this header on each response.
           required: declared.required === true && name.toLowerCase() !== 'x-request-id',
           explode: declared.explode === true,
           ...serialization(declared),
-          pointer: `${pointer}/${token(key)}/headers/${token(name)}`,
+          pointer: `${pointer}/${escapePointerToken(key)}/headers/${escapePointerToken(name)}`,
           source: declared,
         };
       });
       return {
         key,
-        media: mediaOf(root, source.content, `${pointer}/${token(key)}`),
+        media: mediaOf(root, source.content, `${pointer}/${escapePointerToken(key)}`),
         // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
         headers: headers.filter(({ name }) => name !== 'content-type'),
-        pointer: `${pointer}/${token(key)}`,
+        pointer: `${pointer}/${escapePointerToken(key)}`,
       };
     });
 }

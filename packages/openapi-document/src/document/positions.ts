@@ -1,22 +1,31 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml';
-import { type Document, type Finding, isObject, type Json, type Place, token, tokensOf, valueAt } from './document.ts';
+import {
+  type Document,
+  escapePointerToken,
+  type Finding,
+  isObject,
+  type Json,
+  type Location,
+  pointerTokens,
+  valueAt,
+} from './document.ts';
 import { MAX_YAML_DEPTH } from './parse.ts';
 
 /** The findings as text, one line each, by place: `file:line:column message`. Equal lines appear once. */
 export function describeFindings(document: Document, findings: readonly Finding[]): string {
-  const places = placesOf(document, findings);
+  const places = locationsOf(document, findings);
   const lines = new Set(findings.map(({ message }, index) => `${places[index]} ${message}`));
   const byNumbers = new Intl.Collator('en', { numeric: true });
   return [...lines].sort(byNumbers.compare).join('\n');
 }
 
 /** `file:line:column` of each pointer in the document. */
-export const placesOf = (document: Document, pointers: readonly { readonly pointer: string }[]): string[] =>
+export const locationsOf = (document: Document, pointers: readonly { readonly pointer: string }[]): string[] =>
   positionsOf(pointers.map(({ pointer }) => placeOf(document, pointer)));
 
 /** The file and the pointer there of a place in the document, references followed. */
-function placeOf({ file, root, origins = new Map() }: Document, pointer: string): Place {
+function placeOf({ file, root, origins = new Map() }: Document, pointer: string): Location {
   const target = direct(root, pointer);
   for (let at = target; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const origin = origins.get(at);
@@ -28,12 +37,12 @@ function placeOf({ file, root, origins = new Map() }: Document, pointer: string)
 /** The pointer that leads to the same value without passing a `$ref`. */
 function direct(root: Json, pointer: string, hops = 0): string {
   let value: unknown = root;
-  const tokens = tokensOf(pointer);
+  const tokens = pointerTokens(pointer);
   for (const [index, key] of tokens.entries()) {
     if (typeof value !== 'object' || value === null) break;
     const { $ref } = value as Json;
     if (!Object.hasOwn(value, key) && typeof $ref === 'string' && isObject(valueAt(root, $ref)) && hops < 100) {
-      const rest = tokens.slice(index).map((part) => `/${token(part)}`);
+      const rest = tokens.slice(index).map((part) => `/${escapePointerToken(part)}`);
       return direct(root, decodeURIComponent($ref.slice(1)) + rest.join(''), hops + 1);
     }
     value = (value as Record<string, unknown>)[key];
@@ -42,23 +51,23 @@ function direct(root: Json, pointer: string, hops = 0): string {
 }
 
 /** A place whose position is asked for, or one around it. */
-interface Wanted {
+interface Target {
   /** `line:column`, once it is found. */
   position?: string;
-  readonly members: Map<string, Wanted>;
+  readonly members: Map<string, Target>;
 }
 
 /**
  * `file:line:column` of each place, or of the nearest place around it that the text shows. Reads each file again, once:
  * only messages need positions.
  */
-export function positionsOf(places: readonly Place[]): string[] {
-  const found = new Map<Place, string>();
+export function positionsOf(places: readonly Location[]): string[] {
+  const found = new Map<Location, string>();
   for (const [file, inFile] of Map.groupBy(places, (place) => place.file)) {
-    const root: Wanted = { position: '1:1', members: new Map() };
+    const root: Target = { position: '1:1', members: new Map() };
     const chains = inFile.map(({ pointer }) => {
       const chain = [root];
-      for (const key of tokensOf(pointer)) {
+      for (const key of pointerTokens(pointer)) {
         const { members } = chain.at(-1) ?? root;
         const next = members.get(key) ?? { members: new Map() };
         members.set(key, next);
@@ -76,16 +85,16 @@ export function positionsOf(places: readonly Place[]): string[] {
 
 /** A mapping or a sequence that is open at an event. */
 interface Frame {
-  readonly wanted: Wanted | undefined;
+  readonly target: Target | undefined;
   readonly isMapping: boolean;
   /** How many nodes it has had: the items of a sequence; the keys and values of a mapping, in turn. */
   count: number;
   /** What is wanted of the value of the latest key. */
-  value?: Wanted | undefined;
+  value?: Target | undefined;
 }
 
 /** Sets the positions of what is wanted: of the keys of mappings, and of the items of sequences. */
-function findPositions(text: string, root: Wanted): void {
+function findPositions(text: string, root: Target): void {
   const positionAt = positionsIn(text);
   const stack: Frame[] = [];
   for (const event of parseEvents(text, { maxDepth: MAX_YAML_DEPTH })) {
@@ -93,15 +102,15 @@ function findPositions(text: string, root: Wanted): void {
     if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) continue;
     const frame = stack.at(-1);
     const count = frame === undefined ? 0 : frame.count++;
-    let wanted = frame === undefined ? root : frame.value;
+    let target = frame === undefined ? root : frame.value;
     if (frame !== undefined && !(frame.isMapping && count % 2 === 1)) {
       const key = event.type === EVENT_ID.SCALAR && frame.isMapping ? getScalarValue(text, event) : String(count);
-      wanted = frame.wanted?.members.get(key);
-      if (wanted !== undefined) wanted.position = positionAt(startOf(event));
-      if (frame.isMapping) frame.value = wanted;
+      target = frame.target?.members.get(key);
+      if (target !== undefined) target.position = positionAt(startOf(event));
+      if (frame.isMapping) frame.value = target;
     }
     if (event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE) {
-      stack.push({ wanted, isMapping: event.type === EVENT_ID.MAPPING, count: 0 });
+      stack.push({ target, isMapping: event.type === EVENT_ID.MAPPING, count: 0 });
     }
   }
 }

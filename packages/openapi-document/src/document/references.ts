@@ -1,8 +1,8 @@
 import { dirname, join } from 'node:path';
-import { decoded, type Json, objectAt, type Place, token } from './document.ts';
+import { asObject, decoded, escapePointerToken, type Json, type Location } from './document.ts';
 
 /** Where a reference leads, seen from a place. */
-export function targetOf(ref: string, from: Place): Place {
+export function targetOf(ref: string, from: Location): Location {
   const [path = '', fragment = ''] = ref.split('#');
   return {
     file: path === '' ? from.file : join(dirname(from.file), decoded(path)),
@@ -33,7 +33,7 @@ export function eachObject(value: unknown, visit: (object: Json, at: string) => 
   if (typeof value !== 'object' || value === null) return;
   visit(value as Json, at);
   for (const [key, item] of Object.entries(value)) {
-    if (!isData(key, item, at)) eachObject(item, visit, `${at}/${token(key)}`);
+    if (!isData(key, item, at)) eachObject(item, visit, `${at}/${escapePointerToken(key)}`);
   }
 }
 
@@ -42,7 +42,7 @@ export function externalReferences(value: unknown): string[] {
   const found: string[] = [];
   eachObject(value, ({ $ref, mapping }) => {
     if (typeof $ref === 'string' && !$ref.startsWith('#') && !isUrl($ref)) found.push($ref);
-    found.push(...Object.values(objectAt(mapping)).filter(isMappedFile));
+    found.push(...Object.values(asObject(mapping)).filter(isMappedFile));
   });
   return found;
 }

@@ -1,4 +1,4 @@
-import { arrayAt, isObject, type Json, memoized, objectAt, token, valueAt } from './document.ts';
+import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from './document.ts';
 
 /** Keywords whose value is a schema, a list of schemas, or a map of schemas (JSON Schema 2020-12 §10, §11). */
 export const ONE = [
@@ -26,32 +26,32 @@ export function eachSchema(schema: unknown, pointer: string, visit: (schema: Jso
   visit(schema, pointer);
   for (const key of ONE) eachSchema(schema[key], `${pointer}/${key}`, visit);
   for (const key of LIST) {
-    for (const [index, item] of arrayAt(schema[key]).entries()) eachSchema(item, `${pointer}/${key}/${index}`, visit);
+    for (const [index, item] of asArray(schema[key]).entries()) eachSchema(item, `${pointer}/${key}/${index}`, visit);
   }
   for (const key of MAP) {
-    for (const [name, item] of Object.entries(objectAt(schema[key]))) {
-      eachSchema(item, `${pointer}/${key}/${token(name)}`, visit);
+    for (const [name, item] of Object.entries(asObject(schema[key]))) {
+      eachSchema(item, `${pointer}/${key}/${escapePointerToken(name)}`, visit);
     }
   }
 }
 
 /** A schema and the schemas that describe the same value: what it references, and its `allOf`. */
-export function parts(root: Json, schema: unknown, seen = new Set<unknown>()): Json[] {
+export function allOfSchemas(root: Json, schema: unknown, seen = new Set<unknown>()): Json[] {
   const at = isObject(schema) ? schema : undefined;
   if (at === undefined || seen.has(at)) return [];
   seen.add(at);
-  const referenced = typeof at.$ref === 'string' ? parts(root, valueAt(root, at.$ref), seen) : [];
-  return [at, ...referenced, ...arrayAt(at.allOf).flatMap((part) => parts(root, part, seen))];
+  const referenced = typeof at.$ref === 'string' ? allOfSchemas(root, valueAt(root, at.$ref), seen) : [];
+  return [at, ...referenced, ...asArray(at.allOf).flatMap((part) => allOfSchemas(root, part, seen))];
 }
 
-/** `parts`, and the alternatives that may describe the value too. */
+/** `allOfSchemas`, and the alternatives that may describe the value too. */
 export const alternatives = (root: Json, schema: unknown): readonly Json[] =>
   isObject(schema) ? allAlternatives(root, schema) : [];
 
 const allAlternatives = memoized((root, schema) => alternativesOf(root, schema, new Set()));
 
 function alternativesOf(root: Json, schema: unknown, seen: Set<unknown>): Json[] {
-  return parts(root, schema, seen).flatMap((part) => [
+  return allOfSchemas(root, schema, seen).flatMap((part) => [
     part,
     ...['anyOf', 'oneOf', 'then', 'else'].flatMap((key) =>
       [part[key]].flat().flatMap((item) => alternativesOf(root, item, seen)),
@@ -69,7 +69,7 @@ const allTypes = memoized((root, schema) => new Set(alternatives(root, schema).f
 function namedTypes(schema: Json): string[] {
   const { type } = schema;
   if (type !== undefined) return [type].flat().filter((name) => typeof name === 'string');
-  const values = Object.hasOwn(schema, 'const') ? [schema.const] : arrayAt(schema.enum);
+  const values = Object.hasOwn(schema, 'const') ? [schema.const] : asArray(schema.enum);
   const types = values.map((value) =>
     value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value,
   );
@@ -81,15 +81,15 @@ function namedTypes(schema: Json): string[] {
 /** The schemas that may describe a property of an object that the schema describes. */
 export const propertySchemas = (root: Json, schema: unknown, name: string): unknown[] =>
   alternatives(root, schema).flatMap(({ properties, patternProperties, ...part }) => {
-    const own = Object.hasOwn(objectAt(properties), name) ? [objectAt(properties)[name]] : [];
-    const matching = Object.entries(objectAt(patternProperties)).filter(([pattern]) => patternOf(pattern).test(name));
+    const own = Object.hasOwn(asObject(properties), name) ? [asObject(properties)[name]] : [];
+    const matching = Object.entries(asObject(patternProperties)).filter(([pattern]) => patternOf(pattern).test(name));
     const named = [...own, ...matching.map(([, item]) => item)];
     return named.length > 0 ? named : [part.additionalProperties, part.unevaluatedProperties];
   });
 
 /** The schemas that may describe an item of an array that the schema describes. */
 export const itemSchemas = (root: Json, schema: unknown, index: number): unknown[] =>
-  alternatives(root, schema).map((part) => arrayAt(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
+  alternatives(root, schema).map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
 
 /** A regular expression of a schema. One that is invalid with the flag u is used without. */
 export function patternOf(source: string): RegExp {

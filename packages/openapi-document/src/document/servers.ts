@@ -1,13 +1,13 @@
-import { arrayAt, type Document, objectAt } from './document.ts';
+import { asArray, asObject, type Document } from './document.ts';
 
 /** The paths of the Server Objects' URLs (OpenAPI 3.1 §4.8.5), with each value that their variables may have. */
 export function basePathsOf({ root }: Pick<Document, 'root'>): string[] {
-  const servers = arrayAt(root.servers).map(objectAt);
+  const servers = asArray(root.servers).map(asObject);
   const paths = servers.flatMap(({ url, variables }) => {
-    const urls = Object.entries(objectAt(variables)).reduce(
+    const urls = Object.entries(asObject(variables)).reduce(
       (made, [name, variable]) => {
-        const { enum: values, default: preset } = objectAt(variable);
-        const choices = arrayAt(values).length > 0 ? arrayAt(values) : [preset];
+        const { enum: values, default: preset } = asObject(variable);
+        const choices = asArray(values).length > 0 ? asArray(values) : [preset];
         return made.flatMap((text) => choices.map((choice) => text.replaceAll(`{${name}}`, String(choice))));
       },
       [String(url)],

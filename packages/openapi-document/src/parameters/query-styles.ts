@@ -1,9 +1,9 @@
-import { isObject, type Json, objectAt } from '../document/document.ts';
+import { asObject, isObject, type Json } from '../document/document.ts';
 import type { Parameter } from '../document/operations.ts';
 import { alternatives, propertySchemas } from '../document/schema.ts';
 import { MAX_DEPTH } from '../json/exact.ts';
 import { inPairs } from './text-styles.ts';
-import { jsonOr, shapeOf, typed, typedItems, typedObject } from './typed.ts';
+import { coerce, coerceItems, coerceObject, jsonOr, shapeOf } from './typed.ts';
 
 /** A query, percent-encoded values by name. */
 export type Query = ReadonlyMap<string, readonly string[]>;
@@ -26,17 +26,17 @@ export function fromQuery(root: Json, parameter: Parameter, query: Query, isKnow
     const own = propertiesOf(root, schema);
     const taken = [...query].filter(([key]) => Object.hasOwn(own, key) || (takesAny && !isKnown(key)));
     const entries = taken.flatMap(([key, texts]) => texts.map((text) => [key, decodeURIComponent(text)] as const));
-    return entries.length === 0 ? undefined : typedObject(root, schema, entries);
+    return entries.length === 0 ? undefined : coerceObject(root, schema, entries);
   }
   const values = query.get(name);
   if (values === undefined) return undefined;
   const [text = ''] = values;
   const parts = text === '' ? [] : text.split(DELIMITERS[style] ?? ',');
-  if (shape === 'array') return typedItems(root, schema, (explode ? values : parts).map(decodeURIComponent));
-  if (shape === 'object') return typedObject(root, schema, inPairs(parts, decodeURIComponent));
+  if (shape === 'array') return coerceItems(root, schema, (explode ? values : parts).map(decodeURIComponent));
+  if (shape === 'object') return coerceObject(root, schema, inPairs(parts, decodeURIComponent));
   // A name that comes twice has no one value. The validator rejects the list.
-  if (values.length > 1) return values.map((value) => typed(root, [schema], decodeURIComponent(value)));
-  return json ? jsonOr(decodeURIComponent(text)) : typed(root, [schema], decodeURIComponent(text));
+  if (values.length > 1) return values.map((value) => coerce(root, [schema], decodeURIComponent(value)));
+  return json ? jsonOr(decodeURIComponent(text)) : coerce(root, [schema], decodeURIComponent(text));
 }
 
 const DELIMITERS: Readonly<Record<string, RegExp>> = { spaceDelimited: /%20/, pipeDelimited: /\||%7C/i };
@@ -59,7 +59,7 @@ export function queryNames(root: Json, parameter: Parameter): string[] {
 }
 
 const propertiesOf = (root: Json, schema: unknown): Json =>
-  Object.assign({}, ...alternatives(root, schema).map((part) => objectAt(part.properties)));
+  Object.assign({}, ...alternatives(root, schema).map((part) => asObject(part.properties)));
 
 /** Whether a name such as `filter[a][b]` belongs to a parameter; `filter` alone is that of a scalar. */
 export const isDeep = ({ name, style }: Parameter, key: string): boolean =>
@@ -76,26 +76,26 @@ function fromDeepObject(root: Json, parameter: Parameter, query: Query): unknown
       if (path.length > MAX_DEPTH) throw new NestsTooDeep();
       return texts.map((text): DeepEntry => [path, decodeURIComponent(text)]);
     });
-  return entries.length === 0 ? undefined : typedDeep(root, [parameter.schema], entries);
+  return entries.length === 0 ? undefined : coerceDeep(root, [parameter.schema], entries);
 }
 
 /**
  * OpenAPI defines the style for objects of scalars. Deeper ones are read as is the custom: `[a][b]=1`, and `[]=1` or
  * `[0]=1` for the items of an array, in their order.
  */
-function typedDeep(root: Json, schemas: readonly unknown[], entries: readonly DeepEntry[]): unknown {
+function coerceDeep(root: Json, schemas: readonly unknown[], entries: readonly DeepEntry[]): unknown {
   const array = schemas.find((schema) => shapeOf(root, schema) === 'array');
   const isList = entries.every(([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0);
   const texts = entries.map(([, text]) => text);
-  if (array !== undefined && isList) return typedItems(root, array, texts);
+  if (array !== undefined && isList) return coerceItems(root, array, texts);
   const leaf = entries.find(([path]) => path.length === 0);
   // The validator rejects a text that has members as well.
-  if (leaf !== undefined) return entries.length === 1 ? typed(root, schemas, leaf[1]) : texts;
+  if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
   const members = Map.groupBy(entries, ([[first = '']]) => first);
   return Object.fromEntries(
     [...members].map(([key, inside]) => [
       key,
-      typedDeep(
+      coerceDeep(
         root,
         [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))],
         inside.map(([[, ...path], text]): DeepEntry => [path, text]),

@@ -1,7 +1,7 @@
 import type { Json } from '../document/document.ts';
 import type { Parameter } from '../document/operations.ts';
 import { cut } from './pairs.ts';
-import { jsonOr, shapeOf, typed, typedItems, typedObject } from './typed.ts';
+import { coerce, coerceItems, coerceObject, jsonOr, shapeOf } from './typed.ts';
 
 /**
  * A value in the style `simple`, `label`, `matrix` or (for cookies) `form`.
@@ -22,17 +22,17 @@ export function fromText(
   const unnamed = (part: string) =>
     style === 'matrix' && part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part;
   const shape = shapeOf(root, schema);
-  if (shape === 'text') return typed(root, [schema], decode(unnamed(bare)));
+  if (shape === 'text') return coerce(root, [schema], decode(unnamed(bare)));
   const list = explode ? bare : unnamed(bare);
   const parts = list === '' ? [] : list.split(explode && prefix !== '' ? prefix : ',');
   if (shape === 'array')
-    return typedItems(
+    return coerceItems(
       root,
       schema,
       parts.map((part) => decode(unnamed(part))),
     );
   const named = parts.map((part) => cut(part, '=').map(decode) as [string, string]);
-  return typedObject(root, schema, explode ? named : inPairs(parts, decode));
+  return coerceObject(root, schema, explode ? named : inPairs(parts, decode));
 }
 
 const PREFIXES: Readonly<Record<string, string>> = { label: '.', matrix: ';' };

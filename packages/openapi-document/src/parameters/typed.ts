@@ -3,7 +3,7 @@ import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
 import { parseJson, parseNumber } from '../json/exact.ts';
 
 /** A text as a value of the types that the schemas name, or as the text that it is. */
-export function typed(root: Json, schemas: readonly unknown[], text: string): unknown {
+export function coerce(root: Json, schemas: readonly unknown[], text: string): unknown {
   const types = new Set(schemas.flatMap((schema) => [...typesOf(root, schema)]));
   if (types.has('integer') || types.has('number')) {
     const number = parseNumber(text);
@@ -14,11 +14,11 @@ export function typed(root: Json, schemas: readonly unknown[], text: string): un
 }
 
 /** Texts as the items of an array. */
-export const typedItems = (root: Json, schema: unknown, texts: readonly string[]): unknown[] =>
-  texts.map((text, index) => typed(root, itemSchemas(root, schema, index), text));
+export const coerceItems = (root: Json, schema: unknown, texts: readonly string[]): unknown[] =>
+  texts.map((text, index) => coerce(root, itemSchemas(root, schema, index), text));
 
 /** Names and texts as the members of an object. A name that comes several times is an array. */
-export function typedObject(root: Json, schema: unknown, entries: readonly (readonly [string, string])[]): unknown {
+export function coerceObject(root: Json, schema: unknown, entries: readonly (readonly [string, string])[]): unknown {
   const members = Map.groupBy(entries, ([name]) => name);
   return Object.fromEntries(
     [...members].map(([name, values]) => {
@@ -26,7 +26,7 @@ export function typedObject(root: Json, schema: unknown, entries: readonly (read
       const schemas = propertySchemas(root, schema, name);
       const array = schemas.find((inner) => shapeOf(root, inner) === 'array');
       const isOne = array === undefined && texts.length === 1;
-      return [name, isOne ? typed(root, schemas, texts[0] ?? '') : typedItems(root, array, texts)];
+      return [name, isOne ? coerce(root, schemas, texts[0] ?? '') : coerceItems(root, array, texts)];
     }),
   );
 }

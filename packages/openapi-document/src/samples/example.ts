@@ -1,4 +1,4 @@
-import { arrayAt, type Document, follow, isObject, type Json, objectAt } from '../document/document.ts';
+import { asArray, asObject, type Document, isObject, type Json, resolveRef } from '../document/document.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
 import { encodedTemplate, isReachable } from '../document/path-template.ts';
@@ -7,10 +7,10 @@ import { examplesOf } from './examples.ts';
 import { isSamplable } from './samplable.ts';
 
 /** Stands in an example for a token. */
-export const TOKEN_PLACE = '<TOKEN>';
+export const TOKEN_PLACEHOLDER = '<TOKEN>';
 
 /**
- * A curl command for the first operation of the document that needs a token, with {@link TOKEN_PLACE} in its place; for the
+ * A curl command for the first operation of the document that needs a token, with {@link TOKEN_PLACEHOLDER} in its place; for the
  * first operation if none needs one. Values are the examples of the document, or generated from its schemas.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
@@ -37,10 +37,10 @@ export async function exampleLine(
   for (const scheme of Object.keys(operation.security[0] ?? {})) {
     const { type, scheme: kind = 'Bearer', in: where, name } = schemes[scheme] ?? {};
     if (/^basic$/i.test(String(kind))) options.push('-u', 'user:password');
-    else if (type !== 'apiKey') headers.push(`Authorization: ${capital(String(kind))} ${TOKEN_PLACE}`);
-    else if (where === 'query') query.push(`${encodeURIComponent(String(name))}=${TOKEN_PLACE}`);
-    else if (where === 'cookie') cookies.push(`${name}=${TOKEN_PLACE}`);
-    else headers.push(`${name}: ${TOKEN_PLACE}`);
+    else if (type !== 'apiKey') headers.push(`Authorization: ${capital(String(kind))} ${TOKEN_PLACEHOLDER}`);
+    else if (where === 'query') query.push(`${encodeURIComponent(String(name))}=${TOKEN_PLACEHOLDER}`);
+    else if (where === 'cookie') cookies.push(`${name}=${TOKEN_PLACEHOLDER}`);
+    else headers.push(`${name}: ${TOKEN_PLACEHOLDER}`);
   }
   for (const parameter of operation.parameters.filter(({ required }) => required)) {
     const { in: where, name } = parameter;
@@ -67,8 +67,10 @@ export async function exampleLine(
 
 /** An example with the token in its place; without one, with the shell's variable `TOKEN`. */
 export function withToken(example: string, token: string | undefined): string {
-  if (token !== undefined) return example.replaceAll(TOKEN_PLACE, token);
-  return example.replace(/'([^'"$`\\]*)<TOKEN>([^'"$`\\]*)'/g, '"$1$TOKEN$2"').replaceAll(TOKEN_PLACE, `'"$TOKEN"'`);
+  if (token !== undefined) return example.replaceAll(TOKEN_PLACEHOLDER, token);
+  return example
+    .replace(/'([^'"$`\\]*)<TOKEN>([^'"$`\\]*)'/g, '"$1$TOKEN$2"')
+    .replaceAll(TOKEN_PLACEHOLDER, `'"$TOKEN"'`);
 }
 
 const capital = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
@@ -78,10 +80,10 @@ const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The first example of a parameter or a body, or of its schema; without one, a value that is made from the schema. */
 async function exampleOf(root: Json, { source, schema }: Parameter | MediaType): Promise<unknown> {
-  const holders = [source, ...Object.values(objectAt(source.content)).map(objectAt)];
+  const holders = [source, ...Object.values(asObject(source.content)).map(asObject)];
   const [first] = holders.flatMap((holder) => examplesOf(root, { source: holder, pointer: '' }));
-  const { example, examples } = follow(root, schema) ?? {};
-  const shown = first?.value ?? example ?? arrayAt(examples)[0];
+  const { example, examples } = resolveRef(root, schema) ?? {};
+  const shown = first?.value ?? example ?? asArray(examples)[0];
   if (shown !== undefined || !isObject(schema) || !isSamplable(root, schema)) return shown;
   const { sample } = await import('openapi-sampler');
   return sample(schema, { skipReadOnly: true, quiet: true, maxSampleDepth: 5 }, root);

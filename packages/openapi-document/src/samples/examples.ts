@@ -1,4 +1,4 @@
-import { follow, type Json, objectAt, token } from '../document/document.ts';
+import { asObject, escapePointerToken, type Json, resolveRef } from '../document/document.ts';
 
 /** A value that may be shown. One that the document gives has a place there, and perhaps a name. */
 export interface Example<T = unknown> {
@@ -9,11 +9,11 @@ export interface Example<T = unknown> {
 
 /** The examples of a parameter, a media type or a header (OpenAPI 3.1 §4.8.12, §4.8.14, §4.8.21). */
 export function examplesOf(root: Json, { source, pointer }: { readonly source: Json; readonly pointer: string }) {
-  const named = Object.entries(objectAt(source.examples)).map(
+  const named = Object.entries(asObject(source.examples)).map(
     ([name, item]): Example => ({
       name,
-      value: follow(root, item)?.value,
-      pointer: `#${pointer}/examples/${token(name)}`,
+      value: resolveRef(root, item)?.value,
+      pointer: `#${pointer}/examples/${escapePointerToken(name)}`,
     }),
   );
   return [...named, { value: source.example, pointer: `#${pointer}/example` }].filter(

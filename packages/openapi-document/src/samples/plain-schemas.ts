@@ -1,5 +1,5 @@
 import { generateSync } from 'json-schema-faker';
-import { arrayAt, isObject, type Json, objectAt } from '../document/document.ts';
+import { asArray, asObject, isObject, type Json } from '../document/document.ts';
 
 const known = new WeakMap<Json, Json>();
 const definitions = new WeakMap<Json, Json>();
@@ -18,8 +18,8 @@ export function plain(value: Json): Json {
 export function definitionsOf(root: Json): Json {
   const { components, paths } = root;
   const made: Json = definitions.get(root) ?? {
-    components: plain(objectAt(components)),
-    ...(JSON.stringify(root).includes('"$ref":"#/paths/') && { paths: plain(objectAt(paths)) }),
+    components: plain(asObject(components)),
+    ...(JSON.stringify(root).includes('"$ref":"#/paths/') && { paths: plain(asObject(paths)) }),
   };
   definitions.set(root, made);
   return made;
@@ -62,11 +62,11 @@ function withoutClasses(pattern: string): string {
 
 /** As many required properties as there must be: declared ones, then some of the names that the schema allows. */
 function withNames({ properties, patternProperties, propertyNames, ...schema }: Json, count: number) {
-  const declared = objectAt(properties);
-  const patterns = Object.entries(objectAt(patternProperties));
+  const declared = asObject(properties);
+  const patterns = Object.entries(asObject(patternProperties));
   const [pattern, of = schema.additionalProperties ?? true] = patterns[0] ?? [];
-  const names = new Set([...arrayAt(schema.required).map(String), ...Object.keys(declared)]);
-  const allowed = pattern === undefined ? objectAt(propertyNames) : { pattern };
+  const names = new Set([...asArray(schema.required).map(String), ...Object.keys(declared)]);
+  const allowed = pattern === undefined ? asObject(propertyNames) : { pattern };
   const added: Record<string, unknown> = {};
   for (let seed = 1; (pattern !== undefined || isObject(propertyNames)) && names.size < count && seed < 50; seed += 1) {
     const name = String(generateSync({ type: 'string', ...Object(plainOne(allowed)) }, { seed }));
@@ -75,6 +75,6 @@ function withNames({ properties, patternProperties, propertyNames, ...schema }: 
   }
   return {
     properties: { ...declared, ...added },
-    required: [...names].slice(0, Math.max(count, arrayAt(schema.required).length)),
+    required: [...names].slice(0, Math.max(count, asArray(schema.required).length)),
   };
 }

@@ -1,5 +1,5 @@
-import { arrayAt, isObject, type Json, memoized, valueAt } from '../document/document.ts';
-import { eachSchema, parts } from '../document/schema.ts';
+import { asArray, isObject, type Json, memoized, valueAt } from '../document/document.ts';
+import { allOfSchemas, eachSchema } from '../document/schema.ts';
 
 /**
  * Whether openapi-sampler can make a value. It prints a warning for each `allOf` of different types and for each length
@@ -21,13 +21,13 @@ function reachable(root: Json, schema: unknown, seen: Set<Json>): Set<Json> {
 function isBeyondIt(root: Json, schema: Json): boolean {
   const { format, minLength, maxLength } = schema;
   if (format === 'date-time' && (minLength ?? maxLength) !== undefined) return true;
-  return arrayAt(schema.allOf).length > 0 && new Set(firstTypes(root, schema)).size > 1;
+  return asArray(schema.allOf).length > 0 && new Set(firstTypes(root, schema)).size > 1;
 }
 
 /** The type that each part of a schema has for the sampler: that of its first alternative. */
 const firstTypes = (root: Json, schema: unknown): unknown[] =>
-  parts(root, schema).flatMap(({ type, oneOf, anyOf }) => {
+  allOfSchemas(root, schema).flatMap(({ type, oneOf, anyOf }) => {
     if (type !== undefined) return [[type].flat()[0]];
-    const [first] = [...arrayAt(oneOf), ...arrayAt(anyOf)];
+    const [first] = [...asArray(oneOf), ...asArray(anyOf)];
     return isObject(first) && first.oneOf === undefined ? firstTypes(root, first) : [];
   });

@@ -57,7 +57,7 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
       err: failure?.cause,
       cutOff: this.writableFinished ? undefined : true,
     };
-    if (status >= 500 && failure?.wanted !== true && trace.mocked !== true) log.error(entry, 'failed');
+    if (status >= 500 && failure?.expected !== true && trace.mocked !== true) log.error(entry, 'failed');
     else log.info(entry, 'answered');
   }
 

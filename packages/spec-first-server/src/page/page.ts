@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
-import { type Json, objectAt, stringifyJson } from 'openapi-document';
+import { asObject, type Json, stringifyJson } from 'openapi-document';
 import { resource } from './resource.ts';
 import { asServed } from './served.ts';
 
@@ -48,7 +48,7 @@ const contentSecurityPolicy = [
  */
 export function openapiPage(document: Json, { basePath = '', tryItOut = false }: PageOptions = {}): RequestHandler {
   const served = asServed(document, basePath);
-  const page = () => html(String(objectAt(document.info).title), tryItOut);
+  const page = () => html(String(asObject(document.info).title), tryItOut);
   const handlers = new Map<string, RequestHandler>([
     ['/openapi.json', resource('application/json', () => `${stringifyJson(served)}\n`)],
     ['/openapi.yaml', resource('application/yaml', () => printYaml(served))],

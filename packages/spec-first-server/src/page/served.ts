@@ -1,4 +1,4 @@
-import { isObject, type Json, METHODS, objectAt } from 'openapi-document';
+import { asObject, isObject, type Json, METHODS } from 'openapi-document';
 
 /**
  * The document with one server: the one that serves it. A relative server URL is resolved against the document's own URL
@@ -8,7 +8,7 @@ import { isObject, type Json, METHODS, objectAt } from 'openapi-document';
 export function asServed(document: Json, basePath: string): Json {
   const served: Record<string, unknown> = { ...document, servers: [{ url: `.${basePath}` }] };
   if (isObject(document.paths)) served.paths = mapObjects(document.paths, itemAsServed);
-  const components = objectAt(document.components);
+  const components = asObject(document.components);
   if (isObject(components.pathItems)) {
     served.components = { ...components, pathItems: mapObjects(components.pathItems, itemAsServed) };
   }

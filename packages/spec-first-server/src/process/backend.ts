@@ -5,7 +5,7 @@ export interface Backend {
   /** By operationId: the `Handlers` of the generated types. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   /** Where it keeps its data, shown at the start: without secrets. */
-  readonly place?: string | undefined;
+  readonly location?: string | undefined;
   /** Called for `GET /readyz`. @throws {HttpError} with the reason, if it cannot answer now. */
   ready?(): Promise<void>;
   /** How many requests wait for it: the metric `store_waiting`. */

@@ -5,45 +5,49 @@ import { integer, list, oneOf, optional, readVariables, type ValuesOf, type Vari
 
 /** The server's own variables. The README has the same table. */
 export const SERVER_VARIABLES = {
-  PORT: { default: '3000', meaning: 'the port to listen on; 0 takes any free one', parse: integer(0, 65_535) },
-  HOST: { default: '127.0.0.1', meaning: 'the address to listen on; 0.0.0.0 or :: for all', parse: String },
+  PORT: { default: '3000', description: 'the port to listen on; 0 takes any free one', parse: integer(0, 65_535) },
+  HOST: { default: '127.0.0.1', description: 'the address to listen on; 0.0.0.0 or :: for all', parse: String },
   ACCESS_TOKENS: {
     default: '',
-    meaning:
+    description:
       'comma-separated; an entry may be sha256:HEX; by default a random one, shown at the start, ' +
       'but not with NODE_ENV=production or LOG_LEVEL above info',
     parse: list,
   },
-  ACCESS_TOKENS_FILE: { default: '', meaning: 'the same, one a line; SIGHUP reads it again', parse: optional(String) },
-  JWKS_URL: { default: '', meaning: 'the keys of signed tokens (RFC 7517)', parse: optional(url) },
-  JWT_ISSUER: { default: '', meaning: 'the issuer that signed tokens must name', parse: optional(String) },
-  JWT_AUDIENCE: { default: '', meaning: 'the audience that signed tokens must name', parse: optional(String) },
-  CORS_ORIGINS: { default: '', meaning: 'origins whose pages may call, comma-separated, or *', parse: origins },
+  ACCESS_TOKENS_FILE: {
+    default: '',
+    description: 'the same, one a line; SIGHUP reads it again',
+    parse: optional(String),
+  },
+  JWKS_URL: { default: '', description: 'the keys of signed tokens (RFC 7517)', parse: optional(url) },
+  JWT_ISSUER: { default: '', description: 'the issuer that signed tokens must name', parse: optional(String) },
+  JWT_AUDIENCE: { default: '', description: 'the audience that signed tokens must name', parse: optional(String) },
+  CORS_ORIGINS: { default: '', description: 'origins whose pages may call, comma-separated, or *', parse: origins },
   TRUST_PROXY: {
     default: '',
-    meaning: "proxies that tell a client's address: a number of hops, addresses, true (Express's trust proxy)",
+    description: "proxies that tell a client's address: a number of hops, addresses, true (Express's trust proxy)",
     parse: proxies,
   },
-  BODY_LIMIT: { default: '100kb', meaning: 'the most bytes of a body, also after decompression', parse: bodySize },
+  BODY_LIMIT: { default: '100kb', description: 'the most bytes of a body, also after decompression', parse: bodySize },
   LOG_LEVEL: {
     default: 'info',
-    meaning: 'fatal, error, warn, info, debug, trace, silent',
+    description: 'fatal, error, warn, info, debug, trace, silent',
     parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   },
-  OPENAPI_FILE: { default: 'openapi.yaml', meaning: 'the document that is served', parse: String },
+  OPENAPI_FILE: { default: 'openapi.yaml', description: 'the document that is served', parse: String },
   MISSING_OPERATIONS: {
     default: 'refuse',
-    meaning: 'operations without a handler: refuse to start, answer 501, or mock',
+    description: 'operations without a handler: refuse to start, answer 501, or mock',
     parse: oneOf('refuse', '501', 'mock'),
   },
-  DOCS: { default: 'on', meaning: 'on or off: /docs, /openapi.yaml and /openapi.json', parse: oneOf('on', 'off') },
+  DOCS: { default: 'on', description: 'on or off: /docs, /openapi.yaml and /openapi.json', parse: oneOf('on', 'off') },
   DRAIN_SECONDS: {
     default: '0',
-    meaning: 'how long to answer on after readiness falls, before a stop closes the port',
+    description: 'how long to answer on after readiness falls, before a stop closes the port',
     parse: integer(0, 3600),
   },
-  WORKERS: { default: '1', meaning: 'processes that share the port', parse: integer(1, 1024) },
-  METRICS_PORT: { default: '', meaning: 'a port for GET /metrics', parse: optional(integer(0, 65_535)) },
+  WORKERS: { default: '1', description: 'processes that share the port', parse: integer(1, 1024) },
+  METRICS_PORT: { default: '', description: 'a port for GET /metrics', parse: optional(integer(0, 65_535)) },
 } satisfies Variables;
 
 /** The values of the server's variables, by their names. */

@@ -55,9 +55,9 @@ function timestamp(): string {
 }
 
 /** A line of the log that may list places of the document. */
-interface PlacesLine {
+interface LocationsLine {
   readonly msg?: string;
-  readonly places?: readonly string[];
+  readonly locations?: readonly string[];
 }
 
 /**
@@ -69,8 +69,8 @@ export async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
   if (pretty !== undefined) {
     const colorize = process.stdout.hasColors();
-    const ignore = 'requestId,places';
-    const messageFormat = ({ msg, places = [] }: PlacesLine) => [msg, ...places].join('\n  ');
+    const ignore = 'requestId,locations';
+    const messageFormat = ({ msg, locations = [] }: LocationsLine) => [msg, ...locations].join('\n  ');
     return pino(options, pretty.default({ ignore, messageFormat, sync: true, singleLine: true, colorize }));
   }
   const most = cluster.isWorker ? PIPE_BUF : LARGE;

@@ -77,7 +77,7 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
     verifiers: stub.verifiers,
     async ready() {
       if (draining) {
-        throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, wanted: true });
+        throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, expected: true });
       }
       await (await opening).ready?.();
     },
@@ -156,7 +156,7 @@ async function openMetrics({ HOST, METRICS_PORT }: Config) {
 async function describeStart(
   { DOCS }: Config,
   document: Document,
-  { handlers, place }: Backend,
+  { handlers, location }: Backend,
   listensAt: string,
   metrics: string | undefined,
 ): Promise<Started> {
@@ -167,7 +167,7 @@ async function describeStart(
   const operations = operationsOf(document);
   return {
     url,
-    store: place,
+    store: location,
     docs: DOCS === 'on' ? `${reachable}/docs` : undefined,
     metrics,
     operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),

@@ -38,8 +38,8 @@ function listed(label: string, items: readonly string[]): (readonly [label: stri
 /** The text of `--help`. @param own the project's own variables */
 export function help(own: Variables): string {
   const entries = Object.entries<Variable<unknown>>({ ...SERVER_VARIABLES, ...own }).map(
-    ([name, { default: preset, meaning }]) =>
-      `  ${name.padEnd(20)}${meaning}${preset === '' ? '' : `\n${' '.repeat(22)}default: ${preset}`}`,
+    ([name, { default: preset, description }]) =>
+      `  ${name.padEnd(20)}${description}${preset === '' ? '' : `\n${' '.repeat(22)}default: ${preset}`}`,
   );
   return `Usage: npm start -- [--help] [--stack]
 

@@ -5,7 +5,7 @@ export interface Variable<Value> {
   /** What `parse` reads when the variable is not set or is empty. */
   readonly default: string;
   /** One line for `--help`. */
-  readonly meaning: string;
+  readonly description: string;
   /** Reads a text without spaces around it. @throws {Error} whose message completes the sentence "… but must be". */
   readonly parse: (text: string) => Value;
 }

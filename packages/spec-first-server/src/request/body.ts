@@ -2,13 +2,13 @@ import { isUtf8 } from 'node:buffer';
 import type { Request, Response } from 'express';
 import type { Json, Operation } from 'openapi-document';
 import {
+  coerce,
   MAX_DEPTH,
   type MediaType,
   mediaTypeFor,
   nestsTooDeep,
   parametersOfType,
   parseJson,
-  typed,
 } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { codingOf, DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
@@ -49,7 +49,7 @@ function parsed(root: Json, media: MediaType, bytes: Buffer): unknown {
   if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
   const text = bytes.toString();
   if (media.kind === 'form') return urlencoded(root, media, text);
-  return media.kind === 'json' ? json(text) : typed(root, [media.schema], text);
+  return media.kind === 'json' ? json(text) : coerce(root, [media.schema], text);
 }
 
 /** A request has a body if it has a length or a transfer coding (RFC 9112 §6). */

@@ -1,14 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import {
+  asObject,
+  coerce,
   isFile,
   itemSchemas,
   type Json,
   jsonOr,
   type MediaType,
-  objectAt,
   pairsOf,
   propertySchemas,
-  typed,
   typesOf,
 } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
@@ -32,9 +32,9 @@ export async function multipart(root: Json, media: MediaType, contentType: strin
     throw new HttpError(400, `the body must be ${required}`);
   });
   if (!isUtf8(bytes) && hasInvalidText(bytes)) throw new HttpError(400, 'texts and names in the body must be UTF-8');
-  const encoding = objectAt(media.source.encoding);
+  const encoding = asObject(media.source.encoding);
   const fields = [...new Set(data.keys())].map(async (name) => {
-    const { contentType: declared } = objectAt(encoding[name]);
+    const { contentType: declared } = asObject(encoding[name]);
     const schemas = propertySchemas(root, media.schema, name);
     const items = schemas.flatMap((schema) => [schema, ...itemSchemas(root, schema, 0)]);
     const isFileField = items.some((schema) => isFile(root, schema, declared));
@@ -82,5 +82,5 @@ function field(root: Json, schema: unknown, name: string, values: readonly (stri
 
 function fieldValue(root: Json, schemas: readonly unknown[], value: string | File | undefined): unknown {
   if (typeof value !== 'string') return value;
-  return schemas.some((schema) => typesOf(root, schema).has('object')) ? jsonOr(value) : typed(root, schemas, value);
+  return schemas.some((schema) => typesOf(root, schema).has('object')) ? jsonOr(value) : coerce(root, schemas, value);
 }

@@ -11,7 +11,7 @@ export interface HttpErrorOptions {
   /** For the log, where the message quotes what the client sent. By default the message. */
   readonly reason?: string;
   /** The operator wants it, as while the service stops: the log does not call it an error. */
-  readonly wanted?: boolean;
+  readonly expected?: boolean;
 }
 
 /** An error answered instead of the handler's reply. The message goes to the client, the cause to the log only. */
@@ -22,12 +22,12 @@ export class HttpError extends Error {
   readonly headers: Readonly<Record<string, string | number>>;
   /** What the log says instead of the message: nothing that the client sent. */
   readonly reason: string;
-  readonly wanted: boolean;
+  readonly expected: boolean;
 
   /** @throws {TypeError} if a header has a character that no header can have. */
   constructor(status: number, message: string, options: HttpErrorOptions = {}) {
     super(message, { cause: options.cause });
-    const { headers = {}, reason = message, wanted = false } = options;
+    const { headers = {}, reason = message, expected = false } = options;
     for (const [name, value] of Object.entries(headers)) {
       validateHeaderName(name);
       validateHeaderValue(name, String(value));
@@ -35,7 +35,7 @@ export class HttpError extends Error {
     this.status = status;
     this.headers = headers;
     this.reason = reason;
-    this.wanted = wanted;
+    this.expected = expected;
   }
 
   /** 400 that names each violation. */

@@ -57,9 +57,9 @@ export async function prepare(options: AppOptions) {
     ...checkErrorBody(root, operations, validatorOf, errorBody),
   ];
   if (unenforced.length > 0) {
-    const places = describeFindings(document, unenforced.slice(0, FEW)).split('\n');
+    const locations = describeFindings(document, unenforced.slice(0, FEW)).split('\n');
     const more = unenforced.length > FEW ? unenforced.length - FEW : undefined;
-    log.warn({ places, more }, 'not all of the document is enforced');
+    log.warn({ locations, more }, 'not all of the document is enforced');
   }
   const accepting = mocks ? { ...acceptAnything(root), ...verifiers } : verifiers;
   const shared: Shared = { root, handlers, samplesFor, validatorOf, errorBody, bodyLimit, verifiers: accepting };

@@ -1,5 +1,5 @@
 import type { Vocabulary } from 'ajv';
-import { arrayAt, Inexact, type Json } from 'openapi-document';
+import { asArray, Inexact, type Json } from 'openapi-document';
 import type { KeywordInput, KeywordValidator } from './once.ts';
 
 /** An integer of any size, or a double. JavaScript compares the two types exactly. */
@@ -51,7 +51,7 @@ export const numericKeywords = (large?: LargeNumbers): Vocabulary => [
   { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, large)) },
   { keyword: 'enumValues', errors: true, compile: oneOfValues },
   { keyword: 'constValues', errors: true, compile: oneOfValues },
-  { keyword: 'distinct', type: 'array', errors: true, compile: () => keyword((items) => duplicates(arrayAt(items))) },
+  { keyword: 'distinct', type: 'array', errors: true, compile: () => keyword((items) => duplicates(asArray(items))) },
 ];
 
 const NONE: readonly string[] = [];
@@ -73,7 +73,7 @@ function oneOfValues(values: readonly unknown[]): KeywordValidator {
 }
 
 function numeric({ type, format, ...bounds }: Json, large: LargeNumbers | undefined) {
-  const types = arrayAt(type);
+  const types = asArray(type);
   const isInteger = format !== undefined || (types.includes('integer') && !types.includes('number'));
   const bits = format === 'int32' ? 31n : 63n;
   const [min, max] = [-(2n ** bits), 2n ** bits - 1n];

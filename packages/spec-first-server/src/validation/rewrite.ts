@@ -1,6 +1,8 @@
 import {
+  allOfSchemas,
   alternatives,
-  arrayAt,
+  asArray,
+  asObject,
   defaultFits,
   isObject,
   type Json,
@@ -8,8 +10,6 @@ import {
   LIST,
   MAP,
   ONE,
-  objectAt,
-  parts,
   type Union,
   unionOf,
   valueAt,
@@ -73,11 +73,11 @@ export class SchemaRewriter {
   #rewrite(schema: unknown, context: Context): unknown {
     if (!isObject(schema)) return schema !== false;
     const { direction } = context;
-    const all = parts(this.#root, schema);
+    const all = allOfSchemas(this.#root, schema);
     const here: Context = {
       ...context,
       hidden: new Set([...context.hidden, ...this.#oneWayNames(all, direction)]),
-      required: new Set([...context.required, ...all.flatMap(({ required }) => arrayAt(required).map(String))]),
+      required: new Set([...context.required, ...all.flatMap(({ required }) => asArray(required).map(String))]),
       tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
     const inside: Context = { ...context, hidden: NONE, required: NONE, tracked: false };
@@ -92,15 +92,15 @@ export class SchemaRewriter {
       };
       if (key === 'properties') out[key] = mapValues(value, property);
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here));
-      else if (key === 'allOf') more.push(...arrayAt(value).map(rewrite));
+      else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
       else if (ONE.includes(key)) out[key] = rewrite(value);
-      else if (LIST.includes(key)) out[key] = arrayAt(value).map(rewrite);
+      else if (LIST.includes(key)) out[key] = asArray(value).map(rewrite);
       else if (MAP.includes(key) && key !== '$defs') out[key] = mapValues(value, rewrite);
     }
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
     if (more.length > 0) out.allOf = more;
     const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
-    const required = arrayAt(schema.required).filter((name) => !notRequired.has(String(name)));
+    const required = asArray(schema.required).filter((name) => !notRequired.has(String(name)));
     if (required.length > 0) out.required = [...new Set(required)];
     const source = context.defaults && all.find((part) => Object.hasOwn(part, 'default'));
     if (source && defaultFits(this.#root, { ...schema, default: source.default })) out.default = source.default;
@@ -133,10 +133,10 @@ export class SchemaRewriter {
    * discriminator alone does not decide: it selects the alternative whose violations are reported if none matches.
    */
   #union(key: 'oneOf' | 'anyOf', schema: Json, context: Context): unknown {
-    const union = unionOf(this.#root, arrayAt(schema[key]), schema.discriminator);
+    const union = unionOf(this.#root, asArray(schema[key]), schema.discriminator);
     if (union?.exclusive) return this.#choice(union, (item) => this.#rewrite(item, context));
     const plain = (item: unknown) => this.#rewrite(item, { ...context, defaults: false });
-    const all = { [key]: arrayAt(schema[key]).map(plain) };
+    const all = { [key]: asArray(schema[key]).map(plain) };
     if (union === undefined) return all;
     const chosen = this.#choice(union, plain);
     const filled = branches(union, (item) => when(plain(item), this.#rewrite(item, context)));
@@ -169,12 +169,12 @@ export class SchemaRewriter {
   /** Whether a property goes the other way only: read-only in a request, write-only in a response. */
   #isOneWay(property: unknown, direction: Direction): boolean {
     const keyword = direction === 'request' ? 'readOnly' : 'writeOnly';
-    return parts(this.#root, property).some((part) => part[keyword] === true);
+    return allOfSchemas(this.#root, property).some((part) => part[keyword] === true);
   }
 
   #oneWayNames(schemas: readonly Json[], direction: Direction): string[] {
     return schemas.flatMap((schema) =>
-      Object.entries(objectAt(schema.properties))
+      Object.entries(asObject(schema.properties))
         .filter(([, property]) => this.#isOneWay(property, direction))
         .map(([name]) => name),
     );
@@ -198,7 +198,7 @@ const hasValue = (name: string, values: readonly unknown[]): Json => ({
 });
 
 const mapValues = (value: unknown, change: (item: unknown, key: string) => unknown): Json =>
-  Object.fromEntries(Object.entries(objectAt(value)).map(([key, item]) => [key, change(item, key)]));
+  Object.fromEntries(Object.entries(asObject(value)).map(([key, item]) => [key, change(item, key)]));
 
 /** A rewritten schema whose value is not filled in where it is missing. Ajv would do so before it looks for it. */
 export function withoutDefault(schema: unknown): unknown {

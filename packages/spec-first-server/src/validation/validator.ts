@@ -1,4 +1,4 @@
-import { type DeclaredResponse, Inexact, type Json, type MediaType, type Operation, objectAt } from 'openapi-document';
+import { asObject, type DeclaredResponse, Inexact, type Json, type MediaType, type Operation } from 'openapi-document';
 import { EovValidator } from './eov.ts';
 import { type Direction, SchemaRewriter, withoutDefault } from './rewrite.ts';
 
@@ -91,10 +91,10 @@ export class OperationValidator {
   ): { readonly parameters: Parameters; readonly body: unknown } {
     const validated = media === undefined || media.kind === 'stream' ? undefined : body;
     const isForm = media?.kind === 'multipart';
-    const value = { path, query, header, cookie, body: isForm ? textsForFiles(objectAt(validated)) : validated };
+    const value = { path, query, header, cookie, body: isForm ? textsForFiles(asObject(validated)) : validated };
     this.#eov(value).request(this.#indices.get(media ?? this.#operation) ?? 0, value);
     rounded(value);
-    if (isForm) value.body = { ...objectAt(value.body), ...filesOf(objectAt(validated)) };
+    if (isForm) value.body = { ...asObject(value.body), ...filesOf(asObject(validated)) };
     return { parameters: value, body: validated === undefined ? body : value.body };
   }
 

@@ -1,12 +1,12 @@
 import {
   alternatives,
-  arrayAt,
+  asArray,
+  asObject,
+  escapePointerToken,
   isObject,
   itemSchemas,
   type Json,
-  objectAt,
   propertySchemas,
-  token,
 } from 'openapi-document';
 
 /** A value that differs from a valid one in one place. It may be valid still: the caller checks it. */
@@ -43,10 +43,10 @@ export function* brokenValues(root: Json, schemas: readonly unknown[], value: un
     const declared = new Set(
       schemas
         .flatMap((schema) => alternatives(root, schema))
-        .flatMap(({ properties }) => Object.keys(objectAt(properties))),
+        .flatMap(({ properties }) => Object.keys(asObject(properties))),
     );
     for (const [name, member] of Object.entries(value)) {
-      const place = declared.has(name) ? `/${token(name)}` : '/*';
+      const place = declared.has(name) ? `/${escapePointerToken(name)}` : '/*';
       const { [name]: _missing, ...others } = value;
       yield { at: place, how: 'is missing', value: others };
       const inside = schemas.flatMap((schema) => propertySchemas(root, schema, name));
@@ -81,7 +81,7 @@ export function outOfBounds(root: Json, schemas: readonly unknown[], value: unkn
       if (all.some(({ uniqueItems }) => uniqueItems === true)) others.push([...value, first]);
     }
   }
-  if (all.some((schema) => arrayAt(schema.enum).length > 0 || Object.hasOwn(schema, 'const'))) {
+  if (all.some((schema) => asArray(schema.enum).length > 0 || Object.hasOwn(schema, 'const'))) {
     others.push(typeof value === 'string' ? `${value}-other` : Number(value) + 1);
   }
   return others;

@@ -1,8 +1,8 @@
-import { arrayAt, type Json, objectAt, parts } from 'openapi-document';
+import { allOfSchemas, asArray, asObject, type Json } from 'openapi-document';
 
 /** A schema with what it references and its `allOf` in one object. Other alternatives stay as they are. */
 export const flatten = (root: Json, schema: unknown): Json =>
-  parts(root, schema)
+  allOfSchemas(root, schema)
     .map(({ $ref: _reference, allOf: _parts, ...own }): Json => own)
     .reduce(mergeSchemas, {});
 
@@ -16,12 +16,12 @@ export function mergeSchemas(a: Json, b: Json): Json {
 function both(key: string, a: unknown, b: unknown): unknown {
   if (/^(min|exclusiveMin)/.test(key)) return Math.max(Number(a), Number(b));
   if (/^(max|exclusiveMax)/.test(key)) return Math.min(Number(a), Number(b));
-  if (key === 'required') return [...new Set([...arrayAt(a), ...arrayAt(b)])];
-  if (key === 'enum') return arrayAt(a).filter((item) => arrayAt(b).includes(item));
+  if (key === 'required') return [...new Set([...asArray(a), ...asArray(b)])];
+  if (key === 'enum') return asArray(a).filter((item) => asArray(b).includes(item));
   if (key === 'type') return commonTypes([a].flat(), [b].flat());
   if (key === 'items' || key === 'additionalProperties') return { allOf: [a, b] };
   if (key !== 'properties') return a;
-  const [left, right] = [objectAt(a), objectAt(b)];
+  const [left, right] = [asObject(a), asObject(b)];
   const shared = Object.entries(right).map(([name, schema]) => [
     name,
     Object.hasOwn(left, name) ? { allOf: [left[name], schema] } : schema,

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { generateSync } from 'json-schema-faker';
-import { arrayAt, defaultFits, isObject, type Json, objectAt } from 'openapi-document';
+import { asArray, asObject, defaultFits, isObject, type Json } from 'openapi-document';
 import { flatten, mergeSchemas } from './merge-schemas.ts';
 import { type Characters, integersOf, numbersOf, stringsOf } from './scalar-values.ts';
 
@@ -42,7 +42,7 @@ function fakeValues(root: Json, schema: unknown): fc.Arbitrary<unknown> {
   const list = { type: 'array', items: schema, minItems: 1, maxItems: 1, components: root.components };
   return fc
     .noShrink(fc.integer({ min: 1, max: 2 ** 31 - 1 }))
-    .map((seed) => arrayAt(generateSync(list as Parameters<typeof generateSync>[0], { seed, maxDepth: 6 }))[0]);
+    .map((seed) => asArray(generateSync(list as Parameters<typeof generateSync>[0], { seed, maxDepth: 6 }))[0]);
 }
 
 /** Any JSON value, for a schema that says nothing. */
@@ -53,7 +53,7 @@ function valuesOf(root: Json, schema: unknown, characters: Characters, depth: nu
   if (depth > DEEPEST) throw new RangeError('the schema contains itself without an end');
   const flat = flatten(root, schema);
   for (const key of ['oneOf', 'anyOf']) {
-    const choices = arrayAt(flat[key]);
+    const choices = asArray(flat[key]);
     if (choices.length === 0) continue;
     const { [key]: _choices, ...base } = flat;
     return anyOf(
@@ -65,7 +65,7 @@ function valuesOf(root: Json, schema: unknown, characters: Characters, depth: nu
     : Array.isArray(flat.enum)
       ? fc.constantFrom(...flat.enum)
       : anyOf(typesIn(flat).map((type) => () => ofType(root, type, flat, characters, depth)));
-  const shown = [...arrayAt(flat.examples), ...('example' in flat ? [flat.example] : [])].filter((value) =>
+  const shown = [...asArray(flat.examples), ...('example' in flat ? [flat.example] : [])].filter((value) =>
     defaultFits(root, { ...flat, default: value }),
   );
   // What was stored under an example can be asked for again.
@@ -107,8 +107,8 @@ function ofType(root: Json, type: unknown, schema: Json, characters: Characters,
 type Inside = (schema: unknown) => fc.Arbitrary<unknown>;
 
 function objectsOf(root: Json, schema: Json, inside: Inside, depth: number): fc.Arbitrary<unknown> {
-  const required = arrayAt(schema.required).map(String);
-  const properties = objectAt(schema.properties);
+  const required = asArray(schema.required).map(String);
+  const properties = asObject(schema.properties);
   const additional = schema.additionalProperties;
   const names = new Set([...required, ...(depth < DEEP ? Object.keys(properties) : [])]);
   const members = [...names].flatMap((name): [string, fc.Arbitrary<unknown>][] => {
@@ -153,7 +153,7 @@ export function recordOf<T>(
 }
 
 function arraysOf(schema: Json, inside: Inside, depth: number): fc.Arbitrary<unknown> {
-  const first = arrayAt(schema.prefixItems).map(inside);
+  const first = asArray(schema.prefixItems).map(inside);
   const least = Math.max(0, Number(schema.minItems ?? 0) - first.length);
   const most = Math.min(
     Number(schema.maxItems ?? Number.POSITIVE_INFINITY) - first.length,

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { examplesOf, follow, type Json, type MediaType, objectAt, type Parameter, valueAt } from 'openapi-document';
+import { asObject, examplesOf, type Json, type MediaType, type Parameter, resolveRef, valueAt } from 'openapi-document';
 import { recordOf, validValues } from './schema-values.ts';
 import type { Context, RequestBody, Values } from './values.ts';
 import { isWritable } from './write-body.ts';
@@ -80,7 +80,7 @@ function parameterValues(context: Context, parameter: Parameter): fc.Arbitrary<u
   const check = checks(schema, 'request');
   const inHeader = where === 'header' || where === 'cookie';
   const isValid = (value: unknown) => check(value) === undefined && (json || hasText(value, where));
-  const composite = new Set([schema].flatMap((of) => [objectAt(follow(root, of)).type].flat()));
+  const composite = new Set([schema].flatMap((of) => [asObject(resolveRef(root, of)).type].flat()));
   const plain = inHeader || composite.has('array') || composite.has('object');
   const made = validValues(root, schema, plain ? 'plain' : 'any', isValid);
   const shown = parameterExamples(context, parameter);
@@ -89,10 +89,10 @@ function parameterValues(context: Context, parameter: Parameter): fc.Arbitrary<u
 
 /** The declared examples of a parameter that fit its schema (OpenAPI 3.1 §4.8.12.2.1). */
 function parameterExamples({ root, checks }: Context, { pointer, schema, in: where, json }: Parameter): unknown[] {
-  const source: Json = follow(root, valueAt(root, pointer)) ?? {};
-  const [media] = Object.values(objectAt(source.content));
+  const source: Json = resolveRef(root, valueAt(root, pointer)) ?? {};
+  const [media] = Object.values(asObject(source.content));
   const check = checks(schema, 'request');
-  return [source, objectAt(media)]
+  return [source, asObject(media)]
     .flatMap((of) => examplesOf(root, { source: of, pointer }))
     .map(({ value }) => value)
     .filter((value) => check(value) === undefined && (json || hasText(value, where)));

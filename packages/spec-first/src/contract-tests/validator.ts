@@ -1,6 +1,15 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { follow, Inexact, isObject, type Json, objectAt, parts, patternOf, stringifyJson } from 'openapi-document';
+import {
+  allOfSchemas,
+  asObject,
+  Inexact,
+  isObject,
+  type Json,
+  patternOf,
+  resolveRef,
+  stringifyJson,
+} from 'openapi-document';
 
 /** Which way a value goes: members that are `readOnly` or `writeOnly` go one way only. */
 export type Direction = 'request' | 'response';
@@ -29,7 +38,7 @@ export function createChecks(root: Json): Checks {
 
 function compile(ajv: Ajv2020, root: Json, schema: unknown, direction: Direction): Check {
   if (!isObject(schema)) return () => (schema === false ? 'no value is allowed' : undefined);
-  const validate = ajv.compile(objectAt(directed(root, schema, direction)));
+  const validate = ajv.compile(asObject(directed(root, schema, direction)));
   return (value) => {
     if (validate(plain(value))) return undefined;
     return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`.trim()).join(', ');
@@ -53,7 +62,7 @@ function createAjv(root: Json, direction: Direction): Ajv2020 {
   });
   ajv.addFormat('int32', integer(31));
   ajv.addFormat('int64', integer(63));
-  ajv.addSchema(objectAt(directed(root, root, direction)), DOCUMENT);
+  ajv.addSchema(asObject(directed(root, root, direction)), DOCUMENT);
   return ajv;
 }
 
@@ -89,13 +98,13 @@ const isSchema = ({ required, allOf, properties }: Json): boolean =>
   Array.isArray(required) || Array.isArray(allOf) || isObject(properties);
 
 const oneWayNames = (root: Json, schema: Json, direction: Direction): string[] =>
-  parts(root, schema).flatMap(({ properties }) =>
-    Object.entries(objectAt(properties)).flatMap(([name, member]) => (isOneWay(root, member, direction) ? [name] : [])),
+  allOfSchemas(root, schema).flatMap(({ properties }) =>
+    Object.entries(asObject(properties)).flatMap(([name, member]) => (isOneWay(root, member, direction) ? [name] : [])),
   );
 
 function isOneWay(root: Json, schema: unknown, direction: Direction): boolean {
   const keyword = direction === 'request' ? 'readOnly' : 'writeOnly';
-  return objectAt(schema)[keyword] === true || follow(root, schema)?.[keyword] === true;
+  return asObject(schema)[keyword] === true || resolveRef(root, schema)?.[keyword] === true;
 }
 
 /** The largest double within int64. Each `bigint` is within it, but the nearest double of some is 2⁶³. */

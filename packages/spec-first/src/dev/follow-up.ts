@@ -45,7 +45,7 @@ process.on('message', async (outcome: Outcome) => {
   while (next !== undefined) {
     const current: Outcome = next;
     next = undefined;
-    await follow(current).catch((error: unknown) => {
+    await reportStart(current).catch((error: unknown) => {
       tell({ text: `${current.file} is not followed further: ${messageOf(error)}` });
     });
   }
@@ -53,18 +53,18 @@ process.on('message', async (outcome: Outcome) => {
 });
 
 /** A newer outcome goes on with what is left. */
-async function follow({ file, fileSaved, all, mocked, missing, failure }: Outcome): Promise<void> {
+async function reportStart({ file, fileSaved, all, mocked, missing, failure }: Outcome): Promise<void> {
   if (fileSaved || checked === undefined) {
     stale.add('types').add('notices');
     checked = await checkFile(file);
     tell({ files: checked.files });
   }
-  const { problems, places, notices } = checked;
+  const { problems, locations, notices } = checked;
   // The server finds the same problems. The linter says more about some of them.
   const isFault = failure !== undefined && problems.length > 0;
   const why = isFault ? withLintMessages(problems, await lintDocument(file)).join('\n') : failure;
   if (await isReplaced()) return;
-  if (why === undefined) sayOnce('missing', describeMissing(missing, mocked, places));
+  if (why === undefined) sayOnce('missing', describeMissing(missing, mocked, locations));
   else tell({ failure: why });
 
   if (await isReplaced()) return;

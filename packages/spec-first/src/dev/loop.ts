@@ -40,7 +40,7 @@ export interface LoopOptions {
 }
 
 /** Serves the document, and each newer version of it and of `src`, until a signal ends the process. */
-export async function follow({ file, env, token, all }: LoopOptions): Promise<void> {
+export async function watchAndServe({ file, env, token, all }: LoopOptions): Promise<void> {
   let serving: Server | undefined;
   let starting: Server | undefined;
   let savedAt: number | undefined = performance.now();

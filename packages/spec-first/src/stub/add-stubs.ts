@@ -28,10 +28,10 @@ export async function addStubs(file: string, source: string, ids: readonly strin
   const added = ids.filter((id) => !object.names.has(id));
   if (added.length === 0) return { text: source, added };
 
-  const wanted = [...(isEmpty ? ['Handlers'] : []), 'ReplyTo', 'RequestTo'];
+  const needed = [...(isEmpty ? ['Handlers'] : []), 'ReplyTo', 'RequestTo'];
   const { names, insertions } = importNames(ts, parsed, [
     { specifier: 'spec-first-server', names: ['HttpError'], asTypes: false },
-    { specifier: specifierOf(types, file), names: wanted, asTypes: true },
+    { specifier: specifierOf(types, file), names: needed, asTypes: true },
   ]);
   const name = (imported: string) => names.get(imported) ?? imported;
   const stubs = added.map((id) => [

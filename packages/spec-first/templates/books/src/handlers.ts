@@ -4,7 +4,7 @@ import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 
 /** The environment variables of this service, beside those of the server. */
 export const variables = {
-  DATABASE_FILE: { default: 'data/books.db', meaning: 'the SQLite file that keeps the books', parse: String },
+  DATABASE_FILE: { default: 'data/books.db', description: 'the SQLite file that keeps the books', parse: String },
 };
 
 /** Opens the database and returns a handler for each operation. */
@@ -43,7 +43,7 @@ export async function openLibrary(
 
   return {
     handlers,
-    place: file,
+    location: file,
     ready: () => database.ready().catch(explain),
     waiting: () => database.waiting(),
     close: () => database.close(),
