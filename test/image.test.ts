@@ -154,10 +154,9 @@ describe('the image', () => {
     });
 
     test('holds its compiled code, and knows that its document was checked', () => {
-      const [compiled = ''] = globSync('node_modules/.cache/compile/*', { cwd: app });
-      const files = readdirSync(join(app, compiled));
-      expect(files).toContain('checked.txt');
-      expect(files.length).toBeGreaterThan(300);
+      const compiled = globSync('node_modules/.cache/compile/v*/*', { cwd: app });
+      expect(compiled.length).toBeGreaterThan(300);
+      expect(existsSync(join(app, 'node_modules/.cache/compile/checked-documents/last.txt'))).toBe(true);
     });
 
     test('refuses to start without credentials', async () => {

@@ -47,6 +47,7 @@ export {
   LIST,
   MAP,
   ONE,
+  patternEngine,
   patternOf,
   propertySchemas,
   typesOf,

@@ -4,7 +4,6 @@ import {
   cpSync,
   mkdirSync,
   mkdtempSync,
-  readdirSync,
   readFileSync,
   rmSync,
   symlinkSync,
@@ -43,16 +42,16 @@ function findingsIn(schema: string): string {
 }
 
 /** The file that keeps the notices. */
-const kept = () => join(cache, readdirSync(cache)[0] ?? '', 'checked.txt');
+const kept = join(cache, 'checked-documents/last.txt');
 
 const SCHEMA = '{ type: string, format: leaf }';
 const NOTICE = 'format leaf is not known and not checked';
 
 // What is kept differs from what is found, so that it shows what a process has read.
 beforeEach(() => {
-  rmSync(kept(), { recursive: true, force: true });
+  rmSync(kept, { recursive: true, force: true });
   expect(findingsIn(SCHEMA)).toBe(NOTICE);
-  writeFileSync(kept(), readFileSync(kept(), 'utf8').replace('leaf', 'kept'));
+  writeFileSync(kept, readFileSync(kept, 'utf8').replace('leaf', 'kept'));
 });
 
 test('a document without problems is not checked again, and its notices are the same', () => {
@@ -72,9 +71,9 @@ test('a document is checked again after the code of the check was changed', () =
 });
 
 test('a document is checked where nothing can be kept, and where a file was not written to its end', () => {
-  writeFileSync(kept(), readFileSync(kept(), 'utf8').slice(0, -1));
+  writeFileSync(kept, readFileSync(kept, 'utf8').slice(0, -1));
   expect(findingsIn(SCHEMA)).toBe(NOTICE);
-  rmSync(kept());
-  mkdirSync(kept());
+  rmSync(kept);
+  mkdirSync(kept);
   expect(findingsIn(SCHEMA)).toBe(NOTICE);
 });

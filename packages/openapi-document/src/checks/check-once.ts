@@ -1,21 +1,22 @@
 import { hash } from 'node:crypto';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { findPackageJSON, getCompileCacheDir } from 'node:module';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Checked, Json } from '../document/document.ts';
 
 /** The code of this package, and the packages that decide with it what is found. */
 const SOURCES = join(import.meta.dirname, '..');
-const PACKAGES = ['ajv', 'ajv-formats', 'express-openapi-validator', 'recheck'];
+const PACKAGES = ['ajv', 'ajv-formats', '@seriousme/openapi-schema-validator', 'recheck'];
 
 /**
- * What a check finds in a document. Where Node caches compiled code, a document without problems is kept in mind with its
- * notices: it is not checked again until the document or the code of the check changes.
+ * What a check finds in a document. Where Node caches compiled code, a document without problems is cached with its
+ * notices, in a folder beside Node's: it is not checked again until the document or the code of the check changes.
  */
 export function checkOnce(root: Json, check: () => Checked): Checked {
-  const folder = getCompileCacheDir();
-  if (folder === undefined) return check();
-  const file = join(folder, 'checked.txt');
+  const compileCache = getCompileCacheDir();
+  if (compileCache === undefined) return check();
+  const folder = join(dirname(compileCache), 'checked-documents');
+  const file = join(folder, 'last.txt');
   const key = hash('sha256', JSON.stringify([root, checker()]));
   // The key is last, so that a file that was not written to its end is not used.
   const [notices = '', known] = textOf(() => file).split('\n');
@@ -23,6 +24,7 @@ export function checkOnce(root: Json, check: () => Checked): Checked {
   const checked = check();
   if (checked.problems.length > 0) return checked;
   try {
+    mkdirSync(folder, { recursive: true });
     writeFileSync(file, `${JSON.stringify(checked.notices)}\n${key}`);
   } catch {
     // The next start checks again.

@@ -1,8 +1,7 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import type { DataValidateFunction } from 'ajv/dist/types/index.js';
+import { Ajv2020, type FuncKeywordDefinition, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { asObject, type Json } from '../document/document.ts';
-import { allOfSchemas, patternOf } from '../document/schema.ts';
+import { allOfSchemas, patternEngine } from '../document/schema.ts';
 
 const ANNOTATION = /^(title|description|default|examples?|deprecated|externalDocs|discriminator|\$id)$/;
 
@@ -11,6 +10,9 @@ interface Validators {
   readonly ajv: Ajv2020;
   readonly known: Map<string, ValidateFunction | undefined>;
 }
+
+/** A compiled keyword of Ajv. Leaves its violations in `errors`. */
+type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
 
 const byDocument = new WeakMap<Json, Validators>();
 
@@ -35,7 +37,7 @@ export const defaultFits = (root: Json, schema: Json): boolean =>
   !Object.hasOwn(schema, 'default') || misfitOf(root, schema, schema.default) === undefined;
 
 function ajvFor(root: Json): Ajv2020 {
-  const code = { regExp: Object.assign(patternOf, { code: 'new RegExp' }), optimize: false };
+  const code = { regExp: patternEngine, optimize: false };
   const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false, inlineRefs: false, code });
   addFormats.default(ajv);
   // That of the library takes any integer.
@@ -49,7 +51,7 @@ function ajvFor(root: Json): Ajv2020 {
     errors: true,
     compile(names: readonly string[], { properties }) {
       const needed = names.filter((name) => !isOneWay(asObject(properties)[name]));
-      const validate: DataValidateFunction = (value: object) => {
+      const validate: KeywordValidator = (value: object) => {
         const missing = needed.find((name) => !Object.hasOwn(value, name));
         validate.errors = missing === undefined ? [] : [{ message: `must have required property '${missing}'` }];
         return missing === undefined;

@@ -1,7 +1,7 @@
 import type { ValidateFunction } from 'ajv';
 import { ResponseValidator } from 'express-openapi-validator/dist/middlewares/openapi.response.validator.js';
 import { ajvErrorsToValidatorError, augmentAjvErrors } from 'express-openapi-validator/dist/middlewares/util.js';
-import { type Json, patternOf } from 'openapi-document';
+import { type Json, patternEngine } from 'openapi-document';
 import { LargeNumbers, numericKeywords } from './numbers.ts';
 import { onceKeyword } from './once.ts';
 import { type Violation, Violations } from './violations.ts';
@@ -49,7 +49,7 @@ export class EovValidator {
         useDefaults,
         // Without this, every object has a member `constructor`.
         ownProperties: true,
-        code: { regExp: Object.assign(patternOf, { code: 'new RegExp' }) },
+        code: { regExp: patternEngine },
         keywords: [...numericKeywords(large), onceKeyword(this.#run)],
       });
     this.#validateRequest = validation(eov(true, this.#large), requests);
