@@ -97,6 +97,14 @@ describe('an access token', () => {
     }
   });
 
+  test('has the name before it as its subject', async () => {
+    const auth = await accepting({ accessTokens: ['robot:plain', `a.b@c-d:sha256:${sha256('hidden')}`, 'nameless'] });
+    for (const [token, subject] of Object.entries({ plain: 'robot', hidden: 'a.b@c-d', nameless: undefined })) {
+      expect(auth.verify(token, [])).toEqual({ subject, scopes: 'all' });
+    }
+    for (const token of ['robot:plain', 'robot', 'hidden:']) expect(() => auth.verify(token, [])).toThrow(Unauthorized);
+  });
+
   test.each([[['one', 'two']], [['one', `sha256:${sha256('two')}`]]])(
     'is accepted beside others in any order, and only whole: %j',
     async (accessTokens) => {
@@ -142,6 +150,9 @@ describe('an access token', () => {
   test.each([
     ['two words', 'two words'],
     ['a comma', 'sec,ret'],
+    ['a name alone', 'robot:'],
+    ['a name with a space', 'my robot:secret'],
+    ['a digest of another length under a name', `robot:sha256:${sha256('secret')}0`],
     ['quotes', '"secret"'],
     ['a letter beyond ASCII', 'sécret'],
     ['a leading =', '=secret'],
@@ -153,7 +164,7 @@ describe('an access token', () => {
   ])('configured as %s stops the start with its position and not itself', async (_what, entry) => {
     const error = await accepting({ accessTokens: ['fine', '', entry] }).catch((cause: unknown) => cause);
     expect(String(error)).toMatch(
-      /^Error: ACCESS_TOKENS: entry 3 is neither a token .* nor "sha256:" and 64 hex digits$/,
+      /^Error: ACCESS_TOKENS: entry 3 is neither a token .* nor "sha256:" and 64 hex digits; a name and a colon may stand before it$/,
     );
     expect(inspect(error)).not.toContain(entry);
   });
@@ -196,13 +207,16 @@ describe('a file of access tokens', () => {
     expect(auth.verify('fixed', [])).toBeDefined();
   });
 
-  test('read again as empty revokes every token', async () => {
-    await writeFile(file, 'old\n');
-    const auth = await accepting({ accessTokensFile: file });
-    expect(auth.verify('old', [])).toBeDefined();
-    await writeFile(file, '# none\n');
-    expect(await auth.reload()).toBe(0);
-    expect(() => auth.verify('old', [])).toThrow(Unauthorized);
+  test('read again as empty keeps the former tokens, also beside those of ACCESS_TOKENS', async () => {
+    for (const accessTokens of [[], ['fixed']]) {
+      await writeFile(file, 'old\n');
+      const auth = await accepting({ accessTokens, accessTokensFile: file });
+      await writeFile(file, '# none\n');
+      for (const _time of [1, 2]) {
+        await expect(auth.reload()).rejects.toThrow('ACCESS_TOKENS_FILE holds no token any more');
+        expect(auth.verify('old', [])).toBeDefined();
+      }
+    }
   });
 
   test('read again with a wrong line names the line, not the token, and leaves the tokens as they were', async () => {

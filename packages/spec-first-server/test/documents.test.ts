@@ -541,12 +541,16 @@ describe('documents of several files', () => {
 
 describe('security', () => {
   let served: Served;
+  let sessions: Served;
   beforeAll(async () => {
     const who: AnyHandler = ({ caller }) => ({ status: 200, body: { subject: caller?.subject ?? null } });
     served = await serve(
       documentFile('security.yaml'),
       handlersFor(who, 'secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded', 'body'),
     );
+    sessions = await serve(documentFile('sessions.yaml'), handlersFor(who, 'session', 'sendSession', 'unusual'), {
+      corsOrigins: ['https://app.example'],
+    });
   });
   const bearer = { Authorization: 'Bearer good' };
 
@@ -582,6 +586,33 @@ describe('security', () => {
     expect(response.status).toBe(status);
     if (status === 200) expect(response.body).toEqual({ subject });
     else expect(response.body).toEqual({ error: status, message: expect.any(String) });
+  });
+
+  test.each<[string, Record<string, string>, number]>([
+    ['of another site', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' }, 403],
+    ['of another origin of the same site', { 'Sec-Fetch-Site': 'same-site', Origin: 'https://b.example' }, 403],
+    ['without an origin', { 'Sec-Fetch-Site': 'cross-site', Origin: 'null' }, 403],
+    ['in an old browser', { Origin: 'https://evil.example' }, 403],
+    ['in an old browser, without an origin', { Origin: 'null' }, 403],
+    ['of its own origin', { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://api.example' }, 200],
+    ['of its own host, in an old browser', { Origin: 'https://api.example' }, 200],
+    ['of an origin that is allowed', { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://app.example' }, 200],
+    ['that the user opened', { 'Sec-Fetch-Site': 'none' }, 200],
+    ['that is none, in a program', {}, 200],
+  ])('answers a cookie that a page %s sends with POST', async (_which, headers, status) => {
+    const all = { Host: 'api.example', Cookie: 'key=good', ...headers };
+    await sessions.client.post('/session').set(all).expect(status);
+    await sessions.client.get('/session').set(all).expect(200);
+    // A page has to know this key; no browser adds it.
+    await sessions.client
+      .post('/session')
+      .set({ ...all, Cookie: '', 'X-Key': 'good' })
+      .expect(200);
+  });
+
+  test('names a scope that no header can hold by its percent-encoding', async () => {
+    const response = await sessions.client.get('/unusual').set({ Authorization: 'Bearer reader' }).expect(403);
+    expect(response.headers['www-authenticate']).toContain('scope="%C3%A9crire%20\'%E2%98%83%22\'"');
   });
 
   test('names the accepted schemes in WWW-Authenticate', async () => {

@@ -72,7 +72,7 @@ describe('a signed token', () => {
     async (alg) => {
       issuer.keys = [await signingKey(alg)];
       const auth = await authenticator();
-      expect(await auth.verify(await issuer.sign(), [])).toEqual({ subject: 'alice', scopes: new Set() });
+      expect(await auth.verify(await issuer.sign(), [])).toMatchObject({ subject: 'alice', scopes: new Set() });
     },
   );
 
@@ -84,11 +84,29 @@ describe('a signed token', () => {
   ])('brings its scopes as %s', async (_form, claims) => {
     const auth = await authenticator();
     const token = await issuer.sign(claims);
-    expect(await auth.verify(token, ['plants:write', 'plants:read'])).toEqual({
+    expect(await auth.verify(token, ['plants:write', 'plants:read'])).toMatchObject({
       subject: 'alice',
       scopes: new Set(['plants:read', 'plants:write']),
+      claims: { sub: 'alice', ...claims },
     });
   });
+
+  test.each([undefined, 'JWT', 'jwt', 'at+jwt', 'application/at+JWT'])('is accepted with the type %s', async (typ) => {
+    const auth = await authenticator();
+    const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
+    expect(await auth.verify(await signed({ alg: 'ES256', typ }, JSON.stringify(claims)), [])).toBeDefined();
+  });
+
+  test.each(['logout+jwt', 'secevent+jwt', 'dpop+jwt', 'application/jwt+x', ''])(
+    'that is no access token by its type %j is rejected',
+    async (typ) => {
+      const auth = await authenticator();
+      const claims = { iss: issuer.name, aud: issuer.audience, exp: inSeconds(60) };
+      const token = await signed({ alg: 'ES256', typ }, JSON.stringify(claims));
+      const error = await errorOf(() => auth.verify(token, []));
+      expect(error).toMatchObject({ message: 'The type of the token ("typ") is neither JWT nor at+jwt' });
+    },
+  );
 
   test('is forbidden what needs a scope that it lacks, and all that is needed is named', async () => {
     const auth = await authenticator();

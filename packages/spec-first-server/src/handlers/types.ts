@@ -3,10 +3,12 @@ import type { Readable as Stream } from 'node:stream';
 
 /** The authenticated client of a request. */
 export interface Caller {
-  /** The `sub` claim of a signed token. An access token has no subject. */
+  /** The `sub` claim of a signed token, or the name of an access token. */
   readonly subject: string | undefined;
   /** The scopes of a signed token. An access token has all scopes. */
   readonly scopes: ReadonlySet<string> | 'all';
+  /** The claims of a signed token. */
+  readonly claims?: Readonly<Record<string, unknown>>;
 }
 
 /** The parts of a generated file that the types of handlers are made of. */

@@ -47,7 +47,7 @@ export function dispatcher(operation: Operation, shared: Shared): Dispatch {
     const trace = traceOf(response);
     trace.operationId = operation.id;
     try {
-      const caller = await authenticate?.(credentialsOf(headers, query));
+      const caller = await authenticate?.(credentialsOf(request.method, headers, query));
       trace.subject = caller?.subject;
       const { media, body } = await readBody(request, response);
       const parameters = readParameters({ path, query, headers });

@@ -36,7 +36,7 @@ export async function prepare(options: AppOptions) {
   const { root } = document;
   const operations = operationsOf(document);
   const tokens = options.authenticator ?? (await createAuthenticator({ accessTokens: options.accessTokens ?? [] }));
-  const verifiers = verifiersOf(root, tokens, options.verifiers);
+  const verifiers = verifiersOf(root, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
   const { problems, notices } = checkDocument(document, operations);
 
   const validatorOf = validatorsOf(root, operations);

@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
+import type { Caller } from '../handlers/types.ts';
 
 /** Longer tokens are rejected unread: half of what Node accepts as all headers together. */
 export const MAX_TOKEN_LENGTH = 8192;
@@ -8,8 +9,15 @@ export const MAX_TOKEN_LENGTH = 8192;
 /** A token of fewer characters can be guessed. */
 const SHORT = 16;
 
-const TOKEN = /^[\w\-.~+/]+=*$/;
-const DIGEST = /^sha256:([0-9a-f]{64})$/i;
+/** Perhaps a name, then a token or its digest. The name of a hash function is none, so that a wrong digest is no token. */
+const ENTRY = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\-.~+/]+=*))$/i;
+
+/** An access token that is accepted. */
+interface Entry {
+  readonly subject: string | undefined;
+  readonly digest: string | undefined;
+  readonly token: string;
+}
 
 /** A token that cannot be guessed: 256 random bits in base64url, safe in a shell and in a header. */
 export const randomToken = (): string => randomBytes(32).toString('base64url');
@@ -22,13 +30,15 @@ export const randomToken = (): string => randomBytes(32).toString('base64url');
  */
 export class AccessTokens {
   readonly #key = randomToken();
-  readonly #entries: readonly string[];
+  readonly #entries: readonly Entry[];
   readonly #file: string | undefined;
   /** How many tokens are short enough to be guessed. That of a digest is not known. */
   short = 0;
-  #accepted: ReadonlySet<string> = new Set();
+  #accepted: ReadonlyMap<string, Caller> = new Map();
   /** Whether there is an entry of which only the digest is known. Then all tokens are hashed once more. */
   #hasDigests = false;
+  /** How many tokens came from the file. */
+  #inFile = 0;
   #loading: Promise<unknown> = Promise.resolve();
 
   /** @throws {Error} if an entry is wrong. It names the place, never the token. */
@@ -37,24 +47,32 @@ export class AccessTokens {
     this.#file = file;
   }
 
-  has(token: string): boolean {
-    return this.#accepted.has(this.#fingerprint(token));
+  /** Whose token it is; `undefined` if it is not accepted. */
+  callerOf(token: string): Caller | undefined {
+    return this.#accepted.get(this.#fingerprint(token));
   }
 
   /**
    * Reads the file again: tokens that it no longer holds are rejected from then on.
    *
    * @returns how many tokens are accepted now.
-   * @throws {Error} if the file cannot be read or a line is wrong. The tokens stay as they were.
+   * @throws {Error} if the file cannot be read, a line is wrong, or no token is left. The tokens stay as they were.
    */
   load(): Promise<number> {
     // One load after the other, so that the last reading counts.
     const loaded = this.#loading.then(async () => {
       const read = this.#file === undefined ? [] : await entriesOfFile(this.#file);
       const entries = [...this.#entries, ...read];
-      this.short = entries.filter((entry) => entry.length < SHORT).length;
-      this.#hasDigests = entries.some((entry) => DIGEST.test(entry));
-      this.#accepted = new Set(entries.map((entry) => this.#fingerprint(entry, DIGEST.exec(entry)?.[1])));
+      if (read.length === 0 && this.#inFile > 0) throw new Error('ACCESS_TOKENS_FILE holds no token any more');
+      this.#inFile = read.length;
+      this.short = entries.filter(({ token, digest }) => digest === undefined && token.length < SHORT).length;
+      this.#hasDigests = entries.some(({ digest }) => digest !== undefined);
+      this.#accepted = new Map(
+        entries.map(({ token, digest, subject }) => [
+          this.#fingerprint(token, digest),
+          Object.freeze<Caller>({ subject, scopes: 'all' }),
+        ]),
+      );
       return this.#accepted.size;
     });
     this.#loading = loaded.catch(() => {});
@@ -66,17 +84,18 @@ export class AccessTokens {
   }
 }
 
-/** A token, or `sha256:` and its digest; nothing for an empty entry. */
-function checkedEntry(entry: string, place: string): string[] {
+/** Nothing for an empty entry. */
+function checkedEntry(entry: string, place: string): Entry[] {
   const text = entry.trim();
   if (text === '') return [];
-  if (DIGEST.test(text) || (TOKEN.test(text) && text.length <= MAX_TOKEN_LENGTH)) return [text];
+  const [, subject, digest, token = ''] = ENTRY.exec(text) ?? [];
+  if (digest !== undefined || (token !== '' && token.length <= MAX_TOKEN_LENGTH)) return [{ subject, digest, token }];
   throw new Error(
-    `${place} is neither a token (up to ${MAX_TOKEN_LENGTH} letters, digits and -._~+/ with = only at its end) nor "sha256:" and 64 hex digits`,
+    `${place} is neither a token (up to ${MAX_TOKEN_LENGTH} letters, digits and -._~+/ with = only at its end) nor "sha256:" and 64 hex digits; a name and a colon may stand before it`,
   );
 }
 
-async function entriesOfFile(file: string): Promise<string[]> {
+async function entriesOfFile(file: string): Promise<Entry[]> {
   const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
     // Not the path: whoever takes this variable for ACCESS_TOKENS has put a token there.
     const seenFrom = isAbsolute(file) ? '' : `, looked for from ${process.cwd()}`;

@@ -3,6 +3,7 @@ import { cookiesOf, decoded, pairsOf } from 'openapi-document';
 
 /** Where a request's credentials may stand. */
 export interface Credentials {
+  readonly method: string;
   readonly headers: IncomingHttpHeaders;
   /** The first value of each name. */
   readonly query: Readonly<Record<string, string>>;
@@ -12,7 +13,8 @@ export interface Credentials {
 const NOTHING = {};
 
 /** Reads what a request presents. What is badly encoded stays as it was sent: no token has such a character. */
-export const credentialsOf = (headers: IncomingHttpHeaders, query: string): Credentials => ({
+export const credentialsOf = (method: string, headers: IncomingHttpHeaders, query: string): Credentials => ({
+  method,
   headers,
   query:
     query === ''
@@ -20,3 +22,17 @@ export const credentialsOf = (headers: IncomingHttpHeaders, query: string): Cred
       : Object.fromEntries([...pairsOf(query)].map(([name, [value = '']]) => [name, decoded(value)])),
   cookies: headers.cookie === undefined ? NOTHING : Object.fromEntries(cookiesOf(headers.cookie)),
 });
+
+/**
+ * Whether a page of another origin sends a request that may change something. A browser adds cookies to it by itself, so
+ * they do not show who wants the request. What is no browser sends neither header.
+ *
+ * @param trusted origins whose pages may.
+ */
+export function isForged({ method, headers }: Credentials, trusted: readonly string[]): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
+  if (origin !== undefined && trusted.includes(origin)) return false;
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && URL.parse(origin)?.host !== host;
+}

@@ -17,7 +17,10 @@ export class Forbidden extends HttpError {
   /** @param scopes all that the operation needs. */
   constructor(scopes: readonly string[]) {
     const needed = scopes.join(' ');
-    const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${needed}"` };
+    // A header holds no other characters than those of a URI.
+    const headers = {
+      'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${encodeURI(needed.toWellFormed())}"`,
+    };
     super(403, `The token lacks a scope: this operation needs ${needed}`, { headers });
   }
 }

@@ -1,4 +1,4 @@
-import { errors, type JWTPayload, jwtVerify } from 'jose';
+import { errors, type JWTVerifyResult, jwtVerify } from 'jose';
 import type { Caller } from '../handlers/types.ts';
 import { KeysUnavailable, Unauthorized } from './errors.ts';
 import { type KeyTiming, remoteKeys, seconds, TIMING } from './jwks.ts';
@@ -57,7 +57,7 @@ export function createJwtVerifier(
     const known = keys.fetchedAt();
     try {
       if (!FORM.test(token)) throw new errors.JWSInvalid();
-      return callerOf(await claimsOf(token).catch((error: unknown) => withNewerKeys(token, error, known)));
+      return callerOf(await verified(token).catch((error: unknown) => withNewerKeys(token, error, known)));
     } catch (error) {
       if (error instanceof KeysUnavailable || error instanceof Unauthorized) throw error;
       if (!isUnusableKey(error)) throw new Unauthorized(messageOf(error));
@@ -66,24 +66,24 @@ export function createJwtVerifier(
     }
   }
 
-  async function withNewerKeys(token: string, error: unknown, known: number): Promise<JWTPayload> {
+  async function withNewerKeys(token: string, error: unknown, known: number): Promise<JWTVerifyResult> {
     if (!needsOtherKey(error)) throw error;
     const newer = await keys.newerThan(known).catch((unavailable: unknown) => {
       throw error instanceof errors.JWSSignatureVerificationFailed ? error : unavailable;
     });
     if (!newer) throw error;
-    return claimsOf(token);
+    return verified(token);
   }
 
   /** A token may lack a `kid` while several keys are of its algorithm: then any of them may have signed it. */
-  async function claimsOf(token: string): Promise<JWTPayload> {
+  async function verified(token: string): Promise<JWTVerifyResult> {
     try {
-      return (await jwtVerify(token, keys.resolve, options)).payload;
+      return await jwtVerify(token, keys.resolve, options);
     } catch (error) {
       if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
       for await (const candidate of error) {
         try {
-          return (await jwtVerify(token, candidate, options)).payload;
+          return await jwtVerify(token, candidate, options);
         } catch (failure) {
           if (!needsOtherKey(failure)) throw failure;
         }
@@ -103,13 +103,18 @@ function checkUrl({ protocol, hostname, host, username, password }: URL): void {
   );
 }
 
-function callerOf({ sub, scope, scp, exp = 0, iat = 0 }: JWTPayload): Caller {
+/** Types of access tokens (RFC 9068 §2.1). Issuers sign others with the same keys, such as logout tokens (RFC 8725 §3.11). */
+const TYPE = /^(application\/)?(at\+)?jwt$/i;
+
+function callerOf({ payload, protectedHeader: { typ = 'JWT' } }: JWTVerifyResult): Caller {
+  const { sub, scope, scp, exp = 0, iat = 0 } = payload;
   const now = Date.now() / 1000;
+  if (!TYPE.test(typ)) throw new Unauthorized('The type of the token ("typ") is neither JWT nor at+jwt');
   if (sub !== undefined && typeof sub !== 'string')
     throw new Unauthorized('The "sub" claim of the token is not a string');
   if (exp > now + MAX_LIFETIME) throw new Unauthorized('The "exp" claim of the token is more than 100 years ahead');
   if (iat > now + MAX_ISSUED_AHEAD) throw new Unauthorized('The "iat" claim of the token is in the future');
-  return { subject: sub, scopes: new Set([...scopesOf(scope), ...scopesOf(scp)]) };
+  return { subject: sub, scopes: new Set([...scopesOf(scope), ...scopesOf(scp)]), claims: payload };
 }
 
 /** A space-separated string (RFC 8693 §4.2), or the array that some issuers send. */

@@ -1,7 +1,8 @@
 import type { Json } from 'openapi-document';
 import { securitySchemesOf } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
-import type { Credentials } from './credentials.ts';
+import { HttpError } from '../response/http-error.ts';
+import { type Credentials, isForged } from './credentials.ts';
 import { Unauthorized } from './errors.ts';
 import type { Authenticator } from './tokens.ts';
 
@@ -19,6 +20,7 @@ export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 interface SecurityScheme {
   /** Whether its credential is a bearer token, or an API key, which is a token in another place. */
   readonly isToken: boolean;
+  readonly inCookie?: boolean;
   /** The credential of a request; `undefined` if there is none of this form. @throws {Unauthorized} if it is malformed. */
   read(credentials: Credentials): string | undefined;
   /** What a client without a credential learns. */
@@ -31,21 +33,34 @@ interface SecurityScheme {
 export const schemesOf = (root: Json): ReadonlyMap<string, SecurityScheme> =>
   new Map(Object.entries(securitySchemesOf(root)).map(([name, scheme]) => [name, schemeOf(scheme)]));
 
-/** Verifiers for the schemes of a document: a project's own ones, or else tokens. Other schemes have none. */
-export const verifiersOf = (root: Json, authenticator: Authenticator, own: Verifiers = {}): Verifiers =>
-  eachScheme(root, (name, { isToken }) => {
+/**
+ * Verifiers for the schemes of a document: a project's own ones, or else tokens. Other schemes have none.
+ *
+ * @param trusted origins whose pages may use cookies.
+ */
+export const verifiersOf = (
+  root: Json,
+  authenticator: Authenticator,
+  own: Verifiers = {},
+  trusted: readonly string[] = [],
+): Verifiers =>
+  eachScheme(root, trusted, (name, { isToken }) => {
     const verify = own[name];
     if (verify !== undefined) return (_token, ...request) => verify(...request);
     return isToken ? (token, _credentials, scopes) => authenticator.verify(token, scopes) : undefined;
   });
 
 /** Verifiers that accept each credential of the form that its scheme declares, for mocks. */
-export const acceptAnything = (root: Json): Verifiers => eachScheme(root, () => () => ANYONE);
+export const acceptAnything = (root: Json): Verifiers => eachScheme(root, [], () => () => ANYONE);
 
 /** Checks a credential that was read from the request. */
 type VerifyToken = (token: string, ...request: Parameters<VerifyScheme>) => ReturnType<VerifyScheme>;
 
-function eachScheme(root: Json, verifierOf: (name: string, scheme: SecurityScheme) => VerifyToken | undefined) {
+function eachScheme(
+  root: Json,
+  trusted: readonly string[],
+  verifierOf: (name: string, scheme: SecurityScheme) => VerifyToken | undefined,
+): Verifiers {
   const verifiers: Record<string, VerifyScheme> = {};
   for (const [name, scheme] of schemesOf(root)) {
     const verify = verifierOf(name, scheme);
@@ -53,6 +68,7 @@ function eachScheme(root: Json, verifierOf: (name: string, scheme: SecuritySchem
     verifiers[name] = (credentials, scopes) => {
       const token = scheme.read(credentials);
       if (token === undefined) throw new Unauthorized(scheme.required, false);
+      if (scheme.inCookie === true && isForged(credentials, trusted)) throw new HttpError(403, FORGED);
       return verify(token, credentials, scopes);
     };
   }
@@ -64,6 +80,8 @@ export function apiKeyQueryNames(root: Json): Set<string> {
   const schemes = Object.values(securitySchemesOf(root));
   return new Set(schemes.filter((scheme) => scheme.in === 'query').map((scheme) => String(scheme.name)));
 }
+
+const FORGED = 'a page of another origin cannot use the cookies of this service, unless CORS_ORIGINS lists the origin';
 
 const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
 
@@ -85,7 +103,7 @@ function schemeOf({ type, scheme, in: where, name }: Json): SecurityScheme {
 }
 
 /** A bearer token (RFC 6750 §2.1), also of OAuth 2 and OpenID Connect. */
-export const BEARER: SecurityScheme = {
+const BEARER: SecurityScheme = {
   isToken: true,
   read: ({ headers }) => bearerToken(headers.authorization),
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
@@ -94,6 +112,7 @@ export const BEARER: SecurityScheme = {
 
 const apiKey = (where: string, name: string): SecurityScheme => ({
   isToken: true,
+  inCookie: where === 'cookie',
   read({ headers, query, cookies }) {
     const value = where === 'header' ? headers[name.toLowerCase()] : where === 'query' ? query[name] : cookies[name];
     return String(value ?? '') || undefined;

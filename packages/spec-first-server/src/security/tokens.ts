@@ -5,7 +5,7 @@ import type { JwtSettings } from './jwt.ts';
 
 /** Which tokens are accepted. Without any, every call is rejected. */
 export interface AuthSettings {
-  /** The entries of ACCESS_TOKENS: a token in plain text or `sha256:` and the 64 hex digits of its digest. */
+  /** The entries of ACCESS_TOKENS: a token, or `sha256:` and the 64 hex digits of its digest; before it perhaps `name:`. */
   readonly accessTokens: readonly string[];
   /** A file of such entries, one a line; `#` starts a comment. */
   readonly accessTokensFile?: string | undefined;
@@ -24,22 +24,11 @@ export interface Authenticator {
   /**
    * Reads ACCESS_TOKENS_FILE again. Resolves to the number of access tokens that are accepted now.
    *
-   * @throws {Error} if the file cannot be read or a line is wrong. The tokens stay as they were.
+   * @throws {Error} if the file cannot be read, a line is wrong, or no token is left. The tokens stay as they were.
    */
   reload(): Promise<number>;
   /** How many access tokens are short enough to be guessed, as far as it is known. */
   readonly shortTokens?: number;
-}
-
-const standing = new WeakSet<Caller>();
-
-/** Whether a caller has an access token, and the tokens were not read again since. */
-export const isStanding = (caller: Caller): boolean => standing.has(caller);
-
-function createHolder(): Caller {
-  const holder: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
-  standing.add(holder);
-  return holder;
 }
 
 /**
@@ -56,26 +45,21 @@ export async function createAuthenticator(
   if ((await accepted.load()) === 0 && accessTokensFile !== undefined && jwt === undefined) {
     throw new Error('ACCESS_TOKENS_FILE holds no token, so every call would be rejected: put one on a line of it');
   }
-  let holder = createHolder();
   const verifySigned = jwt && (await import('./jwt.ts')).createJwtVerifier(jwt, report);
   return {
     verify(token, scopes) {
       if (token.length > MAX_TOKEN_LENGTH) {
         throw new Unauthorized(`The token is longer than ${MAX_TOKEN_LENGTH} characters`);
       }
-      if (accepted.has(token)) return holder;
+      const known = accepted.callerOf(token);
+      if (known !== undefined) return known;
       if (verifySigned === undefined) throw new Unauthorized('The token is not valid');
       return verifySigned(token).then((caller) => {
         if (caller.scopes !== 'all' && !caller.scopes.isSupersetOf(new Set(scopes))) throw new Forbidden(scopes);
         return caller;
       });
     },
-    async reload() {
-      const count = await accepted.load();
-      standing.delete(holder);
-      holder = createHolder();
-      return count;
-    },
+    reload: () => accepted.load(),
     get shortTokens() {
       return accepted.short;
     },
