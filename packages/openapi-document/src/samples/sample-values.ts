@@ -9,22 +9,28 @@ import { isSamplable } from './samplable.ts';
 const ATTEMPTS = 20;
 
 /** Values that are deeper grow without bounds where many schemas reference each other. */
-const SAMPLE = { skipWriteOnly: true, quiet: true, maxSampleDepth: 5 };
+const SAMPLE = { quiet: true, maxSampleDepth: 5 };
 
 /**
  * Values made from a schema, the most readable one first. Neither tool knows all of JSON Schema, so the caller validates
  * them. The random values are the same at each call.
+ *
+ * @param skipped marks the members that are left out: those of the other direction.
  */
-export function* valuesOf(root: Json, schema: unknown): Generator<unknown> {
+export function* valuesOf(
+  root: Json,
+  schema: unknown,
+  skipped: 'readOnly' | 'writeOnly' = 'writeOnly',
+): Generator<unknown> {
   if (!isObject(schema)) return yield {};
-  if (isSamplable(root, schema)) yield attempt(() => sample(schema, SAMPLE, root));
+  const options = { ...SAMPLE, skipReadOnly: skipped === 'readOnly', skipWriteOnly: skipped === 'writeOnly' };
+  if (isSamplable(root, schema)) yield attempt(() => sample(schema, options, root));
   const definitions = definitionsOf(root);
   for (let seed = 1; seed <= ATTEMPTS; seed += 1) {
     // Required members first: with optional ones, a recursive schema soon ends at the depth limit with a wrong value.
     const required = { optionalsProbability: 0, maxDepth: seed < 10 ? 14 : 60, ...(seed >= 10 && { maxItems: 1 }) };
     const depth = seed % 2 === 1 ? required : { maxDepth: 6 };
-    const outputTransform = (value: unknown, of: unknown) =>
-      isObject(of) && of.writeOnly === true ? undefined : value;
+    const outputTransform = (value: unknown, of: unknown) => (isObject(of) && of[skipped] === true ? undefined : value);
     // As an item of a list, since the generator would take the components for members of an object.
     const list = { type: 'array', items: plain(schema), minItems: 1, maxItems: 1, ...definitions };
     const made = attempt(() => generateSync(list, { seed, ...depth, outputTransform }));
@@ -38,7 +44,7 @@ export function* bodiesOf(root: Json, type: string, { kind, schema }: MediaType)
   if (LINES.test(essence)) for (const value of valuesOf(root, schema)) yield lines(value);
   else if (kind === 'json' || kind === 'text' || essence === 'application/json') yield* valuesOf(root, schema);
   else if (/[/+]xml$/.test(essence) && isObject(schema)) {
-    yield attempt(() => sample(schema, { ...SAMPLE, format: 'xml' }, root));
+    yield attempt(() => sample(schema, { ...SAMPLE, skipWriteOnly: true, format: 'xml' }, root));
   } else if (essence === 'image/png') yield PIXEL;
   yield '';
 }

@@ -1,6 +1,14 @@
-import { type DeclaredResponse, declaredFor, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
+import {
+  coerce,
+  type DeclaredResponse,
+  declaredFor,
+  fromText,
+  mediaTypeFor,
+  parseJson,
+  stringifyJson,
+} from 'openapi-document';
 import type { Answer } from './client.ts';
-import { type Checks, readings, shown } from './validator.ts';
+import type { Context } from './values.ts';
 
 /** An answer that breaks the document. */
 export class Fault extends Error {
@@ -35,36 +43,38 @@ export function checkNoFailure(answer: Answer): void {
  * @param strict whether the status must be declared. Errors that HTTP itself brings, such as 401, often are not.
  * @throws {Fault}
  */
-export function checkAnswer(operation: Operation, checks: Checks, answer: Answer, strict: boolean): void {
-  const declared = declaredFor(operation, answer.status);
+export function checkAnswer(context: Context, answer: Answer, strict: boolean): void {
+  const { responses } = context.operation;
+  const declared = declaredFor(context.operation, answer.status);
   if (declared === undefined) {
-    if (!strict || operation.responses.length === 0) return;
-    const keys = operation.responses.map(({ key }) => key).join(', ');
+    if (!strict || responses.length === 0) return;
+    const keys = responses.map(({ key }) => key).join(', ');
     throw new Fault('each status is declared', `the status ${answer.status} is not declared (${keys})`, answer);
   }
-  checkHeaders(declared, checks, answer);
-  checkBody(operation, declared, checks, answer);
+  checkHeaders(context, declared, answer);
+  checkBody(context, declared, answer);
 }
 
-function checkHeaders({ headers }: DeclaredResponse, checks: Checks, answer: Answer): void {
-  for (const { name, required, json, schema } of headers) {
+function checkHeaders({ root, checks }: Context, { headers }: DeclaredResponse, answer: Answer): void {
+  for (const header of headers) {
+    const { name, required, schema } = header;
     const text = answer.headers[name];
     const fault = (message: string) => new Fault('the headers are as declared', message, answer);
     if (text === undefined) {
       if (required) throw fault(`the header ${name} is missing from the answer ${answer.status}`);
       continue;
     }
-    const check = checks(schema, 'response');
-    const wrong = (json ? [parsed(text)] : readings(text)).map((value) => check(value));
-    if (wrong.every((message) => message !== undefined)) {
-      throw fault(`the header ${name} of the answer ${answer.status} does not fit its schema: ${text} ${wrong[0]}`);
+    const value = fromText(root, { ...header, in: 'header', style: 'simple' }, text, (part) => part);
+    const wrong = checks(schema, 'response')(value);
+    if (wrong !== undefined) {
+      throw fault(`the header ${name} of the answer ${answer.status} does not fit its schema: ${text} ${wrong}`);
     }
   }
 }
 
-function checkBody({ method }: Operation, { media }: DeclaredResponse, checks: Checks, answer: Answer): void {
+function checkBody({ root, operation, checks }: Context, { media }: DeclaredResponse, answer: Answer): void {
   const { status, headers, body } = answer;
-  if (method === 'head' || status === 204 || status === 205 || status === 304) return;
+  if (operation.method === 'head' || status === 204 || status === 205 || status === 304) return;
   const type = headers['content-type'];
   const inType = (message: string) => new Fault('the media type is declared', message, answer);
   const inBody = (message: string) => new Fault('the body fits its schema', message, answer);
@@ -77,22 +87,22 @@ function checkBody({ method }: Operation, { media }: DeclaredResponse, checks: C
   const declared = mediaTypeFor(media, type);
   if (declared === undefined) throw inType(`the media type ${type} of the answer ${status} is none of: ${types}`);
   if (declared.schema === undefined || !['json', 'text'].includes(declared.kind)) return;
-  const check = checks(declared.schema, 'response');
-  const text = body.toString();
-  const values = declared.kind === 'json' ? [parsed(text)] : readings(text);
-  if (values[0] === NOT_JSON) throw inBody(`the body of the answer ${status} is not JSON`);
-  const wrong = values.map((value) => check(value));
-  if (wrong.every((message) => message !== undefined)) {
-    throw inBody(`the body of the answer ${status} does not fit its schema: ${wrong[0]} in ${shown(values[0])}`);
+  const value = declared.kind === 'json' ? bodyOf(answer) : coerce(root, [declared.schema], body.toString());
+  if (value === undefined) throw inBody(`the body of the answer ${status} is not JSON`);
+  const wrong = checks(declared.schema, 'response')(value);
+  if (wrong !== undefined) {
+    throw inBody(`the body of the answer ${status} does not fit its schema: ${wrong} in ${shown(value)}`);
   }
 }
 
-const NOT_JSON = Symbol('not JSON');
-
-function parsed(text: string): unknown {
+/** The JSON value of an answer; `undefined` if it is not JSON. */
+export function bodyOf({ body }: Answer): unknown {
   try {
-    return parseJson(text);
+    return parseJson(body.toString());
   } catch {
-    return NOT_JSON;
+    return undefined;
   }
 }
+
+/** A value as a message shows it. */
+const shown = (value: unknown): string => stringifyJson(value)?.slice(0, 500) ?? 'nothing';

@@ -1,8 +1,7 @@
-import fc from 'fast-check';
 import { Fault } from './check-answer.ts';
 import type { Client } from './client.ts';
+import { requestsOf } from './requests.ts';
 import type { Finding } from './test-operation.ts';
-import { validRequests } from './valid-requests.ts';
 import type { Context } from './values.ts';
 import { curlLine, writeRequest } from './write-request.ts';
 
@@ -23,9 +22,9 @@ export async function testMethods(
   const { operation, secrets } = context;
   const inPath = operation.parameters.filter(({ in: where }) => where === 'path');
   const bare = { ...operation, parameters: inPath, requestBody: undefined };
-  const [values] = fc.sample(validRequests({ ...context, operation: bare }), { numRuns: 1, seed });
-  if (values === undefined) return [];
-  const target = writeRequest(bare, values, secrets);
+  const [made] = requestsOf({ ...context, operation: bare }, seed).valid(1);
+  if (made === undefined) return [];
+  const target = writeRequest(bare, made.values, secrets);
   const findings: Finding[] = [];
   for (const method of METHODS.filter((name) => !declared.includes(name))) {
     const sent = { ...target, method: method.toUpperCase() };

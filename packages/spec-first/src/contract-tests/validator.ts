@@ -1,15 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import {
-  allOfSchemas,
-  asObject,
-  Inexact,
-  isObject,
-  type Json,
-  patternOf,
-  resolveRef,
-  stringifyJson,
-} from 'openapi-document';
+import { allOfSchemas, asObject, Inexact, isObject, type Json, patternOf, resolveRef } from 'openapi-document';
 
 /** Which way a value goes: members that are `readOnly` or `writeOnly` go one way only. */
 export type Direction = 'request' | 'response';
@@ -118,26 +109,3 @@ function plain(value: unknown): unknown {
   if (!isObject(value)) return value;
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plain(item)]));
 }
-
-/** What a text in a path, a query or a header may mean: its value is valid if one of these is. */
-export function readings(text: string): unknown[] {
-  const scalar = (part: string): unknown[] => [
-    part,
-    ...(part.trim() !== '' && Number.isFinite(Number(part)) ? [Number(part)] : []),
-    ...(part === 'true' || part === 'false' ? [part === 'true'] : []),
-  ];
-  const parts = text.split(',').map((part) => part.trim());
-  const lists = [parts, parts.map((part) => scalar(part).at(-1))];
-  const objects = lists.map((list) => Object.fromEntries(pairsOf(list)));
-  return [...scalar(text), ...lists, ...objects];
-}
-
-const pairsOf = (list: readonly unknown[]): [string, unknown][] =>
-  list.flatMap((item, index): [string, unknown][] => {
-    const [, name, value] = /^([^=]+)=(.*)$/s.exec(String(item)) ?? [];
-    if (name !== undefined) return [[name, value]];
-    return index % 2 === 0 ? [[String(item), list[index + 1]]] : [];
-  });
-
-/** A value as a message shows it. */
-export const shown = (value: unknown): string => stringifyJson(value)?.slice(0, 500) ?? 'nothing';

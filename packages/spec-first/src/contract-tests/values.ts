@@ -1,13 +1,17 @@
-import type { Json, MediaType, Operation } from 'openapi-document';
+import { isObject, type Json, type MediaType, type Operation } from 'openapi-document';
+import { valuesOf } from 'openapi-document/samples';
 import type { Secret } from './credentials.ts';
+import { inDecimals } from './scalars.ts';
 import type { Checks } from './validator.ts';
+
+type Named = Readonly<Record<string, unknown>>;
 
 /** The values of a request, before they are written in their styles. */
 export interface Values {
-  readonly path: Readonly<Record<string, unknown>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly header: Readonly<Record<string, unknown>>;
-  readonly cookie: Readonly<Record<string, unknown>>;
+  readonly path: Named;
+  readonly query: Named;
+  readonly header: Named;
+  readonly cookie: Named;
   readonly body?: RequestBody | undefined;
 }
 
@@ -27,3 +31,15 @@ export interface Context {
   readonly checks: Checks;
   readonly secrets: readonly Secret[];
 }
+
+/** How many values are made of a schema. Most schemas need one: the others are made by changing it. */
+const SAMPLES = 12;
+
+/** Values made from a schema. Not all are valid. */
+export const samplesOf = (root: Json, schema: unknown): unknown[] =>
+  isObject(schema) ? valuesOf(root, schema, 'readOnly').take(SAMPLES).toArray().map(rounded) : ['text', 1, true, {}];
+
+const rounded = (value: unknown): unknown =>
+  value === undefined
+    ? undefined
+    : JSON.parse(JSON.stringify(value), (_key, item) => (typeof item === 'number' ? inDecimals(item) : item));

@@ -1,0 +1,134 @@
+import { alternatives, type Parameter } from 'openapi-document';
+import { brokenBodies, changedBody, isValidBody, validBodies } from './body-values.ts';
+import { type ParameterValues, parameterValues } from './parameter-values.ts';
+import { oneOf, randomFrom, shuffled } from './random.ts';
+import type { Context, RequestBody, Values } from './values.ts';
+import { simpler } from './variants.ts';
+
+/** A request that satisfies the document, or breaks it in one place. */
+export interface Made {
+  readonly values: Values;
+  /** What is wrong with it; `undefined` if it is valid. */
+  readonly label?: string | undefined;
+  /** The valid request that it was made from. */
+  readonly base: Values;
+}
+
+/** The requests of an operation, made from the schemas and examples of the document. */
+export interface Requests {
+  /** Requests that satisfy the document. The first ones have the declared examples. */
+  valid(count: number): Made[];
+  /** Requests that break the document: each way in which it can be broken once, up to `runs`, or half as many requests. */
+  broken(runs: number): Made[];
+  /** Simpler requests of the same kind. */
+  simpler(request: Made): Generator<Made>;
+}
+
+const UNDECLARED = 'undeclaredParameter';
+
+/** How many valid requests are looked at for places that can be broken. */
+const LOOKED_AT = 12;
+
+/** @throws {Error} if no valid value is found for something that is required. */
+export function requestsOf(context: Context, seed: number): Requests {
+  const { parameters, requestBody } = context.operation;
+  const random = randomFrom(seed);
+  const all = parameters.map((parameter) => parameterValues(context, parameter));
+  const media = (requestBody?.media ?? []).map((type) => validBodies(context, type)).filter(({ bodies }) => bodies[0]);
+  for (const { parameter, valid } of all) {
+    if (parameter.required && valid.length === 0) throw noValue(`the ${parameter.in} parameter ${parameter.name}`);
+  }
+  if (requestBody?.required && media.length === 0) throw noValue('the body');
+  const examples = Math.max(0, ...all.map((values) => values.examples), ...media.map((values) => values.examples));
+  const starts = new Map(all.map(({ parameter }) => [parameter, Math.floor(random() * 1_000)]));
+
+  const bodyAt = (index: number): RequestBody | undefined => {
+    const { bodies, examples: shown } = media[index % media.length] ?? { bodies: [], examples: 0 };
+    const at = Math.floor(index / media.length);
+    if (at < shown) return bodies[at];
+    if (requestBody?.required !== true && random() < 0.2) return undefined;
+    const body = oneOf(bodies, random);
+    return body && changedBody(context, body, at - shown, random);
+  };
+  const requestAt = (index: number): Made => {
+    const request = { path: {}, query: {}, header: {}, cookie: {} } as Record<Parameter['in'], Record<string, unknown>>;
+    for (const { parameter, valid, examples: shown } of all) {
+      if (valid.length === 0 || (!parameter.required && index >= shown && random() < 0.4)) continue;
+      // Each value has its turn.
+      const turn = index < shown ? index : index + (starts.get(parameter) ?? 0);
+      request[parameter.in][parameter.name] = valid[turn % valid.length];
+    }
+    const values = { ...request, body: bodyAt(index) };
+    return { values, base: values };
+  };
+  const requests: Requests = {
+    valid: (count) => Array.from({ length: Math.max(count, examples) }, (_, index) => requestAt(index)),
+    broken(runs) {
+      const found = requests.valid(LOOKED_AT).flatMap(({ values }) => [...brokenFrom(context, all, values)]);
+      const byLabel = Map.groupBy(shuffled(found, random), ({ label }) => label);
+      const ranked = [...byLabel.values()].flatMap((same) => same.map((broken, rank) => ({ broken, rank })));
+      return ranked
+        .sort((a, b) => a.rank - b.rank)
+        .filter(({ rank }, index) => index < (rank === 0 ? runs : runs / 2))
+        .map(({ broken }) => broken);
+    },
+    *simpler({ base, label }) {
+      for (const values of simplerValues(context, base)) {
+        if (label === undefined) yield { values, base: values };
+        else
+          yield* brokenFrom(context, all, values)
+            .filter((broken) => broken.label === label)
+            .take(1);
+      }
+    },
+  };
+  return requests;
+}
+
+function* simplerValues(context: Context, values: Values): Generator<Values> {
+  const { parameters, requestBody } = context.operation;
+  for (const { in: where, name, required } of parameters) {
+    const { [name]: _dropped, ...others } = values[where];
+    if (!required && Object.hasOwn(values[where], name)) yield { ...values, [where]: others };
+  }
+  if (values.body === undefined) return;
+  if (requestBody?.required !== true) yield { ...values, body: undefined };
+  for (const value of simpler(values.body.value)) {
+    const body = { ...values.body, value };
+    if (isValidBody(context, body)) yield { ...values, body };
+  }
+}
+
+const noValue = (what: string) =>
+  new Error(
+    `No valid value was found for ${what}. Give it an example in the document, or check that its schema has one.`,
+  );
+
+/** The requests that differ from a valid one in one place, and break the document there. */
+function* brokenFrom(context: Context, all: readonly ParameterValues[], base: Values): Generator<Made> {
+  const { requestBody } = context.operation;
+  for (const { parameter, invalid } of all) {
+    const { name, in: where, required } = parameter;
+    if (base[where][name] === undefined) continue;
+    const { [name]: _dropped, ...others } = base[where];
+    const location = `the ${where} parameter ${name}`;
+    if (required && where !== 'path') {
+      yield { label: `a request where ${location} is missing`, values: { ...base, [where]: others }, base };
+    }
+    for (const { how, at, value } of invalid) {
+      const label = `a request where ${location} ${at === '' ? how : `has a ${at} that ${how}`}`;
+      yield { label, values: { ...base, [where]: { ...base[where], [name]: value } }, base };
+    }
+  }
+  if (!all.some(({ parameter }) => takesAnyName(context, parameter))) {
+    const query = { ...base.query, [UNDECLARED]: 'text' };
+    yield { label: 'an undeclared query parameter', values: { ...base, query }, base };
+  }
+  if (base.body === undefined) return;
+  if (requestBody?.required) yield { label: 'no body', values: { ...base, body: undefined }, base };
+  for (const [label, body] of brokenBodies(context, base.body)) yield { label, values: { ...base, body }, base };
+}
+
+/** Whether a parameter may take each name of the query. */
+const takesAnyName = ({ root }: Context, { in: where, json, schema }: Parameter): boolean =>
+  where === 'query' && !json && alternatives(root, schema).some(({ type }) => [type].flat().includes('object'));

@@ -1,0 +1,106 @@
+import {
+  alternatives,
+  asObject,
+  escapePointerToken,
+  isObject,
+  itemSchemas,
+  type Json,
+  propertySchemas,
+} from 'openapi-document';
+import { candidatesFor, type How, isSendable } from './scalars.ts';
+
+/** A value that differs from another one in one place. It may be valid or not: the caller checks it. */
+export interface Variant {
+  /** A JSON pointer into the value. Each index of a list is written as `0`, each name that is not declared as `*`. */
+  readonly at: string;
+  /** What is wrong there, if the value is invalid. */
+  readonly how: How;
+  readonly value: unknown;
+}
+
+/** A value of each JSON type. */
+const OF_EACH_TYPE = [null, true, 'text', 1.5, [], {}];
+
+/** How many items of a list are changed. */
+const ITEMS = 2;
+
+/** Values that differ from a valid one in one place. */
+export function* variantsOf(root: Json, schemas: readonly unknown[], value: unknown): Generator<Variant> {
+  for (const other of OF_EACH_TYPE) {
+    if (typeName(other) !== typeName(value) || typeof value === 'number') {
+      yield { at: '', how: 'has a wrong type', value: other };
+    }
+  }
+  for (const [how, other] of candidatesFor(root, schemas, value)) yield { at: '', how, value: other };
+  if (Array.isArray(value)) yield* inArray(root, schemas, value);
+  else if (isObject(value)) yield* inObject(root, schemas, value);
+}
+
+function* inArray(root: Json, schemas: readonly unknown[], value: readonly unknown[]): Generator<Variant> {
+  const bounds = schemas
+    .flatMap((schema) => alternatives(root, schema))
+    .flatMap(({ minItems, maxItems }) => [Number(minItems), Number(maxItems)]);
+  const [first] = value;
+  const lengths = [0, 1, ...bounds.flatMap((bound) => [bound - 1, bound, bound + 1])].filter(isSendable);
+  for (const length of new Set(lengths)) {
+    const longer = Array.from({ length: first === undefined ? 0 : length - value.length }, () => first);
+    if (length < value.length) yield { at: '', how: 'is too short', value: value.slice(0, length) };
+    else yield { at: '', how: 'is too long', value: [...value, ...longer] };
+  }
+  if (first !== undefined) yield { at: '', how: 'is not allowed', value: [...value, first] };
+  for (const [index, item] of value.slice(0, ITEMS).entries()) {
+    const inside = schemas.flatMap((schema) => itemSchemas(root, schema, index));
+    for (const { at, how, value: other } of variantsOf(root, inside, item)) {
+      yield { at: `/0${at}`, how, value: value.with(index, other) };
+    }
+  }
+}
+
+function* inObject(root: Json, schemas: readonly unknown[], value: Json): Generator<Variant> {
+  yield { at: '/undeclaredMember', how: 'is not declared', value: { ...value, undeclaredMember: 'text' } };
+  const declared = new Set(
+    schemas
+      .flatMap((schema) => alternatives(root, schema))
+      .flatMap(({ properties }) => Object.keys(asObject(properties))),
+  );
+  for (const [name, member] of Object.entries(value)) {
+    const location = declared.has(name) ? `/${escapePointerToken(name)}` : '/*';
+    const { [name]: _missing, ...others } = value;
+    yield { at: location, how: 'is missing', value: others };
+    const inside = schemas.flatMap((schema) => propertySchemas(root, schema, name));
+    for (const { at, how, value: other } of variantsOf(root, inside, member)) {
+      yield { at: `${location}${at}`, how, value: { ...value, [name]: other } };
+    }
+  }
+}
+
+/** Simpler values, the simplest first. They may be invalid. */
+export function* simpler(value: unknown): Generator<unknown> {
+  if (Array.isArray(value)) {
+    if (value.length > 0) yield [];
+    if (value.length > 1) yield value.slice(0, Math.ceil(value.length / 2));
+    for (const [index, item] of value.entries()) {
+      yield value.toSpliced(index, 1);
+      for (const other of simpler(item)) yield value.with(index, other);
+    }
+  } else if (isObject(value)) {
+    for (const [name, member] of Object.entries(value)) {
+      const { [name]: _dropped, ...others } = value;
+      yield others;
+      for (const other of simpler(member)) yield { ...value, [name]: other };
+    }
+  } else if (typeof value === 'string' && value !== '') {
+    yield '';
+    const half = [...value].slice(0, Math.ceil(value.length / 2)).join('');
+    if (half !== value) yield half;
+    yield value.slice(0, -1);
+  } else if (typeof value === 'number' || typeof value === 'bigint') {
+    for (const small of [0, 1]) if (Math.abs(Number(value)) > small) yield small;
+  }
+}
+
+function typeName(value: unknown): string {
+  if (value === null) return 'null';
+  if (typeof value === 'bigint') return 'number';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
