@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { destination, type Logger, pino } from 'pino';
-import { HttpError, Unavailable } from '../response/http-error.ts';
+import { Unavailable } from '../response/http-error.ts';
 import type { Config } from './configuration.ts';
 
 /**
@@ -12,13 +12,13 @@ import type { Config } from './configuration.ts';
  */
 function describe(error: unknown, withStack = true): unknown {
   if (!(error instanceof Error)) return String(error);
-  const unexpected = withStack && !(error instanceof Unavailable);
+  const unexpected = withStack && !(error instanceof Unavailable || 'status' in error);
   const code: unknown = (error as { code?: unknown }).code;
   return {
     type: error.name,
     message: error.message,
     code: typeof code === 'string' ? code : undefined,
-    stack: unexpected && !(error instanceof HttpError) ? error.stack : undefined,
+    stack: unexpected ? error.stack : undefined,
     cause: error.cause === undefined ? undefined : describe(error.cause, unexpected),
   };
 }

@@ -6,6 +6,9 @@ import type { ErrorBody } from './problem.ts';
 import { send } from './send.ts';
 import { traceOf } from './trace.ts';
 
+// An import of node:http would load a whole HTTP client beside it.
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
 /**
  * Answers with what an error means to the client, in the document's own form, and leaves its cause to the log. An answer
  * that has begun is cut off: what follows could only be taken for a part of it.
@@ -44,7 +47,10 @@ function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureR
   return new HttpError(status, message, { headers, cause, expected, reason: reasons.join('; ') });
 }
 
-/** Any error as the failure that a client is told of. An unknown one becomes 500, its cause for the log only. */
+/**
+ * Any error as the failure that a client is told of, by the properties of http-errors: `status`, `headers`, and a message
+ * that is for the client if `expose` is true. Any other error becomes 500, its cause for the log only.
+ */
 export function failureOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
   if (error instanceof Unavailable) {
@@ -52,9 +58,10 @@ export function failureOf(error: unknown): HttpError {
     return new HttpError(503, error.message, { headers, cause: error });
   }
   if (error instanceof Violations) return HttpError.violations(error.violations);
-  // A client error of Express: an error with a `status` (http-errors).
-  const status = error instanceof Error && 'status' in error ? Number(error.status) : 500;
-  return status >= 400 && status < 500 ? new HttpError(400, 'the request cannot be understood') : internal(error);
+  const { status, expose, headers, message } = Object(error);
+  if (!Number.isInteger(status) || status < 400 || status > 599 || status === 500) return internal(error);
+  if (expose === true) return new HttpError(status, message, { headers, cause: Object(error).cause });
+  return new HttpError(status, STATUS_CODES[status]?.toLowerCase() ?? 'error', { headers, cause: error });
 }
 
 const INTERNAL = 'the service failed; the fault is not in the request';
