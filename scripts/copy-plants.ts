@@ -1,9 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
+import { Unusable } from 'group-commit';
 import { adviceOn, hasNoTls, readUrl, reason } from 'group-commit/postgres';
 import { Client } from 'pg';
 import { openStore, sqliteFile } from '../src/stores/index.ts';
-import { type StoredPlant, StoreUnusable, Unstorable } from '../src/stores/store.ts';
+import { type StoredPlant, Unstorable } from '../src/stores/store.ts';
 
 const HELP = `Usage: npm run copy-plants -- FROM_URL TO_URL
 
@@ -108,7 +109,7 @@ function snapshotOf(side: string, url: string): () => Promise<Snapshot> {
     const file = sqliteFile(url);
     if (file === undefined) return postgresSnapshot(prefix, url);
     if (file !== ':memory:') return async () => sqliteSnapshot(prefix, file);
-    throw new StoreUnusable('sqlite::memory: is of one process; name a file');
+    throw new Unusable('sqlite::memory: is of one process; name a file');
   } catch (error) {
     throw new Failure(`${side}_URL: ${reason(error).message}`);
   }
@@ -239,7 +240,7 @@ async function* withProgress({ count, batches }: Snapshot, verb: string): Batche
 try {
   await main();
 } catch (error) {
-  const again = error instanceof Failure || error instanceof StoreUnusable ? '' : '\nRun the same command again.';
+  const again = error instanceof Failure || error instanceof Unusable ? '' : '\nRun the same command again.';
   process.stderr.write(`${reason(error).message}${again}\n`);
   process.exitCode = 1;
 }

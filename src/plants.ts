@@ -1,7 +1,8 @@
-import { type Backend, ConfigError, HttpError, type OpenContext, type ValuesOf } from 'spec-first-server';
+import { Unusable } from 'group-commit';
+import { type Backend, ConfigError, type OpenContext, type ValuesOf } from 'spec-first-server';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 import { openStore } from './stores/index.ts';
-import { type PlantStore, StoreUnavailable, StoreUnusable, Unstorable } from './stores/store.ts';
+import type { PlantStore } from './stores/store.ts';
 
 /** The plant store's own environment variables. */
 export const variables = {
@@ -24,11 +25,7 @@ export const variables = {
 /** The handlers of the document's operations. */
 export const plantHandlers = (store: PlantStore): Handlers => ({
   async createPlant({ body: { id, name, tag } }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
-    try {
-      await store.add({ id: BigInt(id), name, tag });
-    } catch (error) {
-      toHttpError(error);
-    }
+    await store.add({ id: BigInt(id), name, tag });
     return { status: 200, body: { name, tag } };
   },
 });
@@ -44,24 +41,10 @@ export async function openPlants(
     );
   }
   const store = await openStore(url, { maxWaiting, onBatch, warn }).catch((error: unknown) => {
-    throw error instanceof StoreUnusable ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
+    throw error instanceof Unusable ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
   });
   return plantBackend(store);
 }
 
 /** The handlers over an open store. */
-export const plantBackend = (store: PlantStore): Backend => ({
-  handlers: plantHandlers(store),
-  location: store.location,
-  ready: () => store.ready().catch(toHttpError),
-  waiting: () => store.waiting(),
-  close: () => store.close(),
-});
-
-/** @throws {unknown} what the client learns of an error of the store, or any other error as it is. */
-function toHttpError(error: unknown): never {
-  if (error instanceof Unstorable) throw new HttpError(400, error.message, { cause: error.cause });
-  if (!(error instanceof StoreUnavailable)) throw error;
-  const headers = { 'Retry-After': error.retryAfter };
-  throw new HttpError(503, 'the store cannot answer now; try again later', { headers, cause: error });
-}
+export const plantBackend = (store: PlantStore): Backend => ({ ...store, handlers: plantHandlers(store) });

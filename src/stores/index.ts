@@ -1,4 +1,5 @@
-import { type PlantStore, type StoreOptions, StoreUnusable } from './store.ts';
+import { Unusable } from 'group-commit';
+import type { PlantStore, StoreOptions } from './store.ts';
 
 const RIGHT =
   'Use sqlite:data/plants.db (a file, relative or absolute), sqlite::memory: (nothing is kept), ' +
@@ -10,7 +11,7 @@ const RIGHT =
  * A database that cannot be reached for now (locked, disk full, server down) opens all the same, and is not ready until
  * it can.
  *
- * @throws {StoreUnusable} if the URL names no store, or one that cannot be opened and waiting does not help. The message
+ * @throws {Unusable} if the URL names no store, or one that cannot be opened and waiting does not help. The message
  *   never holds the URL, which may hold a password.
  */
 export async function openStore(url: string, options: StoreOptions): Promise<PlantStore> {
@@ -19,18 +20,16 @@ export async function openStore(url: string, options: StoreOptions): Promise<Pla
   return (await import('./sqlite.ts')).openSqlite(file, options);
 }
 
-/** The file of a `sqlite:` URL, or `:memory:`; `undefined` for PostgreSQL. @throws {StoreUnusable} for any other URL. */
+/** The file of a `sqlite:` URL, or `:memory:`; `undefined` for PostgreSQL. @throws {Unusable} for any other URL. */
 export function sqliteFile(url: string): string | undefined {
   if (/^postgres(ql)?:\/\//i.test(url)) return undefined;
   if (!/^sqlite:/i.test(url)) {
     const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
-    throw new StoreUnusable(
-      `${scheme ? `There is no store for ${scheme}: URLs` : 'This is not a database URL'}. ${RIGHT}`,
-    );
+    throw new Unusable(`${scheme ? `There is no store for ${scheme}: URLs` : 'This is not a database URL'}. ${RIGHT}`);
   }
   const file = url.slice('sqlite:'.length);
-  if (file === '' || /[/\\]$/.test(file)) throw new StoreUnusable(`The sqlite: URL names no file. ${RIGHT}`);
-  if (file.startsWith('//')) throw new StoreUnusable(`A sqlite: URL has a path, but no // before it. ${RIGHT}`);
-  if (/[?#]/.test(file)) throw new StoreUnusable(`A sqlite: URL takes no parameters. ${RIGHT}`);
+  if (file === '' || /[/\\]$/.test(file)) throw new Unusable(`The sqlite: URL names no file. ${RIGHT}`);
+  if (file.startsWith('//')) throw new Unusable(`A sqlite: URL has a path, but no // before it. ${RIGHT}`);
+  if (/[?#]/.test(file)) throw new Unusable(`A sqlite: URL takes no parameters. ${RIGHT}`);
   return file;
 }

@@ -1,20 +1,12 @@
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase, RowRejected } from 'group-commit/postgres';
+import { openDatabase, RowRejected, Unusable } from 'group-commit/postgres';
 import type { ClientBase } from 'pg';
 import { COLUMNS, CREATE, INDEX, INSERT, INSPECT, TABLE } from './postgres-sql.ts';
-import {
-  checkPlant,
-  type PlantStore,
-  type StoredPlant,
-  type StoreOptions,
-  StoreUnavailable,
-  StoreUnusable,
-  Unstorable,
-} from './store.ts';
+import { checkPlant, type PlantStore, type StoredPlant, type StoreOptions, Unstorable } from './store.ts';
 
 /** How long the start may take to build the index of a large table, in milliseconds. */
 const CREATE_MS = 600_000;
 
-/** Opens the plants of a PostgreSQL database, and creates their table. @throws {StoreUnusable} if that is impossible. */
+/** Opens the plants of a PostgreSQL database, and creates their table. @throws {Unusable} if that is impossible. */
 export async function openPostgres(url: string, options: StoreOptions): Promise<PlantStore> {
   const database = await openDatabase<StoredPlant>({
     ...options,
@@ -23,8 +15,7 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
     table: `${TABLE}; ${INDEX}`,
     setUp,
     insert,
-    lengthOf: ({ name, tag = '' }) => name.length + tag.length,
-  }).catch(translate);
+  });
 
   return {
     location: `postgres://${database.location}`,
@@ -33,11 +24,14 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
       for (const [path, text] of Object.entries({ '/body/name': plant.name, '/body/tag': plant.tag })) {
         if (text?.includes('\0')) throw new Unstorable(`${path} must not hold U+0000, which PostgreSQL cannot hold`);
       }
-      await database.add(plant).catch(translate);
+      await database.add(plant).catch((error: unknown) => {
+        if (!(error instanceof RowRejected)) throw error;
+        throw new Unstorable('/body breaks a rule of the database', { cause: error.cause });
+      });
     },
-    ready: () => database.ready().catch(translate),
-    waiting: () => database.waiting(),
-    close: () => database.close(),
+    ready: database.ready,
+    waiting: database.waiting,
+    close: database.close,
   };
 }
 
@@ -46,10 +40,10 @@ async function setUp(client: ClientBase): Promise<void> {
   const { rows } = await client.query<{ encoding: string; columns: string | null }>(INSPECT);
   const { encoding = '', columns = null } = rows[0] ?? {};
   if (!['UTF8', 'SQL_ASCII'].includes(encoding)) {
-    throw new DatabaseUnusable(`The database has the encoding ${encoding}; create one with ENCODING 'UTF8'`);
+    throw new Unusable(`The database has the encoding ${encoding}; create one with ENCODING 'UTF8'`);
   }
   if (columns !== null && columns !== COLUMNS) {
-    throw new DatabaseUnusable(
+    throw new Unusable(
       `There is another table plants: it needs (${columns}), but must need (${COLUMNS}) and nothing else. ` +
         'Name another database, or another schema with options=-csearch_path%3DSCHEMA',
     );
@@ -66,16 +60,8 @@ async function setUp(client: ClientBase): Promise<void> {
 async function insert(client: ClientBase, plants: readonly StoredPlant[]): Promise<void> {
   const values = [plants.map(({ id }) => id), plants.map(({ name }) => name), plants.map(({ tag }) => tag ?? null)];
   const { rows } = await client.query<{ fsync: string | null; persistence: string }>(INSERT, values);
-  if (rows[0]?.fsync === 'off') throw new DatabaseUnusable('A crash would lose plants: fsync must be on, but is off');
+  if (rows[0]?.fsync === 'off') throw new Unusable('A crash would lose plants: fsync must be on, but is off');
   if (rows[0]?.persistence !== 'p') {
-    throw new DatabaseUnusable('A crash would lose plants: the table is unlogged; ALTER TABLE plants SET LOGGED');
+    throw new Unusable('A crash would lose plants: the table is unlogged; ALTER TABLE plants SET LOGGED');
   }
-}
-
-/** The error of the database as one of the store. */
-function translate(error: unknown): never {
-  if (error instanceof DatabaseUnavailable) throw new StoreUnavailable(error.message, error.cause);
-  if (error instanceof DatabaseUnusable) throw new StoreUnusable(error.message, { cause: error.cause });
-  if (error instanceof RowRejected) throw new Unstorable('/body breaks a rule of the database', { cause: error.cause });
-  throw error;
 }

@@ -1,5 +1,3 @@
-import { Unavailable } from 'spec-first-server';
-
 /** A plant as a store keeps it. */
 export interface StoredPlant {
   /** From −2⁶³ to 2⁶³−1. Several plants may share one. */
@@ -17,11 +15,11 @@ export interface PlantStore {
    * Keeps the plant; the same id, name and tag only once. Resolves after the commit that holds the plant, never before.
    *
    * @throws {Unstorable} if the store cannot hold a string exactly.
-   * @throws {StoreUnavailable} if the store cannot be reached, its disk is full or too many plants wait. The plant may
-   *   have been stored all the same: sending it again is safe.
+   * @throws {Unavailable} if the store cannot be reached, its disk is full or too many plants wait. The plant may have
+   *   been stored all the same: sending it again is safe.
    */
   add(plant: StoredPlant): Promise<void>;
-  /** @throws {StoreUnavailable} if a plant could not be added now. */
+  /** @throws {Unavailable} if a plant could not be added now. */
   ready(): Promise<void>;
   /** How many plants wait for the store, for metrics. */
   waiting(): number;
@@ -31,7 +29,7 @@ export interface PlantStore {
 
 /** How a store is opened. */
 export interface StoreOptions {
-  /** How many plants may wait; further ones are rejected with {@link StoreUnavailable}. */
+  /** How many plants may wait; further ones are rejected. */
   readonly maxWaiting: number;
   /** Called with the number of plants that share a commit. */
   readonly onBatch?: ((plants: number) => void) | undefined;
@@ -39,23 +37,11 @@ export interface StoreOptions {
   readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** The store cannot answer now, but may later. `cause` is for the log only. */
-export class StoreUnavailable extends Unavailable {
-  override readonly name = 'StoreUnavailable';
-
-  constructor(message: string, cause?: unknown) {
-    super(message, 1, cause);
-  }
-}
-
-/** The store cannot hold a plant exactly. The message goes to the client. */
+/** The store cannot hold a plant exactly. The properties follow http-errors: the message goes to the client. */
 export class Unstorable extends Error {
   override readonly name = 'Unstorable';
-}
-
-/** The store cannot be opened, and waiting does not help. The message says what is wrong and what would be right. */
-export class StoreUnusable extends Error {
-  override readonly name = 'StoreUnusable';
+  readonly status = 400;
+  readonly expose = true;
 }
 
 /** @throws {Unstorable} if the id is no int64, or a text holds a lone surrogate, which UTF-8 would replace. */

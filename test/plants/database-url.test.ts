@@ -36,11 +36,7 @@ describe('the start rejects', () => {
       () => `sqlite:${file('text.db', 'no database '.repeat(99))}`,
       /text\.db is not a SQ/,
     ],
-    [
-      'a folder that cannot be made',
-      () => `sqlite:${file('flat', '')}/plants.db`,
-      /its folder must exist, or it must be possible/,
-    ],
+    ['a folder that cannot be made', () => `sqlite:${file('flat', '')}/plants.db`, /in a folder that can be written/],
   ])('%s', async (_what, url, message) => {
     const { message: said } = await runPlants({ DATABASE_URL: url() }).then(
       async ({ stop }) => {

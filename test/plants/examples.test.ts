@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { Unavailable } from 'group-commit';
 import { parse } from 'yaml';
-import { type PlantStore, StoreUnavailable } from '../../src/stores/store.ts';
+import type { PlantStore } from '../../src/stores/store.ts';
 import { type Service, serve, TOKEN } from './support/plant-service.ts';
 
 const { paths, components } = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
@@ -11,8 +12,8 @@ const { tagged, untagged } = paths['/plants'].post.requestBody.content['applicat
 /** Out of reach. */
 const away: PlantStore = {
   location: 'nowhere',
-  add: () => Promise.reject(new StoreUnavailable('away')),
-  ready: () => Promise.reject(new StoreUnavailable('away')),
+  add: () => Promise.reject(new Unavailable('away')),
+  ready: () => Promise.reject(new Unavailable('away')),
   waiting: () => 0,
   close: async () => undefined,
 };

@@ -6,15 +6,10 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { Unavailable, Unusable } from 'group-commit';
 import { Client } from 'pg';
 import { openPostgres } from '../../src/stores/postgres.ts';
-import {
-  type PlantStore,
-  type StoredPlant,
-  StoreUnavailable,
-  StoreUnusable,
-  Unstorable,
-} from '../../src/stores/store.ts';
+import { type PlantStore, type StoredPlant, Unstorable } from '../../src/stores/store.ts';
 import { type Certificate, makeCertificate } from '../support/certificate.ts';
 import { eventually } from '../support/eventually.ts';
 import { endAll, launch, post } from '../support/launch.ts';
@@ -362,7 +357,7 @@ describe('starting', () => {
     await server.kill();
     try {
       const store = await open(url);
-      await expect(store.ready()).rejects.toThrow(StoreUnavailable);
+      await expect(store.ready()).rejects.toThrow(Unavailable);
       await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(
         /^PostgreSQL at 127.0.0.1:\d+\/postgres cannot answer now: connect ECONNREFUSED/,
       );
@@ -378,7 +373,7 @@ describe('starting', () => {
     const through = await proxy();
     through.silent = true;
     const store = await open(`postgres://u:p@127.0.0.1:${through.port}/plants?connect_timeout=1`);
-    const lost = expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
+    const lost = expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(Unavailable);
     await store.close();
     await lost;
   });
@@ -440,7 +435,7 @@ describe('starting', () => {
     ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /of the form/],
   ])('rejects %s, says what would be right and shows no password', async (_, change, message) => {
     const error = await open(change(here())).catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(StoreUnusable);
+    expect(error).toBeInstanceOf(Unusable);
     expect(String(error)).toMatch(message);
     expect(String(error)).not.toMatch(/s3cret|correct/);
   });
@@ -462,7 +457,7 @@ describe('starting', () => {
     const url = await server.createSchema();
     await server.query(statement, url);
     const error = await open(url).catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(StoreUnusable);
+    expect(error).toBeInstanceOf(Unusable);
     expect(String(error)).toMatch(message);
   });
 
@@ -577,7 +572,7 @@ describe('TLS', () => {
     const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=${mode}`;
     if (rejected) {
       const error = await open(url).catch((error: unknown) => error);
-      expect(error).toBeInstanceOf(StoreUnusable);
+      expect(error).toBeInstanceOf(Unusable);
       expect(String(error)).toMatch(rejected);
     } else {
       await (await open(url)).add({ id: 1n, name: 'Basil' });
@@ -657,8 +652,8 @@ describe('a commit', () => {
     await server.query('SELECT pg_reload_conf()');
     try {
       await eventually(async () => expect(await store.ready().catch(String)).toMatch(/fsync must be on, but is off/));
-      await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
-      await expect(open(url)).rejects.toThrow(StoreUnusable);
+      await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(Unavailable);
+      await expect(open(url)).rejects.toThrow(Unusable);
       expect(await server.query('SELECT FROM plants', url)).toEqual([]);
     } finally {
       await server.query('ALTER SYSTEM RESET fsync');
@@ -673,7 +668,7 @@ describe('a commit', () => {
     const store = await open(url);
     await server.query('ALTER TABLE plants SET UNLOGGED', url);
     await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(/the table is unlogged; ALTER TABLE/);
-    await expect(store.ready()).rejects.toThrow(StoreUnavailable);
+    await expect(store.ready()).rejects.toThrow(Unavailable);
     await server.query('ALTER TABLE plants SET LOGGED', url);
     await store.add({ id: 1n, name: 'Basil' });
   });
@@ -693,7 +688,7 @@ describe('trouble', () => {
       const before = run.acknowledged.size;
       await eventually(() => run.acknowledged.size > before + 50);
       const { acknowledged, failures, next: after } = await run.stop();
-      expect(failures.filter((failure) => !(failure instanceof StoreUnavailable))).toEqual([]);
+      expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
       await expectFound(url, acknowledged);
       next = after;
     }
@@ -713,7 +708,7 @@ describe('trouble', () => {
     const before = run.acknowledged.size;
     await eventually(() => run.acknowledged.size > before + 50);
     const { acknowledged, failures } = await run.stop();
-    expect(failures.filter((failure) => !(failure instanceof StoreUnavailable))).toEqual([]);
+    expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
     await expectFound(url, acknowledged);
   });
 
@@ -724,8 +719,8 @@ describe('trouble', () => {
     await locker.query('BEGIN; LOCK TABLE plants');
     const outcomes = await Promise.allSettled([store.add({ id: 1n, name: 'Basil' }), store.ready()]);
     expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)).toEqual([
-      expect.any(StoreUnavailable),
-      expect.any(StoreUnavailable),
+      expect.any(Unavailable),
+      expect.any(Unavailable),
     ]);
     await locked(locker, 0);
     await locker.query('ROLLBACK');
@@ -752,7 +747,7 @@ describe('trouble', () => {
     through.silent = true;
     through.silence();
     await expect(store.add({ id: 2n, name: 'Sage' })).rejects.toThrow(/timeout/);
-    await expect(store.ready()).rejects.toThrow(StoreUnavailable);
+    await expect(store.ready()).rejects.toThrow(Unavailable);
     through.silent = false;
     await eventually(() => store.ready());
     await store.add({ id: 3n, name: 'Thyme' });
@@ -797,7 +792,7 @@ describe('trouble', () => {
     const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${database}'`;
     await server.query(`ALTER DATABASE ${database} SET default_transaction_read_only = on; ${backends}`);
     await eventually(async () => expect(await store.ready().catch(String)).toMatch(/read-only transaction/));
-    await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
+    await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(Unavailable);
     // Only new connections see this: one that still reads only must not be used again.
     await server.query(`ALTER DATABASE ${database} RESET default_transaction_read_only`);
     await store.add({ id: 1n, name: 'Basil' });
@@ -815,8 +810,8 @@ describe('trouble', () => {
         ),
       ),
     );
-    await expect(outcomes[10]).rejects.toThrow('The database is busy: 10 rows are waiting.');
-    await expect(outcomes[11]).rejects.toThrow(StoreUnavailable);
+    await expect(outcomes[10]).rejects.toThrow('The database is busy: 10 calls of 50 characters are waiting.');
+    await expect(outcomes[11]).rejects.toThrow(Unavailable);
     expect(await first).toBe(10);
     await Promise.all(outcomes.slice(0, 10));
     expect(store.waiting()).toBe(0);
@@ -827,7 +822,7 @@ describe('trouble', () => {
     const store = await open(`${url}&application_name=closed`);
     const waiting = Array.from({ length: 1000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
     const closed = store.close();
-    await expect(store.add({ id: 1000n, name: 'Basil' })).rejects.toThrow(StoreUnavailable);
+    await expect(store.add({ id: 1000n, name: 'Basil' })).rejects.toThrow(Unavailable);
     await Promise.all(waiting);
     await closed;
     await eventually(async () => {
@@ -844,6 +839,6 @@ describe('trouble', () => {
     through.silence();
     const lost = store.add({ id: 1n, name: 'Basil' }).catch((error: unknown) => error);
     await store.close();
-    expect(await lost).toBeInstanceOf(StoreUnavailable);
+    expect(await lost).toBeInstanceOf(Unavailable);
   });
 });

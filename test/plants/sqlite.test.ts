@@ -6,8 +6,9 @@ import { join, relative } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { Unusable } from 'group-commit';
 import { openStore } from '../../src/stores/index.ts';
-import { type PlantStore, type StoredPlant, StoreUnusable, Unstorable } from '../../src/stores/store.ts';
+import { type PlantStore, type StoredPlant, Unstorable } from '../../src/stores/store.ts';
 import { describeStore } from './store-suite.ts';
 
 const LIMITS = { maxWaiting: 1_000 };
@@ -84,7 +85,7 @@ describe('A database URL', () => {
     ['sqlite:data/plants.db?mode=ro', 'no parameters'],
   ])('cannot be %j; the message says what would be right', async (url, reason) => {
     const error = await open(url).catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(StoreUnusable);
+    expect(error).toBeInstanceOf(Unusable);
     expect(error).toHaveProperty('message', expect.stringContaining(reason));
     expect(error).toHaveProperty('message', expect.stringContaining('Use sqlite:data/plants.db'));
     expect(error).toHaveProperty('message', expect.not.stringContaining('hunter2'));
@@ -144,7 +145,7 @@ describe('The table of plants in SQLite', () => {
 
   test('of the former shape stays as it was if its migration is interrupted', async () => {
     run(`${FORMER_TABLE}; INSERT INTO plants VALUES (1, 'Fern', NULL); CREATE TABLE new_plants (x)`);
-    await expect(open()).rejects.toThrow(StoreUnusable);
+    await expect(open()).rejects.toThrow(Unusable);
     run('DROP TABLE new_plants');
     expect(plants()).toEqual([{ id: 1n, name: 'Fern' }]);
     await open();
@@ -173,7 +174,7 @@ describe('The table of plants in SQLite', () => {
     run(sql);
     const before = readFileSync(path);
     const error = await open().catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(StoreUnusable);
+    expect(error).toBeInstanceOf(Unusable);
     expect(error).toHaveProperty('message', expect.stringContaining(reason));
     expect(error).toHaveProperty('message', expect.stringContaining(path));
     expect(readFileSync(path)).toEqual(before);

@@ -473,7 +473,7 @@ test('what is away is logged with its reason, and without places in the code', a
   await service.exit;
   const failed = service.lines().filter(({ status }) => status === 503);
   expect(failed).toMatchObject([
-    { level: 50, err: { type: 'StoreUnavailable', message: expect.stringContaining('away.db') } },
+    { level: 50, err: { type: 'Unavailable', message: expect.stringContaining('away.db') } },
     { level: 50, err: { type: 'KeysUnavailable', cause: { message: expect.any(String) } } },
   ]);
   expect(service.stdout()).not.toContain('"stack"');

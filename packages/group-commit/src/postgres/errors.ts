@@ -1,17 +1,5 @@
 import { DatabaseError } from 'pg';
 
-/** The database cannot answer now, but may later. `cause` is for the log only. */
-export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable';
-  /** Whole seconds to wait before the next attempt. */
-  readonly retryAfter = 1;
-}
-
-/** The database cannot be used, and waiting does not help. The message says what is wrong and what would be right. */
-export class DatabaseUnusable extends Error {
-  override readonly name = 'DatabaseUnusable';
-}
-
 /** The database rejects one row: it breaks a rule of its table. `cause` says which, and quotes no row. */
 export class RowRejected extends Error {
   override readonly name = 'RowRejected';

@@ -14,12 +14,14 @@ const GOODBYE_MS = 1_000;
 export interface Connections {
   /** Host, port and database, without user and password. */
   readonly location: string;
+  /** How many there may be. */
+  readonly max: number;
   /** Runs a task over a free connection. A connection that failed is not used again. */
   use<T>(task: (client: PoolClient) => Promise<T>): Promise<T>;
   end(): Promise<void>;
 }
 
-/** Opens no connection yet. @throws {DatabaseUnusable} if the URL is wrong. */
+/** Opens no connection yet. @throws {Unusable} if the URL is wrong. */
 export function createConnections(url: string, name: string, warn: (message: string) => void): Connections {
   const { config, location, remote, prefersTls } = readUrl(url, name);
   const sockets = new Set<Socket>();
@@ -50,6 +52,7 @@ export function createConnections(url: string, name: string, warn: (message: str
 
   return {
     location,
+    max: config.max ?? 1,
     async use(task) {
       let client: PoolClient | undefined;
       try {

@@ -1,6 +1,6 @@
 import type { PoolConfig } from 'pg';
 import { parse, toClientConfig } from 'pg-connection-string';
-import { DatabaseUnusable } from './errors.ts';
+import { Unusable } from '../errors.ts';
 
 const TLS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 const PARAMETERS = ['application_name', 'connect_timeout', 'host', 'max', 'options', 'statement_timeout', ...TLS];
@@ -10,10 +10,10 @@ const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
  * Reads `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`. The parameters mean what they mean to libpq. In addition, `max`
  * is the number of connections, and `statement_timeout` the time for a statement in milliseconds.
  *
- * @throws {DatabaseUnusable} if it is wrong. The message never holds the URL, which may hold a password.
+ * @throws {Unusable} if it is wrong. The message never holds the URL, which may hold a password.
  */
 export function readUrl(url: string, name: string) {
-  const wrong = (what: string): DatabaseUnusable => new DatabaseUnusable(`The PostgreSQL URL is wrong: ${what}`);
+  const wrong = (what: string): Unusable => new Unusable(`The PostgreSQL URL is wrong: ${what}`);
   // The first / ? or # ends the host: an @ after it was meant for the password.
   if (!URL.canParse(url.replace('@/', '@host/')) || /^[a-z]+:\/\/[^/?#]*[/?#].*@/i.test(url)) {
     throw wrong(

@@ -1,15 +1,3 @@
-/** The database cannot answer now, but may later: locked, disk full, thread ended, too many calls waiting. */
-export class DatabaseUnavailable extends Error {
-  override readonly name = 'DatabaseUnavailable';
-  /** Whole seconds to wait before the next attempt. */
-  readonly retryAfter = 1;
-}
-
-/** The database cannot be opened, and waiting does not help. The message says what is wrong and what would be right. */
-export class DatabaseUnusable extends Error {
-  override readonly name = 'DatabaseUnusable';
-}
-
 /** Primary result codes of SQLite, https://sqlite.org/rescode.html, that concern the whole database. */
 const PASSING = { BUSY: 5, LOCKED: 6, NOMEM: 7, INTERRUPT: 9, IOERR: 10, FULL: 13, PROTOCOL: 15 };
 const SQLITE = { ...PASSING, READONLY: 8, CORRUPT: 11, CANTOPEN: 14, NOTADB: 26 };
@@ -17,13 +5,13 @@ const SQLITE = { ...PASSING, READONLY: 8, CORRUPT: 11, CANTOPEN: 14, NOTADB: 26 
 const PASSING_SYSTEM = ['EAGAIN', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC'];
 
 /** How long a lock of another process is waited for, in milliseconds. */
-export const LOCK_MS = 5_000;
+const LOCK_MS = 5_000;
 
-/** A file of the database is missing, or another one. */
+/** Nothing wakes it. */
+const clock = new Int32Array(new SharedArrayBuffer(4));
+
+/** A file of the database is missing, or another one. The message is its name. */
 export class FileLost extends Error {}
-
-/** Another program wrote to a file of the database. */
-export class FileChanged extends Error {}
 
 /** The primary result code, without the details of SQLite's extended codes. */
 function codeOf(error: unknown): number | undefined {
@@ -37,16 +25,10 @@ export function concernsDatabase(error: unknown): boolean {
   return code !== undefined && Object.values(SQLITE).includes(code);
 }
 
-export const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE.BUSY;
+const isBusy = (error: unknown): boolean => codeOf(error) === SQLITE.BUSY;
 
 /** Whether the connection is still good after this error. */
 export const keepsConnection = (error: unknown): boolean => isBusy(error) || codeOf(error) === SQLITE.FULL;
-
-/** Whether the file may be damaged, so that it is checked as a whole before it is used again. */
-export function isSuspect(error: unknown): boolean {
-  if (error instanceof FileLost || error instanceof FileChanged) return true;
-  return [SQLITE.CORRUPT, SQLITE.NOTADB].includes(codeOf(error) ?? 0);
-}
 
 /** Whether waiting does not help. */
 export function isLasting(error: unknown): boolean {
@@ -55,19 +37,30 @@ export function isLasting(error: unknown): boolean {
   return !(error instanceof Error && 'code' in error && PASSING_SYSTEM.includes(String(error.code)));
 }
 
+/**
+ * Tries again while another process holds the lock, and blocks the thread. SQLite's own busy timeout sleeps for up to
+ * 100 ms at a time, in which other processes starve it.
+ */
+export function retryWhileBusy<T>(attempt: () => T, milliseconds = LOCK_MS): T {
+  for (const deadline = performance.now() + milliseconds; ; Atomics.wait(clock, 0, 0, 0.2 + Math.random())) {
+    try {
+      return attempt();
+    } catch (error) {
+      if (!isBusy(error) || performance.now() > deadline) throw error;
+    }
+  }
+}
+
 /** One sentence for the operator: what is wrong and what would be right. */
 export function explain(file: string, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof FileLost) {
     return `${reason} was moved, deleted or replaced while it was open: put it back, or restart.`;
   }
-  if (error instanceof FileChanged) {
-    return `${reason} was changed by another program while it was open: the database is checked and opened again.`;
-  }
   switch (codeOf(error)) {
     case SQLITE.BUSY:
     case SQLITE.LOCKED:
-      return `${file} has been locked by another process for ${LOCK_MS / 1000} s: end that process.`;
+      return `${file} is locked by another process: end that process.`;
     case SQLITE.READONLY:
       return `${file} cannot be written: make the file, its folder and its file system writable.`;
     case SQLITE.IOERR:

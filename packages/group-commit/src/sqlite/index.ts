@@ -1,2 +1,2 @@
-export { type Database, type DatabaseOptions, openDatabase } from './database.ts';
-export { DatabaseUnavailable, DatabaseUnusable } from './errors.ts';
+export { Unavailable, Unusable } from '../errors.ts';
+export { openDatabase, type SqliteDatabase, type SqliteOptions } from './database.ts';

@@ -1,14 +1,12 @@
-import { closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { type Connection, createConnection, type Functions, openGuard, touch } from './connection.ts';
-import { FileLost } from './errors.ts';
-import { watchFiles } from './files.ts';
+import { type Connection, createConnection, type Functions } from './connection.ts';
+import { FileLost, retryWhileBusy } from './errors.ts';
 import type { ThreadData } from './protocol.ts';
-import { retryWhileBusy } from './wait.ts';
 
 /** Names of the database itself, which a module cannot use. `then` would make the database look like a promise. */
-const RESERVED = ['ready', 'waiting', 'close', 'then'];
+const RESERVED = ['ready', 'waiting', 'close', 'location', 'then'];
 
 /** The size in bytes that the log is cut to after it was longer. */
 const LOG_BYTES = 8 * 1024 * 1024;
@@ -16,28 +14,23 @@ const LOG_BYTES = 8 * 1024 * 1024;
 /**
  * Opens the database, lets the module define its functions and tables in one transaction, and makes sure that it can be
  * written. Nothing of a file that is not fit for the module is changed.
- *
- * @param suspect whether another program may have damaged the file: then it is checked as a whole first.
  */
 export function openConnection(
   { file, create }: Omit<ThreadData, 'module'>,
   define: (db: DatabaseSync) => Functions,
-  suspect: boolean,
 ): Connection {
   const inMemory = file === ':memory:';
   if (!inMemory) prepareFile(file, create);
   const db = new DatabaseSync(file, { timeout: 0 });
   try {
-    if (suspect) checkIntegrity(db);
     const functions = setUp(db, define);
     const mode = retryWhileBusy(() => db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode);
     if (mode !== 'wal' && !inMemory) throw new Error('its file system allows no write-ahead log');
-    retryWhileBusy(() => touch(db));
-    return createConnection(file, db, functions, inMemory ? undefined : watchFiles(db, file));
+    const connection = createConnection(db, functions, inMemory ? () => {} : watchFiles(file));
+    connection.check(true);
+    return connection;
   } catch (error) {
-    const guard = suspect ? openGuard(file) : undefined;
     db.close();
-    guard?.close();
     throw error;
   }
 }
@@ -46,11 +39,22 @@ export function openConnection(
 function prepareFile(file: string, create: boolean): void {
   if (statSync(file, { throwIfNoEntry: false })) return;
   if (!create) throw new FileLost(file);
-  mkdirSync(dirname(file), { recursive: true });
+  makeFolder(dirname(file));
   try {
     closeSync(openSync(file, 'wx', 0o600));
   } catch {
     // Another process was faster, or SQLite explains it better.
+  }
+}
+
+/** Unlike the recursive mode of mkdir, it ends where a file system allows no new folders, such as /proc. */
+function makeFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makeFolder(dirname(folder));
+  try {
+    mkdirSync(folder);
+  } catch (error) {
+    if (!existsSync(folder)) throw error;
   }
 }
 
@@ -69,7 +73,19 @@ function setUp(db: DatabaseSync, define: (db: DatabaseSync) => Functions): Funct
   return functions;
 }
 
-function checkIntegrity(db: DatabaseSync): void {
-  const [found] = retryWhileBusy(() => db.prepare('PRAGMA integrity_check(1)').all());
-  if (found?.integrity_check !== 'ok') throw Object.assign(new Error(String(found?.integrity_check)), { errcode: 11 });
+/**
+ * Returns a check for after each commit. SQLite goes on writing to a file that was moved, deleted or replaced, where nobody
+ * finds what it writes.
+ *
+ * @throws {FileLost} if the database or its log (`-wal`) is not the file of the first check.
+ */
+function watchFiles(file: string): () => void {
+  const names = [file, `${realpathSync(file)}-wal`];
+  let opened: readonly (Stats | undefined)[] | undefined;
+  return () => {
+    const found = names.map((name) => statSync(name, { throwIfNoEntry: false }));
+    opened ??= found;
+    const lost = names.find((_, at) => found[at]?.ino !== opened?.[at]?.ino || found[at]?.dev !== opened?.[at]?.dev);
+    if (lost !== undefined) throw new FileLost(lost);
+  };
 }

@@ -14,8 +14,8 @@ export type Call = readonly [name: string, ...args: unknown[]];
 /** Calls that share one transaction. `check` asks whether the database works. After `close` the thread ends. */
 export type Request = readonly Call[] | 'check' | 'close';
 
-/** What a call returned, or the error that it threw. Most calls return nothing, which costs least to send. */
-export type Outcome = undefined | readonly [result: unknown, error?: SentError];
+/** What a call returned, or the error that it threw. */
+export type SentOutcome = undefined | readonly [result: unknown, error?: SentError];
 
 /** Why nothing of a request was done. */
 export interface Trouble {
@@ -26,8 +26,8 @@ export interface Trouble {
   readonly lasting: boolean;
 }
 
-/** One outcome for each call, none for `check`. Requests are answered in their order. */
-export type Answer = readonly Outcome[] | Trouble;
+/** One outcome for each call, or none at all if no call returned anything. Requests are answered in their order. */
+export type Answer = readonly SentOutcome[] | Trouble;
 
 /** An error between threads. Structured cloning alone drops the name and the code. */
 export interface SentError {

@@ -1,11 +1,14 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Connection } from './connection.ts';
-import { explain, FileLost, isLasting, isSuspect, keepsConnection } from './errors.ts';
+import { explain, isLasting, keepsConnection } from './errors.ts';
 import { openConnection } from './open.ts';
-import { type Answer, type Outcome, packError, type Request, type ThreadData } from './protocol.ts';
+import { type Answer, packError, type Request, type SentOutcome, type ThreadData } from './protocol.ts';
 
 /** How often the thread looks whether the database is idle, in milliseconds. */
 const IDLE_MS = 1_000;
+
+/** How long a check waits for a lock, in milliseconds. */
+const CHECK_LOCK_MS = 400;
 
 const port = parentPort;
 if (port === null) throw new Error('this file runs as a worker thread only');
@@ -14,15 +17,13 @@ const { default: define } = await import(module);
 
 let connection: Connection | undefined;
 let opened = false;
-/** Whether the next connection must check the whole file first. */
-let suspect = false;
 let failed = false;
 let used = false;
 
 port.on('message', (request: Request) => {
   if (request === 'close') {
     clearInterval(idle);
-    connection?.close();
+    connection?.db.close();
     port.close();
     return;
   }
@@ -39,10 +40,9 @@ const idle = setInterval(() => {
 
 function answer(request: Exclude<Request, 'close'>): Answer {
   try {
-    connection ??= openConnection({ file, create: create && !opened }, define, suspect);
+    connection ??= openConnection({ file, create: create && !opened }, define);
     opened = true;
-    suspect = false;
-    if (request === 'check') connection.check(failed);
+    if (request === 'check') connection.check(failed, CHECK_LOCK_MS);
     const outcomes = request === 'check' ? [] : connection.run(request);
     failed = false;
     return outcomes;
@@ -60,7 +60,7 @@ function send(answered: Answer): void {
   } catch {
     if ('trouble' in answered) throw new Error(answered.trouble);
     port?.postMessage(
-      answered.map((outcome): Outcome => {
+      answered.map((outcome): SentOutcome => {
         try {
           return structuredClone(outcome);
         } catch (error) {
@@ -80,26 +80,19 @@ function tidy(idle: boolean): void {
   }
 }
 
-/** Rolls back, and closes a connection where a fresh one may do better. */
+/** Rolls back, and closes a connection where a new one may do better. */
 function recover(error: unknown): void {
-  if (opened && isSuspect(error)) suspect = true;
   if (connection === undefined) return;
   const { db } = connection;
   try {
     if (db.isTransaction) db.exec('ROLLBACK');
     if (file === ':memory:' || keepsConnection(error)) return;
-    if (error instanceof FileLost && error.message !== file) {
-      // A fresh connection would begin another log, beside the one that other processes may have open as well.
-      db.exec('PRAGMA wal_checkpoint');
-      return;
-    }
   } catch {
     // Closing rolls back as well.
   }
-  const closing = connection;
   connection = undefined;
   try {
-    closing.close();
+    db.close();
   } catch {
     // The error at hand says more.
   }

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from '../../src/sqlite/index.ts';
+import { openDatabase, Unavailable, Unusable } from '../../src/sqlite/index.ts';
 import { connect, file, folder, ids, open, useFolder } from './support.ts';
 
 useFolder();
@@ -118,7 +118,7 @@ describe('A call', () => {
       `CREATE TRIGGER no BEFORE INSERT ON notes WHEN new.text = 'no' BEGIN SELECT raise(ROLLBACK, 'no'); END`,
     );
     const outcomes = await Promise.allSettled(['a', 'no', 'b'].map((text, id) => database.add({ id, text })));
-    for (const outcome of outcomes) expect(outcome).toHaveProperty('reason', expect.any(DatabaseUnavailable));
+    for (const outcome of outcomes) expect(outcome).toHaveProperty('reason', expect.any(Unavailable));
     expect(ids()).toEqual([]);
     await database.add({ id: 1, text: 'a' });
   });
@@ -127,11 +127,21 @@ describe('A call', () => {
     const database = await open({ maxWaiting: 2 });
     const adds = [1, 2, 3].map((id) => database.add({ id, text: 'a' }));
     expect(database.waiting()).toBe(2);
-    await expect(adds[2]).rejects.toThrow(DatabaseUnavailable);
-    await expect(adds[2]).rejects.toHaveProperty('retryAfter', 1);
+    await expect(adds[2]).rejects.toThrow(Unavailable);
+    await expect(adds[2]).rejects.toMatchObject({ status: 503, expose: false, headers: { 'Retry-After': '1' } });
     await Promise.all(adds.slice(0, 2));
     expect(database.waiting()).toBe(0);
     await database.add({ id: 4, text: 'a' });
+  });
+
+  test('is rejected at once if too much waits, however few calls they are', async () => {
+    const database = await open();
+    const text = 'a'.repeat(7_000_000);
+    const adds = [1, 2, 3].map((id) => database.add({ id, text }));
+    await expect(adds[2]).rejects.toThrow(/busy: 2 calls of 14\d{6} characters/);
+    await Promise.all(adds.slice(0, 2));
+    await database.add({ id: 3, text: 'a'.repeat(17_000_000) });
+    expect(ids()).toEqual([1, 2, 3]);
   });
 });
 
@@ -161,7 +171,7 @@ describe('A database', () => {
     const adds = Promise.all(Array.from({ length: 100 }, (_, id) => database.add({ id, text: 'a' })));
     const closed = Promise.all([database.close(), database.close()]);
     await expect(database.add({ id: 100, text: 'a' })).rejects.toThrow('The database is closed');
-    await expect(database.ready()).rejects.toThrow(DatabaseUnavailable);
+    await expect(database.ready()).rejects.toThrow(Unavailable);
     await closed;
     await adds;
     expect(readdirSync(folder)).toEqual(['notes.db']);
@@ -186,14 +196,14 @@ describe('A database', () => {
   test('is not opened if its module fails, and stays as it was', async () => {
     const source = `export default (db) => { db.exec('CREATE TABLE half (x)'); throw new Error('it is the wrong one'); }`;
     const opening = openDatabase({ file, module: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
-    await expect(opening).rejects.toThrow(DatabaseUnusable);
+    await expect(opening).rejects.toThrow(Unusable);
     await expect(opening).rejects.toThrow(`${file} cannot be used: it is the wrong one.`);
     expect(connect().prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
   });
 
   test('is not opened if its module cannot be loaded', async () => {
     const opening = openDatabase({ file, module: new URL('./none.ts', import.meta.url) });
-    await expect(opening).rejects.toThrow(DatabaseUnusable);
+    await expect(opening).rejects.toThrow(Unusable);
     await expect(opening).rejects.toThrow(/Cannot find module .*none\.ts/);
   });
 

@@ -7,7 +7,7 @@ import { runInThisContext } from 'node:vm';
 import type { Worker } from 'node:worker_threads';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { DatabaseUnavailable, DatabaseUnusable } from '../../src/sqlite/index.ts';
+import { Unavailable, Unusable } from '../../src/sqlite/index.ts';
 import {
   bindMount,
   canMount,
@@ -28,7 +28,7 @@ const asRoot = process.getuid?.() === 0;
 
 async function expectUnusable(path: string, reason: string | RegExp): Promise<void> {
   const error = await open({ file: path }).catch((error: unknown) => error);
-  expect(error).toBeInstanceOf(DatabaseUnusable);
+  expect(error).toBeInstanceOf(Unusable);
   expect(error).toHaveProperty('message', expect.stringMatching(reason));
   expect(error).toHaveProperty('message', expect.stringContaining(path));
 }
@@ -90,7 +90,7 @@ describe('A full disk', () => {
     writeFileSync(join(mount, 'ballast'), Buffer.alloc(bavail * bsize));
     const database = await open({ file: join(mount, 'notes.db') });
     await expect(database.ready()).rejects.toThrow(/full|I\/O/);
-    await expect(database.add({ id: 1, text: 'a' })).rejects.toThrow(DatabaseUnavailable);
+    await expect(database.add({ id: 1, text: 'a' })).rejects.toThrow(Unavailable);
     rmSync(join(mount, 'ballast'));
     await database.ready();
     await database.add({ id: 1, text: 'a' });
@@ -110,7 +110,7 @@ describe('A full disk', () => {
       if (outcomes[0]?.status === 'rejected') failure = outcomes[0].reason;
       else acknowledged.push(...batch);
     }
-    expect(failure).toBeInstanceOf(DatabaseUnavailable);
+    expect(failure).toBeInstanceOf(Unavailable);
     expect(failure).toHaveProperty('message', expect.stringContaining('disk is full'));
     expect(failure).toHaveProperty('cause.message', expect.stringContaining('full'));
     expect(ids(path)).toEqual(acknowledged);
@@ -143,7 +143,7 @@ describe('A lock of another process', () => {
       add.catch((error: unknown) => error),
       delay(20).then(() => database.ready().catch((error: unknown) => error)),
     ]);
-    expect(failure).toBeInstanceOf(DatabaseUnavailable);
+    expect(failure).toBeInstanceOf(Unavailable);
     expect(failure).toHaveProperty('message', expect.stringContaining('locked by another process'));
     expect(unready).toHaveProperty('message', expect.stringContaining('has not answered'));
     await expect(database.ready()).rejects.toThrow('locked by another process');
@@ -175,9 +175,9 @@ describe('A thread that ends', () => {
       const adds = Array.from({ length: 5 }, (_, at) => database.add({ id: at, text: 'a' }));
       await threads.at(-1)?.terminate();
       adds.push(database.add({ id: 9, text: 'a' }));
-      const unready = expect(database.ready()).rejects.toThrow(DatabaseUnavailable);
+      const unready = expect(database.ready()).rejects.toThrow(Unavailable);
       for (const add of await Promise.allSettled(adds)) {
-        expect(add).toHaveProperty('reason', expect.any(DatabaseUnavailable));
+        expect(add).toHaveProperty('reason', expect.any(Unavailable));
       }
       await unready;
       await eventually(() => database.ready());

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach } from '@jest/globals';
-import { type DatabaseOptions, openDatabase } from '../../src/sqlite/index.ts';
+import { openDatabase, type SqliteOptions } from '../../src/sqlite/index.ts';
 import type notes from './notes.ts';
 
 /** The functions of `notes.ts`, and what a database has of its own. */
@@ -29,7 +29,7 @@ export function useFolder(): void {
   });
 }
 
-export async function open(options: Partial<DatabaseOptions> = {}) {
+export async function open(options: Partial<SqliteOptions> = {}) {
   const module = new URL('./notes.ts', import.meta.url);
   const database = await openDatabase<typeof notes>({ file, module, ...options });
   opened.push(database);

@@ -1,4 +1,4 @@
-import { DatabaseUnavailable, DatabaseUnusable, openDatabase } from 'group-commit/sqlite';
+import { openDatabase, Unusable } from 'group-commit/sqlite';
 import { type Backend, ConfigError, HttpError, type OpenContext, type ValuesOf } from 'spec-first-server';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 
@@ -13,51 +13,41 @@ export async function openLibrary(
   { onBatch }: OpenContext,
 ): Promise<Backend> {
   const module = new URL('./books.ts', import.meta.url);
-  const database = await openDatabase<typeof import('./books.ts').default>({ file, module, onBatch }).catch(explain);
+  const opening = openDatabase<typeof import('./books.ts').default>({ file, module, onBatch });
+  const database = await opening.catch((error: unknown) => {
+    throw error instanceof Unusable ? new ConfigError(`DATABASE_FILE: ${error.message}`, { cause: error }) : error;
+  });
 
   const handlers: Handlers = {
     async listBooks({ query: { after = '', limit } }: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> {
       // One book more than the page shows whether there is a next page.
-      const found = await database.list(after, limit + 1).catch(explain);
+      const found = await database.list(after, limit + 1);
       const books = found.slice(0, limit);
       const last = books.at(-1);
       return { status: 200, body: found.length > limit && last ? { books, next: last.isbn } : { books } };
     },
 
     async addBook({ body }: RequestTo<'addBook'>): Promise<ReplyTo<'addBook'>> {
-      if (await database.add(body).catch(explain)) return { status: 201, body };
+      if (await database.add(body)) return { status: 201, body };
       throw new HttpError(409, `ISBN ${body.isbn} is taken`, { reason: 'the ISBN is taken' });
     },
 
     async getBook({ path: { isbn } }: RequestTo<'getBook'>): Promise<ReplyTo<'getBook'>> {
-      const book = await database.get(isbn).catch(explain);
+      const book = await database.get(isbn);
       if (book === undefined) throw notFound(isbn);
       return { status: 200, body: book };
     },
 
     async deleteBook({ path: { isbn } }: RequestTo<'deleteBook'>): Promise<ReplyTo<'deleteBook'>> {
-      if (!(await database.remove(isbn).catch(explain))) throw notFound(isbn);
+      if (!(await database.remove(isbn))) throw notFound(isbn);
       return { status: 204 };
     },
   };
 
-  return {
-    handlers,
-    location: file,
-    ready: () => database.ready().catch(explain),
-    waiting: () => database.waiting(),
-    close: () => database.close(),
-  };
+  const { location, ready, waiting, close } = database;
+  return { handlers, location, ready, waiting, close };
 }
 
 /** The reason is for the log, which does not repeat what clients send. */
 const notFound = (isbn: string) =>
   new HttpError(404, `There is no book with ISBN ${isbn}`, { reason: 'there is no such book' });
-
-/** Turns an error of the database into one for the client or the operator. @throws {unknown} always. */
-function explain(error: unknown): never {
-  if (error instanceof DatabaseUnusable) throw new ConfigError(`DATABASE_FILE: ${error.message}`, { cause: error });
-  if (!(error instanceof DatabaseUnavailable)) throw error;
-  const headers = { 'Retry-After': error.retryAfter };
-  throw new HttpError(503, 'The books cannot be reached now; try again later', { headers, cause: error });
-}

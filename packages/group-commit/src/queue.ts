@@ -1,0 +1,174 @@
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { Unavailable } from './errors.ts';
+
+/** What every database has, whatever its engine. */
+export interface Database {
+  /** Where the data is, without user and password. */
+  readonly location: string;
+  /** Resolves if a call would work now. @throws {Unavailable} within 800 ms. */
+  ready(): Promise<void>;
+  /** How many calls wait. */
+  waiting(): number;
+  /** Finishes what waits, then closes the database. Further calls are rejected. */
+  close(): Promise<void>;
+}
+
+/** How many calls may wait, and who hears of commits. */
+export interface QueueOptions {
+  /** How many calls may wait; further ones are rejected with {@link Unavailable}. 1,000 by default. */
+  readonly maxWaiting?: number | undefined;
+  /** Called with the number of calls of each commit. */
+  readonly onBatch?: ((calls: number) => void) | undefined;
+}
+
+/** What a call returned, or the error that it threw. Most calls return nothing. */
+export type Outcome = undefined | readonly [result: unknown, error?: unknown];
+
+/** What an engine does; the queue does the rest. */
+export interface Engine<Call> {
+  readonly location: string;
+  /** How many commits may run at the same time. */
+  readonly lanes: number;
+  /** Resolves after the commit of all calls, with an outcome for each. @throws {Unavailable} if nothing is known of them. */
+  commit(calls: readonly Call[]): Promise<readonly Outcome[]>;
+  /** @throws {Unavailable} if a commit would fail now. */
+  check(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The most calls in one commit, and about the most characters and bytes. */
+const BATCH_CALLS = 1_000;
+const BATCH_SIZE = 1_000_000;
+
+/** About the most characters and bytes of all calls that wait. */
+const WAITING_SIZE = 16_000_000;
+
+/** How long a commit waits for calls while each turn of the event loop brings some, in milliseconds. */
+const GATHER_MS = 2;
+
+/** How long `ready` waits, in milliseconds: probes often give up after a second. */
+const READY_MS = 800;
+
+interface Batch<Call> {
+  readonly calls: Call[];
+  readonly callers: { resolve(result: unknown): void; reject(error: unknown): void }[];
+  size: number;
+}
+
+/** Gathers calls that wait into commits. */
+export function createQueue<Call>(
+  engine: Engine<Call>,
+  { maxWaiting = 1_000, onBatch }: QueueOptions,
+): Database & { add(call: Call): Promise<unknown> } {
+  const { location } = engine;
+  const queue: Batch<Call>[] = [];
+  let waiting = 0;
+  let waitingSize = 0;
+  let lanes = 0;
+  let gathering = false;
+  let checking: Promise<void> | undefined;
+  let closing: Promise<void> | undefined;
+  let finished = () => {};
+
+  /** Uses a free lane for what waits. What arrives while all lanes are busy gathers for the next commit. */
+  async function commitNext(): Promise<void> {
+    if (gathering || queue.length === 0 || lanes === engine.lanes) return;
+    lanes += 1;
+    gathering = true;
+    await gather();
+    gathering = false;
+    const batch = queue.shift();
+    void commitNext();
+    if (batch) await commit(batch);
+    lanes -= 1;
+    if (waiting === 0) finished();
+    void commitNext();
+  }
+
+  /** Waits as long as each turn of the event loop brings further calls: a commit costs far more than a call. */
+  async function gather(): Promise<void> {
+    const deadline = performance.now() + GATHER_MS;
+    let before: number;
+    do {
+      before = waiting;
+      await turn();
+    } while (waiting > before && queue.length === 1 && performance.now() < deadline);
+  }
+
+  async function commit({ calls, callers, size }: Batch<Call>): Promise<void> {
+    const settle = (answer: (at: number) => void) => {
+      waiting -= calls.length;
+      waitingSize -= size;
+      for (const at of callers.keys()) answer(at);
+    };
+    try {
+      const outcomes = await engine.commit(calls);
+      onBatch?.(calls.length);
+      settle((at) => {
+        const [result, error] = outcomes[at] ?? [];
+        if (error) callers[at]?.reject(error);
+        else callers[at]?.resolve(result);
+      });
+    } catch (error) {
+      settle((at) => callers[at]?.reject(error));
+    }
+  }
+
+  const closed = () => new Unavailable('The database is closed.');
+
+  async function finish(): Promise<void> {
+    const drained = Promise.withResolvers<void>();
+    finished = drained.resolve;
+    if (waiting > 0) await drained.promise;
+    await engine.close();
+  }
+
+  return {
+    location,
+    add(call) {
+      if (closing) return Promise.reject(closed());
+      const size = sizeOf(call);
+      if (waiting >= maxWaiting || (waiting > 0 && waitingSize + size > WAITING_SIZE)) {
+        const busy = `The database is busy: ${waiting} calls of ${waitingSize} characters are waiting.`;
+        return Promise.reject(new Unavailable(busy));
+      }
+      let last = queue.at(-1);
+      if (!last || last.calls.length >= BATCH_CALLS || last.size >= BATCH_SIZE) {
+        last = { calls: [], callers: [], size: 0 };
+        queue.push(last);
+      }
+      const { callers } = last;
+      last.calls.push(call);
+      last.size += size;
+      waiting += 1;
+      waitingSize += size;
+      void commitNext();
+      return new Promise((resolve, reject) => callers.push({ resolve, reject }));
+    },
+    async ready() {
+      if (closing) throw closed();
+      checking ??= engine.check().finally(() => {
+        checking = undefined;
+      });
+      const late = delay(READY_MS, true, { ref: false });
+      if (await Promise.race([checking, late])) {
+        throw new Unavailable(`${location} has not answered for ${READY_MS} ms.`);
+      }
+    },
+    waiting: () => waiting,
+    close() {
+      closing ??= finish();
+      return closing;
+    },
+  };
+}
+
+/** About how many characters and bytes a value holds; what lies deeper than three levels is not counted. */
+function sizeOf(value: unknown, levels = 3): number {
+  if (typeof value === 'string') return value.length;
+  if (typeof value !== 'object' || value === null || levels === 0) return 0;
+  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
+  let size = 0;
+  for (const member of Object.values(value)) size += sizeOf(member, levels - 1);
+  return size;
+}
