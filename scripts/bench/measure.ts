@@ -1,90 +1,77 @@
-import { type Contender, rival } from './contenders/index.ts';
-import type { Cores } from './processes.ts';
-import { clear, show } from './progress.ts';
-import { label, over, type Run } from './results.ts';
-import { type Running, start, startLoad } from './servers.ts';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import type { Contender } from './contenders.ts';
+import type { Measured, Order } from './load.ts';
+import { run, type splitCores, start, TOKEN } from './processes.ts';
 
-export interface Plan {
-  readonly rounds: number;
-  /** Length of a round for each contender and number of connections. */
-  readonly seconds: number;
-  readonly connections: readonly number[];
-  /** How often each contender is started to measure its start. */
-  readonly starts: number;
-  /** An existing folder for databases and logs. */
-  readonly folder: string;
-  readonly cores: Cores | undefined;
+/** A contender over one number of connections. */
+export interface Run {
+  readonly name: string;
+  readonly connections: number;
+  /** Milliseconds from the start of the process to its first answer. */
+  readonly startMs: number;
+  /** Besides what the load measures: CPU microseconds of all threads for each answer, resident MiB. */
+  readonly rounds: (Measured & { readonly cpu: number; readonly memory: number })[];
 }
 
-/**
- * Measures contenders against each other. All are started and warmed up, then take turns in every round. So other work
- * on the machine affects all of them alike.
- */
-export async function measure(contenders: readonly Contender[], plan: Plan): Promise<Run[]> {
-  const { rounds, seconds, connections, folder, cores } = plan;
-  const load = startLoad(cores);
-  const stages: { server: Running; answered: number; runs: Run[] }[] = [];
-  try {
-    for (const [index, contender] of contenders.entries()) {
-      show(`starting ${label(contender)}`);
-      const started: number[] = [];
-      for (let extra = 1; extra < plan.starts; extra += 1) {
-        const server = await start(contender, `${folder}/${index}-start${extra}`, cores);
-        started.push(server.started);
-        await server.stop();
-      }
-      const server = await start(contender, `${folder}/${index}`, cores);
-      started.push(server.started);
-      const { name, kept, paths, workers } = contender;
-      const runs = connections.map((count) => {
-        return { name, kept, paths, workers, connections: count, started, memory: [], lost: 0, rounds: [] };
-      });
-      stages.push({ server, answered: 0, runs });
-    }
-
-    let left = stages.length * (1 + rounds * connections.length);
-    for (let round = 0; round <= rounds; round += 1) {
-      const title = round === 0 ? 'warming up' : `round ${round} of ${rounds}`;
-      for (const stage of stages) {
-        const { server, runs } = stage;
-        for (const run of round === 0 ? runs.slice(0, 1) : runs) {
-          const time = `${clock(left * seconds)} left`;
-          show(`${title} · ${label(run)} · ${over(run.connections)} · ${time}`);
-          left -= 1;
-          const before = server.cpu();
-          const measured = await load.fire({ url: server.url, connections: run.connections, seconds });
-          const after = server.cpu();
-          stage.answered += measured.answered;
-          if (round === 0) continue;
-          const known = before !== undefined && after !== undefined && measured.answered > 0;
-          run.rounds.push({ ...measured, cpu: known ? ((after - before) / measured.answered) * 1e6 : 0 });
-          const memory = server.memory();
-          if (memory !== undefined) run.memory.push(memory);
-        }
-      }
-    }
-
-    for (const { server, answered, runs } of stages) {
-      await server.stop();
-      const lost = Math.max(0, answered - (server.stored() ?? answered));
-      for (const run of runs) run.lost = lost;
-    }
-    return stages.flatMap(({ runs }) => runs);
-  } finally {
-    for (const { server } of stages) await server.stop();
-    await load.stop();
-    clear();
+/** Starts all contenders and lets them take turns in each round, so that other work on the machine affects all alike. */
+export async function measure(
+  contenders: readonly Contender[],
+  plan: { readonly rounds: number; readonly seconds: number; readonly connections: readonly number[] },
+  folder: string,
+  cores: ReturnType<typeof splitCores>,
+): Promise<Run[]> {
+  const load = run(join(import.meta.dirname, 'load.ts'), cores?.load, {}, ['ignore', 2, 2, 'ipc']);
+  const fire = async (url: string, connections: number): Promise<Measured> => {
+    load.send({ url, token: TOKEN, connections, seconds: plan.seconds } satisfies Order);
+    return (await once(load, 'message'))[0];
+  };
+  const turns = [];
+  for (const [index, contender] of contenders.entries()) {
+    const { name } = contender;
+    console.error(`starting ${name}`);
+    const server = await start(contender, join(folder, `${index}.log`), cores?.servers);
+    const { startMs } = server;
+    const runs = plan.connections.map((connections): Run => ({ name, connections, startMs, rounds: [] }));
+    turns.push({ server, runs });
+    await fire(server.url, 32);
   }
+  for (let round = 1; round <= plan.rounds; round += 1) {
+    console.error(`round ${round} of ${plan.rounds}`);
+    for (const { server, runs } of turns) {
+      for (const { connections, rounds } of runs) {
+        const before = server.cpu();
+        const measured = await fire(server.url, connections);
+        const cpu = ((server.cpu() - before) / measured.answered) * 1e6;
+        rounds.push({ ...measured, cpu, memory: server.memory() });
+      }
+    }
+  }
+  return turns.flatMap(({ runs }) => runs);
 }
 
-/** Answers per second that the load reaches against a server that does almost nothing. */
-export async function measureCeiling(plan: Plan): Promise<number> {
-  const once = { ...plan, rounds: 1, starts: 1, connections: plan.connections.slice(0, 1) };
-  const bare = rival('node:http', 'in memory', '');
-  const [run] = await measure([bare], { ...once, folder: `${plan.folder}/ceiling` });
-  return run?.rounds[0]?.throughput ?? 0;
-}
+/** The middle value; the higher of the middle two. */
+export const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? NaN;
 
-function clock(seconds: number): string {
-  return `${Math.floor(seconds / 60)}:${String(Math.floor(seconds) % 60).padStart(2, '0')}`;
+/** The medians of runs over one number of connections, by name. */
+export function summary(runs: readonly Run[]) {
+  const figure = ({ rounds }: Run, name: keyof Run['rounds'][number]) => median(rounds.map((round) => round[name]));
+  const base = runs.find(({ name }) => name === 'Express, in memory') ?? runs[0];
+  const rows = runs.map((run) => {
+    const rates = run.rounds.map(({ throughput }) => Math.round(throughput));
+    const rate = figure(run, 'throughput');
+    const row = {
+      'answers/s': Math.round(rate),
+      rounds: `${Math.min(...rates)}–${Math.max(...rates)}`,
+      '×': (rate / (base ? figure(base, 'throughput') : rate)).toFixed(2),
+      'p50 ms': figure(run, 'p50').toFixed(2),
+      'p99 ms': figure(run, 'p99').toFixed(2),
+      'CPU µs': figure(run, 'cpu').toFixed(1),
+      MiB: Math.round(figure(run, 'memory')),
+      'start ms': Math.round(run.startMs),
+    };
+    return [run.name, row] as const;
+  });
+  return Object.fromEntries(rows);
 }

@@ -1,14 +1,23 @@
-/** Express alone: parses JSON, stores the plant, answers. It checks neither tokens nor bodies. */
-import express from 'express';
+/** Express alone, which checks nothing; with `EOV` set, with express-openapi-validator as its README shows. */
+import express, { type ErrorRequestHandler } from 'express';
+import { middleware } from 'express-openapi-validator';
 import { keeper } from './keep.ts';
 
+const { PORT, ACCESS_TOKENS, OPENAPI_FILE = '', EOV } = process.env;
 const keep = keeper();
-
-express()
-  .use(express.json())
-  .post('/plants', (req, res) => {
-    const { id, name, tag } = req.body;
-    keep({ id, name, tag });
-    res.json({ name, tag });
-  })
-  .listen(Number(process.env.PORT), '127.0.0.1');
+const app = express().use(express.json());
+if (EOV !== undefined) {
+  const bearerAuth = (req: express.Request) => req.headers.authorization === `Bearer ${ACCESS_TOKENS}`;
+  app.use(
+    middleware({ apiSpec: OPENAPI_FILE, validateResponses: true, validateSecurity: { handlers: { bearerAuth } } }),
+  );
+}
+app.post('/plants', (req, res) => {
+  const { id, name, tag } = req.body;
+  keep({ id, name, tag });
+  res.json({ name, tag });
+});
+const onError: ErrorRequestHandler = ({ status = 500, message }, _req, res, _next) => {
+  res.status(status).json({ error: status, message });
+};
+app.use(onError).listen(Number(PORT), '127.0.0.1');
