@@ -29,14 +29,7 @@ export {
   type SecurityRequirement,
   securitySchemesOf,
 } from './document/operations.ts';
-export {
-  encodedTemplate,
-  isReachable,
-  parameterNames,
-  pathPattern,
-  pathShape,
-  routerPath,
-} from './document/path-template.ts';
+export { type PathTemplate, pathTemplate } from './document/path-template.ts';
 export { describeFindings, locationsOf, positionsOf } from './document/positions.ts';
 export { isData } from './document/references.ts';
 export {
@@ -54,10 +47,10 @@ export {
 } from './document/schema.ts';
 export { basePathsOf } from './document/servers.ts';
 export { Inexact, MAX_DEPTH, nestsTooDeep, parseJson, parseNumber, stringifyJson } from './json/exact.ts';
+export { coerce } from './parameters/coerce.ts';
+export { formReader } from './parameters/form-reader.ts';
 export { cookiesOf, pairsOf } from './parameters/pairs.ts';
-export { fromQuery, isDeep, NestsTooDeep, queryNames, takesAnyName } from './parameters/query-styles.ts';
-export { fromText } from './parameters/text-styles.ts';
-export { coerce, jsonOr } from './parameters/typed.ts';
-export { writeQuery, writeText } from './parameters/write-parameter.ts';
+export { parameterReader, readParameter } from './parameters/parameter-reader.ts';
+export { writeParameter } from './parameters/write-parameter.ts';
 export { exampleLine, TOKEN_PLACEHOLDER, withToken } from './samples/example.ts';
 export { type Example, examplesOf } from './samples/examples.ts';

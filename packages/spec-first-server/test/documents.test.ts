@@ -102,7 +102,7 @@ describe('parameters', () => {
     ['/plain/0x10', '/path/id must be integer'],
     ['/plain/5?limit=0', '/query/limit must be >= 1'],
     ['/plain/5?limit=', '/query/limit must be integer'],
-    ['/plain/5?limit=1&limit=2', '/query/limit must be integer'],
+    ['/plain/5?limit=1&limit=2', '/query/limit must be given once'],
     ['/plain/5?exact=1', '/query/exact must be boolean'],
     ['/plain/5?other=1', '/query/other is not a parameter of this operation'],
     ['/plain/5?exact=%zz', '/query/exact must be percent-encoded UTF-8'],

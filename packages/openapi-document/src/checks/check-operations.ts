@@ -1,6 +1,6 @@
 import { asArray, asObject, escapePointerToken, type Json } from '../document/document.ts';
 import { type Operation, pathItemOf } from '../document/operations.ts';
-import { isReachable, parameterNames, pathShape } from '../document/path-template.ts';
+import { pathTemplate } from '../document/path-template.ts';
 import { basePathsOf } from '../document/servers.ts';
 import type { Report } from './report.ts';
 
@@ -25,7 +25,7 @@ export function checkOperations(root: Json, operations: readonly Operation[], re
 function checkServers(root: Json, { problem }: Report): void {
   for (const [index, server] of asArray(root.servers).entries()) {
     const { url, variables } = asObject(server);
-    for (const name of parameterNames(String(url))) {
+    for (const name of pathTemplate(String(url)).names) {
       if (asObject(variables)[name] !== undefined) continue;
       problem(`/servers/${index}/url`, `the variable {${name}} is not declared in variables`);
     }
@@ -36,7 +36,8 @@ function checkPaths(root: Json, { notice }: Report): void {
   if (Object.keys(asObject(root.webhooks)).length > 0) notice('/webhooks', 'webhooks are not served');
   for (const [path, value] of Object.entries(asObject(root.paths))) {
     const pointer = `/paths/${escapePointerToken(path)}`;
-    if (!isReachable(path)) notice(pointer, 'no request reaches a path with ? or #: declare query parameters instead');
+    if (!pathTemplate(path).isReachable)
+      notice(pointer, 'no request reaches a path with ? or #: declare query parameters instead');
     const item = pathItemOf(root, value);
     for (const [key, holder] of [['', item], ...Object.entries(item)] as const) {
       if (asArray(asObject(holder).servers).length === 0) continue;
@@ -51,8 +52,8 @@ function checkUrls(root: Json, operations: readonly Operation[], { problem }: Re
   const first = new Map<string, Operation>();
   for (const basePath of basePathsOf({ root })) {
     for (const operation of operations) {
-      const { method, path, pointer } = operation;
-      const key = `${method} ${pathShape(basePath + path)}`;
+      const { method, path, template, pointer } = operation;
+      const key = `${method} ${basePath}${template.shape}`;
       const other = first.get(key) ?? operation;
       first.set(key, other);
       if (other === operation) continue;
@@ -61,8 +62,10 @@ function checkUrls(root: Json, operations: readonly Operation[], { problem }: Re
   }
 }
 
-function checkParameters({ path, pointer, parameters }: Operation, { problem, notice }: Report): void {
-  const names = parameterNames(path);
+function checkParameters(
+  { path, template: { names }, pointer, parameters }: Operation,
+  { problem, notice }: Report,
+): void {
   const declared = parameters.filter((parameter) => parameter.in === 'path');
   for (const name of names.filter((inPath) => !declared.some((parameter) => parameter.name === inPath))) {
     problem(pointer, `the path has {${name}}, but no path parameter of that name is declared`);

@@ -1,14 +1,19 @@
 import { asArray, asObject, type Document, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
 import { kindOf, type MediaType, mediaOf } from './media-types.ts';
 import { operationIds } from './operation-ids.ts';
+import { type PathTemplate, pathTemplate } from './path-template.ts';
 
 export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
 
-/** What a parameter and a response header have in common. */
-interface Serialized {
+/** A parameter, or a header of a response. */
+export interface Parameter {
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly name: string;
   readonly required: boolean;
+  readonly style: string;
   readonly explode: boolean;
+  /** Whether characters such as `/` are written as they are in a query. */
+  readonly allowReserved: boolean;
   /** Whether the value is JSON (`content`), not text in a `style`. */
   readonly json: boolean;
   readonly schema: unknown;
@@ -17,17 +22,12 @@ interface Serialized {
   readonly source: Json;
 }
 
-export interface Parameter extends Serialized {
-  readonly in: 'path' | 'query' | 'header' | 'cookie';
-  readonly style: string;
-}
-
 export interface DeclaredResponse {
   /** A status code, a range such as `4XX`, or `default`. */
   readonly key: string;
   readonly media: readonly MediaType[];
   /** Their names are in lower case, their style is `simple`. */
-  readonly headers: readonly Serialized[];
+  readonly headers: readonly Parameter[];
   readonly pointer: string;
 }
 
@@ -41,6 +41,7 @@ export interface Operation {
   readonly method: (typeof METHODS)[number];
   /** The path template, as the document writes it. */
   readonly path: string;
+  readonly template: PathTemplate;
   readonly pointer: string;
   readonly parameters: readonly Parameter[];
   readonly requestBody: { readonly required: boolean; readonly media: readonly MediaType[] } | undefined;
@@ -67,6 +68,7 @@ export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
       id: ids[index] ?? '',
       method,
       path,
+      template: pathTemplate(path),
       pointer,
       parameters: parametersOf(root, [
         [`/paths/${escapePointerToken(path)}/parameters`, shared],
@@ -110,7 +112,8 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
         in: where,
         required: source.required === true,
         style,
-        explode: typeof source.explode === 'boolean' ? source.explode : style === 'form',
+        explode: typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
+        allowReserved: source.allowReserved === true,
         ...serialization(source),
         pointer: `${pointer}/${index}`,
         source,
@@ -124,7 +127,7 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
 }
 
 /** A value has a `schema`, or a `content` with one media type (OpenAPI 3.1 §4.8.12.2). */
-function serialization({ content, schema }: Json): Pick<Serialized, 'json' | 'schema'> {
+function serialization({ content, schema }: Json): Pick<Parameter, 'json' | 'schema'> {
   const [[type, media] = []] = Object.entries(asObject(content));
   return type === undefined
     ? { json: false, schema }
@@ -141,10 +144,13 @@ function responsesOf(root: Json, responses: unknown, pointer: string): DeclaredR
     .filter(([key]) => !key.startsWith('x-'))
     .map(([key, value]) => {
       const source = resolveRef(root, value) ?? {};
-      const headers = Object.entries(asObject(source.headers)).map(([name, header]): Serialized => {
+      const headers = Object.entries(asObject(source.headers)).map(([name, header]): Parameter => {
         const declared = resolveRef(root, header) ?? {};
         return {
+          in: 'header',
           name: name.toLowerCase(),
+          style: 'simple',
+          allowReserved: false,
           // The server itself sets this header on each response.
           required: declared.required === true && name.toLowerCase() !== 'x-request-id',
           explode: declared.explode === true,

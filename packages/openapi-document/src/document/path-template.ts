@@ -1,58 +1,80 @@
 import { decoded } from './document.ts';
 
-// Path templates (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}` and `/plants/{id}.json`.
-
-const PARAMETER = /(\{[^{}]*\})/;
-const isParameter = (part: string): boolean => PARAMETER.test(part);
-
-/** The names of a template's parameters, in its order. */
-export const parameterNames = (template: string): string[] =>
-  [...template.matchAll(/\{([^{}]+)\}/g)].map(([, name = '']) => name);
-
-/** A template without the names of its parameters: templates of the same shape match the same paths. */
-export const pathShape = (template: string): string => template.replace(/\{[^{}]*\}/g, '{}');
-
-/** Whether a request can have such a path: it has no query and no fragment. */
-export const isReachable = (template: string): boolean => !/[?#]/.test(template);
-
-/** A template with its texts percent-encoded (RFC 3986 §3.3), for a URL. */
-export const encodedTemplate = (template: string): string =>
-  template.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
-
-/**
- * A template in the syntax of `find-my-way`. Parameters get names that the library accepts. Texts beside them stand
- * outside of regular expressions, by which the library does not tell `{id}:stop` and `{id}:start` apart.
- */
-export function routerPath(template: string): string {
-  let count = 0;
-  const parameter = (pattern = '') => `:p${count++}${pattern}`;
-  return template
-    .split('/')
-    .map((segment) => {
-      const parts = segment.split(PARAMETER).filter((part) => part !== '');
-      if (parts.length === 1 && isParameter(segment)) return parameter();
-      // An asterisk would be a wildcard.
-      const text = (part: string) => part.replaceAll(':', '::').replaceAll('*', () => parameter('(\\*)'));
-      return parts.map((part) => (isParameter(part) ? parameter('([^]+)') : text(decoded(part)))).join('');
-    })
-    .join('/');
+/** A segment of a path template: one parameter more than texts between them, decoded. */
+export interface Segment {
+  /** The texts around the parameters, one more than these. A segment without parameters is one text. */
+  readonly texts: readonly string[];
+  /** The percent-encoded texts of the parameters, or `undefined` if the segment of a path is another one. */
+  match(segment: string): string[] | undefined;
 }
 
-/** Matches a path that the router found for a template. The groups are the texts of the parameters, percent-encoded. */
-export function pathPattern(template: string): RegExp {
-  const segments = template.split('/').map((segment) => {
-    if (!isParameter(segment)) return '[^/]*';
-    return segment
-      .split(PARAMETER)
-      .map((part) => (isParameter(part) ? '([^/]+)' : [...decoded(part)].map(rawOrEncoded).join('')))
-      .join('');
-  });
-  return new RegExp(`${segments.join('/')}$`, 'i');
+/** A path template (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}` and `/plants/{id}.json`. */
+export interface PathTemplate {
+  /** The names of its parameters, in its order. */
+  readonly names: readonly string[];
+  /** The template without these names: templates of the same shape match the same paths. */
+  readonly shape: string;
+  /** Whether a request can have such a path: it has no query and no fragment. */
+  readonly isReachable: boolean;
+  readonly segments: readonly Segment[];
+  /** The percent-encoded texts of the parameters in a path that may have a base path before it. */
+  match(path: string): string[] | undefined;
+  /** A path with each parameter as `write` returns it, and the other texts percent-encoded. */
+  write(write: (name: string) => string): string;
 }
 
-const escaped = (text: string): string => text.replace(/[.*+?^${}()|[\]\\/]/g, '\\$&');
+const PARAMETER = /\{([^{}]*)\}/g;
 
-function rawOrEncoded(character: string): string {
-  const encoded = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
-  return `(?:${escaped(character)}|${encoded})`;
+export function pathTemplate(template: string): PathTemplate {
+  const segments = template.split('/').map(segmentOf);
+  return {
+    names: [...template.matchAll(PARAMETER)].map(([, name = '']) => name),
+    shape: template.replace(PARAMETER, '{}'),
+    isReachable: !/[?#]/.test(template),
+    segments,
+    match(path) {
+      const found = path.split('/').slice(1 - segments.length);
+      // What is before the first slash is a base path.
+      const texts = segments.slice(1).map((segment, index) => segment.match(found[index] ?? ''));
+      return texts.includes(undefined) ? undefined : texts.flatMap((all) => all ?? []);
+    },
+    write: (write) =>
+      template
+        .replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent)
+        .replace(PARAMETER, (_match, name: string) => write(decoded(name))),
+  };
 }
+
+function segmentOf(segment: string): Segment {
+  const texts = segment.split(/\{[^{}]*\}/).map(decoded);
+  const bytes = texts.map((text) => Buffer.from(text).toString('latin1'));
+  const [first = '', last = ''] = [bytes[0], bytes.at(-1)];
+  const isText = texts.length === 1;
+  const isParameter = texts.length === 2 && first + last === '';
+  return {
+    texts,
+    match(raw) {
+      if (isText) return raw === segment || decoded(raw) === texts[0] ? [] : undefined;
+      return isParameter ? (raw === '' ? undefined : [raw]) : captured(raw);
+    },
+  };
+
+  /** From the right, so that the first parameter is as long as can be. Takes linear time, as regular expressions do not. */
+  function captured(raw: string): string[] | undefined {
+    const units = raw.match(/%[\da-f]{2}|./gis) ?? [];
+    const text = units.map((unit) => (unit.length === 3 ? decodedByte(unit) : unit)).join('');
+    if (!text.startsWith(first) || !text.endsWith(last)) return undefined;
+    const found: string[] = [];
+    let end = text.length - last.length;
+    for (let index = bytes.length - 2; index >= 0; index -= 1) {
+      const before = bytes[index] ?? '';
+      const start = index === 0 ? 0 : text.lastIndexOf(before, end - 1 - before.length);
+      if (start < 0 || start + before.length >= end) return undefined;
+      found.unshift(units.slice(start + before.length, end).join(''));
+      end = start;
+    }
+    return found;
+  }
+}
+
+const decodedByte = (unit: string): string => String.fromCharCode(Number.parseInt(unit.slice(1), 16));

@@ -1,8 +1,7 @@
 import { asArray, asObject, type Document, isObject, type Json, resolveRef } from '../document/document.ts';
 import type { MediaType } from '../document/media-types.ts';
 import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
-import { encodedTemplate, isReachable } from '../document/path-template.ts';
-import { writeQuery, writeText } from '../parameters/write-parameter.ts';
+import { writeParameter } from '../parameters/write-parameter.ts';
 import { examplesOf } from './examples.ts';
 import { isSamplable } from './samplable.ts';
 
@@ -23,8 +22,8 @@ export async function exampleLine(
 ): Promise<string | undefined> {
   const schemes = securitySchemesOf(root);
   const callable = operations.filter(
-    ({ path, requestBody }) =>
-      isReachable(path) && (requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json')),
+    ({ template, requestBody }) =>
+      template.isReachable && (requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json')),
   );
   const operation = callable.find(({ security }) => Object.keys(security[0] ?? {}).length > 0) ?? callable[0];
   if (operation === undefined) return undefined;
@@ -33,7 +32,7 @@ export async function exampleLine(
   const headers: string[] = [];
   const cookies: string[] = [];
   const options: string[] = [];
-  let path = encodedTemplate(operation.path);
+  const inPath = new Map<string, string>();
   for (const scheme of Object.keys(operation.security[0] ?? {})) {
     const { type, scheme: kind = 'Bearer', in: where, name } = schemes[scheme] ?? {};
     if (/^basic$/i.test(String(kind))) options.push('-u', 'user:password');
@@ -44,14 +43,15 @@ export async function exampleLine(
   }
   for (const parameter of operation.parameters.filter(({ required }) => required)) {
     const { in: where, name } = parameter;
-    const value = (await exampleOf(root, parameter)) ?? 'string';
-    if (where === 'query') query.push(...writeQuery(parameter, value));
-    else if (where === 'cookie') cookies.push(`${name}=${writeText(parameter, value, encodeURIComponent)}`);
-    else if (where === 'header') headers.push(`${name}: ${writeText(parameter, value, (part) => part)}`);
-    else path = path.replaceAll(`{${name}}`, writeText(parameter, value, encodeURIComponent));
+    const text = writeParameter(parameter, (await exampleOf(root, parameter)) ?? 'string');
+    if (where === 'query') query.push(text);
+    else if (where === 'cookie') cookies.push(text);
+    else if (where === 'header') headers.push(`${name}: ${text}`);
+    else inPath.set(name, text);
   }
   const media = operation.requestBody?.media.find(({ kind }) => kind === 'json');
   if (media !== undefined) headers.push(`Content-Type: ${media.type}`);
+  const path = operation.template.write((name) => inPath.get(name) ?? `{${name}}`);
   const target = `${url}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
   const method = operation.method.toUpperCase();
   return [

@@ -3,7 +3,7 @@ import type { Json, Operation } from 'openapi-document';
 import type { AnyHandler } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
 import { HandlerRequest } from '../request/handler-request.ts';
-import { parameterReader } from '../request/parameters.ts';
+import { prepareParameters } from '../request/parameters.ts';
 import type { Samples } from '../response/failure-reply.ts';
 import { answerFailure } from '../response/failures.ts';
 import type { ErrorBody } from '../response/problem.ts';
@@ -39,7 +39,7 @@ export function dispatcher(operation: Operation, shared: Shared): Dispatch {
   const validator = shared.validatorOf(operation);
   const answering = { root, operation, validator, samples: shared.samplesFor(operation) };
   const authenticate = operation.security.length > 0 ? authentication(root, operation, verifiers) : undefined;
-  const readParameters = parameterReader(root, operation, apiKeyQueryNames(root));
+  const readParameters = prepareParameters(root, operation, apiKeyQueryNames(root));
   const readBody = bodyReader(root, operation, shared.bodyLimit);
 
   return async (request, response, path, query) => {

@@ -1,6 +1,4 @@
-import Router from 'find-my-way';
-import type { Operation } from 'openapi-document';
-import { isReachable, pathShape, routerPath } from 'openapi-document';
+import { type Operation, pathTemplate } from 'openapi-document';
 
 /** What a method and a path lead to. */
 export type Route =
@@ -12,48 +10,96 @@ export type Route =
 /** Finds the route of a method and a path. The path is percent-encoded, as the client sent it, without a query. */
 export type FindRoute = (method: string, path: string) => Route;
 
-/** The operations of a path by method, in upper case, and what any other method leads to. */
-interface PathRoutes {
-  readonly byMethod: ReadonlyMap<string, Route>;
-  readonly other: Route;
+type Segment = ReturnType<typeof pathTemplate>['segments'][number];
+
+/** The routes of a path by method, in upper case. */
+type Methods = Map<string, Route>;
+
+/** A place in the tree of segments. A text takes precedence over parameters beside a text, these over a parameter. */
+interface Node {
+  readonly texts: Map<string, Node>;
+  /** Segments with parameters by their shape, those with most text first. */
+  parameters: readonly { readonly segment: Segment; readonly shape: string; readonly node: Node }[];
+  readonly methods: Methods;
 }
 
 const NOTHING: Route = { found: 'nothing' };
 const MALFORMED: Route = { found: 'malformed' };
+const createNode = (): Node => ({ texts: new Map(), parameters: [], methods: new Map() });
 
-/** Puts the paths of operations into a radix tree, under each base path. */
+/** Puts the paths of operations into a tree of segments, under each base path. */
 export function createRouter(operations: readonly Operation[], basePaths: readonly string[]): FindRoute {
-  const router = Router({ caseSensitive: true, maxParamLength: 65_536, onBadUrl: () => undefined });
-  const reachable = operations.filter(({ path }) => isReachable(path));
-  const reached = basePaths.flatMap((basePath) => reachable.map((operation) => ({ basePath, operation })));
-  const sameShape = Map.groupBy(reached, ({ basePath, operation }) => pathShape(basePath + operation.path));
-  for (const [shape, group] of sameShape) {
-    const byMethod = new Map<string, Route>(
-      group.map(({ basePath, operation }) => [
-        operation.method.toUpperCase(),
-        { found: 'operation', operation, basePath },
-      ]),
-    );
-    const get = byMethod.get('GET');
-    if (get !== undefined && !byMethod.has('HEAD')) byMethod.set('HEAD', get);
-    const routes: PathRoutes = { byMethod, other: { found: 'path', allow: [...byMethod.keys()] } };
-    router.on('GET', routerPath(shape), () => undefined, routes);
+  const root = createNode();
+  const reachable = operations.filter(({ template }) => template.isReachable);
+  for (const basePath of basePaths) {
+    for (const operation of reachable) {
+      const { segments } = pathTemplate(basePath + operation.path);
+      const { methods } = segments.reduce(nodeAfter, root);
+      const method = operation.method.toUpperCase();
+      // Paths that differ in the names of parameters only: the first one is served.
+      if (!methods.has(method)) methods.set(method, { found: 'operation', operation, basePath });
+    }
   }
   return (method, path) => {
-    if (path.includes('%') && !isEncoded(path)) return MALFORMED;
-    const match = router.find('GET', path);
-    if (match === null) return NOTHING;
-    for (const name in match.params) if (match.params[name] === '') return NOTHING;
-    const { byMethod, other } = match.store as PathRoutes;
-    return byMethod.get(method) ?? other;
+    const segments = segmentsOf(path);
+    if (segments === undefined) return MALFORMED;
+    const passed: Methods[] = [];
+    const route = find(root, segments, 0, method, passed);
+    if (route !== undefined || passed.length === 0) return route ?? NOTHING;
+    return { found: 'path', allow: [...new Set(passed.flatMap(allowed))] };
   };
 }
 
-function isEncoded(path: string): boolean {
+const allowed = (methods: Methods): string[] => [
+  ...methods.keys(),
+  ...(methods.has('GET') && !methods.has('HEAD') ? ['HEAD'] : []),
+];
+
+function nodeAfter(node: Node, segment: Segment): Node {
+  const { texts } = segment;
+  const [text = ''] = texts;
+  const shape = JSON.stringify(texts);
+  const known =
+    texts.length === 1 ? node.texts.get(text) : node.parameters.find((other) => other.shape === shape)?.node;
+  if (known !== undefined) return known;
+  const added = createNode();
+  if (texts.length === 1) node.texts.set(text, added);
+  else node.parameters = [...node.parameters, { segment, shape, node: added }].sort((a, b) => textIn(b) - textIn(a));
+  return added;
+}
+
+const textIn = ({ segment }: { readonly segment: Segment }): number => segment.texts.join('').length;
+
+/** A path's segments, each as it was sent and decoded; `undefined` if one is badly encoded. */
+function segmentsOf(path: string): { readonly raw: string; readonly text: string }[] | undefined {
   try {
-    decodeURIComponent(path);
-    return true;
+    return path.split('/').map((raw) => ({ raw, text: raw.includes('%') ? decodeURIComponent(raw) : raw }));
   } catch {
-    return false;
+    return undefined;
   }
+}
+
+/** The first route of a method. Looks on where a path has other methods, which are added to `passed`. */
+function find(
+  node: Node,
+  segments: readonly { readonly raw: string; readonly text: string }[],
+  at: number,
+  method: string,
+  passed: Methods[],
+): Route | undefined {
+  const segment = segments[at];
+  if (segment === undefined) {
+    const route = node.methods.get(method) ?? (method === 'HEAD' ? node.methods.get('GET') : undefined);
+    if (route === undefined && node.methods.size > 0) passed.push(node.methods);
+    return route;
+  }
+  const literal = node.texts.get(segment.text);
+  const found = literal && find(literal, segments, at + 1, method, passed);
+  if (found !== undefined) return found;
+  for (const { segment: template, node: next } of node.parameters) {
+    if (template.match(segment.raw) === undefined) continue;
+    const route = find(next, segments, at + 1, method, passed);
+    if (route !== undefined) return route;
+  }
+  return undefined;
 }

@@ -20,7 +20,10 @@ export const credentialsOf = (method: string, headers: IncomingHttpHeaders, quer
     query === ''
       ? NOTHING
       : Object.fromEntries([...pairsOf(query)].map(([name, [value = '']]) => [name, decoded(value)])),
-  cookies: headers.cookie === undefined ? NOTHING : Object.fromEntries(cookiesOf(headers.cookie)),
+  cookies:
+    headers.cookie === undefined
+      ? NOTHING
+      : Object.fromEntries([...cookiesOf(headers.cookie)].map(([name, [value = '']]) => [name, value])),
 });
 
 /**

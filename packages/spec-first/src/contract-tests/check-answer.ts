@@ -2,9 +2,9 @@ import {
   coerce,
   type DeclaredResponse,
   declaredFor,
-  fromText,
   mediaTypeFor,
   parseJson,
+  readParameter,
   stringifyJson,
 } from 'openapi-document';
 import type { Answer } from './client.ts';
@@ -64,7 +64,7 @@ function checkHeaders({ root, checks }: Context, { headers }: DeclaredResponse, 
       if (required) throw fault(`the header ${name} is missing from the answer ${answer.status}`);
       continue;
     }
-    const value = fromText(root, { ...header, in: 'header', style: 'simple' }, text, (part) => part);
+    const value = readParameter(root, header, text);
     const wrong = checks(schema, 'response')(value);
     if (wrong !== undefined) {
       throw fault(`the header ${name} of the answer ${answer.status} does not fit its schema: ${text} ${wrong}`);

@@ -2,12 +2,10 @@ import type { RequestListener } from 'node:http';
 import {
   basePathsOf,
   type Document,
-  isReachable,
   loadDocument,
   type Operation,
   operationsOf,
   type Parameter,
-  pathShape,
 } from 'openapi-document';
 import { type Client, connect, serveApp } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
@@ -61,7 +59,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     seed: variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? newSeed(),
   };
   const timeout = 60_000 + amount.runs * MILLISECONDS_A_REQUEST;
-  const operations = inOrder(operationsOf(document).filter(({ path }) => isReachable(path)));
+  const operations = inOrder(operationsOf(document).filter(({ template }) => template.isReachable));
   let checks: Checks | undefined;
 
   const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<Finding[]>) => {
@@ -80,10 +78,10 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       testOperation(context, client, amount, mayReject.includes(operation.id));
     test(`${titleOf(operation)} keeps to the document`, () => run(operation, find), timeout);
   }
-  for (const [first, ...others] of Map.groupBy(operations, ({ path }) => pathShape(path)).values()) {
+  for (const [first, ...others] of Map.groupBy(operations, ({ template }) => template.shape).values()) {
     if (first === undefined) continue;
     const methods = [first, ...others].map(({ method }) => method);
-    const find = (context: Context, client: Client) => testMethods(context, client, methods, amount.seed);
+    const find = (context: Context, client: Client) => testMethods(context, client, methods, operations, amount.seed);
     test(`${first.path} rejects the methods that it lacks`, () => run(first, find), timeout);
   }
 }

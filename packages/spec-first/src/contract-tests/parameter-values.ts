@@ -2,15 +2,12 @@ import { isDeepStrictEqual } from 'node:util';
 import {
   asObject,
   examplesOf,
-  fromQuery,
-  fromText,
   type Json,
   type Parameter,
-  pairsOf,
+  readParameter,
   resolveRef,
   valueAt,
-  writeQuery,
-  writeText,
+  writeParameter,
 } from 'openapi-document';
 import type { How } from './scalars.ts';
 import { type Context, samplesOf } from './values.ts';
@@ -57,13 +54,7 @@ export function parameterValues({ root, checks }: Context, parameter: Parameter)
 /** What a server reads of a value that is written in the parameter's style; `undefined` if it reads nothing. */
 function readBack(root: Json, parameter: Parameter, value: unknown): unknown {
   try {
-    if (parameter.in === 'query') {
-      const query = pairsOf(writeQuery(parameter, value).join('&'));
-      return fromQuery(root, parameter, query, () => false);
-    }
-    const isHeader = parameter.in === 'header';
-    const text = writeText(parameter, value, isHeader ? (part) => part : encodeURIComponent);
-    return fromText(root, parameter, text, isHeader ? (part) => part : decodeURIComponent);
+    return readParameter(root, parameter, writeParameter(parameter, value));
   } catch {
     return undefined;
   }
@@ -72,7 +63,7 @@ function readBack(root: Json, parameter: Parameter, value: unknown): unknown {
 /** Whether a value can be sent at its place. */
 function isSendable(parameter: Parameter, value: unknown): boolean {
   if (parameter.in === 'query') return true;
-  const text = writeText(parameter, value, (part) => part);
+  const text = writeParameter(parameter, value);
   // A URL without these segments is the same URL (RFC 3986 §5.2.4).
   if (parameter.in === 'path') return text !== '' && !/^\.\.?$/.test(text);
   return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);

@@ -1,4 +1,4 @@
-import { isObject, type MediaType, type Parameter, stringifyJson, writeQuery } from 'openapi-document';
+import { isObject, type MediaType, stringifyJson, writeParameter } from 'openapi-document';
 import type { RequestBody } from './values.ts';
 
 interface Written {
@@ -43,20 +43,10 @@ const text = ({ kind }: MediaType, value: unknown): string =>
 /** Each member as a parameter of the style `form` (OpenAPI 3.1 §4.8.15.1). */
 const form = (value: unknown): string =>
   Object.entries(isObject(value) ? value : {})
-    .flatMap(([name, member]) => writeQuery({ ...FIELD, name }, member))
+    .map(([name, member]) => writeParameter({ ...FIELD, name }, member))
     .join('&');
 
-const FIELD: Parameter = {
-  name: '',
-  in: 'query',
-  required: false,
-  style: 'form',
-  explode: true,
-  json: false,
-  schema: {},
-  pointer: '',
-  source: {},
-};
+const FIELD = { in: 'query', style: 'form', explode: true, json: false, allowReserved: false } as const;
 
 /** A part for each member, and for each item of a list (RFC 7578). */
 function multipart(value: unknown): string {

@@ -1,4 +1,4 @@
-import { encodedTemplate, type Operation, type Parameter, writeQuery, writeText } from 'openapi-document';
+import { type Operation, type Parameter, writeParameter } from 'openapi-document';
 import type { Secret } from './credentials.ts';
 import type { Values } from './values.ts';
 import { writeBody } from './write-body.ts';
@@ -25,22 +25,19 @@ export function writeRequest(operation: Operation, values: Values, secrets: read
   const declared = new Set(parameters.filter(({ in: where }) => where === 'query').map(({ name }) => name));
   const secret = (where: Secret['in']) => secrets.filter(({ in: place }) => place === where);
 
-  const path = at('path').reduce(
-    (text, [parameter, value]) =>
-      text.replaceAll(`{${parameter.name}}`, () => writeText(parameter, value, encodeURIComponent)),
-    encodedTemplate(operation.path),
-  );
+  const inPath = new Map(at('path').map(([parameter, value]) => [parameter.name, writeParameter(parameter, value)]));
+  const path = operation.template.write((name) => inPath.get(name) ?? `{${name}}`);
   const query = [
-    ...at('query').flatMap(([parameter, value]) => writeQuery(parameter, value)),
+    ...at('query').map(([parameter, value]) => writeParameter(parameter, value)),
     ...Object.entries(values.query).flatMap(([name, value]) => (declared.has(name) ? [] : [`${name}=${value}`])),
     ...secret('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
-  ];
+  ].filter((text) => text !== '');
   const cookies = [
-    ...at('cookie').map(([parameter, value]) => `${parameter.name}=${writeText(parameter, value, encodeURIComponent)}`),
+    ...at('cookie').map(([parameter, value]) => writeParameter(parameter, value)),
     ...secret('cookie').map(({ name, value }) => `${name}=${value}`),
   ];
   const headers = [
-    ...at('header').map(([parameter, value]) => [parameter.name, writeText(parameter, value, (part) => part)]),
+    ...at('header').map(([parameter, value]) => [parameter.name, writeParameter(parameter, value)]),
     ...secret('header').map(({ name, value }) => [name, value]),
     ...(cookies.length > 0 ? [['Cookie', cookies.join('; ')]] : []),
   ];
