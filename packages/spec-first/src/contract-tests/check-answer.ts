@@ -7,8 +7,7 @@ import {
   readParameter,
   stringifyJson,
 } from 'openapi-document';
-import type { Answer } from './client.ts';
-import type { Context } from './values.ts';
+import type { Answer, Context } from './values.ts';
 
 /** An answer that breaks the document. */
 export class Fault extends Error {

@@ -2,15 +2,7 @@ import { once } from 'node:events';
 import { Agent, createServer, type RequestListener, request } from 'node:http';
 import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Sent } from './write-request.ts';
-
-/** An answer, read to its end. */
-export interface Answer {
-  readonly status: number;
-  /** By names in lower case; values of one name are joined. */
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: Buffer;
-}
+import type { Answer, Sent } from './values.ts';
 
 /** Sends requests to a service. */
 export interface Client {
@@ -23,14 +15,18 @@ export interface Client {
 
 const SECONDS = 10;
 
-/** A client for a URL: the base of the document's paths, without a slash at its end. */
-export function connect(base: string, shownBase = base): Client {
+/**
+ * A client for a URL: the base of the document's paths.
+ *
+ * @param shownOrigin stands for the URL's origin in messages.
+ */
+export function connect(base: string, shownOrigin = new URL(base).origin): Client {
   const { protocol, origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
   const secure = protocol === 'https:';
   const agent = new (secure ? SecureAgent : Agent)({ keepAlive: true });
   return {
-    base: shownBase.replace(/\/$/, ''),
+    base: shownOrigin + prefix,
     async send({ method, target, headers, body }) {
       const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
       const options = { method, path: prefix + target, headers: { ...headers, ...length }, agent };
@@ -56,7 +52,7 @@ export async function serveApp(app: RequestListener, basePath: string): Promise<
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const client = connect(`http://127.0.0.1:${port}${basePath}`, `http://localhost:3000${basePath}`);
+  const client = connect(`http://127.0.0.1:${port}${basePath}`, 'http://localhost:3000');
   return {
     ...client,
     async close() {

@@ -9,12 +9,16 @@ import {
 } from 'openapi-document';
 import { type Client, connect, serveApp } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
+import { rememberIds } from './known.ts';
+import type { TestLog } from './log.ts';
+import { ContractError, summaryOf, titleOf } from './report.ts';
 import { testMethods } from './test-methods.ts';
-import { type Amount, type Finding, testOperation } from './test-operation.ts';
+import { type Finding, type Outcome, testOperation } from './test-operation.ts';
 import { type Checks, createChecks } from './validator.ts';
 import type { Context } from './values.ts';
 
 export type { Credentials } from './credentials.ts';
+export { type TestLog, testLog } from './log.ts';
 
 /** What is tested, and how. Give either `app` or `url`. */
 export interface ContractTestOptions {
@@ -32,11 +36,10 @@ export interface ContractTestOptions {
   readonly runs?: number;
   /** The ids of operations whose handlers reject requests that the schemas allow, with 400 or 422. */
   readonly mayReject?: readonly string[];
-}
-
-/** What a failed test says. Its stack would lead into these files, which say nothing about the service. */
-class ContractError extends Error {
-  override readonly name = 'ContractError';
+  /** What the service logs: a failed test shows the cause of its answer. */
+  readonly log?: TestLog;
+  /** Gets the summary: which operations never answered with a success, and why. By default it is printed. */
+  readonly report?: (summary: string) => void;
 }
 
 /** Requests that one operation may take, with a reserve for a busy machine. */
@@ -51,7 +54,7 @@ const MILLISECONDS_A_REQUEST = 1_000;
  * await contractTests({ document: 'openapi.yaml', app, credentials: { bearerAuth: 'token' }, test });
  */
 export async function contractTests(options: ContractTestOptions): Promise<void> {
-  const { document: given, test, credentials = {}, mayReject = [] } = options;
+  const { document: given, test, credentials = {}, mayReject = [], log, report = console.log } = options;
   const document = typeof given === 'string' ? await loadDocument(given) : given;
   const { root } = document;
   const amount = {
@@ -60,22 +63,28 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   };
   const timeout = 60_000 + amount.runs * MILLISECONDS_A_REQUEST;
   const operations = inOrder(operationsOf(document).filter(({ template }) => template.isReachable));
+  const known = rememberIds(root, operations);
+  const outcomes = new Map<Operation, Outcome>();
   let checks: Checks | undefined;
 
-  const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<Finding[]>) => {
+  const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<readonly Finding[]>) => {
     checks ??= createChecks(root);
     const client = await clientFor(document, options);
     try {
       const secrets = secretsFor(root, operation, credentials);
-      const findings = await find({ root, operation: without(operation, secrets), checks, secrets }, client);
-      if (findings.length > 0) throw new ContractError(messageOf(operation, findings, amount));
+      const context = { root, operation: without(operation, secrets), checks, secrets, known, log };
+      const findings = await find(context, client);
+      if (findings.length > 0) throw new ContractError(operation, findings, amount);
     } finally {
       await client.close();
     }
   };
   for (const operation of operations) {
-    const find = (context: Context, client: Client) =>
-      testOperation(context, client, amount, mayReject.includes(operation.id));
+    const find = async (context: Context, client: Client) => {
+      const outcome = await testOperation(context, client, amount, mayReject.includes(operation.id));
+      outcomes.set(operation, outcome);
+      return outcome.findings;
+    };
     test(`${titleOf(operation)} keeps to the document`, () => run(operation, find), timeout);
   }
   for (const [first, ...others] of Map.groupBy(operations, ({ template }) => template.shape).values()) {
@@ -84,11 +93,14 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const find = (context: Context, client: Client) => testMethods(context, client, methods, operations, amount.seed);
     test(`${first.path} rejects the methods that it lacks`, () => run(first, find), timeout);
   }
+  test('summary of the contract tests', async () => report(summaryOf(outcomes)), timeout);
 }
 
-/** What is added can be read by the operations after it, and deleted at last. */
+/** Adds first what other things belong to, and deletes it last. */
 function inOrder(operations: readonly Operation[]): Operation[] {
-  const rank = ({ method }: Operation) => (method === 'post' ? 0 : method === 'delete' ? 2 : 1);
+  const depth = ({ path }: Operation) => path.split('/').length / 1_000;
+  const rank = (operation: Operation) =>
+    operation.method === 'post' ? depth(operation) : operation.method === 'delete' ? 3 - depth(operation) : 1;
   return [...operations].sort((a, b) => rank(a) - rank(b));
 }
 
@@ -112,26 +124,11 @@ const isSame = (parameter: Parameter, secret: Secret): boolean =>
     : parameter.name === secret.name);
 
 async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
-  if (url !== undefined) return connect(typeof url === 'function' ? await url() : url);
+  if (typeof url === 'string') return connect(url);
+  // A service that the tests have started: when a message is read, another port serves.
+  if (url !== undefined) return connect(await url(), 'http://localhost:3000');
   if (app === undefined) throw new TypeError('contractTests needs an app or a url');
   return serveApp(await app, basePathsOf(document)[0] ?? '');
-}
-
-const titleOf = ({ method, path, id }: Operation): string => `${method.toUpperCase()} ${path} (${id})`;
-
-function messageOf(operation: Operation, findings: readonly Finding[], { seed }: Amount): string {
-  const described = findings.map(({ fault: { check, message, answer }, curl }) => {
-    const body = answer?.body.toString().slice(0, 300) ?? '';
-    return [
-      `  broken:  ${check}`,
-      `  why:     ${message}`,
-      ...(answer === undefined ? [] : [`  answer:  ${answer.status} ${body}`.trimEnd()]),
-      `  request: ${curl}`,
-    ].join('\n');
-  });
-  const runs = process.env.CONTRACT_RUNS === undefined ? '' : ` CONTRACT_RUNS=${process.env.CONTRACT_RUNS}`;
-  const repeat = `  repeat:  CONTRACT_SEED=${seed}${runs} npm test`;
-  return `${titleOf(operation)} breaks the document\n\n${described.join('\n\n')}\n\n${repeat}`;
 }
 
 /** The number in an environment variable. @throws {RangeError} if it holds something else. */

@@ -1,8 +1,8 @@
-import { alternatives, type Parameter } from 'openapi-document';
+import { alternatives, isObject, type Parameter } from 'openapi-document';
 import { brokenBodies, changedBody, isValidBody, validBodies } from './body-values.ts';
 import { type ParameterValues, parameterValues } from './parameter-values.ts';
 import { oneOf, randomFrom, shuffled } from './random.ts';
-import type { Context, RequestBody, Values } from './values.ts';
+import type { Context, Named, RequestBody, Values } from './values.ts';
 import { simpler } from './variants.ts';
 
 /** A request that satisfies the document, or breaks it in one place. */
@@ -17,7 +17,7 @@ export interface Made {
 /** The requests of an operation, made from the schemas and examples of the document. */
 export interface Requests {
   /** Requests that satisfy the document. The first ones have the declared examples. */
-  valid(count: number): Made[];
+  valid(count: number): Generator<Made>;
   /** Requests that break the document: each way in which it can be broken once, up to `runs`, or half as many requests. */
   broken(runs: number): Made[];
   /** Simpler requests of the same kind. */
@@ -58,13 +58,16 @@ export function requestsOf(context: Context, seed: number): Requests {
       const turn = index < shown ? index : index + (starts.get(parameter) ?? 0);
       request[parameter.in][parameter.name] = valid[turn % valid.length];
     }
-    const values = { ...request, body: bodyAt(index) };
+    const made = { ...request, body: bodyAt(index) };
+    const values = index % 2 === 0 ? withKnownIds(context, made, index / 2) : made;
     return { values, base: values };
   };
   const requests: Requests = {
-    valid: (count) => Array.from({ length: Math.max(count, examples) }, (_, index) => requestAt(index)),
+    *valid(count) {
+      for (let index = 0; index < Math.max(count, examples); index += 1) yield requestAt(index);
+    },
     broken(runs) {
-      const found = requests.valid(LOOKED_AT).flatMap(({ values }) => [...brokenFrom(context, all, values)]);
+      const found = [...requests.valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(context, all, values)]);
       const byLabel = Map.groupBy(shuffled(found, random), ({ label }) => label);
       const ranked = [...byLabel.values()].flatMap((same) => same.map((broken, rank) => ({ broken, rank })));
       return ranked
@@ -97,6 +100,31 @@ function* simplerValues(context: Context, values: Values): Generator<Values> {
     const body = { ...values.body, value };
     if (isValidBody(context, body)) yield { ...values, body };
   }
+}
+
+/** The same request to something that exists in the service, as far as its replies have told. */
+function withKnownIds(context: Context, values: Values, turn: number): Values {
+  const { operation, known, checks } = context;
+  const idFor = (name: string, given: unknown) => oneOf(known.valuesOf(name), () => (turn % 7) / 7) ?? given;
+  const inBody = (value: unknown): unknown =>
+    Array.isArray(value)
+      ? value.map(inBody)
+      : isObject(value)
+        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, idFor(name, inBody(member))]))
+        : value;
+  const query = Object.fromEntries(Object.entries(values.query).map(([name, value]) => [name, idFor(name, value)]));
+  const path = { ...values.path, ...known.pathOf(operation, turn) };
+  const isValid = (named: Named) =>
+    operation.parameters.every(
+      ({ in: where, name, schema }) => where !== 'path' || checks(schema, 'request')(named[name]) === undefined,
+    );
+  const body = values.body && { ...values.body, value: inBody(values.body.value) };
+  return {
+    ...values,
+    query,
+    path: isValid(path) ? path : values.path,
+    body: body && isValidBody(context, body) ? body : values.body,
+  };
 }
 
 const noValue = (what: string) =>

@@ -1,8 +1,8 @@
 import { checkAnswer, checkNoFailure, Fault, isMock } from './check-answer.ts';
-import type { Answer, Client } from './client.ts';
+import type { Client } from './client.ts';
 import { needsCredentials, type Secret, wrongSecrets } from './credentials.ts';
 import { type Made, requestsOf } from './requests.ts';
-import type { Context } from './values.ts';
+import type { Answer, Context } from './values.ts';
 import { curlLine, writeRequest } from './write-request.ts';
 
 /** How many requests are made, and from which seed. */
@@ -15,6 +15,17 @@ export interface Amount {
 export interface Finding {
   readonly fault: Fault;
   readonly curl: string;
+  /** Why the service answered so, as its log says. */
+  readonly cause?: string | undefined;
+}
+
+/** What came of the tests of an operation. */
+export interface Outcome {
+  readonly findings: readonly Finding[];
+  /** The answers to valid requests. */
+  readonly answers: readonly Answer[];
+  /** Whether the handler is still to be written: it answers 501. */
+  readonly notImplemented: boolean;
 }
 
 /** What is sent, and how its answer is checked. */
@@ -32,17 +43,19 @@ const SHRINKING = { milliseconds: 5_000, requests: 300 };
  * Calls an operation with requests that satisfy the document and with requests that break it, and checks each answer.
  *
  * @param mayReject whether a handler may reject what the schemas allow.
- * @returns a finding for each check that fails.
+ * @returns a finding for each check that fails, among others.
  */
 export async function testOperation(
   context: Context,
   client: Client,
   { runs, seed }: Amount,
   mayReject: boolean,
-): Promise<Finding[]> {
-  const { operation, secrets } = context;
+): Promise<Outcome> {
+  const { operation, secrets, known, log } = context;
   const findings = new Map<string, Finding>();
+  const answers: Answer[] = [];
   const requests = requestsOf(context, seed);
+  let sentRequests = 0;
 
   const accepted = (answer: Answer) => {
     checkNoFailure(answer);
@@ -69,14 +82,25 @@ export async function testOperation(
     throw new Fault('credentials are required', message, answer);
   };
 
-  for (const made of requests.valid(Math.ceil(runs / 2))) await attempt({ made, check: accepted });
+  for (const made of requests.valid(Math.ceil(runs / 2))) {
+    let last: Answer | undefined;
+    const check = (answer: Answer) => {
+      last ??= answer;
+      if (!isMissing(answer) || answers.length > 0) accepted(answer);
+    };
+    await attempt({ made, check });
+    if (last === undefined) continue;
+    answers.push(last);
+    if (isMissing(last) && answers.length === 1) return { findings: [], answers, notImplemented: true };
+    known.learn(operation, made.values, last);
+  }
   for (const made of requests.broken(runs)) await attempt({ made, check: rejected(made.label ?? '') });
   const [made] = requests.valid(1);
   if (made !== undefined && needsCredentials(operation) && secrets.length > 0) {
     await attempt({ made, secrets: [], check: denied('without credentials') });
     await attempt({ made, secrets: wrongSecrets(secrets), check: denied('with wrong credentials') });
   }
-  return [...findings.values()];
+  return { findings: [...findings.values()], answers, notImplemented: false };
 
   /** Sends a request, and if its answer has a fault, smaller requests that show the same. */
   async function attempt(trial: Trial): Promise<void> {
@@ -96,20 +120,26 @@ export async function testOperation(
         break;
       }
     }
-    findings.set(first.fault.check, { fault: smallest.fault, curl: curlLine(client.base, smallest.sent) });
+    const { fault, sent, id } = smallest;
+    findings.set(fault.check, { fault, curl: curlLine(client.base, sent), cause: await log?.causeOf(id) });
   }
 
   async function faultOf({ made, secrets: own = secrets, check }: Trial) {
     const sent = writeRequest(operation, made.values, own);
+    const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
     try {
-      check(await client.send(sent).catch(unanswered));
+      const headers = { 'X-Request-Id': id, ...sent.headers };
+      check(await client.send({ ...sent, headers }).catch(unanswered));
       return undefined;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;
-      return { fault: error, sent, made };
+      return { fault: error, sent, made, id };
     }
   }
 }
+
+/** Whether a handler is still to be written. */
+const isMissing = (answer: Answer): boolean => answer.status === 501 && !isMock(answer);
 
 function unanswered(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);

@@ -1,16 +1,7 @@
 import { type Operation, type Parameter, writeParameter } from 'openapi-document';
 import type { Secret } from './credentials.ts';
-import type { Values } from './values.ts';
+import type { Sent, Values } from './values.ts';
 import { writeBody } from './write-body.ts';
-
-/** A request as it is sent. */
-export interface Sent {
-  readonly method: string;
-  /** Path and query, after the base URL. */
-  readonly target: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Buffer | undefined;
-}
 
 /** Writes a request's values in the styles of the document. */
 export function writeRequest(operation: Operation, values: Values, secrets: readonly Secret[]): Sent {

@@ -1,0 +1,107 @@
+import {
+  asArray,
+  asObject,
+  coerce,
+  declaredFor,
+  decoded,
+  isObject,
+  type Json,
+  type Operation,
+  pathTemplate,
+  resolveRef,
+  valueAt,
+} from 'openapi-document';
+import { bodyOf } from './check-answer.ts';
+import type { Answer, Known, Named, Values } from './values.ts';
+
+/** At most so many things of one kind are remembered. */
+const REMEMBERED = 20;
+
+export function rememberIds(root: Json, operations: readonly Operation[]): Known {
+  const byPath = new Map<string, Named[]>();
+  const withParameters = operations.filter(({ template }) => template.names.length > 0);
+
+  function remember({ path: template, parameters }: Operation, found: Named): void {
+    const names = pathTemplate(resourceOf(template)).names;
+    const typed = names.map((name) => {
+      const schema = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema;
+      return [name, coerce(root, [schema], String(found[name]))] as const;
+    });
+    if (typed.some(([name]) => found[name] === undefined || isObject(found[name]))) return;
+    const known = byPath.get(resourceOf(template)) ?? [];
+    byPath.set(resourceOf(template), [Object.fromEntries(typed), ...known].slice(0, REMEMBERED));
+  }
+
+  return {
+    learn(operation, values, answer) {
+      if (answer.status < 200 || answer.status > 299) return;
+      const { path, method } = operation;
+      if (method === 'delete') {
+        const gone = pathTemplate(resourceOf(path)).names;
+        const others = byPath
+          .get(resourceOf(path))
+          ?.filter((known) => gone.some((name) => known[name] !== values.path[name]));
+        byPath.set(resourceOf(path), others ?? []);
+        return;
+      }
+      const body = bodyOf(answer);
+      for (const { operationId, parameters } of linksOf(root, operation, answer.status)) {
+        const target = operations.find(({ id }) => id === operationId);
+        const named = Object.entries(asObject(parameters)).map(([name, expression]) => [
+          name.replace(/^path\./, ''),
+          evaluate(expression, values, answer, body),
+        ]);
+        if (target !== undefined) remember(target, { ...values.path, ...Object.fromEntries(named) });
+      }
+      for (const target of withParameters) {
+        const located = parametersIn(answer.headers.location, resourceOf(target.path));
+        if (located !== undefined) remember(target, located);
+        const [name = ''] = pathTemplate(resourceOf(target.path)).names.slice(-1);
+        if (path !== collectionOf(target.path) && path !== resourceOf(target.path)) continue;
+        for (const entity of entitiesIn(body)) {
+          remember(target, { ...values.path, [name]: entity[name] ?? (/id$/i.test(name) ? entity.id : undefined) });
+        }
+      }
+    },
+    pathOf({ path }, turn) {
+      const known = byPath.get(resourceOf(path)) ?? [];
+      return known[turn % known.length];
+    },
+    valuesOf: (name) =>
+      name === 'id'
+        ? []
+        : [...byPath.values()].flat().flatMap((known) => (Object.hasOwn(known, name) ? [known[name]] : [])),
+  };
+}
+
+/** A path template up to its last parameter: `/rooms/{roomId}` of `/rooms/{roomId}/close`. */
+const resourceOf = (template: string): string => template.slice(0, template.lastIndexOf('}') + 1);
+
+/** The path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
+const collectionOf = (template: string): string => resourceOf(template).replace(/\/[^/]*$/, '');
+
+/** The Link Objects of a response (OpenAPI 3.1 §4.8.20). */
+function linksOf(root: Json, operation: Operation, status: number): Json[] {
+  const response = resolveRef(root, valueAt(root, declaredFor(operation, status)?.pointer ?? '/-'));
+  return Object.values(asObject(response?.links)).map((link) => resolveRef(root, link) ?? {});
+}
+
+/** The value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
+function evaluate(expression: unknown, { path, query, body: sent }: Values, answer: Answer, body: unknown): unknown {
+  const [, of, where, name = ''] = /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
+  if (of === undefined) return expression;
+  if (where === 'body') return valueAt(of === 'request' ? sent?.value : body, name);
+  if (where === 'header') return answer.headers[name.toLowerCase()];
+  return where === 'path' ? path[name] : query[name];
+}
+
+/** The path parameters in a URL of the service. */
+function parametersIn(url: string | undefined, template: string): Named | undefined {
+  const { names, match } = pathTemplate(template);
+  const texts = url === undefined ? undefined : match(URL.parse(url, 'http://host')?.pathname ?? '');
+  return texts && Object.fromEntries(names.map((name, index) => [name, decoded(texts[index] ?? '')]));
+}
+
+/** The objects in a reply that may be things with an id: the body, its items, and the items of its lists. */
+const entitiesIn = (body: unknown): Json[] =>
+  [body, ...asArray(body), ...Object.values(asObject(body)).flatMap(asArray)].filter(isObject).slice(0, 5);

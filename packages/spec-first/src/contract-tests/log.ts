@@ -1,0 +1,68 @@
+/** What a log says of one request. */
+export interface Entry {
+  readonly requestId?: unknown;
+  readonly reason?: unknown;
+  readonly err?: unknown;
+}
+
+/** Keeps what a service logs, so that a failed test can show the cause. */
+export interface TestLog {
+  info(entry: unknown, message?: unknown): void;
+  warn(entry: unknown, message?: unknown): void;
+  error(entry: unknown, message?: unknown): void;
+  child(): TestLog;
+  /** Takes a line that a service has written, as JSON. */
+  line(text: string): void;
+  /** The cause that was logged of a request: a reason, or an error with its stack. */
+  causeOf(requestId: string): Promise<string | undefined>;
+}
+
+const KEPT = 1_000;
+
+/**
+ * A log for `createApp` in tests, or for the lines of a service that runs in a process of its own.
+ *
+ * @example
+ * const log = testLog();
+ * await contractTests({ document, app: createApp({ document, handlers, log }), log, test });
+ */
+export function testLog(): TestLog {
+  const entries: Entry[] = [];
+  const keep = (entry: unknown): void => {
+    if (typeof entry === 'object' && entry !== null) entries.push(entry);
+    if (entries.length > KEPT) entries.shift();
+  };
+  const log: TestLog = {
+    info: keep,
+    warn: keep,
+    error: keep,
+    child: () => log,
+    line(text) {
+      try {
+        keep(JSON.parse(text));
+      } catch {
+        // A line that is not of the log.
+      }
+    },
+    async causeOf(requestId) {
+      // The line is written when the answer is over, perhaps after it has arrived here.
+      for (let waited = 0; waited < 20; waited += 1) {
+        const found = entries.find((entry) => entry.requestId === requestId);
+        if (found !== undefined) return causeIn(found);
+        await new Promise((resolve) => setTimeout(resolve, 10));
+      }
+      return undefined;
+    },
+  };
+  return log;
+}
+
+function causeIn({ reason, err }: Entry): string | undefined {
+  if (typeof err !== 'object' || err === null) return reason === undefined ? undefined : String(reason);
+  const { message, stack } = err as { readonly message?: unknown; readonly stack?: unknown };
+  // Frames of libraries say nothing about a handler.
+  const frames = String(stack ?? '')
+    .split('\n')
+    .filter((line) => /^\s+at /.test(line) && !/node:|node_modules/.test(line));
+  return [String(message), ...frames.slice(0, 5).map((line) => `           ${line.trim()}`)].join('\n');
+}

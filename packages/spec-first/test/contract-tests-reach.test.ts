@@ -1,0 +1,123 @@
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { type AnyHandler, createApp, HttpError } from 'spec-first-server';
+import { testLog } from '../src/contract-tests/contract-tests.ts';
+import { failures } from './contract-tests/failures.ts';
+
+const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
+const GET = 'GET /bookings/{bookingId} (getBooking) keeps to the document';
+const POST = 'POST /bookings (createBooking) keeps to the document';
+
+/** Handlers of bookings, and which operations found something. */
+function bookings(replaced: Record<string, AnyHandler> = {}) {
+  const kept = new Map<number, string>();
+  const found = new Set<string>();
+  const booking = (id: number) => ({ id, createdAt: '2026-01-01T00:00:00Z', invoice: `invoice ${id}` });
+  const find = (name: string, path: Readonly<Record<string, unknown>>) => {
+    const id = Number(path.bookingId);
+    if (!kept.has(id)) throw new HttpError(404, 'no such booking');
+    found.add(name);
+    return id;
+  };
+  const handlers: Record<string, AnyHandler> = {
+    createBooking() {
+      // Not a number that a test would try by chance.
+      const id = 1_234_567 + kept.size;
+      kept.set(id, `invoice ${id}`);
+      return { status: 201, body: booking(id) };
+    },
+    getBooking: ({ path }) => ({ status: 200, body: booking(find('get', path)) }),
+    updateBooking({ path }) {
+      find('update', path);
+      return { status: 204 };
+    },
+    deleteBooking({ path }) {
+      kept.delete(find('delete', path));
+      return { status: 204 };
+    },
+    getInvoice({ path }) {
+      if (![...kept.values()].includes(String(path.number))) throw new HttpError(404, 'no such invoice');
+      found.add('invoice');
+      return { status: 204 };
+    },
+    ...replaced,
+  };
+  return { handlers, found };
+}
+
+describe('contract tests', () => {
+  test('create something, and get, update and delete it by the id in its reply', async () => {
+    const { handlers, found } = bookings();
+    expect(await failures({ document, app: createApp({ document, handlers }) })).toEqual({});
+    expect([...found].sort()).toEqual(['delete', 'get', 'invoice', 'update']);
+  });
+
+  test('take an id from the Location of a reply, too', async () => {
+    const created: AnyHandler = () => ({
+      status: 201,
+      headers: { Location: '/bookings/77' },
+      body: { id: 1, createdAt: '2026-01-01T00:00:00Z', invoice: '' },
+    });
+    let found = false;
+    const getBooking: AnyHandler = ({ path }) => {
+      found ||= path.bookingId === 77;
+      return { status: 404 };
+    };
+    const { handlers } = bookings({ createBooking: created, getBooking });
+    await failures({ document, app: createApp({ document, handlers }) });
+    expect(found).toBe(true);
+  });
+
+  test('find a wrong reply behind an id, and show the reason that the log has', async () => {
+    const getBooking: AnyHandler = ({ path }) =>
+      Number(path.bookingId) > 1_000_000
+        ? { status: 200, body: { id: 5, createdAt: 'yesterday', invoice: '' } }
+        : { status: 404 };
+    const { handlers } = bookings({ getBooking });
+    const log = testLog();
+    const failed = await failures({ document, app: createApp({ document, handlers, log }), log });
+    expect(Object.keys(failed)).toEqual([GET]);
+    expect(failed[GET]).toMatch(/log: {5}getBooking answered 200: \/body\/createdAt must match format "date-time"\n/);
+  });
+
+  test("show the stack of an error in a handler, without the libraries' frames", async () => {
+    const createBooking: AnyHandler = () => {
+      throw new TypeError('rooms is not a list');
+    };
+    const { handlers } = bookings({ createBooking });
+    const log = testLog();
+    const failed = await failures({ document, app: createApp({ document, handlers, log }), log });
+    expect(failed[POST]).toMatch(
+      /log: {5}rooms is not a list\n {11}at createBooking \(.*contract-tests-reach\.test\.ts:/,
+    );
+    expect(failed[POST]).not.toContain('node_modules');
+  });
+
+  test('read the cause from the lines of a service in a process of its own', async () => {
+    const log = testLog();
+    log.line('> start');
+    log.line(
+      JSON.stringify({ requestId: 'a', err: { message: 'broken', stack: 'Error: broken\n    at x (file:1:1)' } }),
+    );
+    expect(await log.causeOf('a')).toBe('broken\n           at x (file:1:1)');
+  });
+
+  test('skip operations that are not implemented, and say which ones never answered with a success', async () => {
+    const stub: AnyHandler = () => {
+      throw new HttpError(501, 'not implemented yet');
+    };
+    const { handlers } = bookings({ updateBooking: stub, getInvoice: () => ({ status: 404 }) });
+    let summary = '';
+    const report = (text: string) => {
+      summary = text;
+    };
+    expect(await failures({ document, app: createApp({ document, handlers }), report })).toEqual({});
+    expect(summary.split('\n')).toEqual([
+      'Contract tests: 3 of 5 operations answered with a success.',
+      '1 skipped, not implemented (501):',
+      '  PUT /bookings/{bookingId} (updateBooking)',
+      '1 never answered with a success:',
+      '  GET /invoices/{number} (getInvoice): 25 of 25 valid requests got 404',
+    ]);
+  });
+});
