@@ -1,5 +1,5 @@
 import { afterAll, test } from '@jest/globals';
-import { contractTests } from 'spec-first/contract-tests';
+import { contractTests, testLog } from 'spec-first/contract-tests';
 import { createApp } from 'spec-first-server';
 import { errorBody } from '../src/errors.ts';
 import { openPlants } from '../src/plants.ts';
@@ -12,5 +12,6 @@ const { handlers, close } = await openPlants(
 afterAll(() => close?.());
 
 const document = 'openapi.yaml';
-const app = createApp({ document, handlers, errorBody, accessTokens: [token] });
-await contractTests({ document, app, credentials: { bearerAuth: token }, test });
+const log = testLog();
+const app = createApp({ document, handlers, errorBody, accessTokens: [token], log });
+await contractTests({ document, app, log, credentials: { bearerAuth: token }, test });
