@@ -12,9 +12,9 @@ export const LIMITS = {
   lingerTimeout: 2_000,
   /** Without a new connection, before a stop closes the port. */
   quietTimeout: 50,
-  /** After a stop has closed the port, until connections without a request are closed. */
+  /** How long a stop waits for requests on connections that have none, before it closes the port. */
   idleStopTimeout: 1_000,
-  /** Until a stop cuts off what is still in flight. */
+  /** From then on, until a stop aborts what is still in flight. */
   stopTimeout: 10_000,
   maxHeaderSize: 16_384,
 };

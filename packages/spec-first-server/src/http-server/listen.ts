@@ -1,16 +1,23 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
-import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { Connection } from './connection.ts';
-import { Gate } from './gate.ts';
 import { LIMITS, type Limits } from './limits.ts';
+import { limitConnections } from './open-files.ts';
 import { CutOff, PROBLEM_DETAILS, type Problem, type ProblemBody } from './problem.ts';
-import { answerProblem, answerRejected, type OnRejected } from './rejected.ts';
+import { type OnRejected, rejecter } from './rejected.ts';
 import { faultOf } from './request-faults.ts';
+import { RequestHold } from './request-hold.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
-const { createServer, IncomingMessage: Incoming, ServerResponse: Outgoing } = process.getBuiltinModule('node:http');
+const { createServer } = process.getBuiltinModule('node:http');
+
+/** From so many connections on, their number is limited. */
+const MANY = 250;
+
+/** How often a stop looks whether connections still wait for a request. Milliseconds. */
+const ARRIVAL_CHECK = 10;
 
 /** Where to listen, and how to answer what is not for the app. */
 export interface ListenOptions {
@@ -19,10 +26,10 @@ export interface ListenOptions {
   readonly port: number;
   readonly limits?: Partial<Limits>;
   readonly onRejected?: OnRejected;
+  /** Called when connections are dropped, since the limit of open files is reached: at most once a second. */
+  readonly onDropped?: ((connections: number) => void) | undefined;
   /** By default problem details. */
   readonly errorBody?: ProblemBody | undefined;
-  /** Prototypes for requests and responses. An Express app has both, and would set them for each request. */
-  readonly prototypes?: { readonly request: IncomingMessage; readonly response: ServerResponse } | undefined;
   /** Resolves when all connections so far have come, where another process accepts them for this one. */
   readonly allAccepted?: (() => Promise<void>) | undefined;
 }
@@ -35,8 +42,8 @@ export interface Listening {
   /** From now on each answer says `Connection: close`. */
   drain(): void;
   /**
-   * Stops accepting, lets what is in flight finish, and ends what is not finished in time. Idle connections get time for
-   * a request that is on its way. If the stop is `quick`, as another server takes over, only those without a request so far.
+   * Stops accepting, lets what is in flight finish, and aborts what is not finished in time. Connections get time for a
+   * request that is on its way; if the stop is `quick`, as another server takes over, only those without one so far.
    */
   stop(quick?: boolean): Promise<void>;
 }
@@ -49,46 +56,13 @@ export interface Listening {
  * @throws {Error} of Node, if the address cannot be had.
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { host, port, onRejected = () => {}, errorBody = PROBLEM_DETAILS, allAccepted } = options;
+  const { host, port, onRejected = () => {}, onDropped = () => {}, errorBody = PROBLEM_DETAILS, allAccepted } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const { headersTimeout, requestTimeout, keepAliveTimeout, maxHeaderSize } = limits;
+  const { headersTimeout, requestTimeout, keepAliveTimeout, idleTimeout, lingerTimeout, maxHeaderSize } = limits;
   const connections = new Map<Duplex, Connection>();
-  const gate = new Gate();
+  const hold = new RequestHold();
   let draining = false;
   let stopping = false;
-
-  /** @param fault why the request does not reach the app. */
-  function accept(request: IncomingMessage, response: ServerResponse, fault = faultOf(request)): void {
-    const connection = connections.get(request.socket);
-    // The answer before this request has told the client that no other will follow (RFC 9112 §9.6).
-    if (connection === undefined || connection.closing) return;
-    response.on('close', over);
-    // Node drops the bytes after a request for an upgrade.
-    if (draining || request.headers.upgrade !== undefined) closeAfter(connection, response);
-    const go = (): void => {
-      if (gate.isClosed) gate.hold(go);
-      else begin(request, response, fault);
-    };
-    connection.inTurn(response, go);
-  }
-
-  function begin(request: IncomingMessage, response: ServerResponse, fault: Problem | undefined): void {
-    // The body may have been rejected while the request waited.
-    if (response.writableEnded) return;
-    if (fault === undefined) return void app(request, response);
-    answerProblem(response, fault, errorBody);
-    onRejected(fault, request.socket.remoteAddress);
-  }
-
-  function over(this: ServerResponse): void {
-    const { req: request } = this;
-    const connection = connections.get(request.socket);
-    if (connection === undefined) return;
-    connection.over(this);
-    // An answer that did not wait for the body is over before its request is.
-    if (!request.complete) request.once('close', () => over.call(this));
-    else if (stopping && connection.newest === undefined) request.socket.destroySoon();
-  }
 
   const server = createServer(
     {
@@ -99,33 +73,76 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Node would answer these itself, without a body.
       requireHostHeader: false,
-      IncomingMessage: withPrototype(Incoming, options.prototypes?.request),
-      ServerResponse: withPrototype(Outgoing, options.prototypes?.response),
     },
-    accept,
+    onRequest,
   );
-  server.timeout = limits.idleTimeout;
+  const { answerProblem, rejectConnection } = rejecter(server, connections, { limits, errorBody, onRejected });
+
+  /** @param fault why the request does not reach the app. */
+  function onRequest(request: IncomingMessage, response: ServerResponse, fault = faultOf(request)): void {
+    const connection = connections.get(request.socket);
+    // The answer before this request has told the client that no other will follow (RFC 9112 §9.6).
+    if (connection === undefined || connection.closing) {
+      connection?.ignoreRequest();
+      return;
+    }
+    response.on('close', onResponseClose);
+    // Node drops the bytes after a request for an upgrade.
+    if (request.headers.upgrade !== undefined) closeAfter(connection, response);
+    else if (draining) closeAfterBody(connection, response);
+    connection.inTurn(response, () => hold.begin(() => begin(request, response, fault)));
+  }
+
+  function begin(request: IncomingMessage, response: ServerResponse, fault: Problem | undefined): void {
+    // The body may have been rejected while the request waited.
+    if (response.headersSent) return;
+    if (fault === undefined) app(request, response);
+    else answerProblem(response, fault);
+  }
+
+  function onResponseClose(this: ServerResponse): void {
+    const { req: request } = this;
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    connection.onResponseClose(this);
+    // An answer that did not wait for the body is over before its request is.
+    if (!request.complete) request.once('close', () => onResponseClose.call(this));
+    else if (stopping && connection.newest === undefined) request.socket.destroySoon();
+  }
+
+  // Node's timer takes up to twice as long while bytes wait to be written.
+  server.timeout = idleTimeout / 2;
+  server.on('timeout', (socket: Socket) => {
+    if (connections.get(socket)?.isExpired() === false) socket.setTimeout(idleTimeout / 2);
+    else socket.destroy();
+  });
   // Node would leave out the headers beyond a count; their size is bounded anyway.
   server.maxHeadersCount = 0;
-  // A client that has asked for all that it wants may close its side, and still reads (RFC 9293 §3.6).
-  Object.assign(server, { httpAllowHalfOpen: true });
   server.on('connection', (socket: Socket) => {
-    gate.connections += 1;
-    connections.set(socket, new Connection(socket, limits.lingerTimeout));
+    hold.connections += 1;
+    const onHeaderOverflow = (): void => rejectConnection({ code: 'HPE_HEADER_OVERFLOW' }, socket);
+    connections.set(socket, new Connection(socket, { maxHeaderSize, lingerTimeout, onHeaderOverflow }));
     socket.once('close', () => connections.delete(socket));
+    if (connections.size === MANY) limitConnections(server, onDropped);
   });
   // With this listener Node leaves it to the app to ask for the body.
-  server.on('checkContinue', accept);
+  server.on('checkContinue', onRequest);
   server.on('checkExpectation', (request: IncomingMessage, response: ServerResponse) =>
-    accept(request, response, { status: 417, message: 'the only expectation that can be met is 100-continue' }),
+    onRequest(request, response, { status: 417, message: 'the only expectation that can be met is 100-continue' }),
   );
-  answerRejected(server, connections, { limits, errorBody, onRejected });
 
   function drain(): void {
     draining = true;
     for (const connection of connections.values()) {
-      if (connection.newest !== undefined) closeAfter(connection, connection.newest);
+      if (connection.newest !== undefined) closeAfterBody(connection, connection.newest);
     }
+  }
+
+  /** Resolves when each connection has had the request that may be on its way, or a while for it. */
+  async function requestsArrived(quick: boolean): Promise<void> {
+    const latest = performance.now() + limits.idleStopTimeout;
+    const isWaiting = ({ isUsed, isKept }: Connection): boolean => (quick ? !isUsed : !isUsed || isKept);
+    while (performance.now() < latest && connections.values().some(isWaiting)) await delay(ARRIVAL_CHECK);
   }
 
   await new Promise<void>((resolve, reject) => {
@@ -139,43 +156,24 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     drain,
     async stop(quick = false) {
       drain();
-      if (!quick) await gate.close(limits.quietTimeout, allAccepted);
+      await requestsArrived(quick);
+      if (!quick) await hold.start(limits.quietTimeout, allAccepted);
+      // A request may have come since the event loop looked.
+      await immediate();
       stopping = true;
-      // Not that of the HTTP server, which would cut off connections whose first request is still on its way.
-      const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));
+      // Node closes the connections that wait for a request.
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Other workers that share the port close it about now.
       if (!quick) await delay(limits.quietTimeout);
-      gate.open();
-      const closeIdle = (andUnused: boolean) => {
-        for (const [socket, { newest, isUsed }] of connections) {
-          if (newest === undefined && (isUsed || andUnused)) socket.destroy();
-        }
-      };
-      const idle = quick ? setTimeout(closeIdle, limits.quietTimeout, false) : undefined;
-      // A request may be on its way, or may have come since the event loop looked.
-      const unused = setTimeout(setImmediate, limits.idleStopTimeout, closeIdle, true);
-      const end = setTimeout(() => {
+      hold.release();
+      const abort = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
         for (const socket of connections.keys()) socket.destroy(new CutOff());
       }, limits.stopTimeout);
       await closed;
-      clearTimeout(idle);
-      clearTimeout(unused);
-      clearTimeout(end);
+      clearTimeout(abort);
     },
   };
-}
-
-/** A class whose objects have a prototype from the start: to change it later costs a request 2 µs. */
-function withPrototype<Class extends typeof IncomingMessage | typeof ServerResponse>(
-  base: Class,
-  prototype: object = base.prototype,
-): Class {
-  function Made(...values: unknown[]) {
-    return Reflect.construct(base, values, Made);
-  }
-  Made.prototype = prototype;
-  return Made as unknown as Class;
 }
 
 /** Closes a connection after a response, if that can still be said in its headers. */
@@ -183,4 +181,12 @@ function closeAfter(connection: Connection, response: ServerResponse): void {
   if (response.headersSent) return;
   connection.closing = true;
   response.setHeader('Connection', 'close');
+}
+
+/** Closes a connection after a response that has waited for the whole request: no client is reset while it sends. */
+function closeAfterBody(connection: Connection, response: ServerResponse): void {
+  const { req: request } = response;
+  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+  if (request.complete || (length === '0' && coding === undefined)) closeAfter(connection, response);
+  else request.once('end', () => closeAfter(connection, response));
 }

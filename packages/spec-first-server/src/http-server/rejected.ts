@@ -23,35 +23,39 @@ interface RejectedOptions {
 }
 
 /** Answers what Node's parser rejects: bytes that are not HTTP, what does not arrive in time, and `CONNECT`. */
-export function answerRejected(
+export function rejecter(
   server: Server,
   connections: ReadonlyMap<Duplex, Connection>,
   { limits, errorBody, onRejected }: RejectedOptions,
-): void {
+) {
   server.on('connect', ({ socket }: IncomingMessage) => {
-    // Node has let go of the connection, its errors and its timeouts.
+    // Node has let go of the connection and its errors.
     socket.on('error', () => undefined);
-    socket.on('timeout', () => socket.destroy());
     // An empty Allow: there is no method for such a target (RFC 9110 §10.2.1).
     close(socket, { status: 405, message: 'CONNECT is not a method of this service' }, '');
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+  server.on('clientError', rejectConnection);
+  return { answerProblem, rejectConnection };
+
+  /** Rejects what comes on a connection, for an error of Node's parser. */
+  function rejectConnection(error: { readonly code?: string }, socket: Duplex): void {
     const connection = connections.get(socket);
     if (connection === undefined || !socket.writable || error.code === 'ECONNRESET') {
-      socket.destroy();
+      // It is read and dropped after its last answer, and the parser fails with each byte of that.
+      if (connection?.closing !== true || socket.errored || socket.readableEnded) socket.destroy();
       return;
     }
     const { newest, closing } = connection;
+    if (closing) return;
     const why = parserError(error, limits);
-    if (newest === undefined || newest.req.complete) {
-      if (!closing) close(socket, why);
-    } else if (!newest.headersSent) {
+    if (newest === undefined || newest.req.complete) close(socket, why);
+    else if (newest.headersSent) close(socket);
+    else {
       // It is the body of the newest request that is broken.
       connection.closing = true;
-      answerProblem(newest, why, errorBody);
-      onRejected(why, connection.client, newest);
-    } else if (!closing) close(socket);
-  });
+      answerProblem(newest, why);
+    }
+  }
 
   /** Closes a connection once its requests are answered. @param why what the client is told */
   function close(socket: Duplex, why?: Problem, allow?: string): void {
@@ -62,13 +66,26 @@ export function answerRejected(
       onRejected(why, connection.client);
     });
   }
-}
 
-/** Answers a request with a problem, and closes the connection then. */
-export function answerProblem(response: ServerResponse, problem: Problem, { make, mediaType }: ProblemBody): void {
-  const text = JSON.stringify(make(problem));
-  const headers = { 'Content-Type': mediaType, 'Content-Length': Buffer.byteLength(text), Connection: 'close' };
-  response.writeHead(problem.status, headers).end(text);
+  /**
+   * Answers a request with a problem, and closes the connection then: after the rest of the request, which the client may
+   * still be sending, or after a while.
+   */
+  function answerProblem(response: ServerResponse, problem: Problem): void {
+    const { req: request } = response;
+    const text = JSON.stringify(errorBody.make(problem));
+    response.writeHead(problem.status, {
+      'Content-Type': errorBody.mediaType,
+      'Content-Length': Buffer.byteLength(text),
+      Connection: 'close',
+    });
+    response.write(text);
+    onRejected(problem, request.socket.remoteAddress, response);
+    const end = (): void => void response.end();
+    const linger = setTimeout(end, limits.lingerTimeout);
+    response.once('close', () => clearTimeout(linger));
+    request.once('end', end).once('close', end).resume();
+  }
 }
 
 /** A whole HTTP response, for a connection that has no other way to answer. */

@@ -92,8 +92,8 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
     host,
     port,
     onRejected: rejectionLog(log, metrics?.onRejected),
+    onDropped: (connections) => log.warn({ connections }, 'connections dropped: the limit of open files is reached'),
     errorBody: stub.errorBody,
-    prototypes: app,
     allAccepted: cluster.isWorker ? roundTrip : undefined,
   }).catch(rejectAddress('PORT'));
   let quickly = false;

@@ -81,7 +81,7 @@ function readArrived(request: Request, limit: number): Buffer {
     request.resume();
     throw tooLarge(limit);
   }
-  return request.read(request.readableLength) ?? Buffer.alloc(0);
+  return request.read() ?? Buffer.alloc(0);
 }
 
 /** The body as a stream, which ends with 413 if it grows beyond the limit. */

@@ -1,15 +1,15 @@
 import { type EventEmitter, once } from 'node:events';
-import { IncomingMessage, type RequestListener, ServerResponse } from 'node:http';
+import type { RequestListener } from 'node:http';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runInThisContext } from 'node:vm';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
-import { serve, withFiles } from '../../../test/support/documents.ts';
-import { eventually } from '../../../test/support/eventually.ts';
-import { connected, exchange, request } from '../../../test/support/raw-http.ts';
-import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
-import { type Listening, listen } from '../src/http-server/index.ts';
+import { serve, withFiles } from '../../../../test/support/documents.ts';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { connected, exchange, request } from '../../../../test/support/raw-http.ts';
+import type { AnyHandler, AnyRequest } from '../../src/handlers/types.ts';
+import { type Listening, listen } from '../../src/http-server/index.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
@@ -56,22 +56,6 @@ const connections = (): Promise<number> =>
   new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
 
 describe('a client that closes its side', () => {
-  test('is answered all that it has asked for', async () => {
-    const answers = exchange(port, `${GET}${request('GET /b')}${GET}`, {
-      end: true,
-      responses: Number.POSITIVE_INFINITY,
-    });
-    await eventually(() => held.length === 1 && held.every(({ signal }) => signal.aborted));
-    release.resolve();
-    const { responses, rest, closed } = await answers;
-    expect({ statuses: responses.map(({ status }) => status), rest, closed }).toEqual({
-      statuses: [204, 404, 204],
-      rest: '',
-      closed: true,
-    });
-    await eventually(async () => (await connections()) === 0);
-  });
-
   test.each(['before', 'after'])('leaves no connection behind if it is gone %s its answer', async (when) => {
     const socket = await connected(port);
     socket.end(GET);
@@ -80,16 +64,6 @@ describe('a client that closes its side', () => {
     release.resolve();
     await eventually(async () => (await connections()) === 0);
     socket.destroy();
-  });
-
-  test('is answered while the service stops, which ends then', async () => {
-    const stopping = await listen(app, { ...LOCAL, limits: { stopTimeout: 600_000 } });
-    const answer = exchange(Number(new URL(stopping.url).port), GET, { end: true });
-    await eventually(() => held.length === 1 && held.every(({ signal }) => signal.aborted));
-    const stopped = stopping.stop();
-    release.resolve();
-    expect((await answer).responses.map(({ status }) => status)).toEqual([204]);
-    await stopped;
   });
 
   test('leaves no connection behind if it has asked for nothing', async () => {
@@ -187,10 +161,11 @@ test('a quick stop closes connections that had a request, and answers the first 
   await once(used, 'data');
   const closed = once(used, 'close');
   const stopped = stopping.stop(true);
-  await closed;
+  await delay(50);
   unused.write(request('GET /b'));
   const [answer] = await Promise.race([once(unused, 'data'), once(unused, 'close')]);
   expect(String(answer)).toMatch(/^HTTP\/1\.1 404 /);
+  await closed;
   await stopped;
 });
 
@@ -280,18 +255,6 @@ describe('a client that sends many requests at once', () => {
     expect(held.length).toBe(2);
   });
 
-  test('is not reset by the end of its connection, though more of it arrives', async () => {
-    release.resolve();
-    const socket = await connected(port);
-    const answered = statuses(socket);
-    const errors: unknown[] = [];
-    socket.on('error', (error) => errors.push(error));
-    socket.write(GET + request('GET /a', { Connection: 'close' }) + GET.repeat(20_000));
-    await once(socket, 'close');
-    expect(answered()).toEqual([204, 204]);
-    expect(errors).toEqual([]);
-  });
-
   test('is answered all before bytes that are not a request, which close the connection', async () => {
     const answers = exchange(port, `${GET.repeat(3)}no request\r\n\r\n${GET}`, { responses: 9 });
     await eventually(() => held.length === 1);
@@ -322,23 +285,6 @@ test.each(['//a@[#', '//a@:#', '//a@b#x', '/b#', '/b?#a', 'http://h/b#c'])(
   },
 );
 
-test('requests and responses can have prototypes from the start', async () => {
-  const prototypes = {
-    request: Object.create(IncomingMessage.prototype),
-    response: Object.create(ServerResponse.prototype),
-  };
-  const made: object[] = [];
-  const answering: RequestListener = (asked, response) => {
-    made.push(Object.getPrototypeOf(asked), Object.getPrototypeOf(response));
-    response.end('answered');
-  };
-  const other = await listen(answering, { ...LOCAL, prototypes });
-  expect(await fetch(other.url).then((answer) => answer.text())).toBe('answered');
-  expect(made[0]).toBe(prototypes.request);
-  expect(made[1]).toBe(prototypes.response);
-  await other.stop();
-});
-
 test('a stop answers a request that came before an unused connection is closed, though the process was busy', async () => {
   const limits = { quietTimeout: 5, idleStopTimeout: 50 };
   const other = await listen((_asked, response) => void response.end('answered'), { ...LOCAL, limits });
@@ -348,8 +294,6 @@ test('a stop answers a request that came before an unused connection is closed, 
   client.on('data', (chunk) => received.push(String(chunk))).on('error', (error) => received.push(error.message));
   await accepted;
   const stopped = other.stop();
-  await eventually(() => !other.server.listening);
-  await delay(20);
   // Timers come next in the event loop, before it reads.
   await new Promise(setImmediate);
   client.write(GET);
