@@ -12,7 +12,7 @@ import {
   type Operation,
   resolveRef,
 } from 'openapi-document';
-import { FILE } from './schema-types.ts';
+import { FILE } from './generator.ts';
 
 /** Stands for `#` in the name of an operation: openapi-typescript would read the rest of the name as a pointer. */
 const HASH = '\uE000';

@@ -1,5 +1,5 @@
 import { allOfSchemas, asArray, asObject, eachSchema, escapePointerToken, type Json, valueAt } from 'openapi-document';
-import { FILE } from './schema-types.ts';
+import { FILE } from './generator.ts';
 
 /** Keywords that do not change a value's type. */
 const ANNOTATIONS = new Set([

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allOfSchemas, type Json, loadDocument, type Operation, operationsOf } from 'openapi-document';
-import { schemaTypes } from './schema-types.ts';
 import { restoreNames, simplifyDocument } from './simplify-document.ts';
 import { simplifySchemas } from './simplify-schemas.ts';
 
@@ -57,30 +56,12 @@ ${types}`;
 }
 
 async function declarations(file: string): Promise<{ root: Json; operations: readonly Operation[]; types: string }> {
-  const [document, { createConfig }, { default: ts }, openapi] = await Promise.all([
-    loadDocument(file),
-    import('@redocly/openapi-core'),
-    import('typescript'),
-    import('openapi-typescript'),
-  ]);
+  const [document, { typesOf }] = await Promise.all([loadDocument(file), import('./generator.ts')]);
   const { root } = document;
   const operations = operationsOf(document);
   simplifyDocument(root, operations);
-  const readWriteMarkers = simplifySchemas(root);
-
-  const nodes = await openapi.default(JSON.stringify(root), {
-    silent: true,
-    redocly: await createConfig({}),
-    readWriteMarkers,
-    emptyObjectsUnknown: true,
-    transform: schemaTypes(ts, openapi),
-  });
-  const own = nodes.filter((node) => !(ts.isTypeAliasDeclaration(node) && /^(Read|Writ)able$/.test(node.name.text)));
-  const types = restoreNames(openapi.astToString(own)).replace(
-    'export type operations = Record<string, never>;',
-    'export interface operations {\n}',
-  );
-  return { root, operations, types };
+  simplifySchemas(root);
+  return { root, operations, types: restoreNames(await typesOf(root)) };
 }
 
 const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
