@@ -1,6 +1,7 @@
 import {
   checkDocument,
   checkExamples,
+  type Document,
   DocumentError,
   describeFindings,
   loadDocument,
@@ -10,6 +11,8 @@ import {
 
 /** What the start would say about a document. Each line is `file:line:column message`. */
 export interface CheckedFile {
+  /** The document, if it can be served. */
+  readonly document: Document | undefined;
   /** Why the server cannot serve the document. */
   readonly problems: readonly string[];
   /** Absolute paths of all files that the document consists of, also of missing ones. */
@@ -27,6 +30,7 @@ export async function checkFile(file: string): Promise<CheckedFile> {
     const operations = operationsOf(document);
     const { problems, notices } = checkDocument(document, operations);
     return {
+      document: problems.length > 0 ? undefined : document,
       problems: linesOf(describeFindings(document, problems)),
       files: document.files ?? [],
       notices: () => linesOf(describeFindings(document, [...notices, ...checkExamples(document, operations)])),
@@ -40,7 +44,8 @@ export async function checkFile(file: string): Promise<CheckedFile> {
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    return { problems: linesOf(error.message), files: error.files, notices: () => [], locations: () => [] };
+    const problems = linesOf(error.message);
+    return { document: undefined, problems, files: error.files, notices: () => [], locations: () => [] };
   }
 }
 

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { diff, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
-import { type CheckedFile, checkFile } from './check.ts';
+import { checkFile } from './check.ts';
 import { command, UsageError } from './command.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
 import { saveMemory } from './memory.ts';
@@ -30,19 +30,18 @@ export const run = command(USAGE, FLAGS, async ({ check = false, all = false, cl
   loadEnvFile();
   const file = process.env.OPENAPI_FILE || 'openapi.yaml';
   const started = performance.now();
-  // One after the other: what each of them knows of a large document takes a lot of memory.
-  const { problems, notices } = described(await checkFile(file));
+  const { document, problems, notices } = await checkFile(file);
   const lint = await lintDocument(file);
-  if (problems.length > 0) {
+  if (document === undefined) {
     const lines = withLintMessages(problems, lint);
     console.error(lines.join('\n'));
     console.error(`${file} has ${counted(lines.length, 'error', 'errors')}. ${TYPES} is unchanged.`);
     return 1;
   }
-  for (const line of remarks(file, notices, all ? lint.describe() : lint.count, all)) console.error(line);
+  for (const line of remarks(file, notices(), all ? lint.describe() : lint.count, all)) console.error(line);
 
-  const outputs = [{ path: TYPES, text: await generateTypes(file) }];
-  if (client !== undefined) outputs.push({ path: client, text: await generateClient(file) });
+  const outputs = [{ path: TYPES, text: await generateTypes(document) }];
+  if (client !== undefined) outputs.push({ path: client, text: await generateClient(document) });
   let code = 0;
   for (const { path, text } of outputs) {
     const current = existsSync(path) ? readFileSync(path, 'utf8').replaceAll('\r\n', '\n') : undefined;
@@ -61,8 +60,6 @@ export const run = command(USAGE, FLAGS, async ({ check = false, all = false, cl
   }
   return code;
 });
-
-const described = ({ problems, notices }: CheckedFile) => ({ problems, notices: notices() });
 
 /** The lines that differ, with two lines around them. */
 function difference(before: string, after: string): string {

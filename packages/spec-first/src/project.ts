@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { asObject, type Document, loadDocument } from 'openapi-document';
+import { asObject, type Document } from 'openapi-document';
 import { checkFile } from './check.ts';
 import { errorsFile } from './error-form.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
@@ -17,9 +17,8 @@ const templates = join(import.meta.dirname, '../templates');
  */
 export async function projectFiles(folder: string, named: string | undefined): Promise<Files> {
   const file = named ?? join(templates, 'books/openapi.yaml');
-  const { problems } = await checkFile(file);
-  if (problems.length > 0) throw new Error(withLintMessages(problems, await lintDocument(file)).join('\n'));
-  const document = await loadDocument(file);
+  const { document, problems } = await checkFile(file);
+  if (document === undefined) throw new Error(withLintMessages(problems, await lintDocument(file)).join('\n'));
 
   const documents = documentFiles(file, document);
   const [name = 'openapi.yaml'] = documents.keys();
@@ -38,7 +37,7 @@ export async function projectFiles(folder: string, named: string | undefined): P
     ...templateFiles('project', words),
     ...templateFiles(named === undefined ? 'books' : 'document', words),
     ...documents,
-    ['generated/openapi.ts', await generateTypes(file)],
+    ['generated/openapi.ts', await generateTypes(document)],
     ['src/errors.ts', errorsFile(document)],
   ]);
 }

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allOfSchemas, type Json, loadDocument, type Operation, operationsOf } from 'openapi-document';
+import { allOfSchemas, type Document, type Json, type Operation, operationsOf } from 'openapi-document';
 import { restoreNames, simplifyDocument } from './simplify-document.ts';
 import { simplifySchemas } from './simplify-schemas.ts';
 
@@ -39,26 +39,27 @@ export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
  * Generates the types of a server, as text: `paths`, `components` and `operations` of openapi-typescript, and the types of
  * handlers. The same document gives the same text.
  *
- * @throws {DocumentError} if the document cannot be read.
  * @throws {Error} if openapi-typescript cannot read the document.
  */
-export async function generateTypes(file: string): Promise<string> {
-  const { root, operations, types } = await declarations(file);
+export async function generateTypes(document: Document): Promise<string> {
+  const { root, operations, types } = await declarations(document);
   return `${HEADER}${FOR_SERVER}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
 }
 
 /** Generates the file of a client, as text: the same types, and options of openapi-fetch for exact integers. */
-export async function generateClient(file: string): Promise<string> {
+export async function generateClient(document: Document): Promise<string> {
   const exactIntegers = readFileSync(join(import.meta.dirname, '../templates/client/exact-integers.ts'), 'utf8');
-  const { types } = await declarations(file);
+  const { types } = await declarations(document);
   return `${HEADER}${exactIntegers}
 ${types}`;
 }
 
-async function declarations(file: string): Promise<{ root: Json; operations: readonly Operation[]; types: string }> {
-  const [document, { typesOf }] = await Promise.all([loadDocument(file), import('./generator.ts')]);
-  const { root } = document;
-  const operations = operationsOf(document);
+async function declarations(
+  document: Document,
+): Promise<{ root: Json; operations: readonly Operation[]; types: string }> {
+  const { typesOf } = await import('./generator.ts');
+  const root = structuredClone(document.root);
+  const operations = operationsOf({ ...document, root });
   simplifyDocument(root, operations);
   simplifySchemas(root);
   return { root, operations, types: restoreNames(await typesOf(root)) };

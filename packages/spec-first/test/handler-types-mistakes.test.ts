@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
 import ts from 'typescript';
 import { generateTypes } from '../src/types.ts';
 
@@ -106,7 +107,7 @@ beforeAll(async () => {
   const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
   write('package.json', '{ "type": "module" }');
   write('openapi.yaml', DOCUMENT);
-  write('types.ts', await generateTypes(join(folder, 'openapi.yaml')));
+  write('types.ts', await generateTypes(await loadDocument(join(folder, 'openapi.yaml'))));
   const sources = {
     right: RIGHT,
     ...Object.fromEntries(MISTAKES.map(([name, from, to]) => [name, RIGHT.replace(from, to)])),

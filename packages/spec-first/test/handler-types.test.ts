@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
 import { documentFile } from '../../../test/support/documents.ts';
 import { generateTypes } from '../src/types.ts';
 
@@ -231,7 +232,7 @@ test('the generated types fit handlers of each document, and the compiler finds 
   for (const [name, handlers] of Object.entries(HANDLERS)) {
     const own = join(folder, name.replace('/', '-'));
     mkdirSync(own);
-    writeFileSync(join(own, 'types.ts'), await generateTypes(documentFile(`${name}.yaml`)));
+    writeFileSync(join(own, 'types.ts'), await generateTypes(await loadDocument(documentFile(`${name}.yaml`))));
     writeFileSync(join(own, 'handlers.ts'), prelude(name) + handlers);
   }
   writeFileSync(join(folder, 'package.json'), '{"type":"module"}');

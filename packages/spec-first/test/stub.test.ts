@@ -1,6 +1,7 @@
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
 import ts from 'typescript';
 import { makeProject, run, SPEC_FIRST } from '../../../test/support/project.ts';
 import { addStubs } from '../src/stub/add-stubs.ts';
@@ -84,7 +85,7 @@ const read = (name: string) => readFileSync(path(name), 'utf8');
 const stub = (...args: string[]) => run(folder, [SPEC_FIRST, 'stub', ...args]);
 
 beforeAll(async () => {
-  const types = await generateTypes(path('openapi.yaml'));
+  const types = await generateTypes(await loadDocument(path('openapi.yaml')));
   ts.sys.writeFile(TYPES, types);
 });
 afterAll(() => rmSync(folder, { recursive: true }));

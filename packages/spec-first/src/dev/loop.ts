@@ -4,7 +4,8 @@ import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
 import { banner, type Started } from 'spec-first-server';
-import type { News, Outcome } from './follow-up.ts';
+import { messageOf } from '../command.ts';
+import type { News, Outcome, Saved } from './follow-up.ts';
 import { watchSaves } from './saves.ts';
 import {
   CACHED,
@@ -16,6 +17,7 @@ import {
   startServer,
   stopServer,
 } from './server.ts';
+import { describeTypeErrors } from './type-check.ts';
 
 const ENDED_AT_ONCE = 'The server ended soon after its start.';
 
@@ -44,11 +46,14 @@ export async function watchAndServe({ file, env, token, all }: LoopOptions): Pro
   let serving: Server | undefined;
   let starting: Server | undefined;
   let savedAt: number | undefined = performance.now();
-  let following = false;
+  let serveRuns = false;
   let stopping = false;
   let announced = false;
   let fileSaved = true;
   let followUp: ChildProcess | undefined;
+  let typeCheck = new AbortController();
+  let saidOfTypes = '';
+  let typesChecked: Promise<void> | undefined;
   prepareServers();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   const saves = watchSaves(resolve(file), (ofDocument) => {
@@ -61,19 +66,20 @@ export async function watchAndServe({ file, env, token, all }: LoopOptions): Pro
   /** Serves what is on disk, until nothing newer was saved. */
   async function serveNewest(): Promise<void> {
     if (starting !== undefined) giveUpOn(starting);
-    if (following) return;
-    following = true;
+    if (serveRuns) return;
+    serveRuns = true;
     while (savedAt !== undefined && !stopping) {
       const since = savedAt;
       savedAt = undefined;
-      await serve(since).catch((error: unknown) => notServed(error instanceof Error ? error.message : String(error)));
+      await serve(since).catch((error: unknown) => notServed(messageOf(error)));
     }
-    following = false;
+    serveRuns = false;
   }
 
   async function serve(since: number): Promise<void> {
     saves.renew();
     const next = startServer(env);
+    followSave();
     starting = next;
     // From now on it may have accepted requests.
     next.once('listening', () => {
@@ -114,13 +120,28 @@ export async function watchAndServe({ file, env, token, all }: LoopOptions): Pro
     followOutcome(started.missing);
   }
 
-  /** Does what can wait until a start has ended. A newer save does it after the next one. */
+  function followSave(): void {
+    followUp ??= startFollowUp();
+    typeCheck.abort();
+    followUp.send({ file, fileSaved } satisfies Saved, () => undefined);
+    fileSaved = false;
+  }
+
+  /** Says what is left to do. After a newer save, only the next outcome counts. */
   function followOutcome(missing: readonly string[], failure?: string): void {
     if (savedAt !== undefined) return;
-    followUp ??= startFollowUp();
     const mocked = env.MISSING_OPERATIONS === 'mock';
-    followUp.send({ file, fileSaved, all, mocked, missing, failure } satisfies Outcome, () => undefined);
-    fileSaved = false;
+    followUp?.send({ file, all, mocked, missing, failure } satisfies Outcome, () => undefined);
+  }
+
+  async function checkTypes(): Promise<void> {
+    typeCheck.abort();
+    typeCheck = new AbortController();
+    const { signal } = typeCheck;
+    const text = await describeTypeErrors(signal);
+    if (signal.aborted || text === saidOfTypes) return;
+    saidOfTypes = text;
+    say(text);
   }
 
   function startFollowUp(): ChildProcess {
@@ -129,7 +150,8 @@ export async function watchAndServe({ file, env, token, all }: LoopOptions): Pro
     child.on('message', (news: News) => {
       if ('files' in news) saves.renew(news.files);
       else if ('text' in news) say(news.text);
-      else if (!following) notServed(news.failure);
+      else if ('typesWritten' in news) typesChecked = checkTypes();
+      else if (!serveRuns) notServed(news.failure);
     });
     child.once('exit', (code, signal) => {
       followUp = undefined;
@@ -165,8 +187,9 @@ export async function watchAndServe({ file, env, token, all }: LoopOptions): Pro
       else stopServer(server);
     }
     stopping = true;
+    typeCheck.abort();
     followUp?.kill('SIGKILL');
-    await Promise.all([...ended, followUp && once(followUp, 'exit')]);
+    await Promise.all([...ended, followUp && once(followUp, 'exit'), typesChecked]);
     process.exit();
   }
 }
