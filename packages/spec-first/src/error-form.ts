@@ -1,4 +1,5 @@
 import { allOfSchemas, asArray, asObject, type Document, isObject, type Json, operationsOf } from 'openapi-document';
+import { propertyName, quoted } from './source-text.ts';
 
 /** The declared body of errors that an API uses most. */
 interface ErrorForm {
@@ -96,7 +97,7 @@ function objectText(root: Json, all: readonly Json[], depth: number): string {
     const text = texts.get(name);
     if (text === undefined) return [];
     if (text === name) return [name];
-    return [`${/^[A-Za-z_$][\w$]*$/.test(name) ? name : quoted(name)}: ${text}`];
+    return [`${propertyName(name)}: ${text}`];
   });
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }
@@ -117,8 +118,5 @@ function typeOf(all: readonly Json[]): string {
     ? 'object'
     : 'string';
 }
-
-const quoted = (text: string): string =>
-  `'${JSON.stringify(text).slice(1, -1).replaceAll("'", "\\'").replaceAll('\\"', '"')}'`;
 
 const literal = (value: unknown): string => (typeof value === 'string' ? quoted(value) : JSON.stringify(value));

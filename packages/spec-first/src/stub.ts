@@ -1,17 +1,19 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { diff } from 'node:util';
 import { loadDocument, operationsOf } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
 import { command, UsageError } from './command.ts';
 import { addStubs } from './stub/add-stubs.ts';
+import { handledIn } from './stub/handled.ts';
+import { readSource } from './stub/source-file.ts';
 
 const USAGE = `Usage: spec-first stub ID… | --all [--file FILE]
 
-Writes a handler to fill in for each of these operations, by operationId. A stub answers 501. Handlers that are there
-stay as they are.
+Writes a handler to fill in for each of these operations, by operationId. A stub answers 501. Operations with a handler in
+the file or in another one in src are left out.
 
-  --all         the operations that have no handler in the file
+  --all         the operations that have no handler
   --file FILE   the file of the handlers, src/handlers.ts by default
   --help        show this
 
@@ -28,13 +30,21 @@ export const run = command(USAGE, OPTIONS, async ({ all = false, file }, ids) =>
   const unknown = ids.filter((id) => !known.includes(id));
   if (unknown.length > 0) throw new Error(unknown.map((id) => unknownOperation(id, known)).join('\n'));
 
-  const { text, added } = await addStubs(file, existsSync(file) ? readFileSync(file, 'utf8') : '', all ? known : ids);
-  if (added.length > 0) {
+  const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
+  const own = resolve(file);
+  const others = globSync('src/**/*.ts').filter((path) => resolve(path) !== own);
+  const sources = [...others.map((path) => readSource(path, readFileSync(path, 'utf8'))), readSource(file, current)];
+  const handled = handledIn(sources);
+  for (const id of ids.filter((name) => handled.has(name))) console.log(`${id} has a handler in ${handled.get(id)}`);
+  const added = (all ? known : ids).filter((id) => !handled.has(id));
+  if (added.length === 0) console.log(`${file} is unchanged: nothing is missing`);
+  else {
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, text);
+    writeFileSync(file, addStubs(file, current, added));
+    console.log(`Added to ${file}: ${added.join(', ')}`);
   }
-  console.log(added.length > 0 ? `Added to ${file}: ${added.join(', ')}` : `${file} is unchanged: nothing is missing`);
-  if (all && /\bPartial<Handlers>/.test(text)) {
+  const isComplete = all && [...handled.values()].every((path) => resolve(path) === own);
+  if (isComplete && /\bPartial<Handlers>/.test(readFileSync(file, 'utf8'))) {
     console.log('Now write Handlers instead of Partial<Handlers> there: then a missing operation does not compile.');
   }
   return 0;

@@ -23,6 +23,13 @@ test.each<[title: string, schema: object, expected: string]>([
     'make: ({ status, message }) => ({ error: status, message }),',
   ],
   [
+    'quotes names that are no identifiers, also with line breaks',
+    JSON.parse(
+      '{ "required": ["a-b", "it\'s\\n"], "properties": { "a-b": {}, "it\'s\\n": {} } }',
+    ),
+    "make: ({ message }) => ({ 'a-b': message, 'it\\'s\\n': message }),",
+  ],
+  [
     'fills optional properties when none is required',
     { properties: { documentation_url: text, message: text, status: integer } },
     'make: ({ status, message }) => ({ message, status }),',

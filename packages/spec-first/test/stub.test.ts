@@ -1,10 +1,12 @@
-import { readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import ts from 'typescript';
 import { makeProject, run, SPEC_FIRST } from '../../../test/support/project.ts';
 import { addStubs } from '../src/stub/add-stubs.ts';
+import { handledIn } from '../src/stub/handled.ts';
+import { readSource } from '../src/stub/source-file.ts';
 import { generateTypes } from '../src/types.ts';
 
 const DOCUMENT = `openapi: 3.1.0
@@ -18,7 +20,7 @@ paths:
     delete: { operationId: end all, responses: { '204': { description: Done. } } }
 `;
 
-const ALL = ['listBooks', 'createLoan', 'end all'];
+const MISSING = ['createLoan', 'end all'];
 
 /** Shapes of a handlers' file. Each has its imports and `listBooks`, and lacks the other two. */
 const SHAPES: Readonly<Record<string, string>> = {
@@ -77,7 +79,12 @@ export const used = others;
 
 const folder = makeProject({
   'openapi.yaml': DOCUMENT,
-  ...Object.fromEntries(Object.entries(SHAPES).map(([name, text]) => [`src/${name}.ts`, text])),
+  ...Object.fromEntries(Object.entries(SHAPES).map(([name, text]) => [`shapes/${name}.ts`, text])),
+  'tsconfig.json': JSON.stringify({
+    extends: resolve('tsconfig.json'),
+    compilerOptions: { typeRoots: [resolve('node_modules/@types')] },
+    include: ['src', 'shapes'],
+  }),
 });
 const path = (name: string) => join(folder, name);
 const TYPES = path('generated/openapi.ts');
@@ -86,25 +93,10 @@ const stub = (...args: string[]) => run(folder, [SPEC_FIRST, 'stub', ...args]);
 
 beforeAll(async () => {
   const types = await generateTypes(await loadDocument(path('openapi.yaml')));
-  ts.sys.writeFile(TYPES, types);
+  mkdirSync(path('generated'));
+  writeFileSync(TYPES, types);
 });
 afterAll(() => rmSync(folder, { recursive: true }));
-
-/** The messages of the compiler about the project. */
-function typeErrors(): string[] {
-  const config = ts.getParsedCommandLineOfConfigFile(
-    path('tsconfig.json'),
-    {},
-    {
-      ...ts.sys,
-      onUnRecoverableConfigFileDiagnostic: () => undefined,
-    },
-  );
-  const program = ts.createProgram(config?.fileNames ?? [], config?.options ?? {});
-  return ts
-    .getPreEmitDiagnostics(program)
-    .map(({ file, messageText }) => `${file?.fileName} ${ts.flattenDiagnosticMessageText(messageText, '\n')}`);
-}
 
 /** The lines of a text that another one lacks, in their order. */
 const linesBeyond = (text: string, before: string): string[] => {
@@ -143,26 +135,47 @@ export const handlers = {
 
   test('fills an empty file, which --file names', async () => {
     writeFileSync(path('src/books.ts'), '\n');
+    const all = read('src/handlers.ts');
+    rmSync(path('src/handlers.ts'));
     expect((await stub('createLoan', '--file', 'src/books.ts')).code).toBe(0);
     expect(read('src/books.ts')).toBe(
-      read('src/handlers.ts')
-        .replace(/ {2}async listBooks[^}]*},\n/, '')
-        .replace(/ {2}async 'end all'[^}]*},\n/, ''),
+      all.replace(/ {2}async listBooks[^}]*},\n/, '').replace(/ {2}async 'end all'[^}]*},\n/, ''),
     );
   });
 
+  test('leaves out operations that another file of src handles', async () => {
+    expect(await stub('--all')).toEqual({ code: 0, output: 'Added to src/handlers.ts: listBooks, end all\n' });
+    expect((await stub('createLoan')).output).toMatch(/^createLoan has a handler in src.books\.ts\n/);
+  });
+
+  test('writes a handler for any operationId that compiles, such as one with a line break', () => {
+    const id = "it's\na \\ \u{1f600}";
+    const text = addStubs(path('src/odd.ts'), '', [id], TYPES);
+    expect(handledIn([readSource('src/odd.ts', text)]).has(id)).toBe(true);
+  });
+
+  test('names a file that cannot be parsed', async () => {
+    writeFileSync(path('src/broken.ts'), 'const = 1;');
+    expect(await stub('listBooks')).toMatchObject({
+      code: 1,
+      output: expect.stringMatching(/^src.broken\.ts cannot be parsed: /),
+    });
+    rmSync(path('src/broken.ts'));
+  });
+
   test('names the nearest operation for an unknown one, and writes nothing', async () => {
-    const before = read('src/constant.ts');
-    expect(await stub('listBook', 'createLoan', 'CreateLoans', '--file', 'src/constant.ts')).toEqual({
+    const before = read('shapes/constant.ts');
+    expect(await stub('listBook', 'createLoan', 'CreateLoans', '--file', 'shapes/constant.ts')).toEqual({
       code: 1,
       output:
         'There is no operation listBook. Did you mean listBooks?\n' +
         'There is no operation CreateLoans. Did you mean createLoan?\n',
     });
-    expect(read('src/constant.ts')).toBe(before);
+    expect(read('shapes/constant.ts')).toBe(before);
   });
 
   test('says so if a file has no object of handlers', async () => {
+    for (const name of ['handlers', 'books']) rmSync(path(`src/${name}.ts`));
     writeFileSync(path('src/other.ts'), 'export const other = {};\n');
     const { code, output } = await stub('--all', '--file', 'src/other.ts');
     expect({ code, output }).toEqual({
@@ -179,37 +192,40 @@ export const handlers = {
 });
 
 describe('stubs in a file with handlers', () => {
-  test.each(Object.keys(SHAPES))(
-    'are added to the object, with imports, and leave the rest unchanged: %s',
-    async (name) => {
-      const file = `src/${name}.ts`;
-      const before = read(file);
-      const { text, added } = await addStubs(path(file), before, ALL, TYPES);
-      writeFileSync(path(file), text);
-      expect(added).toEqual(['createLoan', 'end all']);
-      expect(text.match(/listBooks(?=[:(])/g)).toEqual(before.match(/listBooks(?=[:(])/g));
-      const changed = linesBeyond(before, text);
-      const endsLast = (line: string) =>
-        /^import |^ {2}\} \/\/ the last one$|^ .*=> \(\{ status: 200, body: \[\] \}\) \};$|\.\.\.books/.test(line);
-      expect(changed.filter((line) => !endsLast(line))).toEqual([]);
-      expect((await addStubs(path(file), text, ALL, TYPES)).text).toBe(text);
-    },
-  );
+  test.each(Object.keys(SHAPES))('are added to the object, with imports, and leave the rest unchanged: %s', (name) => {
+    const file = `shapes/${name}.ts`;
+    const before = read(file);
+    const text = addStubs(path(file), before, MISSING, TYPES);
+    writeFileSync(path(file), text);
+    expect([...handledIn([readSource(path(file), text)]).keys()].sort()).toEqual([
+      'createLoan',
+      'end all',
+      'listBooks',
+    ]);
+    expect(text.match(/listBooks(?=[:(])/g)).toEqual(before.match(/listBooks(?=[:(])/g));
+    const changed = linesBeyond(before, text);
+    const endsLast = (line: string) =>
+      /^import |^ {2}\} \/\/ the last one$|^ .*=> \(\{ status: 200, body: \[\] \}\) \};$|\.\.\.books/.test(line);
+    expect(changed.filter((line) => !endsLast(line))).toEqual([]);
+  });
 
   test('get imports in order: packages first, names sorted', () => {
-    expect(read('src/constant.ts').split('\n').slice(0, 2)).toEqual([
+    expect(read('shapes/constant.ts').split('\n').slice(0, 2)).toEqual([
       "import { HttpError } from 'spec-first-server';",
       "import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';",
     ]);
   });
 
   test('fit the types', () => {
-    expect(typeErrors()).toEqual([]);
+    const tsc = spawnSync(process.execPath, [resolve('node_modules/typescript/bin/tsc'), '-p', folder], {
+      encoding: 'utf8',
+    });
+    expect(tsc.stdout).toBe('');
   });
 
-  test('keep the line ends of the file', async () => {
-    const { text } = await addStubs(path('src/crlf.ts'), (SHAPES.satisfies ?? '').replaceAll('\n', '\r\n'), ALL, TYPES);
+  test('keep the line ends of the file', () => {
+    const text = addStubs(path('shapes/crlf.ts'), (SHAPES.satisfies ?? '').replaceAll('\n', '\r\n'), MISSING, TYPES);
     expect(text.replaceAll('\r\n', '')).not.toContain('\n');
-    expect(text.replaceAll('\r\n', '\n')).toBe(read('src/satisfies.ts'));
+    expect(text.replaceAll('\r\n', '\n')).toBe(read('shapes/satisfies.ts'));
   });
 });
