@@ -24,9 +24,7 @@ test.each<[title: string, schema: object, expected: string]>([
   ],
   [
     'quotes names that are no identifiers, also with line breaks',
-    JSON.parse(
-      '{ "required": ["a-b", "it\'s\\n"], "properties": { "a-b": {}, "it\'s\\n": {} } }',
-    ),
+    JSON.parse('{ "required": ["a-b", "it\'s\\n"], "properties": { "a-b": {}, "it\'s\\n": {} } }'),
     "make: ({ message }) => ({ 'a-b': message, 'it\\'s\\n': message }),",
   ],
   [
