@@ -11,8 +11,9 @@ export const FILE = 'x-file';
  * the only module that uses openapi-typescript and TypeScript's compiler API.
  *
  * @param document may be changed.
+ * @param readWriteMarkers whether a property is `readOnly` or `writeOnly`.
  */
-export async function typesOf(document: Json): Promise<string> {
+export async function typesOf(document: Json, readWriteMarkers: boolean): Promise<string> {
   if (!isDocument(document)) throw new Error('An OpenAPI document is expected');
   // The default export would resolve, lint and bundle the document first: two thirds of the time for a large one.
   const nodes = openapi.transformSchema(document, {
@@ -35,7 +36,7 @@ export async function typesOf(document: Json): Promise<string> {
     pathParamsAsTypes: false,
     postTransform: undefined,
     propertiesRequiredByDefault: false,
-    readWriteMarkers: true,
+    readWriteMarkers,
     redoc: await createConfig({}),
     resolve: (ref) => openapi.resolveRef(document, ref, { silent: true }),
     rootTypes: false,

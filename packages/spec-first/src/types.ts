@@ -61,8 +61,8 @@ async function declarations(
   const root = structuredClone(document.root);
   const operations = operationsOf({ ...document, root });
   simplifyDocument(root, operations);
-  simplifySchemas(root);
-  return { root, operations, types: restoreNames(await typesOf(root)) };
+  const readWriteMarkers = simplifySchemas(root);
+  return { root, operations, types: restoreNames(await typesOf(root, readWriteMarkers)) };
 }
 
 const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
