@@ -1,9 +1,10 @@
 import { DatabaseSync } from 'node:sqlite';
 import { parseArgs } from 'node:util';
 import { Unusable } from 'group-commit';
-import { adviceOn, hasNoTls, readUrl, reason } from 'group-commit/postgres';
-import { Client } from 'pg';
+import { adviceOn, clientFor, reason } from 'group-commit/postgres';
+import type { Client } from 'pg';
 import { openStore, sqliteFile } from '../src/stores/index.ts';
+import { keyOf } from '../src/stores/postgres-sql.ts';
 import { type StoredPlant, Unstorable } from '../src/stores/store.ts';
 
 const HELP = `Usage: npm run copy-plants -- FROM_URL TO_URL
@@ -154,38 +155,34 @@ async function* sqliteBatches(db: DatabaseSync, isHeld: (plant: StoredPlant) => 
   if (batch.length > 0) yield batch;
 }
 
-const postgresSnapshot = (prefix: string, url: string) => {
-  const { config, location, prefersTls } = readUrl(url, 'copy-plants');
-  const settings = { ...config, statement_timeout: READ_MS, query_timeout: READ_MS };
-  return async function open(): Promise<Snapshot> {
-    const client = new Client(settings);
+function postgresSnapshot(prefix: string, url: string): () => Promise<Snapshot> {
+  const { location, open } = clientFor(url, 'copy-plants', READ_MS);
+  const fail = (error: unknown): never => {
+    const message = `${prefix}PostgreSQL at ${location}: ${reason(error).message}`;
+    throw new (adviceOn(error, 'plants') === undefined ? Error : Failure)(message);
+  };
+  return async () => {
+    const { client, end } = await open().catch(fail);
     let lost: unknown;
     client.on('error', (error) => {
       lost ??= error;
     });
-    const fail = (error: unknown): never => {
-      const isLasting = adviceOn(lost ?? error, 'plants') !== undefined;
-      const message = `${prefix}PostgreSQL at ${location}: ${reason(lost ?? error).message}`;
-      throw new (isLasting ? Failure : Error)(message);
-    };
+    const failFor = (error: unknown): never => fail(lost ?? error);
     try {
-      await client.connect();
       await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
       const { rows } = await client.query<{ count: string }>('SELECT count(*) AS count FROM plants');
       return {
         count: Number(rows[0]?.count),
-        batches: () => orFail(postgresBatches(client), fail),
-        countHeld: (plants) => countHeld(client, plants).catch(fail),
-        close: () => client.end(),
+        batches: () => orFail(postgresBatches(client), failFor),
+        countHeld: (plants) => countHeld(client, plants).catch(failFor),
+        close: end,
       };
     } catch (error) {
-      await client.end();
-      if (!prefersTls || settings.ssl === false || !hasNoTls(error)) return fail(error);
-      settings.ssl = false;
-      return open();
+      await end();
+      return failFor(error);
     }
   };
-};
+}
 
 async function* postgresBatches(client: Client): Batches {
   await client.query('DECLARE plants_cursor NO SCROLL CURSOR FOR SELECT id, name, tag FROM plants');
@@ -198,13 +195,10 @@ async function* postgresBatches(client: Client): Batches {
 }
 
 async function countHeld(client: Client, plants: readonly StoredPlant[]): Promise<number> {
-  // PostgreSQL holds no U+0000, and rejects it in a statement.
-  const possible = plants.filter(({ name, tag }) => !`${name}${tag}`.includes('\0'));
+  const keys = [plants.map(keyOf)];
   const { rows } = await client.query<{ count: string }>(
-    `SELECT count(*) AS count FROM unnest($1::bigint[], $2::text[], $3::text[]) AS given (id, name, tag)
-     WHERE EXISTS (SELECT FROM plants WHERE plants.id = given.id AND plants.name = given.name COLLATE "C"
-       AND plants.tag IS NOT DISTINCT FROM given.tag COLLATE "C")`,
-    [possible.map(({ id }) => id), possible.map(({ name }) => name), possible.map(({ tag }) => tag ?? null)],
+    'SELECT count(*) FROM plants WHERE key = ANY($1::bytea[])',
+    keys,
   );
   return Number(rows[0]?.count);
 }

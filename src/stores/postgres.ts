@@ -1,10 +1,20 @@
 import { openDatabase, RowRejected, Unusable } from 'group-commit/postgres';
 import type { ClientBase } from 'pg';
-import { COLUMNS, CREATE, INDEX, INSERT, INSPECT, TABLE } from './postgres-sql.ts';
+import {
+  COLUMNS,
+  DURABILITY,
+  FORMER_COLUMNS,
+  INSERT,
+  INSPECT,
+  keyOf,
+  MIGRATE,
+  TABLE,
+  UNFINISHED,
+} from './postgres-sql.ts';
 import { checkPlant, type PlantStore, type StoredPlant, type StoreOptions, Unstorable } from './store.ts';
 
-/** How long the start may take to build the index of a large table, in milliseconds. */
-const CREATE_MS = 600_000;
+/** How long the start may take to bring a large table into today's form, in milliseconds. */
+const MIGRATE_MS = 600_000;
 
 /** Opens the plants of a PostgreSQL database, and creates their table. @throws {Unusable} if that is impossible. */
 export async function openPostgres(url: string, options: StoreOptions): Promise<PlantStore> {
@@ -12,7 +22,8 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
     ...options,
     url,
     name: 'openapi-plant-store',
-    table: `${TABLE}; ${INDEX}`,
+    table: TABLE,
+    connect: waitForDisk,
     setUp,
     insert,
   });
@@ -35,33 +46,70 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
   };
 }
 
+/** Turns on what a setting of the server, the database or the role may have turned off. */
+async function waitForDisk(client: ClientBase): Promise<void> {
+  const durability = await readDurability(client);
+  if (durability.commits === 'off') await client.query('SET synchronous_commit = on');
+  checkDurability({ ...durability, commits: 'on' });
+}
+
 /** Checks the database, and creates the table if it is missing or of the former shape. */
 async function setUp(client: ClientBase): Promise<void> {
-  const { rows } = await client.query<{ encoding: string; columns: string | null }>(INSPECT);
-  const { encoding = '', columns = null } = rows[0] ?? {};
-  if (!['UTF8', 'SQL_ASCII'].includes(encoding)) {
+  const { rows } = await client.query<{ encoding: string | null; columns: string | null }>(INSPECT);
+  const { encoding, columns } = rows[0] ?? {};
+  if (encoding && !['UTF8', 'SQL_ASCII'].includes(encoding)) {
     throw new Unusable(`The database has the encoding ${encoding}; create one with ENCODING 'UTF8'`);
   }
-  if (columns !== null && columns !== COLUMNS) {
+  if (columns && columns !== COLUMNS && columns !== FORMER_COLUMNS) {
     throw new Unusable(
       `There is another table plants: it needs (${columns}), but must need (${COLUMNS}) and nothing else. ` +
         'Name another database, or another schema with options=-csearch_path%3DSCHEMA',
     );
   }
-  await insert(client, []).catch(async (error: unknown) => {
-    // Neither the table nor an index on what tells plants apart.
-    if (!['42P01', '42P10'].includes(Object(error).code)) throw error;
-    const create = { text: CREATE, query_timeout: CREATE_MS };
-    await client.query(create);
-    await insert(client, []);
-  });
+  if (!columns) {
+    await client.query(TABLE).catch((error: unknown) => {
+      // Another process made it at the same moment.
+      if (!['23505', '42P07'].includes(Object(error).code)) throw error;
+    });
+  }
+  if (columns === FORMER_COLUMNS || (columns && (await isUnfinished(client)))) {
+    const migrate = { text: MIGRATE, query_timeout: MIGRATE_MS };
+    await client.query(migrate);
+  }
+  await insert(client, []);
 }
 
+async function isUnfinished(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ unfinished: boolean }>(UNFINISHED);
+  return rows[0]?.unfinished === true;
+}
+
+/** @throws {Unusable} if the settings after the commit say that it may not be on disk. */
 async function insert(client: ClientBase, plants: readonly StoredPlant[]): Promise<void> {
-  const values = [plants.map(({ id }) => id), plants.map(({ name }) => name), plants.map(({ tag }) => tag ?? null)];
-  const { rows } = await client.query<{ fsync: string | null; persistence: string }>(INSERT, values);
-  if (rows[0]?.fsync === 'off') throw new Unusable('A crash would lose plants: fsync must be on, but is off');
-  if (rows[0]?.persistence !== 'p') {
-    throw new Unusable('A crash would lose plants: the table is unlogged; ALTER TABLE plants SET LOGGED');
-  }
+  const values = [
+    plants.map(keyOf),
+    plants.map(({ id }) => id),
+    plants.map(({ name }) => name),
+    plants.map(({ tag }) => tag ?? null),
+  ];
+  // Both are sent at once, and run one after the other.
+  const inserted = client.query(INSERT, values);
+  const readAfter = readDurability(client);
+  const [durability] = await Promise.all([readAfter, inserted]);
+  checkDurability(durability);
+}
+
+/** The settings as of {@link DURABILITY}; null if the engine does not know one. */
+type Durability = Readonly<Record<'fsync' | 'commits' | 'persistence', string | null>>;
+
+async function readDurability(client: ClientBase): Promise<Durability> {
+  const { rows } = await client.query<Durability>(DURABILITY);
+  return rows[0] ?? { fsync: null, commits: null, persistence: null };
+}
+
+function checkDurability({ fsync, commits, persistence }: Durability): void {
+  const lost = 'A crash would lose plants: ';
+  if (fsync === 'off') throw new Unusable(`${lost}fsync must be on, but is off`);
+  if (commits === 'off') throw new Unusable(`${lost}synchronous_commit must be on, but is off`);
+  if (persistence === 'u') throw new Unusable(`${lost}the table is unlogged; ALTER TABLE plants SET LOGGED`);
 }

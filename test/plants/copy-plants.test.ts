@@ -6,6 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { Client } from 'pg';
 import { openStore } from '../../src/stores/index.ts';
+import { keyOf } from '../../src/stores/postgres-sql.ts';
 import type { StoredPlant } from '../../src/stores/store.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
@@ -194,7 +195,9 @@ test('says which side was lost in mid-copy, and that the same command goes on', 
   const rival = new Client({ connectionString: to });
   await rival.connect();
   try {
-    await rival.query("BEGIN; INSERT INTO plants VALUES (1500, 'plant 1500', 'NULL \"{\\}\" 1500')");
+    const plant = { id: 1500n, name: 'plant 1500', tag: 'NULL "{\\}" 1500' };
+    await rival.query('BEGIN');
+    await rival.query('INSERT INTO plants VALUES ($1, $2, $3, $4)', [keyOf(plant), ...Object.values(plant)]);
     const copying = copy(`${from}&application_name=from`, `${to}&statement_timeout=60000`);
     await eventually(async () => (await heldByPostgres(to)).length > 0);
     await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'from'");

@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
+import { createConnector, within } from './connect.ts';
+import { createConnections } from './connections.ts';
 import { adviceOn, codeOf, RowRejected, reason } from './errors.ts';
-import { createConnections } from './pool.ts';
+import { readUrl } from './url.ts';
 
 /** How to open a PostgreSQL database. */
 export interface PostgresOptions<Row> extends QueueOptions {
@@ -13,6 +15,8 @@ export interface PostgresOptions<Row> extends QueueOptions {
   readonly name: string;
   /** The statement that creates the table, for error messages. */
   readonly table: string;
+  /** Prepares each new connection. @throws {Unusable} if the server must not be used as it is. */
+  connect?(client: ClientBase): Promise<void>;
   /**
    * Checks the database, and creates its table if it is missing. Called over the first connection, and again after an
    * error that says that the table is not there. @throws {Unusable} if waiting does not help.
@@ -41,6 +45,9 @@ export interface PostgresDatabase<Row> extends Database {
 const NO_TABLE = ['42P01', '42P10'];
 const ROLLED_BACK = ['40001', '40P01'];
 
+/** How long the database may take to be set up, as for the index of a large table. Milliseconds. */
+const SET_UP_MS = 600_000;
+
 /** How often a statement is sent that the server has rolled back for the sake of others. */
 const ATTEMPTS = 20;
 
@@ -52,25 +59,38 @@ const ATTEMPTS = 20;
  * @throws {Unusable} if the URL is wrong, or if the server rejects permanently.
  */
 export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<PostgresDatabase<Row>> {
-  const connections = createConnections(options.url, options.name, options.warn ?? (() => {}));
-  const { location } = connections;
-  let prepared = false;
+  const { warn = () => {}, connect = async () => {} } = options;
+  const target = readUrl(options.url, options.name);
+  const { location, max, patience } = target;
+  const connections = createConnections(createConnector(target, connect, warn), max, patience);
+  let preparing: Promise<void> | undefined;
+  let isPrepared = false;
 
-  /** Runs a task over a connection to a database that is set up. */
-  function connected<T>(task: (client: ClientBase) => Promise<T>): Promise<T> {
-    return connections.use(async (client) => {
-      try {
-        if (!prepared) await options.setUp(client);
-        prepared = true;
-        return await task(client);
-      } catch (error) {
-        if (NO_TABLE.includes(codeOf(error) ?? '')) prepared = false;
-        throw error;
-      }
-    });
+  /** Sets the database up, once for all who ask. */
+  function prepare(): Promise<void> {
+    preparing ??= connections
+      .use((client) => options.setUp(client), SET_UP_MS)
+      .then(() => {
+        isPrepared = true;
+      })
+      .finally(() => {
+        preparing = undefined;
+      });
+    return preparing;
   }
 
-  /** Inserts rows together, and each alone if one of them breaks a rule of the table. */
+  /** Runs a task over a connection to a database that is set up. */
+  async function connected<T>(task: (client: ClientBase) => Promise<T>): Promise<T> {
+    if (!isPrepared) await within(patience, prepare());
+    try {
+      return await connections.use(task);
+    } catch (error) {
+      if (NO_TABLE.includes(codeOf(error) ?? '')) isPrepared = false;
+      throw error;
+    }
+  }
+
+  /** Inserts rows together, and in halves if one of them breaks a rule of the table. */
   async function insertEach(client: ClientBase, rows: readonly Row[]): Promise<readonly Outcome[]> {
     try {
       await insert(client, rows);
@@ -80,9 +100,10 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
       if (rows.length === 1) {
         return [[undefined, new RowRejected('the row breaks a rule of its table', { cause: reason(error) })]];
       }
-      const outcomes: Outcome[] = [];
-      for (const row of rows) outcomes.push((await insertEach(client, [row]))[0]);
-      return outcomes;
+      const half = Math.ceil(rows.length / 2);
+      const outcomes = [...(await insertEach(client, rows.slice(0, half)))];
+      outcomes.length = half;
+      return [...outcomes, ...(await insertEach(client, rows.slice(half)))];
     }
   }
 
@@ -103,7 +124,7 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
     throw new Unavailable(`PostgreSQL at ${location} cannot answer now: ${cause.message}`, { cause });
   }
 
-  await connected(async () => {}).catch(async (error: unknown) => {
+  await prepare().catch(async (error: unknown) => {
     const advice = error instanceof Unusable ? '' : adviceOn(error, options.table);
     if (advice === undefined) return;
     await connections.end();
@@ -113,7 +134,7 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
   const { add, ...database } = createQueue<Row>(
     {
       location,
-      lanes: connections.max,
+      lanes: max,
       commit: (rows) => connected((client) => insertEach(client, rows)).catch(failUnavailable),
       check: () => connected((client) => insert(client, [])).catch(failUnavailable),
       close: () => connections.end(),

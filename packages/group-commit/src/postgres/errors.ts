@@ -15,13 +15,14 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^3D000/, "Create the database with CREATE DATABASE … ENCODING 'UTF8', or name another one in the PostgreSQL URL"],
   [/^42501/, 'The user must own the table, or have SELECT and INSERT on it once its owner has created it: TABLE'],
   [/^(22023|42704)/, 'The options and parameters of the PostgreSQL URL must be such as the server knows'],
-  [/^08P01.*unsupported startup parameter/, 'PgBouncer must have ignore_startup_parameters = statement_timeout'],
+  [/^08P01.*unsupported startup parameter/, 'Say statement_timeout=0 in the PostgreSQL URL, as for PgBouncer'],
   [/^(0A|3F|42)/, 'The server must understand the SQL of PostgreSQL, and the table must be: TABLE'],
   [/server does not support SSL/, 'Turn on TLS there, or say sslmode=disable in the PostgreSQL URL'],
   [/^ERR_OSSL/, KEYS],
+  [/^ERR_TLS_CERT_ALTNAME/, 'The PostgreSQL URL must name the host as its certificate does; or sslmode=verify-ca'],
   [
     /^\S*(CERT|SIGNATURE|ERR_TLS)/,
-    'sslrootcert=FILE in the PostgreSQL URL must name the authority that signed its certificate for this host',
+    'sslrootcert=FILE in the PostgreSQL URL must name the authority that signed its certificate',
   ],
 ];
 
@@ -34,6 +35,11 @@ export const hasNoTls = (error: unknown): boolean => /does not support SSL/.test
 /** What would be right, if waiting does not help. */
 export function adviceOn(error: unknown, table: string): string | undefined {
   const { code = '', message = '' } = Object(error);
+  // Several hosts: waiting helps if it helps for one of them.
+  if (error instanceof AggregateError) {
+    const advice = error.errors.map((each: unknown) => adviceOn(each, table));
+    return advice.includes(undefined) ? undefined : advice[0];
+  }
   const text = `${code} ${message}`.trim();
   return ADVICE.find(([pattern]) => pattern.test(text))?.[1].replace('TABLE', () => table);
 }

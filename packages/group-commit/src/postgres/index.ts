@@ -1,4 +1,4 @@
 export { Unavailable, Unusable } from '../errors.ts';
+export { clientFor } from './connect.ts';
 export { openDatabase, type PostgresDatabase, type PostgresOptions } from './database.ts';
-export { adviceOn, hasNoTls, RowRejected, reason } from './errors.ts';
-export { readUrl } from './url.ts';
+export { adviceOn, RowRejected, reason } from './errors.ts';

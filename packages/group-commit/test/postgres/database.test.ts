@@ -33,7 +33,7 @@ test('rows that wait share a statement, and other statements run beside them', a
   expect(rows).toEqual([{ count: 600 }]);
   await expect(database.run((client) => client.query('SELECT nothing'))).rejects.toThrow(Unavailable);
   await database.close();
-  await expect(database.run(async () => 1)).rejects.toThrow('after calling end');
+  await expect(database.run(async () => 1)).rejects.toThrow('The database is closed.');
 });
 
 test('a row that breaks a rule of the table is rejected alone', async () => {

@@ -1,0 +1,118 @@
+import type { Client } from 'pg';
+import { createClient, type OwnClient } from './client.ts';
+import { hasNoTls } from './errors.ts';
+import { readUrl, type Target } from './url.ts';
+
+/** An open connection. */
+export interface Connection extends OwnClient {
+  readonly target: Target;
+  /** When it was opened and when it was last used, by `performance.now()`. */
+  readonly since: number;
+  usedAt: number;
+}
+
+/** Opens connections to the hosts of a URL. */
+export interface Connector {
+  /** To the first host that answers and is what `target_session_attrs` asks for, beginning with the last good one. */
+  connect(): Promise<Connection>;
+  /** Begins with the host after that of a connection, which turned out to be only readable. */
+  avoid(connection: Connection): void;
+}
+
+/** What `target_session_attrs` asks for, in SQL. */
+const SESSION = {
+  any: 'true',
+  'read-write': "current_setting('transaction_read_only') = 'off'",
+  'read-only': "current_setting('transaction_read_only') = 'on'",
+  primary: 'NOT pg_is_in_recovery()',
+  standby: 'pg_is_in_recovery()',
+};
+
+/** @param prepare runs over each new connection. */
+export function createConnector(
+  { targets, session, shuffled, prefersTls, patience }: ReturnType<typeof readUrl>,
+  prepare: (client: Client) => Promise<void>,
+  warn: (message: string) => void,
+): Connector {
+  /** Hosts without TLS, where TLS is only preferred. */
+  const plain = new Set<Target>();
+  let first = 0;
+
+  function warnOfPlainText({ location, remote }: Target): void {
+    if (remote)
+      warn(`the connection to PostgreSQL at ${location} is not encrypted; sslmode=verify-full makes sure it is`);
+  }
+  for (const target of targets) if (target.config.ssl === false) warnOfPlainText(target);
+
+  async function open(target: Target, wanted: keyof typeof SESSION): Promise<Connection> {
+    const own = createClient(plain.has(target) ? { ...target.config, ssl: false } : target.config);
+    const { client } = own;
+    try {
+      await client.connect();
+      await within(patience, check(client, target, wanted));
+    } catch (error) {
+      await own.end();
+      if (!prefersTls || plain.has(target) || !hasNoTls(error)) throw error;
+      plain.add(target);
+      warnOfPlainText(target);
+      return open(target, wanted);
+    }
+    const now = performance.now();
+    return { ...own, target, since: now, usedAt: now };
+  }
+
+  async function check(client: Client, { location }: Target, wanted: keyof typeof SESSION): Promise<void> {
+    if (wanted !== 'any') {
+      const { rows } = await client.query<{ fits: boolean }>(`SELECT ${SESSION[wanted]} AS fits`);
+      if (!rows[0]?.fits) throw new Error(`${location} is not ${wanted}`);
+    }
+    await prepare(client);
+  }
+
+  return {
+    async connect() {
+      const start = shuffled ? Math.floor(Math.random() * targets.length) : first;
+      const order = [...targets.slice(start), ...targets.slice(0, start)];
+      const errors: unknown[] = [];
+      for (const wanted of session === 'prefer-standby' ? (['standby', 'any'] as const) : [session]) {
+        for (const target of order) {
+          try {
+            const connection = await open(target, wanted);
+            first = targets.indexOf(target);
+            return connection;
+          } catch (error) {
+            errors.push(error);
+          }
+        }
+      }
+      throw errors.length === 1 ? errors[0] : new AggregateError(errors);
+    },
+    avoid({ target }) {
+      first = (targets.indexOf(target) + 1) % targets.length;
+    },
+  };
+}
+
+/** One connection of its own, for scripts. `open` opens it; each statement may take so many milliseconds. */
+export function clientFor(url: string, name: string, milliseconds: number) {
+  const read = readUrl(url, name);
+  const own = { statement_timeout: milliseconds, query_timeout: milliseconds, pipeline: false };
+  const targets = read.targets.map((target) => ({ ...target, config: { ...target.config, ...own } }));
+  const { connect } = createConnector(
+    { ...read, targets },
+    async () => {},
+    () => {},
+  );
+  return { location: read.location, open: async (): Promise<OwnClient> => connect() };
+}
+
+/** @throws {Error} if the promise is not settled in time. */
+export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Error(`timeout: no answer for ${milliseconds} ms`)), milliseconds);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

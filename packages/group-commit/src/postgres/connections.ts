@@ -1,0 +1,136 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { type Client, DatabaseError } from 'pg';
+import { Unavailable } from '../errors.ts';
+import { type Connection, type Connector, within } from './connect.ts';
+import { codeOf } from './errors.ts';
+
+/** SQLSTATE of a server that only reads, as after another one became the primary. */
+const READ_ONLY = '25006';
+
+/** After this time without use, in milliseconds, a connection may have been cut by the network: it is replaced. */
+const IDLE_MS = 60_000;
+
+/** While no connection can be opened, calls wait no longer than this, in milliseconds. */
+const OUTAGE_MS = 200;
+
+/** How long a cancelled statement may take to end, in milliseconds. */
+const CANCELLED_MS = 1_000;
+
+/** Connections that are replaced when they fail. */
+export interface Connections {
+  /** Runs a task over a free connection. A connection that failed is not used again. */
+  use<T>(task: (client: Client) => Promise<T>, milliseconds?: number): Promise<T>;
+  /** How many connections there are, and how many of them are free. */
+  count(): { readonly open: number; readonly idle: number };
+  end(): Promise<void>;
+}
+
+/**
+ * A pool of at most `max` connections. A connection counts until the server has ended what it did, so that statements that
+ * are given up never add up there.
+ */
+export function createConnections({ connect, avoid }: Connector, max: number, patience: number): Connections {
+  const idle: Connection[] = [];
+  const all = new Set<Connection>();
+  const waiters: (() => void)[] = [];
+  /** How many connections are there, begin or end. */
+  let open = 0;
+  /** When the server was last silent or could only read: the connections of before lead to the same place. */
+  let distrusted = 0;
+  /** Why the last attempt to connect failed. */
+  let failure: unknown;
+  let ended = false;
+
+  async function acquire(): Promise<Connection> {
+    for (;;) {
+      if (ended) throw new Unavailable('The database is closed.');
+      const connection = idle.pop();
+      if (connection) {
+        if (connection.since >= distrusted && performance.now() - connection.usedAt < IDLE_MS) return connection;
+        void discard(connection);
+      } else if (open < max) {
+        return add();
+      } else {
+        if (failure !== undefined) throw failure;
+        await new Promise<void>((resolve) => waiters.push(resolve));
+      }
+    }
+  }
+
+  /** Opens a connection. In an outage the attempt goes on while its caller is told at once; a later call uses it. */
+  async function add(): Promise<Connection> {
+    open += 1;
+    const former = failure;
+    const attempt = connect().then(
+      (connection) => {
+        failure = undefined;
+        all.add(connection);
+        connection.client.once('end', () => remove(connection));
+        return connection;
+      },
+      (error: unknown) => {
+        failure = error;
+        open -= 1;
+        waiters.shift()?.();
+        throw error;
+      },
+    );
+    if (former === undefined) return attempt;
+    const connection = await Promise.race([attempt, delay(OUTAGE_MS, undefined, { ref: false })]);
+    if (connection) return connection;
+    attempt.then(release, () => {});
+    throw former;
+  }
+
+  function release(connection: Connection): void {
+    if (ended) void discard(connection);
+    if (!all.has(connection)) return;
+    connection.usedAt = performance.now();
+    idle.push(connection);
+    waiters.shift()?.();
+  }
+
+  /** Frees the place of a connection that has ended. */
+  function remove(connection: Connection): void {
+    if (!all.delete(connection)) return;
+    const at = idle.indexOf(connection);
+    if (at >= 0) idle.splice(at, 1);
+    open -= 1;
+    waiters.shift()?.();
+  }
+
+  /** @param task what the connection may still be doing: it is cancelled first. */
+  async function discard(connection: Connection, task?: Promise<unknown>): Promise<void> {
+    if (task) {
+      const done = task.catch(() => {});
+      await connection.cancel().catch(() => {});
+      await Promise.race([done, delay(CANCELLED_MS, undefined, { ref: false })]);
+    }
+    await connection.end();
+    remove(connection);
+  }
+
+  return {
+    async use(task, milliseconds = patience) {
+      const connection = await acquire();
+      const running = task(connection.client);
+      try {
+        const result = await within(milliseconds, running);
+        release(connection);
+        return result;
+      } catch (error) {
+        const silent = !(error instanceof DatabaseError);
+        if (silent || codeOf(error) === READ_ONLY) distrusted = performance.now();
+        if (codeOf(error) === READ_ONLY) avoid(connection);
+        void discard(connection, silent ? running : undefined);
+        throw error;
+      }
+    },
+    count: () => ({ open, idle: idle.length }),
+    async end() {
+      ended = true;
+      for (const wake of waiters.splice(0)) wake();
+      await Promise.all([...all].map((connection) => discard(connection)));
+    },
+  };
+}
