@@ -1,75 +1,10 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Inexact, parseJson, parseNumber, stringifyJson } from 'openapi-document';
 import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
+import { int64, MAX, RUNS, seen } from '../../../test/support/int64.ts';
 import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
 
-const RUNS = Number(process.env.INT64_RUNS ?? 200);
-const MIN = -(2n ** 63n);
-const MAX = 2n ** 63n - 1n;
 const OUTSIDE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
-
-/** Integers of int64. Half of them are near 2^53, where doubles lose precision, or near the ends of int64. */
-const int64 = fc.oneof(
-  fc.bigInt({ min: MIN, max: MAX }),
-  fc
-    .tuple(fc.constantFrom(0n, 2n ** 53n, -(2n ** 53n), 2n ** 62n, MIN, MAX), fc.bigInt({ min: -2000n, max: 2000n }))
-    .map(([near, distance]) => near + distance)
-    .filter((value) => value >= MIN && value <= MAX),
-);
-
-/** An integer as a handler gets it. */
-const seen = (value: bigint) => (Number.isSafeInteger(Number(value)) ? Number(value) : value);
-
-describe('parsing and writing JSON', () => {
-  test('keep every integer of int64 exact, as a number if it is safe and as a bigint otherwise', () => {
-    fc.assert(
-      fc.property(int64, (value) => {
-        expect(parseJson(`[${value}]`)).toEqual([seen(value)]);
-        expect(stringifyJson({ value })).toBe(`{"value":${value}}`);
-        expect(stringifyJson(parseJson(`{"a":[${value}]}`))).toBe(`{"a":[${value}]}`);
-      }),
-      { numRuns: RUNS * 5 },
-    );
-  });
-
-  test('treat all other values as JSON.parse does', () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (value) => {
-        const text = JSON.stringify(value);
-        const exact = JSON.stringify(parseJson(text), (_key, item) =>
-          typeof item === 'bigint' || item instanceof Inexact
-            ? Number(item instanceof Inexact ? item.double : item)
-            : item,
-        );
-        expect(exact).toBe(JSON.stringify(JSON.parse(text)));
-      }),
-      { numRuns: RUNS * 5 },
-    );
-  });
-
-  test.each<[string, unknown]>([
-    ['1.0', 1],
-    ['1e2', 100],
-    ['9007199254740993.0', 9007199254740993n],
-    ['90071992547409930e-1', 9007199254740993n],
-    ['9.007199254740993E15', 9007199254740993n],
-    ['0.5', 0.5],
-    ['1e300', 1e300],
-    ['9223372036854775808', 2 ** 63],
-    ['-0', -0],
-    ['01', undefined],
-    ['0x10', undefined],
-    ['', undefined],
-  ])('reads %s', (text, value) => {
-    expect(parseNumber(text)).toBe(value);
-  });
-
-  test('a number whose fraction a double loses is marked', () => {
-    expect(parseNumber('9007199254740992.5')).toBeInstanceOf(Inexact);
-    expect(parseNumber('4503599627370497.00000000000000001')).toBeInstanceOf(Inexact);
-  });
-});
 
 describe('over HTTP', () => {
   let client: Awaited<ReturnType<typeof serve>>['client'];

@@ -1,11 +1,9 @@
 import {
   checkDocument,
-  checkExamples,
   type Document,
   DocumentError,
   describeFindings,
   loadDocument,
-  locationsOf,
   operationsOf,
 } from 'openapi-document';
 
@@ -19,8 +17,8 @@ export interface CheckedFile {
   readonly files: readonly string[];
   /** What the server does not enforce, and examples that do not fit their schemas. Reads the files for the positions. */
   notices(): readonly string[];
-  /** `file:line:column` of operations, by their ids. Reads the files for the positions. */
-  locations(operationIds: readonly string[]): readonly string[];
+  /** Names operations that have no handler. Reads the files for the positions. */
+  withoutHandler(operationIds: readonly string[]): readonly string[];
 }
 
 /** Checks a document as the start of the server does, except what depends on handlers and verifiers. */
@@ -28,24 +26,25 @@ export async function checkFile(file: string): Promise<CheckedFile> {
   try {
     const document = await loadDocument(file);
     const operations = operationsOf(document);
-    const { problems, notices } = checkDocument(document, operations);
+    const { problems, notices, examples } = checkDocument(document, operations);
     return {
       document: problems.length > 0 ? undefined : document,
       problems: linesOf(describeFindings(document, problems)),
       files: document.files ?? [],
-      notices: () => linesOf(describeFindings(document, [...notices, ...checkExamples(document, operations)])),
-      locations: (ids) => {
-        const byId = new Map(operations.map((operation) => [operation.id, operation]));
-        return locationsOf(
-          document,
-          ids.map((id) => byId.get(id) ?? { pointer: '' }),
-        );
+      notices: () => linesOf(describeFindings(document, [...notices, ...examples()])),
+      withoutHandler: (ids) => {
+        const pointers = new Map(operations.map(({ id, pointer }) => [id, pointer]));
+        const findings = ids.map((id) => ({
+          pointer: pointers.get(id) ?? '',
+          message: `operation ${id} has no handler`,
+        }));
+        return linesOf(describeFindings(document, findings));
       },
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
     const problems = linesOf(error.message);
-    return { document: undefined, problems, files: error.files, notices: () => [], locations: () => [] };
+    return { document: undefined, problems, files: error.files, notices: () => [], withoutHandler: () => [] };
   }
 }
 

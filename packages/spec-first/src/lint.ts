@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { NormalizedProblem } from '@redocly/openapi-core';
-import { positionsOf } from 'openapi-document';
+import { describeFindings } from 'openapi-document';
 
 /** What the linter says about a document. */
 export interface LintResult {
@@ -48,12 +48,12 @@ export async function lintDocument(file: string): Promise<LintResult> {
 
 /** Redocly's own positions take seconds in a large document: it counts lines from the start for each of them. */
 function describe(file: string, problems: readonly NormalizedProblem[]): string[] {
-  const places = problems.map(({ location: [location] }) => ({
-    file: relative('', location?.source.absoluteRef ?? file),
-    pointer: location?.pointer ?? '',
+  const findings = problems.map((problem) => ({
+    file: relative('', problem.location[0]?.source.absoluteRef ?? file),
+    pointer: problem.location[0]?.pointer ?? '',
+    message: textOf(problem),
   }));
-  const positions = positionsOf(places);
-  return problems.map((problem, index) => `${positions[index]} ${textOf(problem)}`);
+  return findings.length === 0 ? [] : describeFindings({ file, root: {} }, findings).split('\n');
 }
 
 function textOf({ ruleId, message, suggest: [better] }: NormalizedProblem): string {

@@ -1,5 +1,6 @@
-import type { Checked, Document, Finding, Json } from '../document/document.ts';
+import type { Checked, CheckedDocument, Document, Finding, Json } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
+import { checkExamples } from './check-examples.ts';
 import { checkOnce } from './check-once.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
@@ -11,8 +12,10 @@ import type { Report } from './report.ts';
  * Checks that a document can be served: its structure is that of OpenAPI 3.1, its schemas are JSON Schema 2020-12, and
  * its operations have distinct names and URLs.
  */
-export const checkDocument = ({ root }: Document, operations: readonly Operation[]): Checked =>
-  checkOnce(root, () => check(root, operations));
+export const checkDocument = (document: Document, operations: readonly Operation[]): CheckedDocument => ({
+  ...checkOnce(document.root, () => check(document.root, operations)),
+  examples: () => checkExamples(document, operations),
+});
 
 function check(root: Json, operations: readonly Operation[]): Checked {
   const problems: Finding[] = [];

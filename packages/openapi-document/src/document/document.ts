@@ -3,6 +3,8 @@ export type Json = { readonly [key: string]: unknown };
 
 /** Something to say about the document, at a JSON pointer (RFC 6901). */
 export interface Finding {
+  /** The file that the pointer leads into; by default, the pointer leads into the whole document. */
+  readonly file?: string;
   readonly pointer: string;
   readonly message: string;
 }
@@ -13,6 +15,12 @@ export interface Checked {
   readonly problems: readonly Finding[];
   /** What is served otherwise than the document says, or not checked. */
   readonly notices: readonly Finding[];
+}
+
+/** What the checks of a document found, and what another check finds when it is asked for. */
+export interface CheckedDocument extends Checked {
+  /** The examples that do not fit their schemas. Takes longer than the other checks. */
+  examples(): readonly Finding[];
 }
 
 /** The document cannot be served. The message is what the start prints: one line for each finding. */

@@ -12,21 +12,18 @@ import {
 } from './document.ts';
 import { MAX_YAML_DEPTH } from './parse.ts';
 
-/** The findings as text, one line each, by place: `file:line:column message`. Equal lines appear once. */
+/** The findings as text, one line each, in the order of the files: `file:line:column message`. Equal lines appear once. */
 export function describeFindings(document: Document, findings: readonly Finding[]): string {
-  const places = locationsOf(document, findings);
-  const lines = new Set(findings.map(({ message }, index) => `${places[index]} ${message}`));
+  const positions = positionsOf(findings.map((finding) => locationOf(document, finding)));
+  const lines = new Set(findings.map(({ message }, index) => `${positions[index]} ${message}`));
   const byNumbers = new Intl.Collator('en', { numeric: true });
   return [...lines].sort(byNumbers.compare).join('\n');
 }
 
-/** `file:line:column` of each pointer in the document. */
-export const locationsOf = (document: Document, pointers: readonly { readonly pointer: string }[]): string[] =>
-  positionsOf(pointers.map(({ pointer }) => placeOf(document, pointer)));
-
-/** The file and the pointer there of a place in the document, references followed. */
-function placeOf({ file, root, origins = new Map() }: Document, pointer: string): Location {
-  const target = direct(root, pointer);
+/** The file of a finding and the pointer there, references followed. */
+function locationOf({ file, root, origins = new Map() }: Document, finding: Finding): Location {
+  if (finding.file !== undefined) return { file: finding.file, pointer: finding.pointer };
+  const target = direct(root, finding.pointer);
   for (let at = target; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
     const origin = origins.get(at);
     if (origin !== undefined) return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };

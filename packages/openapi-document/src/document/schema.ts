@@ -1,20 +1,22 @@
 import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from './document.ts';
 
-/** Keywords whose value is a schema, a list of schemas, or a map of schemas (JSON Schema 2020-12 §10, §11). */
-export const ONE = [
-  'not',
-  'if',
-  'then',
-  'else',
-  'items',
-  'contains',
-  'additionalProperties',
-  'propertyNames',
-  'unevaluatedItems',
-  'unevaluatedProperties',
-];
-export const LIST = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-export const MAP = ['properties', 'patternProperties', 'dependentSchemas', '$defs'];
+/** Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12 §10, §11). */
+export const SUBSCHEMAS = {
+  one: [
+    'not',
+    'if',
+    'then',
+    'else',
+    'items',
+    'contains',
+    'additionalProperties',
+    'propertyNames',
+    'unevaluatedItems',
+    'unevaluatedProperties',
+  ],
+  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
+  named: ['properties', 'patternProperties', 'dependentSchemas', '$defs'],
+};
 
 /**
  * Calls `visit` with a schema and each schema inside it. Does not follow references.
@@ -24,11 +26,11 @@ export const MAP = ['properties', 'patternProperties', 'dependentSchemas', '$def
 export function eachSchema(schema: unknown, pointer: string, visit: (schema: Json, pointer: string) => void): void {
   if (!isObject(schema)) return;
   visit(schema, pointer);
-  for (const key of ONE) eachSchema(schema[key], `${pointer}/${key}`, visit);
-  for (const key of LIST) {
+  for (const key of SUBSCHEMAS.one) eachSchema(schema[key], `${pointer}/${key}`, visit);
+  for (const key of SUBSCHEMAS.list) {
     for (const [index, item] of asArray(schema[key]).entries()) eachSchema(item, `${pointer}/${key}/${index}`, visit);
   }
-  for (const key of MAP) {
+  for (const key of SUBSCHEMAS.named) {
     for (const [name, item] of Object.entries(asObject(schema[key]))) {
       eachSchema(item, `${pointer}/${key}/${escapePointerToken(name)}`, visit);
     }

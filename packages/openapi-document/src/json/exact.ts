@@ -62,7 +62,7 @@ const exactReviver = (_key: string, value: unknown, context?: { source?: string 
 export const MAX_DEPTH = 256;
 
 /** Whether a JSON text nests deeper than `MAX_DEPTH`. The answer for a text that is not JSON has no meaning. */
-export function nestsTooDeep(text: string): boolean {
+function nestsTooDeep(text: string): boolean {
   if (text.length <= MAX_DEPTH) return false;
   let depth = 0;
   for (let at = 0; at < text.length; at += 1) {
@@ -88,9 +88,14 @@ function endOfString(text: string, start: number): number {
   return -1;
 }
 
-/** `JSON.parse` with exact integers. @throws {SyntaxError} for invalid JSON, and for JSON that `nestsTooDeep`. */
+/**
+ * `JSON.parse` with exact integers.
+ *
+ * @throws {SyntaxError} for invalid JSON.
+ * @throws {RangeError} for JSON that nests too deep.
+ */
 export function parseJson(text: string): unknown {
-  if (nestsTooDeep(text)) throw new SyntaxError(`JSON nested deeper than ${MAX_DEPTH} levels`);
+  if (nestsTooDeep(text)) throw new RangeError(`JSON nested at most ${MAX_DEPTH} levels deep`);
   return mayHoldLarge(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
 }
 

@@ -1,13 +1,13 @@
 import cluster from 'node:cluster';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
-import { withToken } from 'openapi-document';
 import type { ErrorBody } from '../response/problem.ts';
 import { randomToken } from '../security/access-tokens.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import type { Backend, OpenContext } from './backend.ts';
 import { hasCredentials, readConfig } from './configuration.ts';
 import { ConfigError, loadEnvFile } from './environment.ts';
+import { withToken } from './example.ts';
 import { createLog, endProcess } from './log.ts';
 import { type Order, report } from './messages.ts';
 import type { Service } from './service.ts';

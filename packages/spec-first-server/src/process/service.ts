@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Document } from 'openapi-document';
-import { basePathsOf, exampleLine, loadDocument, operationsOf } from 'openapi-document';
+import { basePathsOf, loadDocument, operationsOf } from 'openapi-document';
 import type { Logger } from 'pino';
 import { rejectionLog } from '../http/access-log.ts';
 import { listen } from '../http-server/index.ts';
@@ -15,6 +15,7 @@ import { rejectAddress } from './address.ts';
 import type { Backend, OpenContext } from './backend.ts';
 import { authSettings, type Config, isProduction } from './configuration.ts';
 import { wrongValue } from './environment.ts';
+import { exampleLine } from './example.ts';
 import { roundTrip, type Started } from './messages.ts';
 
 /** A project's own parts, its variables read. */

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
-import { withToken } from 'openapi-document';
 import { SERVER_VARIABLES } from './configuration.ts';
 import { namingEnvFile } from './environment.ts';
+import { withToken } from './example.ts';
 import type { Started } from './messages.ts';
 import type { Variable, Variables } from './variables.ts';
 

@@ -1,15 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { Request, Response } from 'express';
 import type { Json, Operation } from 'openapi-document';
-import {
-  coerce,
-  MAX_DEPTH,
-  type MediaType,
-  mediaTypeFor,
-  nestsTooDeep,
-  parametersOfType,
-  parseJson,
-} from 'openapi-document';
+import { coerce, type MediaType, mediaTypeFor, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { codingOf, DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
 import { multipart, urlencoded } from './forms.ts';
@@ -77,7 +69,7 @@ function declaredType(contentType = '', media: readonly MediaType[]): MediaType 
     const headers = { Accept: media.map(({ type }) => type).join(', ') };
     throw new HttpError(415, `the body must be ${orList(media)}`, { headers });
   }
-  const charset = contentType.includes(';') ? parametersOfType(contentType).get('charset') : undefined;
+  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
   if (charset !== undefined && found.kind !== 'stream' && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
     throw new HttpError(415, 'the charset of the body must be utf-8');
   }
@@ -87,8 +79,7 @@ function declaredType(contentType = '', media: readonly MediaType[]): MediaType 
 function json(text: string): unknown {
   try {
     return parseJson(text);
-  } catch {
-    const required = nestsTooDeep(text) ? `JSON nested at most ${MAX_DEPTH} levels deep` : 'JSON';
-    throw new HttpError(400, `the body must be ${required}`);
+  } catch (error) {
+    throw new HttpError(400, `the body must be ${error instanceof RangeError ? error.message : 'JSON'}`);
   }
 }

@@ -1,5 +1,5 @@
 import type { Document, Json, MediaType } from 'openapi-document';
-import { type DeclaredResponse, type Example, examplesOf, type Operation } from 'openapi-document';
+import { type DeclaredResponse, examplesOf, type Operation } from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -7,6 +7,8 @@ import type { Samples } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
 import { BODILESS, checkHeaders, checkReply, mismatchOf, responseFor } from './reply.ts';
+
+type Example<T = unknown> = { readonly value: T; readonly name?: string; readonly pointer?: string | undefined };
 
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;

@@ -1,6 +1,5 @@
 import {
   checkDocument,
-  checkVerifiers,
   DocumentError,
   describeFindings,
   type Finding,
@@ -10,6 +9,7 @@ import {
 import { checkErrorBody } from '../response/check-error-body.ts';
 import { completeHandlers } from '../response/complete-handlers.ts';
 import { PROBLEM_DETAILS } from '../response/problem.ts';
+import { checkVerifiers } from '../security/check-verifiers.ts';
 import { acceptAnything, verifiersOf } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
 import type { Shared } from './dispatch.ts';

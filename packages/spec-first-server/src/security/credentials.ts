@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookiesOf, decoded, pairsOf } from 'openapi-document';
+import { cookiesOf } from 'openapi-document';
 
 /** Where a request's credentials may stand. */
 export interface Credentials {
@@ -12,14 +12,11 @@ export interface Credentials {
 
 const NOTHING = {};
 
-/** Reads what a request presents. What is badly encoded stays as it was sent: no token has such a character. */
+/** Reads what a request presents. No token has a character that is badly encoded. */
 export const credentialsOf = (method: string, headers: IncomingHttpHeaders, query: string): Credentials => ({
   method,
   headers,
-  query:
-    query === ''
-      ? NOTHING
-      : Object.fromEntries([...pairsOf(query)].map(([name, [value = '']]) => [name, decoded(value)])),
+  query: query === '' ? NOTHING : Object.fromEntries([...new URLSearchParams(query)].reverse()),
   cookies:
     headers.cookie === undefined
       ? NOTHING

@@ -7,10 +7,7 @@ import {
   isObject,
   type Json,
   knownFormat,
-  LIST,
-  MAP,
-  ONE,
-  type Union,
+  SUBSCHEMAS,
   unionOf,
   valueAt,
 } from 'openapi-document';
@@ -30,6 +27,8 @@ const IN_PLACE = new Set(['allOf', 'if', 'then', 'else', 'not', 'dependentSchema
 
 /** Applicators whose schema a valid value need not match. */
 const TESTS = new Set(['if', 'not', 'contains']);
+
+type Union = NonNullable<ReturnType<typeof unionOf>>;
 
 const NONE: ReadonlySet<string> = new Set();
 
@@ -93,9 +92,9 @@ export class SchemaRewriter {
       if (key === 'properties') out[key] = mapValues(value, property);
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
-      else if (ONE.includes(key)) out[key] = rewrite(value);
-      else if (LIST.includes(key)) out[key] = asArray(value).map(rewrite);
-      else if (MAP.includes(key) && key !== '$defs') out[key] = mapValues(value, rewrite);
+      else if (SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
+      else if (SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
+      else if (SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = mapValues(value, rewrite);
     }
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
     if (more.length > 0) out.allOf = more;

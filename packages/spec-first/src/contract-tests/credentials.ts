@@ -1,4 +1,4 @@
-import { type Json, type Operation, type SecurityRequirement, securitySchemesOf } from 'openapi-document';
+import { type Json, type Operation, securitySchemesOf } from 'openapi-document';
 
 /** A credential for each security scheme, by the scheme's name: a token, an API key, or `user:password` for HTTP Basic. */
 export type Credentials = Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ export function secretsFor(root: Json, operation: Operation, given: Credentials 
   const schemes = securitySchemesOf(root);
   const credentials =
     typeof given === 'string' ? Object.fromEntries(Object.keys(schemes).map((name) => [name, given])) : given;
-  const possible = (requirement: SecurityRequirement) =>
+  const possible = (requirement: Operation['security'][number]) =>
     Object.keys(requirement).every((name) => Object.hasOwn(credentials, name));
   const chosen = security.find((item) => Object.keys(item).length > 0 && possible(item)) ?? security.find(possible);
   if (chosen === undefined) {

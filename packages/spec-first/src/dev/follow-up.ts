@@ -72,12 +72,12 @@ async function follow({ file, fileSaved }: Saved): Promise<void> {
 
 async function report({ file, all, mocked, missing, failure }: Outcome): Promise<void> {
   const turn = saves;
-  const { problems, locations, notices } = (await checked) ?? (await checkFile(file));
+  const { problems, withoutHandler, notices } = (await checked) ?? (await checkFile(file));
   // The server finds the same problems. The linter says more about some of them.
   const isFault = failure !== undefined && problems.length > 0;
   const why = isFault ? withLintMessages(problems, await lintDocument(file)).join('\n') : failure;
   if (turn !== saves) return;
-  if (why === undefined) sayOnce('missing', describeMissing(missing, mocked, locations));
+  if (why === undefined) sayOnce('missing', describeMissing(missing, mocked, withoutHandler));
   else tell({ failure: why });
 
   await followed;

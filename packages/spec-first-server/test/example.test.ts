@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { exampleLine, loadDocument, operationsOf, TOKEN_PLACEHOLDER, withToken } from 'openapi-document';
+import { loadDocument, operationsOf } from 'openapi-document';
+import { exampleLine, TOKEN_PLACEHOLDER, withToken } from '../src/process/example.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-example-'));
 afterAll(() => rmSync(folder, { recursive: true }));

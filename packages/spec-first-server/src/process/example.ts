@@ -1,9 +1,17 @@
-import { asArray, asObject, type Document, isObject, type Json, resolveRef } from '../document/document.ts';
-import type { MediaType } from '../document/media-types.ts';
-import { type Operation, type Parameter, securitySchemesOf } from '../document/operations.ts';
-import { writeParameter } from '../parameters/write-parameter.ts';
-import { examplesOf } from './examples.ts';
-import { isSamplable } from './samplable.ts';
+import {
+  asArray,
+  asObject,
+  type Document,
+  examplesOf,
+  isObject,
+  type Json,
+  type MediaType,
+  type Operation,
+  type Parameter,
+  resolveRef,
+  securitySchemesOf,
+  writeParameter,
+} from 'openapi-document';
 
 /** Stands in an example for a token. */
 export const TOKEN_PLACEHOLDER = '<TOKEN>';
@@ -84,7 +92,7 @@ async function exampleOf(root: Json, { source, schema }: Parameter | MediaType):
   const [first] = holders.flatMap((holder) => examplesOf(root, { source: holder, pointer: '' }));
   const { example, examples } = resolveRef(root, schema) ?? {};
   const shown = first?.value ?? example ?? asArray(examples)[0];
-  if (shown !== undefined || !isObject(schema) || !isSamplable(root, schema)) return shown;
-  const { sample } = await import('openapi-sampler');
-  return sample(schema, { skipReadOnly: true, quiet: true, maxSampleDepth: 5 }, root);
+  if (shown !== undefined || !isObject(schema)) return shown;
+  const { valuesOf } = await import('openapi-document/samples');
+  return valuesOf(root, schema, 'readOnly').find((value) => value !== undefined);
 }

@@ -1,0 +1,60 @@
+import { describe, expect, test } from '@jest/globals';
+import fc from 'fast-check';
+import { Inexact, parseJson, stringifyJson } from 'openapi-document';
+import { int64, RUNS, seen } from '../../../test/support/int64.ts';
+
+describe('parsing and writing JSON', () => {
+  test('keep every integer of int64 exact, as a number if it is safe and as a bigint otherwise', () => {
+    fc.assert(
+      fc.property(int64, (value) => {
+        expect(parseJson(`[${value}]`)).toEqual([seen(value)]);
+        expect(stringifyJson({ value })).toBe(`{"value":${value}}`);
+        expect(stringifyJson(parseJson(`{"a":[${value}]}`))).toBe(`{"a":[${value}]}`);
+      }),
+      { numRuns: RUNS * 5 },
+    );
+  });
+
+  test('treat all other values as JSON.parse does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        const text = JSON.stringify(value);
+        const exact = JSON.stringify(parseJson(text), (_key, item) =>
+          typeof item === 'bigint' || item instanceof Inexact
+            ? Number(item instanceof Inexact ? item.double : item)
+            : item,
+        );
+        expect(exact).toBe(JSON.stringify(JSON.parse(text)));
+      }),
+      { numRuns: RUNS * 5 },
+    );
+  });
+
+  test.each<[string, unknown]>([
+    ['1.0', 1],
+    ['1e2', 100],
+    ['9007199254740993.0', 9007199254740993n],
+    ['90071992547409930e-1', 9007199254740993n],
+    ['9.007199254740993E15', 9007199254740993n],
+    ['0.5', 0.5],
+    ['1e300', 1e300],
+    ['9223372036854775808', 2 ** 63],
+    ['-0', -0],
+  ])('reads %s', (text, value) => {
+    expect(parseJson(text)).toBe(value);
+  });
+
+  test.each(['01', '0x10', '', '{'])('reject %j', (text) => {
+    expect(() => parseJson(text)).toThrow(SyntaxError);
+  });
+
+  test('reject what nests deeper than 256 levels', () => {
+    expect(parseJson('['.repeat(256) + ']'.repeat(256))).toHaveLength(1);
+    expect(() => parseJson('['.repeat(257) + ']'.repeat(257))).toThrow('JSON nested at most 256 levels deep');
+  });
+
+  test('a number whose fraction a double loses is marked', () => {
+    expect(parseJson('9007199254740992.5')).toBeInstanceOf(Inexact);
+    expect(parseJson('4503599627370497.00000000000000001')).toBeInstanceOf(Inexact);
+  });
+});
