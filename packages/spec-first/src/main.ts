@@ -11,7 +11,6 @@ const COMMANDS: Readonly<Record<string, Command>> = {
   generate: { summary: 'lint the document and write its types', load: () => import('./generate.ts') },
   stub: { summary: 'write handlers to fill in', load: () => import('./stub.ts') },
   dev: { summary: 'serve the document and follow each save', load: () => import('./dev.ts') },
-  pack: { summary: 'pack the packages for a project that installs them', load: () => import('./pack.ts') },
   diff: { summary: 'compare the document with an earlier version', load: () => import('./diff.ts') },
 };
 

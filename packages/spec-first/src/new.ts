@@ -1,7 +1,6 @@
 import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { command, UsageError } from './command.ts';
-import { packAll } from './pack.ts';
 import { projectFiles } from './project.ts';
 
 const USAGE = `Usage: spec-first new DIR [DOCUMENT]
@@ -16,13 +15,13 @@ DIR must be empty or missing: nothing is overwritten.
 export const run = command(USAGE, {}, async (_values, [folder, document, ...others]) => {
   if (folder === undefined || others.length > 0) throw new UsageError('A folder is expected, and a document or none');
   checkEmpty(folder);
+  console.log(document === undefined ? 'Making a library of books …' : `Reading ${document}, and writing its types …`);
   const files = await projectFiles(folder, document);
   for (const [path, content] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content, { flag: 'wx' });
   }
-  await packAll(join(folder, 'vendor'));
-  console.log(`${files.size} files written to ${folder}, and the libraries to ${join(folder, 'vendor')}. Go on with:
+  console.log(`${files.size} files written to ${folder}. Go on with:
 
   cd ${folder}
   npm install

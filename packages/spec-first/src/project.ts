@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { asObject, type Document } from 'openapi-document';
+import manifest from '../package.json' with { type: 'json' };
 import { checkFile } from './check.ts';
 import { errorsFile } from './error-form.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
@@ -28,13 +29,18 @@ export async function projectFiles(folder: string, named: string | undefined): P
   const words: Readonly<Record<string, string>> = {
     name: packageName(basename(resolve(folder))),
     title,
+    version: manifest.version,
     document: name,
     documentVariable: renamed,
     documentEnvironment: renamed && `ENV ${renamed}`,
     copyDocument: copied.map((path) => `COPY ${path} ./${documents.has(path) ? '' : path}`).join('\n'),
   };
+  const project = templateFiles('project', words);
+  // Only the books are kept in a database.
+  if (named !== undefined)
+    project.set('package.json', String(project.get('package.json')).replace(/\n.*"group-commit".*/, ''));
   return new Map([
-    ...templateFiles('project', words),
+    ...project,
     ...templateFiles(named === undefined ? 'books' : 'document', words),
     ...documents,
     ['generated/openapi.ts', await generateTypes(document)],

@@ -8,7 +8,6 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from '../../../test/support/dockerfile.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { end, type Running, start } from '../../../test/support/project.ts';
-import { PACKAGES } from '../src/pack.ts';
 import { projectFiles } from '../src/project.ts';
 
 const main = resolve('packages/spec-first/src/main.ts');
@@ -45,7 +44,13 @@ let made: Awaited<ReturnType<typeof run>>;
 let installed: Awaited<ReturnType<typeof run>>;
 
 beforeAll(async () => {
-  made = await tool('new', library, resolve('packages/spec-first/test/library/openapi.yaml'));
+  made = await run(
+    folder,
+    process.execPath,
+    resolve('scripts/new.ts'),
+    library,
+    resolve('packages/spec-first/test/library/openapi.yaml'),
+  );
   // What the command writes without a document, but for the tarballs: packing takes longer than all the rest.
   for (const [path, content] of await projectFiles(books, undefined)) {
     mkdirSync(dirname(join(books, path)), { recursive: true });
@@ -53,6 +58,7 @@ beforeAll(async () => {
   }
   installed = await run(library, 'npm', 'install', '--prefer-offline', '--no-fund', '--no-audit');
   symlinkSync(join(library, 'node_modules'), join(books, 'node_modules'));
+  symlinkSync(resolve('packages/group-commit'), join(books, 'node_modules/group-commit'));
 }, 180_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -157,26 +163,6 @@ describe('a project for a document', () => {
       writeFileSync(handlers, empty);
     }
   });
-
-  test('is upgraded by newer tarballs alone, and packs the installed packages as they are', async () => {
-    const files = async () =>
-      new Map((await filesOf(library)).map((file) => [file, readFileSync(join(library, file))]));
-    const before = await files();
-    const manifests = PACKAGES.map((name) => join(library, 'node_modules', name, 'package.json'));
-    const setVersion = (from: string, to: string) => {
-      for (const path of manifests) {
-        writeFileSync(path, readFileSync(path, 'utf8').replace(`"version": "${from}"`, `"version": "${to}"`));
-      }
-    };
-    setVersion('1.0.0', '1.1.0');
-    expect(await run(library, 'npx', 'spec-first', 'pack')).toMatchObject({ code: 0 });
-    setVersion('1.1.0', '1.0.0');
-    const tarballs = PACKAGES.map((name) => `./vendor/${name}.tgz`);
-    expect(await run(library, 'npm', 'install', '--prefer-offline', ...tarballs)).toMatchObject({ code: 0 });
-    for (const path of manifests) expect(JSON.parse(readFileSync(path, 'utf8')).version).toBe('1.1.0');
-    expect(await files()).toEqual(before);
-    expect((await readdir(join(library, 'vendor'))).sort()).toEqual(PACKAGES.map((name) => `${name}.tgz`).sort());
-  });
 });
 
 describe('the example', () => {
@@ -252,7 +238,7 @@ paths:
     const root = read('package.json');
     const project = read('packages/spec-first/templates/project/package.json');
     const versions = Object.entries<string>({ ...project.dependencies, ...project.devDependencies });
-    const pinned = Object.fromEntries(versions.filter(([, version]) => !version.startsWith('file:')));
+    const pinned = Object.fromEntries(versions.filter(([, version]) => !version.includes('{{')));
     expect({ ...root.dependencies, ...root.devDependencies }).toMatchObject(pinned);
   });
 });
