@@ -1,6 +1,10 @@
 import { type Json, type Operation, parameterReader } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 
+/** The texts of a request that hold parameters. */
+type ParameterSource = Parameters<ReturnType<typeof parameterReader>>[0];
+type ParameterValues = ReturnType<ReturnType<typeof parameterReader>>['values'];
+
 /**
  * Prepares to read an operation's parameters.
  *
@@ -10,7 +14,7 @@ export function prepareParameters(root: Json, operation: Operation, credentials:
   const read = parameterReader(root, operation, credentials);
 
   /** @throws {HttpError} 400 */
-  return (source: Parameters<typeof read>[0]) => {
+  return (source: ParameterSource): ParameterValues => {
     const { values, violations } = read(source);
     if (violations.length > 0) throw HttpError.violations(violations);
     return values;
