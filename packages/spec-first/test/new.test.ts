@@ -102,7 +102,7 @@ describe('a project for a document', () => {
     writeFileSync(file, JSON.stringify({ compilerOptions: { ...compilerOptions, skipLibCheck: false }, include }));
     const tested = await run(library, 'npm', 'test');
     writeFileSync(file, text);
-    expect(tested).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 23$/m) });
+    expect(tested).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 24$/m) });
   });
 
   test('starts with mocks, but not in production', async () => {
