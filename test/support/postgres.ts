@@ -1,6 +1,6 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { appendFile, chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -22,6 +22,8 @@ export interface PostgresServer {
   start(): Promise<void>;
   /** Ends the server and removes its data. */
   remove(): Promise<void>;
+  /** Starts a second server that follows this one, and for which each commit waits from then on. */
+  startStandby(): Promise<PostgresServer>;
 }
 
 const PASSWORD = 'correct horse';
@@ -38,6 +40,27 @@ export async function startPostgres(): Promise<PostgresServer> {
   const passwordFile = join(folder, 'password');
   const binaries = await binariesIn(folder, asRoot);
   const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  await writeFile(passwordFile, PASSWORD);
+  await mkdir(databaseDir, { mode: 0o700 });
+  if (asRoot) await Promise.all([databaseDir, passwordFile].map((path) => chown(path, NOBODY, NOBODY)));
+  const initdb = ['-D', databaseDir, '-U', 'postgres', '-A', 'password', `--pwfile=${passwordFile}`];
+  execFileSync(join(binaries, 'initdb'), [...initdb, '--encoding=UTF8', '--no-sync'], {
+    ...user,
+    cwd: folder,
+    stdio: 'pipe',
+  });
+  return startServer({ folder, databaseDir, binaries, user });
+}
+
+interface Installation {
+  readonly folder: string;
+  readonly databaseDir: string;
+  readonly binaries: string;
+  readonly user: { readonly uid?: number; readonly gid?: number };
+}
+
+async function startServer(installation: Installation): Promise<PostgresServer> {
+  const { folder, databaseDir, binaries, user } = installation;
   const port = await freePort();
   let output = '';
   const urlOf = (database: string): string =>
@@ -70,6 +93,15 @@ export async function startPostgres(): Promise<PostgresServer> {
     throw new Error(`PostgreSQL does not start:\n${output}`);
   }
 
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ended = server;
+    server = undefined;
+    if (ended === undefined || ended.exitCode !== null || ended.signalCode !== null) return;
+    const exit = once(ended, 'exit');
+    ended.kill(signal);
+    await exit;
+  }
+
   async function query(text: string, url = urlOf('postgres')): Promise<Record<string, unknown>[]> {
     const client = new Client({ connectionString: url });
     client.on('error', () => {});
@@ -82,15 +114,6 @@ export async function startPostgres(): Promise<PostgresServer> {
     }
   }
 
-  await writeFile(passwordFile, PASSWORD);
-  await mkdir(databaseDir, { mode: 0o700 });
-  if (asRoot) await Promise.all([databaseDir, passwordFile].map((path) => chown(path, NOBODY, NOBODY)));
-  const initdb = ['-D', databaseDir, '-U', 'postgres', '-A', 'password', `--pwfile=${passwordFile}`];
-  execFileSync(join(binaries, 'initdb'), [...initdb, '--encoding=UTF8', '--no-sync'], {
-    ...user,
-    cwd: folder,
-    stdio: 'pipe',
-  });
   await start();
   return {
     port,
@@ -106,21 +129,21 @@ export async function startPostgres(): Promise<PostgresServer> {
       await query(`CREATE SCHEMA s${schemas}`);
       return `${urlOf('postgres')}?options=-csearch_path%3Ds${schemas}`;
     },
-    async kill() {
-      const killed = server;
-      server = undefined;
-      if (killed === undefined) return;
-      const exit = once(killed, 'exit');
-      killed.kill('SIGKILL');
-      await exit;
-    },
+    kill: () => end('SIGKILL'),
     async remove() {
-      if (server !== undefined && server.exitCode === null && server.signalCode === null) {
-        const exit = once(server, 'exit');
-        server.kill('SIGINT');
-        await exit;
-      }
+      await end('SIGINT');
       await rm(folder, { recursive: true, force: true });
+    },
+    async startStandby() {
+      const copy = `${databaseDir}-standby`;
+      await end('SIGINT');
+      execFileSync('cp', ['-a', databaseDir, copy]);
+      const primary = `host=127.0.0.1 port=${port} user=postgres password='${PASSWORD}' application_name=standby`;
+      await appendFile(join(copy, 'postgresql.auto.conf'), `primary_conninfo = '${primary.replaceAll("'", "''")}'\n`);
+      await writeFile(join(copy, 'standby.signal'), '');
+      await appendFile(join(databaseDir, 'postgresql.auto.conf'), "synchronous_standby_names = 'standby'\n");
+      await start();
+      return startServer({ ...installation, databaseDir: copy });
     },
   };
 }

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
-import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
+import { clientFor, openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
 
 const TABLE = "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
 
@@ -61,4 +63,38 @@ test('the right to create the table is missing: the message shows the statement'
   const opening = open(url.replace(/\/\/.*@/, '//guest:p@'));
   await expect(opening).rejects.toThrow(Unusable);
   await expect(opening).rejects.toThrow(TABLE);
+});
+
+test('statement_timeout=0 sends no parameter at the start that a pooler could reject', async () => {
+  const sent = Promise.withResolvers<string>();
+  const pooler = createServer((socket) => {
+    socket.once('data', (data) => {
+      sent.resolve(String(data));
+      socket.destroy();
+    });
+  });
+  await once(pooler.listen(0, '127.0.0.1'), 'listening');
+  const { port } = Object(pooler.address());
+  const database = await open(`postgres://me:secret@127.0.0.1:${port}/notes?sslmode=disable&statement_timeout=0`);
+  expect((await sent.promise).split('\0').filter((part) => /^[a-z_]{3,}$/.test(part))).toEqual(
+    expect.not.arrayContaining(['statement_timeout', 'options']),
+  );
+  await database.close();
+  pooler.close();
+});
+
+test.each([
+  ['hostaddr=10.0.0.1', /the parameter "hostaddr" is unknown; known are application_name, connect_timeout/],
+  ['target_session_attrs=writable', /target_session_attrs is "writable", but must be one of any, read-write/],
+  ['load_balance_hosts=yes', /load_balance_hosts is "yes", but must be one of disable, random/],
+])('the parameter %s is rejected by its name', async (parameter, message) => {
+  await expect(open(`postgres://me:s3cret@a:1,b:2/notes?${parameter}`)).rejects.toThrow(message);
+  await expect(open(`postgres://me:s3cret@a:1,b:2/notes?${parameter}`)).rejects.not.toThrow('s3cret');
+});
+
+test('the hosts of a URL, and of its parameters, are its location', async () => {
+  const locationOf = (url: string) => clientFor(url, 'notes', 1_000).location;
+  expect(locationOf('postgres://me:secret@a:1,b/notes')).toBe('a:1,b/notes');
+  expect(locationOf('postgres:///notes?host=a,b&port=1,2')).toBe('a:1,b:2/notes');
+  expect(locationOf('postgres:///notes?host=/run/postgres')).toBe('/run/postgres/notes');
 });

@@ -1,0 +1,114 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
+import { clientFor, openDatabase, type PostgresDatabase, Unavailable } from '../../src/postgres/index.ts';
+
+let primary: PostgresServer;
+let standby: PostgresServer;
+
+beforeAll(async () => {
+  primary = await startPostgres();
+  standby = await primary.startStandby();
+}, 60_000);
+afterAll(async () => {
+  await standby.remove();
+  await primary.remove();
+});
+
+const TABLE = 'CREATE TABLE IF NOT EXISTS notes (id int PRIMARY KEY)';
+
+const urlWith = (parameters: string): string =>
+  `postgres://postgres:correct%20horse@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres?${parameters}`;
+
+const open = (parameters: string): Promise<PostgresDatabase<number>> =>
+  openDatabase<number>({
+    url: urlWith(parameters),
+    name: 'notes',
+    table: TABLE,
+    async setUp(client) {
+      await client.query(TABLE);
+    },
+    async insert(client, ids) {
+      await client.query('INSERT INTO notes SELECT unnest($1::int[]) ON CONFLICT DO NOTHING', [ids]);
+    },
+  });
+
+/** How many connections of the test the server has, asked over another connection. */
+const backends = async (): Promise<number> => {
+  const rows = await primary.query("SELECT FROM pg_stat_activity WHERE application_name = 'notes'");
+  return rows.length;
+};
+
+test('statements that a stopped standby holds up are cancelled, and never take more connections than the pool has', async () => {
+  const database = await open('max=3&statement_timeout=300&target_session_attrs=primary');
+  await database.add(-1);
+  await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
+  await primary.query('SELECT pg_reload_conf()');
+  const seen: number[] = [];
+  try {
+    for (let round = 0; round < 8; round += 1) {
+      const adds = [1, 2, 3, 4].map((at) => database.add(-10 * round - at));
+      for (const outcome of await Promise.allSettled(adds))
+        expect(outcome).toHaveProperty('reason.name', 'Unavailable');
+      seen.push(await backends());
+    }
+  } finally {
+    await primary.query('ALTER SYSTEM RESET synchronous_standby_names');
+    await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
+    await primary.query('SELECT pg_reload_conf()');
+  }
+  expect(Math.max(...seen)).toBeLessThanOrEqual(3);
+  await eventually(() => database.ready());
+  await database.close();
+  await eventually(async () => expect(await backends()).toBe(0));
+});
+
+test.each([
+  ['read-write', 'primary'],
+  ['primary', 'primary'],
+  ['any', 'primary'],
+  ['read-only', 'standby'],
+  ['standby', 'standby'],
+  ['prefer-standby', 'standby'],
+])('target_session_attrs=%s finds the %s', async (session, role) => {
+  const { client, end } = await clientFor(urlWith(`target_session_attrs=${session}`), 'notes', 3_000).open();
+  const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
+  await end();
+  expect(rows).toEqual([{ standby: role === 'standby' }]);
+});
+
+test('a primary that is killed under load loses nothing that was acknowledged, and the promoted standby goes on', async () => {
+  const database = await open('target_session_attrs=read-write');
+  const acknowledged = new Set<number>();
+  const failures: unknown[] = [];
+  let next = 1;
+  let going = true;
+  const adders = Array.from({ length: 16 }, async () => {
+    while (going) {
+      const id = next++;
+      for (;;) {
+        try {
+          await database.add(id);
+          acknowledged.add(id);
+          break;
+        } catch (error) {
+          failures.push(error);
+          await delay(20);
+        }
+      }
+    }
+  });
+  await eventually(() => acknowledged.size > 200);
+  await primary.kill();
+  await eventually(() => failures.length > 20);
+  await standby.query('SELECT pg_promote()');
+  const before = acknowledged.size;
+  await eventually(() => acknowledged.size > before + 200);
+  going = false;
+  await Promise.all(adders);
+  expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
+  const kept = new Set((await standby.query('SELECT id FROM notes')).map(({ id }) => id));
+  expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
+  await database.close();
+});
