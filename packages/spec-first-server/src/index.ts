@@ -44,6 +44,6 @@ export async function createApp(options: AppOptions): Promise<Express> {
 
 export { hasCredentials, readConfig } from './process/configuration.ts';
 export { loadEnvFile } from './process/environment.ts';
-export type { Order, Report, Started } from './process/messages.ts';
+export type { Started, SupervisorMessage, WorkerMessage } from './process/messages.ts';
 export { banner, explain, startError } from './process/terminal.ts';
 export { randomToken } from './security/access-tokens.ts';

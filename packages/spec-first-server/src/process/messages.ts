@@ -25,22 +25,23 @@ export interface Started {
  * - `report` with the metrics, as a sign of life
  * - `pong`, the answer to `ping`
  */
-export type Order = 'stop' | 'replace' | 'reload' | 'report' | 'pong';
+export type SupervisorMessage = 'stop' | 'replace' | 'reload' | 'report' | 'pong';
 
-/** From a worker to its supervisor: that it serves, why it cannot, its metrics, or a `ping` that wants an answer. */
-export type Report =
+/** From a worker to its supervisor: that it serves, why it cannot, its metrics, lines of its log, a `ping` for a `pong`. */
+export type WorkerMessage =
   | { readonly started: Started }
   | { readonly failed: string }
   | { readonly metrics: readonly object[] }
+  | { readonly log: string }
   | { readonly ping: true };
 
 /** Sends to a worker. Does nothing if the worker has just ended. */
-export function order(worker: Worker, what: Order): void {
+export function tellWorker(worker: Worker, what: SupervisorMessage): void {
   worker.send(what, () => undefined);
 }
 
 /** Sends to the supervisor. Resolves once it is sent, or if nobody is there to read it. */
-export function report(what: Report): Promise<void> {
+export function tellSupervisor(what: WorkerMessage): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined) resolve();
     else process.send(what, undefined, undefined, () => resolve());
@@ -50,12 +51,12 @@ export function report(what: Report): Promise<void> {
 /** Resolves when the supervisor has done all that came to it before: it has passed on the connections, for example. */
 export function roundTrip(): Promise<void> {
   return new Promise((resolve) => {
-    const read = (what: Order) => {
+    const read = (what: SupervisorMessage) => {
       if (what !== 'pong') return;
       process.off('message', read);
       resolve();
     };
     process.on('message', read);
-    void report({ ping: true });
+    void tellSupervisor({ ping: true });
   });
 }

@@ -8,8 +8,9 @@ import type { Backend, OpenContext } from './backend.ts';
 import { hasCredentials, readConfig } from './configuration.ts';
 import { ConfigError, loadEnvFile } from './environment.ts';
 import { withToken } from './example.ts';
-import { createLog, endProcess } from './log.ts';
-import { type Order, report } from './messages.ts';
+import { createLog } from './log.ts';
+import { type SupervisorMessage, tellSupervisor } from './messages.ts';
+import { endProcess } from './output.ts';
 import type { Service } from './service.ts';
 import { obeySignals, stopper } from './stop.ts';
 import { superviseWorkers } from './supervisor.ts';
@@ -55,7 +56,7 @@ export async function serve<V extends Variables = Record<never, never>>(options:
     else await run(options);
   } catch (error) {
     const message = explain(error, args.includes('--stack'));
-    if (cluster.isWorker) await report({ failed: message });
+    if (cluster.isWorker) await tellSupervisor({ failed: message });
     else process.stderr.write(startError(message));
     await endProcess(1);
   }
@@ -99,10 +100,10 @@ async function run<V extends Variables>({ open, errorBody, verifiers, variables 
 
 /** Tells the supervisor that this worker serves, and does what it says. */
 function obeySupervisor(service: Service, stop: (quick: boolean) => void): void {
-  process.on('message', async (order: Order) => {
-    if (order === 'stop' || order === 'replace') stop(order === 'replace');
-    else if (order === 'reload') await service.reload();
-    else if (order === 'report') await report({ metrics: (await service.metrics?.()) ?? [] });
+  process.on('message', async (message: SupervisorMessage) => {
+    if (message === 'stop' || message === 'replace') stop(message === 'replace');
+    else if (message === 'reload') await service.reload();
+    else if (message === 'report') await tellSupervisor({ metrics: (await service.metrics?.()) ?? [] });
   });
-  void report({ started: service.started });
+  void tellSupervisor({ started: service.started });
 }

@@ -2,7 +2,8 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Logger } from 'pino';
 import type { Config } from './configuration.ts';
-import { order, type Report, type Started } from './messages.ts';
+import { type Started, tellWorker, type WorkerMessage } from './messages.ts';
+import { writeLines } from './output.ts';
 import type { Service } from './service.ts';
 
 /** A worker that ends sooner after its start is replaced after a pause. Milliseconds. */
@@ -45,15 +46,17 @@ export async function superviseWorkers(
     started: { ...started, metrics: metrics?.url },
     async reload() {
       reloads += 1;
-      for (const worker of serving.keys()) order(worker, 'reload');
+      for (const worker of serving.keys()) tellWorker(worker, 'reload');
     },
     async stop() {
       stopping = true;
       clearInterval(heartbeat);
       await Promise.all(
         workers().map(async (worker) => {
-          if (serving.has(worker)) order(worker, 'stop');
+          if (serving.has(worker)) tellWorker(worker, 'stop');
           else worker.process.kill('SIGKILL');
+          // The last lines of its log come before it disconnects.
+          if (worker.isConnected()) await once(worker, 'disconnect');
           if (!worker.isDead()) await once(worker, 'exit');
         }),
       );
@@ -68,16 +71,17 @@ export async function superviseWorkers(
     const worker = cluster.fork(env);
     let reason: string | undefined;
     const start = Promise.withResolvers<Started>();
-    worker.on('message', (report: Report) => {
+    worker.on('message', (message: WorkerMessage) => {
       if (serving.has(worker)) serving.set(worker, 0);
-      if ('ping' in report) order(worker, 'pong');
-      if ('failed' in report) reason = report.failed;
-      if (!('started' in report)) return;
+      if ('log' in message) writeLines(message.log);
+      if ('ping' in message) tellWorker(worker, 'pong');
+      if ('failed' in message) reason = message.failed;
+      if (!('started' in message)) return;
       serving.set(worker, 0);
       // It may have read the tokens before they changed.
-      if (known !== reloads) order(worker, 'reload');
+      if (known !== reloads) tellWorker(worker, 'reload');
       if (!first) log.info({ worker: worker.process.pid }, 'another worker took its place');
-      start.resolve(report.started);
+      start.resolve(message.started);
     });
     worker.once('exit', (code, signal) => {
       const served = serving.delete(worker);
@@ -100,7 +104,7 @@ export async function superviseWorkers(
         worker.process.kill('SIGKILL');
       } else {
         serving.set(worker, missed + 1);
-        order(worker, 'report');
+        tellWorker(worker, 'report');
       }
     }
   }
@@ -113,8 +117,8 @@ async function openMetrics({ HOST, METRICS_PORT }: Config) {
   if (METRICS_PORT === undefined) return undefined;
   const { serveMetrics, Totals } = await import('./metrics.ts');
   const totals = new Totals();
-  cluster.on('message', (worker, report: Report) => {
-    if ('metrics' in report && !worker.isDead()) totals.update(worker.id, report.metrics);
+  cluster.on('message', (worker, message: WorkerMessage) => {
+    if ('metrics' in message && !worker.isDead()) totals.update(worker.id, message.metrics);
   });
   cluster.on('exit', ({ id }) => totals.retain(id));
   return serveMetrics(HOST, METRICS_PORT, () => totals.text());

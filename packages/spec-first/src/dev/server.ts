@@ -1,5 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
-import type { Order, Report, Started } from 'spec-first-server';
+import type { Started, SupervisorMessage, WorkerMessage } from 'spec-first-server';
 
 export type Server = Worker;
 
@@ -19,9 +19,10 @@ export const startServer = (env: Readonly<Record<string, string>>): Server => cl
 export function startOf(server: Server): Promise<Started | string> {
   return new Promise((done) => {
     let failure = '';
-    server.on('message', (report: Report) => {
-      if ('started' in report) done(report.started);
-      if ('failed' in report) failure = report.failed;
+    server.on('message', (message: WorkerMessage) => {
+      if ('started' in message) done(message.started);
+      if ('failed' in message) failure = message.failed;
+      if ('log' in message) process.stdout.write(message.log);
     });
     server.once('exit', () => done(failure));
   });
@@ -29,7 +30,7 @@ export function startOf(server: Server): Promise<Started | string> {
 
 /** Lets a server finish its requests and end. Idle connections are closed at once: they are the next server's. */
 export function stopServer(server: Server): void {
-  server.send('replace' satisfies Order, () => undefined);
+  server.send('replace' satisfies SupervisorMessage, () => undefined);
 }
 
 export function killServer(server: Server): void {
