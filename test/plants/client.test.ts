@@ -1,45 +1,49 @@
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import createClient from 'openapi-fetch';
-import type { paths } from '../../generated/openapi.ts';
-import { exactIntegers } from '../../packages/spec-first/templates/client/exact-integers.ts';
+import { loadDocument, operationsOf } from 'openapi-document';
+import type { operations } from '../../generated/openapi.ts';
+import { routesOf } from '../../packages/spec-first/src/client-routes.ts';
+import { type Client, clientOf } from '../../packages/spec-first/templates/client/client.ts';
+import { PROJECT } from '../support/launch.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
 let service: Running;
+let client: (token?: string) => Client<operations>;
 
 beforeAll(async () => {
   service = await runPlants();
+  const routes = routesOf<keyof operations>(operationsOf(await loadDocument(join(PROJECT, 'openapi.yaml'))));
+  client = (token = service.token) =>
+    clientOf<operations>(routes, {
+      baseUrl: service.url,
+      headers: { Authorization: `Bearer ${token}` },
+    });
 });
 afterAll(() => service.stop());
 
-const client = (token = service.token) =>
-  createClient<paths>({ baseUrl: service.url, headers: { Authorization: `Bearer ${token}` } });
-
-test('a typed call has typed data', async () => {
-  const { data, error, response } = await client().POST('/plants', {
-    body: { id: 1, name: 'Monstera', tag: 'indoor' },
-  });
-  expect(response.status).toBe(200);
-  expect(error).toBeUndefined();
-  const name: string | undefined = data?.name;
+test('a typed call has a typed reply', async () => {
+  const reply = await client().createPlant({ body: { id: 1, name: 'Monstera', tag: 'indoor' } });
+  if (reply.status !== 200) throw new Error(reply.body.message);
+  const name: string = reply.body.name;
   expect(name).toBe('Monstera');
+  expect(reply.response.url).toBe(`${service.url}/plants`);
 });
 
-test('a failure has a typed error', async () => {
-  const { data, error } = await client('wrong').POST('/plants', { body: { id: 1, name: 'Monstera' } });
-  expect(data).toBeUndefined();
-  const code: number | undefined = error?.error;
-  const message: string | undefined = error?.message;
-  expect([code, message]).toEqual([401, expect.any(String)]);
+test('a failure has a typed body', async () => {
+  const reply = await client('wrong').createPlant({ body: { id: 1, name: 'Monstera' } });
+  if (reply.status === 200) throw new Error('a wrong token is accepted');
+  const { error, message }: { error: number; message: string } = reply.body;
+  expect([error, message]).toEqual([401, expect.any(String)]);
 });
 
 test('a body without a required property does not compile, and is rejected', async () => {
   // @ts-expect-error name is required
-  const { error } = await client().POST('/plants', { body: { id: 1 } });
-  expect(error).toEqual({ error: 400, message: expect.stringContaining('/body/name') });
+  const { body } = await client().createPlant({ body: { id: 1 } });
+  expect(body).toEqual({ error: 400, message: expect.stringContaining('/body/name') });
 });
 
 test('an id beyond what a number holds goes through as a bigint', async () => {
-  const post = (id: bigint, name: string) => client().POST('/plants', { body: { id, name }, ...exactIntegers });
-  expect((await post(9007199254740992n, 'even')).response.status).toBe(200);
-  expect((await post(9007199254740993n, 'odd')).response.status).toBe(200);
+  const post = (id: bigint, name: string) => client().createPlant({ body: { id, name } });
+  expect((await post(9007199254740992n, 'even')).status).toBe(200);
+  expect((await post(9007199254740993n, 'odd')).status).toBe(200);
 });

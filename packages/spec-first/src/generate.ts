@@ -13,7 +13,7 @@ const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all]
 
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
-  --client FILE   also write the file of a client with openapi-fetch: types, and options for exact integers
+  --client FILE   also write the file of a client: types, and a function for each operation
   --check         write nothing; exit with 1 and show the difference if a file is stale
   --all           show all notices, and all warnings of the linter
   --help          show this

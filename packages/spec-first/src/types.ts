@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { allOfSchemas, type Document, type Json, type Operation, operationsOf } from 'openapi-document';
+import { routesOf } from './client-routes.ts';
 import { restoreNames, simplifyDocument } from './simplify-document.ts';
 import { simplifySchemas } from './simplify-schemas.ts';
 
@@ -46,12 +47,21 @@ export async function generateTypes(document: Document): Promise<string> {
   return `${HEADER}${FOR_SERVER}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
 }
 
-/** Generates the file of a client, as text: the same types, and options of openapi-fetch for exact integers. */
+/** Generates the file of a client, as text. It needs no other file: types, a function for each operation, exact integers. */
 export async function generateClient(document: Document): Promise<string> {
-  const exactIntegers = readFileSync(join(import.meta.dirname, '../templates/client/exact-integers.ts'), 'utf8');
+  const client = readFileSync(join(import.meta.dirname, '../templates/client/client.ts'), 'utf8');
   const { types } = await declarations(document);
-  return `${HEADER}${exactIntegers}
-${types}`;
+  const routes = JSON.stringify(routesOf(operationsOf(document)), null, 2);
+  return `${HEADER}${client}
+/** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
+export type Int64 = number | bigint;
+
+${types}
+const routes: { readonly [Id in keyof operations]: Route } = ${routes};
+
+/** Makes a client of the service. */
+export const createClient = (options: ClientOptions): Client<operations> => clientOf<operations>(routes, options);
+`;
 }
 
 async function declarations(

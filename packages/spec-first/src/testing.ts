@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { basePathsOf, type Document, loadDocument, operationsOf } from 'openapi-document';
+import { type Client, type ClientOptions, clientOf } from '../templates/client/client.ts';
+import { routesOf } from './client-routes.ts';
+
+type RequestIn<Handler> = Handler extends (request: infer R) => unknown ? R : never;
+
+/**
+ * Makes requests for unit tests of handlers. What is not given is empty, and nobody has logged in.
+ *
+ * @example
+ * const requestTo = requestsFor<Handlers>();
+ * const reply = await handlers.listRooms(requestTo('listRooms', { query: { limit: 2 } }));
+ */
+export const requestsFor =
+  <Handlers extends { readonly [Id in keyof Handlers]: (request: never) => unknown }>() =>
+  <Id extends keyof Handlers & string>(operationId: Id, parts: Partial<RequestIn<Handlers[Id]>> = {}) => {
+    const silent = () => {};
+    const log = { info: silent, warn: silent, error: silent, debug: silent };
+    const headers: IncomingHttpHeaders = {};
+    const request = {
+      operationId,
+      path: {},
+      query: {},
+      header: {},
+      cookie: {},
+      contentType: 'body' in parts ? 'application/json' : undefined,
+      body: undefined,
+      headers,
+      id: 'test',
+      log,
+      caller: undefined,
+      signal: new AbortController().signal,
+      accepts: (...types: readonly string[]) => types[0],
+      ...parts,
+    };
+    return request as unknown as RequestIn<Handlers[Id]>;
+  };
+
+/** What `testClient` calls, and how. */
+export interface TestClientOptions extends Pick<ClientOptions, 'headers'> {
+  /** The document of the app, or its file. By default `openapi.yaml`. */
+  readonly document?: Document | string;
+}
+
+/**
+ * Calls the operations of an app by name, over HTTP on a free port. It does not keep the process alive.
+ *
+ * @example
+ * const api = await testClient<operations>(app, { headers: { Authorization: 'Bearer token' } });
+ * const { status, body } = await api.getRoom({ path: { roomId: 1 } });
+ */
+export async function testClient<Operations>(
+  app: RequestListener | Promise<RequestListener>,
+  { document: given = 'openapi.yaml', headers = {} }: TestClientOptions = {},
+): Promise<Client<Operations>> {
+  const document = typeof given === 'string' ? await loadDocument(given) : given;
+  const server = createServer(await app)
+    .listen(0, '127.0.0.1')
+    .unref();
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const baseUrl = `http://127.0.0.1:${port}${basePathsOf(document)[0] ?? ''}`;
+  return clientOf<Operations>(routesOf<keyof Operations>(operationsOf(document)), { baseUrl, headers });
+}

@@ -1,0 +1,204 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { loadDocument, type Parameter, writeParameter } from 'openapi-document';
+import { makeProject } from '../../../test/support/project.ts';
+import { generateClient } from '../src/types.ts';
+import { clientOf, type Route } from '../templates/client/client.ts';
+
+const BODY = '{"ids":[1,-9223372036854775808,9007199254740993],"size":1e300,"half":0.5,"text":"12345678901234567890"}';
+const READ = {
+  ids: [1, -9223372036854775808n, 9007199254740993n],
+  size: 1e300,
+  half: 0.5,
+  text: '12345678901234567890',
+};
+
+interface Request {
+  readonly method: string | undefined;
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+let server: Server;
+let last: Request;
+beforeAll(async () => {
+  server = createServer(async (request, response) => {
+    let text = '';
+    for await (const chunk of request.setEncoding('latin1')) text += chunk;
+    last = { method: request.method, url: request.url ?? '', headers: request.headers, text };
+    const type =
+      request.url === '/text'
+        ? 'text/plain'
+        : request.url === '/bytes'
+          ? 'image/png'
+          : 'application/json; charset=utf-8';
+    if (request.url === '/nothing') response.writeHead(204).end();
+    else response.writeHead(request.url === '/error' ? 400 : 200, { 'Content-Type': type }).end(BODY);
+  });
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+});
+afterAll(() => void server.close());
+
+const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+type Input = Partial<Record<Parameter['in'], unknown>> & { readonly contentType?: string; readonly body?: unknown };
+interface Reply {
+  readonly status: number;
+  readonly body: unknown;
+  readonly response: Response;
+}
+type AnyClient = Readonly<Record<string, (input?: Input) => Promise<Reply>>>;
+/** The types of generated clients are tested with the compiler. */
+const clientFor = (routes: Readonly<Record<string, Route>>, headers = {}): AnyClient =>
+  clientOf(routes, { baseUrl: `${base()}/`, headers }) as unknown as AnyClient;
+const route = (path: string, media: readonly string[] = []): Route => ({ method: 'POST', path, media, parameters: [] });
+
+describe('a client', () => {
+  const STYLES = {
+    path: ['simple', 'label', 'matrix'],
+    query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
+    header: ['simple'],
+    cookie: ['form'],
+  };
+  const cases = Object.entries(STYLES).flatMap(([where, styles]) =>
+    styles.flatMap((style) => [true, false].map((explode) => ({ in: where as Parameter['in'], style, explode }))),
+  );
+
+  test.each(cases)('writes a parameter as the server reads it: $in, $style, explode $explode', async (written) => {
+    for (const value of ['a b/ü', 9007199254740993n, true, ['a b', '1,2'], { x: 1, y: 'ü' }, { a: [1, { b: 2 }] }]) {
+      const isNested = typeof value === 'object' && 'a' in value;
+      if (isNested && !/simple|form|deepObject/.test(written.style)) continue;
+      if (written.in === 'header' && JSON.stringify(value, String).includes('ü')) continue;
+      const parameter = { ...written, name: 'p', json: isNested && /simple|form/.test(written.style) };
+      const client = clientFor({ get: { ...route(written.in === 'path' ? '/a/{p}' : '/a'), parameters: [parameter] } });
+      await client.get?.({ [written.in]: { p: value } });
+      const sent = {
+        path: last.url.slice(3),
+        query: last.url.slice(3),
+        header: last.headers.p,
+        cookie: last.headers.cookie,
+      };
+      expect(sent[written.in]).toBe(writeParameter({ ...parameter, allowReserved: false }, value));
+    }
+  });
+
+  test('sends a body in the media type that the document declares, with exact integers', async () => {
+    const client = clientFor({ patch: route('/echo', ['application/merge-patch+json']) });
+    const { body } = (await client.patch?.({ body: { id: 9007199254740993n, name: 'Fern' } })) ?? {};
+    expect(last.headers['content-type']).toBe('application/merge-patch+json');
+    expect(last.text).toBe('{"id":9007199254740993,"name":"Fern"}');
+    expect(body).toEqual(READ);
+  });
+
+  test('sends forms with files, and streams of bytes', async () => {
+    const types = ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/octet-stream'];
+    const client = clientFor({ send: route('/echo', types) });
+    await client.send?.({ body: { id: 9007199254740993n, name: 'a b', tags: ['x', 'y'] } });
+    expect(last.text).toBe('id=9007199254740993&name=a%20b&tags=x&tags=y');
+    await client.send?.({
+      contentType: 'multipart/form-data',
+      body: { name: 'Fern', leaf: new File(['green'], 'leaf.txt') },
+    });
+    expect(last.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
+    expect(last.text).toMatch(/name="name"\r\n\r\nFern\r\n[\s\S]*filename="leaf\.txt"[\s\S]*green/);
+    await client.send?.({ contentType: 'application/octet-stream', body: new Blob(['bytes']).stream() });
+    expect(last).toMatchObject({ text: 'bytes', headers: { 'content-type': 'application/octet-stream' } });
+  });
+
+  test('reads texts, streams, empty replies and errors, each with its response', async () => {
+    const client = clientFor({
+      text: route('/text'),
+      bytes: route('/bytes'),
+      nothing: route('/nothing'),
+      error: route('/error'),
+    });
+    const { body: text, response } = (await client.text?.()) ?? {};
+    expect([text, response?.url]).toEqual([BODY, `${base()}/text`]);
+    const { body: bytes } = (await client.bytes?.()) ?? {};
+    expect(await new Response(bytes as ReadableStream).text()).toBe(BODY);
+    expect(await client.nothing?.()).toMatchObject({ status: 204, body: undefined });
+    expect(await client.error?.()).toMatchObject({ status: 400, contentType: 'application/json', body: READ });
+  });
+
+  test('sends the headers of its options, and rejects a path parameter that would lead to another path', async () => {
+    const named: Route = {
+      ...route('/rooms/{id}'),
+      parameters: [{ in: 'path', name: 'id', style: 'simple', explode: false, json: false }],
+    };
+    const client = clientFor({ get: named }, { Authorization: 'Bearer token' });
+    await client.get?.({ path: { id: 'a' } });
+    expect(last).toMatchObject({ url: '/rooms/a', headers: { authorization: 'Bearer token' } });
+    await expect(client.get?.({ path: { id: '..' } })).rejects.toThrow('the path parameter id cannot be ".."');
+  });
+});
+
+/** Each mistake that the compiler has to find stands behind `@ts-expect-error`. */
+const USES = `
+import { createClient } from './client.ts';
+
+const client = createClient({ baseUrl: 'http://localhost' });
+const reply = await client.patchRoom({ path: { id: 3n }, query: { tags: ['a'] }, body: { name: 'x' } });
+if (reply.status === 200) reply.body.id satisfies number | bigint;
+else if (reply.status === 404) reply.body.title satisfies string | undefined;
+else if (reply.status === 503) reply.body satisfies undefined;
+// @ts-expect-error a property of replies only
+await client.patchRoom({ path: { id: 3n }, body: { id: 3, name: 'x' } });
+// @ts-expect-error a parameter that is not declared
+await client.patchRoom({ path: { id: 3n }, query: { other: 1 }, body: { name: 'x' } });
+// @ts-expect-error a media type that is not declared
+await client.patchRoom({ path: { id: 3n }, contentType: 'application/json', body: { name: 'x' } });
+// @ts-expect-error a required parameter is missing
+await client.patchRoom({ body: { name: 'x' } });
+// @ts-expect-error a required input
+await client.patchRoom();
+await client.listRooms();
+`;
+
+const ROOMS = `
+openapi: 3.1.0
+info: { title: Rooms, version: '1' }
+paths:
+  /rooms:
+    get: { operationId: listRooms, responses: { '204': { description: None. } } }
+  /rooms/{id}:
+    patch:
+      operationId: patchRoom
+      parameters:
+        - { name: id, in: path, required: true, schema: { type: integer, format: int64 } }
+        - { name: tags, in: query, explode: false, schema: { type: array, items: { type: string } } }
+      requestBody:
+        required: true
+        content: { application/merge-patch+json: { schema: { $ref: '#/components/schemas/Room' } } }
+      responses:
+        '200': { description: Done., content: { application/json: { schema: { $ref: '#/components/schemas/Room' } } } }
+        4XX:
+          description: Wrong.
+          content:
+            application/problem+json: { schema: { type: object, properties: { title: { type: string } } } }
+        default: { description: Failed. }
+components:
+  schemas:
+    Room:
+      type: object
+      required: [id, name]
+      properties: { id: { type: integer, format: int64, readOnly: true }, name: { type: string } }
+`;
+
+test('the file of a client compiles, and takes and returns what the document declares', async () => {
+  const folder = makeProject({ 'openapi.yaml': ROOMS, 'src/use.ts': USES });
+  try {
+    writeFileSync(
+      join(folder, 'src/client.ts'),
+      await generateClient(await loadDocument(join(folder, 'openapi.yaml'))),
+    );
+    const tsc = join(folder, 'node_modules/typescript/bin/tsc');
+    const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' });
+    expect(stdout).toBe('');
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+});
