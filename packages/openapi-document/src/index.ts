@@ -38,6 +38,7 @@ export {
   patternOf,
   propertySchemas,
   SUBSCHEMAS,
+  safeLength,
 } from './document/schema.ts';
 export { basePathsOf } from './document/servers.ts';
 export { Inexact, parseJson, stringifyJson } from './json/exact.ts';

@@ -74,7 +74,7 @@ test.each([
 ])('A query that repeats %s is rejected', async (_title, [one]) => {
   const { read } = await readerOf(one as Case);
   const { violations } = read({ path: '/things', query: 'value=1&value=2', headers: {} });
-  expect(violations).toEqual([{ path: '/query/value', message: 'must be given once' }]);
+  expect(violations).toEqual([{ path: '/query/value', message: 'must be given once', keyword: 'format' }]);
 });
 
 describe('A field of a form', () => {

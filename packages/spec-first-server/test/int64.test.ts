@@ -77,6 +77,21 @@ describe('over HTTP', () => {
     }
   });
 
+  test('an integer without a format is a number, exact or rejected; a reply may hold any', async () => {
+    reply({});
+    for (const safe of [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
+      await post(`{"safe":${safe}}`).expect(200);
+      expect(last.request?.body).toEqual({ safe });
+    }
+    for (const unsafe of ['9007199254740992', '-9007199254740992', '9007199254740990.5', '1e20']) {
+      const response = await post(`{"safe":${unsafe}}`).expect(400);
+      const { message } = JSON.parse(String(response.body));
+      expect(message).toMatch(/^\/body\/safe must be (an integer from -9007199254740991 to 9007199254740991|integer)$/);
+    }
+    reply({ safe: MAX });
+    expect(String((await post('{}').expect(200)).body)).toBe(`{"body":{"safe":${MAX}}}`);
+  });
+
   test('int32 has the bounds of 32 bits', async () => {
     reply({});
     await post('{"small":2147483647}').expect(200);

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/global
 import { operationsOf } from 'openapi-document';
 import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
 import type { AnyHandler } from '../src/handlers/types.ts';
-import { validatePath } from '../src/validation/validator.ts';
+import { createPathValidators } from '../src/validation/validator.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
 
@@ -16,11 +16,12 @@ const { script, handler } = scripted();
 const echo: AnyHandler = ({ body }) => ({ status: 200, body });
 beforeAll(async () => {
   served = await serve(documentFile('schemas.yaml'), {
-    ...{ pet: echo, shapes: echo, modern: echo, messages: echo, chains: echo },
+    ...{ pet: echo, shapes: echo, modern: echo, messages: echo, chains: echo, events: echo },
     ...{ account: handler, tree: handler },
   });
 });
 
+const MOCKED = { missing: 'mock' } as const;
 const post = (path: string, body: object) => served.client.post(path).send(body);
 const expectViolation = async (path: string, body: object, message: string) => {
   const response = await post(path, body);
@@ -35,8 +36,8 @@ describe('readOnly and writeOnly', () => {
   test('a readOnly property is neither required nor accepted in a request, also next to an allOf', async () => {
     script.next = () => ({ status: 200, body: { id: 1, name: 'a' } });
     await post('/accounts', { name: 'a', password: 'b' }).expect(200, { id: 1, name: 'a' });
-    await expectViolation('/accounts', { id: 1, name: 'a', password: 'b' }, '/body/id must not be there');
-    await expectViolation('/accounts', { id: null, name: 'a', password: 'b' }, '/body/id must not be there');
+    await expectViolation('/accounts', { id: 1, name: 'a', password: 'b' }, '/body/id must not be present');
+    await expectViolation('/accounts', { id: null, name: 'a', password: 'b' }, '/body/id must not be present');
     await expectViolation('/accounts', { name: 'a' }, "/body/password must have required property 'password'");
   });
 
@@ -49,7 +50,7 @@ describe('readOnly and writeOnly', () => {
 });
 
 describe('a discriminator', () => {
-  test('does not change what is valid without a mapping: the constants of the schemas decide', async () => {
+  test('is not needed where the schemas have different constants of a required property', async () => {
     await expectValid('/messages', { role: 'user', text: 'a' }, { role: 'user', text: 'a', stars: 3 });
     await expectValid('/messages', { role: 'tool', call: 1 });
     await expectViolation('/messages', { role: 'tool', text: 'a' }, "/body/call must have required property 'call'");
@@ -62,23 +63,16 @@ describe('a discriminator', () => {
     await expectViolation('/messages', [], '/body must be object');
   });
 
-  test('does not change what is valid with a mapping that the schemas do not repeat', async () => {
+  test('selects the one schema that is validated, also where others match as well', async () => {
     await expectValid('/shapes', {
       list: [
-        { kind: 'round', side: 1 },
-        { kind: 'oval', radius: 1 },
-      ],
-    });
-  });
-
-  test('selects the schema whose violations are reported', async () => {
-    await expectValid('/shapes', {
-      list: [
-        { kind: 'round', radius: 1 },
+        { kind: 'round', radius: 1, side: 1 },
         { kind: 'square', side: 1 },
       ],
       maybe: null,
     });
+    const response = await post('/shapes', { list: [{ kind: 'round', side: 1 }] });
+    expect(response.body.message).toBe("/body/list/0/radius must have required property 'radius'");
     await expectValid('/shapes', { maybe: { kind: 'Circle', radius: 1 } });
     await expectViolation(
       '/shapes',
@@ -95,10 +89,31 @@ describe('a discriminator', () => {
       { maybe: { kind: 'Circle' } },
       "/body/maybe/radius must have required property 'radius'",
     );
-    await expectViolation(
-      '/shapes',
-      { list: [{ kind: 'round', radius: 1, side: 1 }] },
-      '/body/list/0 must match exactly one schema in oneOf',
+    await expectViolation('/shapes', { list: [{ radius: 1 }] }, "/body/list/0/kind must have required property 'kind'");
+  });
+
+  test('only describes what oneOf admits if the service is told so', async () => {
+    const { client } = await serve(
+      documentFile('schemas.yaml'),
+      { shapes: echo },
+      { ...MOCKED, discriminator: 'describes' },
+    );
+    const send = (shape: object) => client.post('/shapes').send({ list: [shape] });
+    await send({ kind: 'oval', radius: 1 }).expect(200);
+    await send({ kind: 'round', side: 1 }).expect(200);
+    const both = await send({ kind: 'round', radius: 1, side: 1 }).expect(400);
+    expect(both.body.message).toBe('/body/list/0 must match exactly one schema in oneOf');
+  });
+
+  test('may be optional, with a schema for values without it and for unknown ones', async () => {
+    const { client } = await serve(documentFile('schemas.yaml'), { events: echo }, MOCKED);
+    const send = (event: object) => client.post('/events').send(event);
+    await send({ type: 'made', by: 'a' }).expect(200);
+    await send({ text: 'a' }).expect(200, { text: 'a', level: 1 });
+    await send({ type: 'new', text: 'a' }).expect(200);
+    expect((await send({ type: 'made' }).expect(400)).body.message).toBe("/body/by must have required property 'by'");
+    expect((await send({ type: 'new' }).expect(400)).body.message).toBe(
+      "/body/text must have required property 'text'",
     );
   });
 
@@ -124,7 +139,7 @@ describe('JSON Schema 2020-12', () => {
     [{ described: 'abcd' }, '/body/described must NOT have more than 3 characters'],
     [{ when: 'yesterday' }, '/body/when must match format "date-time"'],
     [{ day: '2023-02-29' }, '/body/day must match format "date"'],
-    [{ never: 1 }, '/body/never must not be there'],
+    [{ never: 1 }, '/body/never must not be present'],
     [
       {
         set: [
@@ -153,7 +168,7 @@ describe('JSON Schema 2020-12', () => {
     [{ open: 'a' }, undefined],
     [{ open: 11 }, '/body/open must be <= 10'],
     [{ loose: 'a-c' }, '/body/loose must match pattern "^a\\-b$"'],
-    [{ none: 1 }, '/body/none must not be there: its enum is empty'],
+    [{ none: 1 }, '/body/none must not be present: its enum is empty'],
     [{ misfit: 'ten' }, '/body/misfit must be integer'],
   ])('%j', async (body, message) => {
     if (message === undefined) await expectValid('/modern', body, { ...body, loose: 'a-b' });
@@ -215,7 +230,11 @@ describe('a recursive oneOf', () => {
     ['invalid', { kind: 'a', end: 0.5 }, /must be integer/],
   ])('is validated in linear time: %s', (_title, end, message) => {
     const operation = operationsOf(served.document).find(({ id }) => id === 'chains');
-    const validator = operation && validatePath(served.document.root, [operation]).get(operation);
+    const validator =
+      operation &&
+      createPathValidators(served.document.root, [operation], { readOnly: 'reject', discriminator: 'selects' }).get(
+        operation,
+      );
     const { body, count } = chain(end);
     const nothing = { path: {}, query: {}, header: {}, cookie: {} };
     const validate = () => validator?.request(nothing, operation?.requestBody?.media[0], body);

@@ -44,7 +44,7 @@ describe('a document with members that are not enforced is served:', () => {
 
   test.each<[string, object, string | undefined]>([
     ['a default that does not fit is not filled in', {}, undefined],
-    ['an empty enum has no value', { empty: 1 }, '/body/empty must not be there: its enum is empty'],
+    ['an empty enum has no value', { empty: 1 }, '/body/empty must not be present: its enum is empty'],
     ['a name that is required twice is required', { twice: {} }, "/body/twice/a must have required property 'a'"],
     ['a pattern without the flag u matches', { pattern: 'a-b' }, undefined],
     ['a pattern without the flag u is checked', { pattern: 'a' }, '/body/pattern must match pattern "^a\\-b$"'],

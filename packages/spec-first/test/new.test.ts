@@ -124,7 +124,7 @@ describe('a project for a document', () => {
     // npm ci rejects a lock file from a registry that lacks packages of other platforms.
     const image = build(library, join(folder, 'image'), (text) => text.replace('npm ci', 'npm install'));
     const app = join(image, 'app');
-    for (const name of ['spec-first', 'typescript', 'recheck']) {
+    for (const name of ['spec-first', 'typescript']) {
       expect(existsSync(join(app, 'node_modules', name))).toBe(false);
     }
     const service = start(app, ['src/main.ts'], {

@@ -6,7 +6,7 @@ import type { Checked, Json } from '../document/document.ts';
 
 /** The code of this package, and the packages that decide with it what is found. */
 const SOURCES = join(import.meta.dirname, '..');
-const PACKAGES = ['ajv', 'ajv-formats', '@seriousme/openapi-schema-validator', 'recheck'];
+const PACKAGES = ['ajv', 'ajv-formats', '@seriousme/openapi-schema-validator'];
 
 /**
  * What a check finds in a document. Where Node caches compiled code, a document without problems is cached with its

@@ -13,6 +13,7 @@ import { knownFormat } from '../document/formats.ts';
 import type { Operation } from '../document/operations.ts';
 import { allOfSchemas, eachSchema, typesOf } from '../document/schema.ts';
 import { checkPatterns } from './check-patterns.ts';
+import { checkWork } from './check-work.ts';
 import { misfitOf } from './fits.ts';
 import type { Report } from './report.ts';
 
@@ -25,6 +26,7 @@ export function checkSchemas(root: Json, operations: readonly Operation[], repor
     const invalid = invalidity(ajv, schema);
     if (invalid !== undefined) report.problem(pointer + invalid.pointer, invalid.message);
     else {
+      checkWork(root, schema, pointer, report);
       eachSchema(schema, pointer, (inner, at) => {
         checkKeywords(root, inner, at, report);
         checkPatterns(inner, at, report);

@@ -7,16 +7,21 @@ export interface Union {
   readonly choices: readonly { readonly values: readonly unknown[]; readonly schema: unknown }[];
   /** Whether `null` is an alternative too. */
   readonly orNull: boolean;
-  /** Whether the schemas themselves exclude each other by this property. Then its value decides what is valid. */
-  readonly exclusive: boolean;
+  /** The alternative for a value without the property, or with another value of it (OpenAPI 3.2). */
+  readonly fallback: unknown;
 }
 
 /**
  * How to tell the alternatives of a `oneOf` or an `anyOf` apart: by a required property with different constants, or else
- * by the schema's discriminator (OpenAPI 3.1 §4.8.25). A discriminator never changes what is valid.
+ * by the schema's discriminator (OpenAPI 3.1 §4.8.25), unless it only describes them.
  */
-export function unionOf(root: Json, alternatives: readonly unknown[], discriminator: unknown): Union | undefined {
-  const { propertyName, mapping } = asObject(discriminator);
+export function unionOf(
+  root: Json,
+  alternatives: readonly unknown[],
+  discriminator: unknown,
+  reading: 'selects' | 'describes' = 'selects',
+): Union | undefined {
+  const { propertyName, mapping, defaultMapping } = asObject(discriminator);
   const schemas = alternatives.filter((schema) => asObject(schema).type !== 'null');
   if (schemas.length === 0) return undefined;
   const orNull = schemas.length < alternatives.length;
@@ -25,14 +30,14 @@ export function unionOf(root: Json, alternatives: readonly unknown[], discrimina
     const choices = schemas.map((schema) => ({ values: constantsOf(root, schema, name), schema }));
     const values = choices.flatMap((choice) => choice.values);
     if (choices.every((choice) => choice.values.length > 0) && new Set(values).size === values.length) {
-      return { propertyName: name, choices, orNull, exclusive: true };
+      return { propertyName: name, choices, orNull, fallback: undefined };
     }
   }
-  if (typeof propertyName !== 'string') return undefined;
+  if (typeof propertyName !== 'string' || reading === 'describes') return undefined;
   const choices = schemas.map((schema) => ({ values: mappedValues(asObject(mapping), schema), schema }));
-  return choices.every(({ values }) => values.length > 0)
-    ? { propertyName, choices, orNull, exclusive: false }
-    : undefined;
+  if (choices.some(({ values }) => values.length === 0)) return undefined;
+  const isDefault = (schema: unknown) => [refOf(schema), nameOf(schema)].includes(String(defaultMapping));
+  return { propertyName, choices, orNull, fallback: schemas.find(isDefault) };
 }
 
 const requiredOf = (root: Json, schema: unknown): string[] =>
@@ -51,9 +56,13 @@ function constantsOf(root: Json, schema: unknown, name: string): readonly unknow
 
 /** The values that a discriminator maps to a referenced schema: those of its mapping, or the schema's name. */
 function mappedValues(mapping: Json, schema: unknown): readonly string[] {
-  const ref = isObject(schema) ? schema.$ref : undefined;
-  if (typeof ref !== 'string') return [];
-  const values = Object.keys(mapping).filter((value) => mapping[value] === ref);
-  const name = /^#\/components\/schemas\/([^/]+)$/.exec(ref)?.[1];
+  const name = nameOf(schema);
+  const values = Object.keys(mapping).filter((value) => mapping[value] === refOf(schema));
   return values.length > 0 || name === undefined ? values : [name];
 }
+
+const refOf = (schema: unknown): string | undefined =>
+  isObject(schema) && typeof schema.$ref === 'string' ? schema.$ref : undefined;
+
+const nameOf = (schema: unknown): string | undefined =>
+  /^#\/components\/schemas\/([^/]+)$/.exec(refOf(schema) ?? '')?.[1];

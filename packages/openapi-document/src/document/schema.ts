@@ -84,7 +84,10 @@ function namedTypes(schema: Json): string[] {
 export const propertySchemas = (root: Json, schema: unknown, name: string): unknown[] =>
   alternatives(root, schema).flatMap(({ properties, patternProperties, ...part }) => {
     const own = Object.hasOwn(asObject(properties), name) ? [asObject(properties)[name]] : [];
-    const matching = Object.entries(asObject(patternProperties)).filter(([pattern]) => patternOf(pattern).test(name));
+    const matching = Object.entries(asObject(patternProperties)).filter(
+      // A longer name stays a text. The validator matches it, within its time.
+      ([pattern]) => name.length <= safeLength(pattern) && patternOf(pattern).test(name),
+    );
     const named = [...own, ...matching.map(([, item]) => item)];
     return named.length > 0 ? named : [part.additionalProperties, part.unevaluatedProperties];
   });
@@ -100,6 +103,20 @@ export function patternOf(source: string): RegExp {
   } catch {
     return new RegExp(source);
   }
+}
+
+/** How many steps a pattern may take at most without harm: some milliseconds. */
+const STEPS = 1_000_000;
+
+/**
+ * The length of the longest text that a pattern surely matches within {@link STEPS}. A backtracking engine may take time
+ * that is exponential where a group is repeated, and a power of the length with each quantifier that has no other bound.
+ */
+export function safeLength(pattern: string): number {
+  const bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
+  if (/\)(?:[*+]|\{\d+,)/.test(bare)) return 20;
+  const degree = (bare.match(/[*+]|\{\d+,/g)?.length ?? 0) + (bare.startsWith('^') ? 0 : 1);
+  return degree < 2 ? Number.POSITIVE_INFINITY : Math.floor(STEPS ** (1 / degree));
 }
 
 /** How Ajv compiles the patterns of schemas. `code` is for generated modules, which nothing here makes. */

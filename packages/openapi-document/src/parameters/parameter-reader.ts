@@ -16,7 +16,7 @@ export interface ParameterSource {
 export interface ReadParameters {
   readonly values: { readonly [Location in Parameter['in']]: Record<string, unknown> };
   /** A JSON pointer such as `/query/limit`, and a message. */
-  readonly violations: { readonly path: string; readonly message: string }[];
+  readonly violations: { readonly path: string; readonly message: string; readonly keyword: string }[];
 }
 
 /**
@@ -41,7 +41,11 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
         const value = readValue();
         if (value !== undefined) read.values[parameter.in][parameter.name] = value;
       } catch (error) {
-        read.violations.push({ path: `/${parameter.in}/${parameter.name}`, message: reasonOf(error) });
+        read.violations.push({
+          path: `/${parameter.in}/${parameter.name}`,
+          message: reasonOf(error),
+          keyword: 'format',
+        });
       }
     };
     const texts = inPath.length > 0 ? match(path) : undefined;
@@ -51,7 +55,8 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
     const pairs = pairsOf(query);
     for (const name of pairs.keys()) {
       if (isOpen || isKnown(name) || inQuery.some((parameter) => isDeep(parameter, name))) continue;
-      read.violations.push({ path: `/query/${name}`, message: 'is not a parameter of this operation' });
+      const message = 'is not a parameter of this operation';
+      read.violations.push({ path: `/query/${name}`, message, keyword: 'additionalProperties' });
     }
     for (const parameter of pairs.size > 0 ? inQuery : []) {
       take(parameter, () => fromPairs(root, parameter, pairs, isKnown, decodeURIComponent));

@@ -33,7 +33,9 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
       if (bytes.length > 0 || media.kind !== 'json') return { media, body: parsed(root, media, bytes) };
     }
     if (!requestBody.required) return none;
-    throw HttpError.violations([{ path: '/body', message: `is required, as ${orList(declared)}` }]);
+    throw HttpError.violations([
+      { path: '/body', message: `is required, as ${orList(declared)}`, keyword: 'required' },
+    ]);
   };
 }
 

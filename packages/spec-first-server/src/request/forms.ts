@@ -51,6 +51,7 @@ function hasInvalidText(bytes: Buffer): boolean {
 
 async function textOf(name: string, file: File): Promise<string> {
   const bytes = Buffer.from(await file.arrayBuffer());
-  if (!isUtf8(bytes)) throw HttpError.violations([{ path: `/body/${name}`, message: 'must be UTF-8' }]);
+  if (!isUtf8(bytes))
+    throw HttpError.violations([{ path: `/body/${name}`, message: 'must be UTF-8', keyword: 'format' }]);
   return bytes.toString();
 }

@@ -6,6 +6,7 @@ import type { ErrorBody } from '../response/problem.ts';
 import type { Trace } from '../response/trace.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import type { Authenticator } from '../security/tokens.ts';
+import type { Reading } from '../validation/rewrite.ts';
 
 /** What an app is made of. */
 export interface AppOptions {
@@ -29,6 +30,10 @@ export interface AppOptions {
   readonly logNotices?: boolean;
   /** The most bytes of a body, also after decompression. By default 100 KiB. */
   readonly bodyLimit?: number;
+  /** What becomes of read-only members of a request. By default they are rejected. */
+  readonly readOnly?: Reading['readOnly'] | undefined;
+  /** Whether a discriminator selects the one alternative that is validated. By default it does. */
+  readonly discriminator?: Reading['discriminator'] | undefined;
   /** What becomes of operations without a handler. By default the start fails. */
   readonly missing?: WhenMissing;
   /** The origins whose pages may call, such as `https://app.example`; `*` for all. By default none. */

@@ -39,7 +39,8 @@ export async function prepare(options: AppOptions) {
   const verifiers = verifiersOf(root, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
   const { problems, notices } = checkDocument(document, operations);
 
-  const validatorOf = validatorsOf(root, operations);
+  const { readOnly = 'reject', discriminator = 'selects' } = options;
+  const validatorOf = validatorsOf(root, operations, { readOnly, discriminator });
   const given = await options.handlers;
   const { handlers, findings, samplesFor } = await completeHandlers(document, operations, given, missing, {
     validatorOf,

@@ -1,102 +1,43 @@
-import type { ValidateFunction } from 'ajv';
-import { ResponseValidator } from 'express-openapi-validator/dist/middlewares/openapi.response.validator.js';
-import { ajvErrorsToValidatorError, augmentAjvErrors } from 'express-openapi-validator/dist/middlewares/util.js';
+import type { Options, ValidateFunction } from 'ajv';
+import { createRequestAjv, createResponseAjv } from 'express-openapi-validator/dist/framework/ajv/index.js';
 import { type Json, patternEngine } from 'openapi-document';
-import { LargeNumbers, numericKeywords } from './numbers.ts';
-import { onceKeyword } from './once.ts';
-import { type Violation, Violations } from './violations.ts';
 
-/** Synthetic operation for express-openapi-validator ("EOV"): schemas by media type or response key, an index for each. */
-export interface SyntheticOperation {
-  /** Of parameters and body together. */
-  readonly requests: readonly Json[];
-  /** Of bodies, and of headers. */
-  readonly responses: readonly Json[];
-  /** What they reference. */
-  readonly schemas: Json;
-}
-
-/** What EOV's middleware gives to Ajv. EOV's types leave out `ajvFormats`. */
-const OPTIONS = {
-  strict: false,
-  strictNumbers: true,
-  validateSchema: false,
-  formats: {},
-  ajvFormats: { mode: 'full' },
-};
-
-/** @throws {Violations} */
-type Validate = (index: number, value: unknown) => void;
+/** Which way a value goes. `readOnly` and `writeOnly` depend on it. */
+export type Direction = 'request' | 'response';
 
 /**
- * EOV's validators, called without its middleware. In the document that EOV gets, everything is a response of its own. So
- * no client can choose a media type, and a request is validated as a reply is.
+ * The validators of express-openapi-validator ("EOV") without its middleware, which needs Express's requests and looks for
+ * the operation by itself. EOV exports the middleware only, so this file, and no other, imports from its inside. It
+ * relies on this, which `eov.test.ts` checks: these two functions return an Ajv for JSON Schema 2020-12 if the document
+ * is of OpenAPI 3.1, with the given options and keywords, and with the formats of OpenAPI.
+ *
+ * @param schemas what others reference as `#/components/schemas/…`.
  */
-export class EovValidator {
-  readonly #validateRequest: Validate;
-  readonly #validateResponse: Validate;
-  readonly #large = new LargeNumbers();
-  readonly #run = { count: 0 };
-
-  /** @param allErrors whether to look for every violation, or only for the first. */
-  constructor({ requests, responses, schemas }: SyntheticOperation, allErrors: boolean) {
-    // EOV's types ask for members of a document that its validators do not read.
-    const apiDoc = { openapi: '3.1.0', paths: {}, components: { schemas } } as never;
-    const eov = (useDefaults: boolean, large?: LargeNumbers) =>
-      new ResponseValidator(apiDoc, {
-        ...OPTIONS,
-        allErrors,
-        useDefaults,
-        // Without this, every object has a member `constructor`.
-        ownProperties: true,
-        code: { regExp: patternEngine },
-        keywords: [...numericKeywords(large), onceKeyword(this.#run)],
-      });
-    this.#validateRequest = validation(eov(true, this.#large), requests);
-    this.#validateResponse = validation(eov(false), responses);
-  }
-
-  /** Fills in defaults, and rounds each bigint that is valid as `number`. @throws {Violations} */
-  request(index: number, value: unknown): void {
-    this.#run.count += 1;
-    this.#large.forget();
-    this.#validateRequest(index, value);
-    this.#large.round();
-  }
-
-  /** @throws {Violations} */
-  response(index: number, value: unknown): void {
-    this.#run.count += 1;
-    this.#validateResponse(index, value);
-  }
-}
-
-/** A function that validates by the index of a schema. Each schema is compiled when it is first used. */
-function validation(eov: ResponseValidator, schemas: readonly Json[]): Validate {
-  const validators: ValidateFunction[] = [];
-  return (index, value) => {
-    validators[index] ??= compiled(eov, String(index), schemas[index]);
-    if (!validators[index]({ response: value })) throw new Violations(violationsOf(validators[index]));
+export function eovCompiler(
+  direction: Direction,
+  schemas: Readonly<Record<string, Json>>,
+  options: Pick<Options, 'allErrors' | 'keywords'>,
+): (schema: Json) => ValidateFunction {
+  const document = {
+    openapi: '3.1.0' as const,
+    info: { title: '', summary: '', version: '' },
+    paths: {},
+    components: {},
+    webhooks: {},
   };
-}
-
-function compiled(eov: ResponseValidator, method: string, schema: unknown): ValidateFunction {
-  // All that EOV reads of a request: it keeps what it compiles by the method.
-  const request = { method, headers: {}, openapi: { expressRoute: '' } } as never;
-  const responses = { 200: { description: '', content: { 'application/json': { schema } } } } as never;
-  // EOV's types leave out that its validators are grouped by media type.
-  const byStatus: Record<string, unknown> = eov._getOrBuildValidator(request, responses);
-  const { 'application/json': validator } = byStatus[200] as Record<string, ValidateFunction>;
-  if (validator === undefined) throw new Error('express-openapi-validator has compiled no validator');
-  return validator;
-}
-
-function violationsOf({ errors }: ValidateFunction): Violation[] {
-  const found = ajvErrorsToValidatorError(400, augmentAjvErrors(errors ?? [])).errors;
-  // A failed `if` adds nothing to the violations inside it.
-  const telling = found.filter(({ errorCode }) => errorCode !== 'if.openapi.validation');
-  return (telling.length > 0 ? telling : found).map(({ path, message }) => ({
-    path: path.replace(/^\/response(?=\/|$)/, ''),
-    message: message === 'boolean schema is false' ? 'must not be there' : String(message),
-  }));
+  const create = direction === 'request' ? createRequestAjv : createResponseAjv;
+  const ajv = create(document, {
+    ...options,
+    strict: false,
+    strictNumbers: true,
+    validateSchema: false,
+    meta: false,
+    formats: {},
+    ajvFormats: { mode: 'full' },
+    // Without this, every object has a member `constructor`.
+    ownProperties: true,
+    code: { regExp: patternEngine },
+  });
+  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema, `#/components/schemas/${name}`);
+  return (schema) => ajv.compile(schema);
 }

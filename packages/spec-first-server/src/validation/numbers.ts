@@ -4,7 +4,7 @@ import type { KeywordInput, KeywordValidator } from './once.ts';
 
 /** An integer of any size, or a double. JavaScript compares the two types exactly. */
 type Exact = number | bigint;
-type Assertion = readonly [relation: string, holds: (value: Exact, bound: number) => boolean];
+type Assertion = readonly [relation: string, holds: (value: Exact, bound: Exact) => boolean];
 
 /** The keywords about numbers (JSON Schema 2020-12, Validation §6.2). */
 export const ASSERTIONS: ReadonlyMap<string, Assertion> = new Map<string, Assertion>([
@@ -17,11 +17,11 @@ export const ASSERTIONS: ReadonlyMap<string, Assertion> = new Map<string, Assert
 
 /** The bigints of a request that were validated as `number`. */
 export class LargeNumbers {
-  readonly #found = new Map<string, { readonly place: Place; readonly isInteger: boolean }>();
+  readonly #found = new Map<string, { readonly location: Location; readonly isInteger: boolean }>();
 
-  note(place: Place, isInteger: boolean): void {
-    const known = this.#found.get(place.instancePath)?.isInteger === true;
-    this.#found.set(place.instancePath, { place, isInteger: isInteger || known });
+  note(location: Location, isInteger: boolean): void {
+    const known = this.#found.get(location.instancePath)?.isInteger === true;
+    this.#found.set(location.instancePath, { location, isInteger: isInteger || known });
   }
 
   forget(): void {
@@ -31,14 +31,14 @@ export class LargeNumbers {
 
   /** Rounds them to doubles, in place, where no schema asks for an integer. */
   round(): void {
-    for (const { place, isInteger } of this.#found.values()) {
-      const { parentData, parentDataProperty: key } = place;
+    for (const { location, isInteger } of this.#found.values()) {
+      const { parentData, parentDataProperty: key } = location;
       if (!isInteger) parentData[key] = Number(parentData[key]);
     }
   }
 }
 
-type Place = NonNullable<KeywordInput[1]>;
+type Location = NonNullable<KeywordInput[1]>;
 
 /**
  * Keywords of Ajv that know `bigint` and decimal fractions. The rewriter puts them in place of the standard ones:
@@ -54,13 +54,18 @@ export const numericKeywords = (large?: LargeNumbers): Vocabulary => [
   { keyword: 'distinct', type: 'array', errors: true, compile: () => keyword((items) => duplicates(asArray(items))) },
 ];
 
-const NONE: readonly string[] = [];
+/** What a value breaks: a keyword of JSON Schema, and how. */
+interface Broken {
+  readonly keyword: string;
+  readonly message: string;
+}
+const NONE: readonly Broken[] = [];
 
-function keyword(violationsOf: (...input: KeywordInput) => readonly string[]): KeywordValidator {
-  const validate: KeywordValidator = (value, place) => {
-    const violations = violationsOf(value, place);
-    if (violations.length > 0) validate.errors = violations.map((message) => ({ message, params: {} }));
-    return violations.length === 0;
+function keyword(brokenBy: (...input: KeywordInput) => readonly Broken[]): KeywordValidator {
+  const validate: KeywordValidator = (value, location) => {
+    const broken = brokenBy(value, location);
+    if (broken.length > 0) validate.errors = broken.map((error) => ({ ...error, params: {} }));
+    return broken.length === 0;
   };
   return validate;
 }
@@ -68,46 +73,56 @@ function keyword(violationsOf: (...input: KeywordInput) => readonly string[]): K
 function oneOfValues(values: readonly unknown[]): KeywordValidator {
   const keys = new Set(values.map(keyOf));
   const allowed = `must be equal to one of the allowed values: ${values.join(', ')}`;
-  const violation = [values.length === 0 ? 'must not be there: its enum is empty' : allowed];
-  return keyword((value) => (keys.has(keyOf(value)) ? NONE : violation));
+  const message = values.length === 0 ? 'must not be present: its enum is empty' : allowed;
+  const broken = [{ keyword: 'enum', message }];
+  return keyword((value) => (keys.has(keyOf(value)) ? NONE : broken));
+}
+
+/** The integers of a format. Without a format, one of a request is exact as a `number`; a reply may hold any of int64. */
+function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max: Exact] {
+  if (format === 'int32') return [-(2 ** 31), 2 ** 31 - 1];
+  if (format === undefined && isRequest) return [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  return [-(2n ** 63n), 2n ** 63n - 1n];
 }
 
 function numeric({ type, format, ...bounds }: Json, large: LargeNumbers | undefined) {
   const types = asArray(type);
   const isInteger = format !== undefined || (types.includes('integer') && !types.includes('number'));
-  const bits = format === 'int32' ? 31n : 63n;
-  const [min, max] = [-(2n ** bits), 2n ** bits - 1n];
-  const outside = [`must be an integer from ${min} to ${max}`];
-  const wrongType = [`must be ${types.length > 0 ? types.join(',') : 'integer'}`];
+  const [min, max] = rangeOf(format, large !== undefined);
+  const outside = [{ keyword: format ? 'format' : 'type', message: `must be an integer from ${min} to ${max}` }];
+  const wrongType = [{ keyword: 'type', message: `must be ${types.length > 0 ? types.join(',') : 'integer'}` }];
   const assertions = Object.entries(bounds).flatMap(([key, bound]) => {
     const [relation = '', holds] = ASSERTIONS.get(key) ?? [];
-    return holds
-      ? [{ violation: `must be ${relation} ${bound}`, holds: (value: Exact) => holds(value, Number(bound)) }]
-      : [];
+    if (holds === undefined || (typeof bound !== 'number' && typeof bound !== 'bigint')) return [];
+    const broken = { keyword: key, message: `must be ${relation} ${bound}` };
+    return [{ broken, holds: (value: Exact) => holds(value, bound) }];
   });
 
-  return (value: unknown, place: KeywordInput[1]): readonly string[] => {
+  return (value: unknown, location: KeywordInput[1]): readonly Broken[] => {
     const exact: unknown = value instanceof Inexact ? value.double : value;
     if (typeof exact === 'bigint') {
-      if (types.length > 0 && place !== undefined) large?.note(place, types.includes('integer'));
+      if (types.length > 0 && location !== undefined) large?.note(location, format === 'int64');
     } else if (typeof exact !== 'number') {
       return types.length === 0 || types.includes(typeOf(exact)) ? NONE : wrongType;
     } else if (isInteger ? !Number.isInteger(exact) : types.length > 0 && !Number.isFinite(exact)) return wrongType;
     if (isInteger && (value instanceof Inexact || exact < min || exact > max)) return outside;
     if (assertions.length === 0) return NONE;
-    return assertions.filter(({ holds }) => !holds(exact)).map(({ violation }) => violation);
+    return assertions.filter(({ holds }) => !holds(exact)).map(({ broken }) => broken);
   };
 }
 
 /** The type of a value that is not a number, in terms of JSON Schema. */
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
-function duplicates(items: readonly unknown[]): readonly string[] {
+function duplicates(items: readonly unknown[]): readonly Broken[] {
   const seen = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     const key = keyOf(item);
     const first = seen.get(key);
-    if (first !== undefined) return [`must NOT have duplicate items (items ## ${first} and ${index} are identical)`];
+    if (first !== undefined) {
+      const message = `must NOT have duplicate items (items ## ${first} and ${index} are identical)`;
+      return [{ keyword: 'uniqueItems', message }];
+    }
     seen.set(key, index);
   }
   return NONE;
@@ -125,8 +140,8 @@ function keyOf(value: unknown): string {
 }
 
 /** Whether a number is a multiple of another one in decimals: 19.99 is one of 0.01, although their doubles are not. */
-function isMultipleOf(value: Exact, divisor: number): boolean {
-  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return Number(value) % divisor === 0;
+function isMultipleOf(value: Exact, divisor: Exact): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return Number(value) % Number(divisor) === 0;
   if (typeof value === 'number' && !Number.isFinite(value)) return false;
   const [a, b] = [decimal(value), decimal(divisor)];
   const exponent = Math.min(a.exponent, b.exponent);

@@ -24,17 +24,17 @@ export const onceKeyword = (run: { readonly count: number }): FuncKeywordDefinit
   compile(schema: Schema, _parent, { self }) {
     let compiled: ValidateFunction | undefined;
     let known = { run: -1, results: new WeakMap<WeakKey, ErrorObject[]>() };
-    const validate: KeywordValidator = (value, place) => {
+    const validate: KeywordValidator = (value, location) => {
       compiled ??= self.compile(schema);
       if (typeof value !== 'object' || value === null) {
-        const valid = compiled(value, place);
+        const valid = compiled(value, location);
         validate.errors = compiled.errors ?? [];
         return valid;
       }
       if (known.run !== run.count) known = { run: run.count, results: new WeakMap() };
       let errors = known.results.get(value);
       if (errors === undefined) {
-        errors = compiled(value, place) ? [] : (compiled.errors ?? []).slice(0, MOST);
+        errors = compiled(value, location) ? [] : (compiled.errors ?? []).slice(0, MOST);
         known.results.set(value, errors);
       }
       validate.errors = [...errors];

@@ -1,86 +1,115 @@
 import { asObject, type DeclaredResponse, Inexact, type Json, type MediaType, type Operation } from 'openapi-document';
-import { EovValidator } from './eov.ts';
-import { type Direction, SchemaRewriter, withoutDefault } from './rewrite.ts';
+import { TookTooLong, withinBudget } from './budget.ts';
+import { Completion } from './completion.ts';
+import type { Direction } from './eov.ts';
+import { type Reading, SchemaRewriter } from './rewrite.ts';
+import { SchemaValidators } from './schema-validators.ts';
+import { Survey } from './survey.ts';
+import { Violations } from './violations.ts';
 
 const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
 
-/** The values of an operation's parameters, by place and name. */
+/** The values of an operation's parameters, by location and name. */
 export type Parameters = { readonly [Location in (typeof LOCATIONS)[number]]: Record<string, unknown> };
 
-/** Where EOV finds a schema: a media type's, that of a response's headers, or that of an operation without a body. */
+/** The index of a schema: a media type's, that of a response's headers, or that of an operation without a body. */
 type Indices = Map<MediaType | DeclaredResponse | Operation, number>;
 
-/** Which validator is used for a value. */
-type EovFor = (value: unknown) => EovValidator;
+/** What the validators of one path item share. */
+interface Shared {
+  readonly indices: Indices;
+  readonly completion: Completion;
+  readonly validate: (direction: Direction, index: number, value: unknown) => Survey;
+}
 
 /** The time to collect violations grows with their square. A value with so many members is validated up to the first. */
 const MANY = 2000;
 
-/** Counts the members of a value and of all values inside, up to about a limit. */
-function membersOf(value: unknown, limit: number): number {
-  if (typeof value !== 'object' || value === null) return 0;
-  let count = 0;
-  if (Array.isArray(value)) {
-    // A loop over an array with `for … in` takes several times as long.
-    for (let at = 0; at < value.length && count < limit; at += 1) count += 1 + membersOf(value[at], limit - count);
-    return count;
-  }
-  for (const key in value) {
-    count += 1 + membersOf((value as Json)[key], limit - count);
-    if (count >= limit) break;
-  }
-  return count;
-}
+/** Formats are regular expressions, too. */
+const LONG = 10_000;
+
+/** How long a request may be validated, in milliseconds: others wait for so long. */
+const BUDGET = 50;
+const BUDGET_PER_MEMBER = 0.002;
 
 /**
  * Makes the validators for the operations of one path item.
  *
  * @param root the whole document.
  */
-export function validatePath(root: Json, operations: readonly Operation[]): Map<Operation, OperationValidator> {
-  const rewriter = new SchemaRewriter(root);
+export function createPathValidators(
+  root: Json,
+  operations: readonly Operation[],
+  reading: Reading,
+): Map<Operation, OperationValidator> {
+  const rewriter = new SchemaRewriter(root, reading);
   const indices: Indices = new Map();
-  const requests: Json[] = [];
-  const responses: Json[] = [];
-  const add = (schemas: Json[], key: MediaType | DeclaredResponse | Operation, properties: Json): void => {
-    indices.set(key, schemas.length);
-    schemas.push({ type: 'object', properties });
+  const schemas: Record<Direction, Json[]> = { request: [], response: [] };
+  const add = (direction: Direction, key: MediaType | DeclaredResponse | Operation, properties: Json): void => {
+    indices.set(key, schemas[direction].length);
+    schemas[direction].push({ type: 'object', properties });
   };
   for (const operation of operations) {
     const located = locatedParameters(rewriter, operation);
-    add(requests, operation, located);
+    add('request', operation, located);
     for (const media of operation.requestBody?.media ?? []) {
       const body = media.kind !== 'stream' && { body: rewriter.rewrite(media.schema, 'request') };
-      add(requests, media, { ...located, ...body });
+      add('request', media, { ...located, ...body });
     }
     for (const response of operation.responses) {
-      add(responses, response, { headers: objectSchema(rewriter, response.headers, 'response') });
+      add('response', response, { headers: objectSchema(rewriter, response.headers, 'response') });
       for (const media of response.media) {
-        if (media.schema !== undefined) add(responses, media, { body: rewriter.rewrite(media.schema, 'response') });
+        const body = media.schema !== undefined && { body: rewriter.rewrite(media.schema, 'response') };
+        if (body !== false) add('response', media, body);
       }
     }
   }
-  const synthetic = { requests, responses, schemas: rewriter.components };
-  const thorough = new EovValidator(synthetic, true);
-  let quick: EovValidator | undefined;
-  const eov: EovFor = (value) => {
-    if (membersOf(value, MANY) < MANY) return thorough;
-    quick ??= new EovValidator(synthetic, false);
-    return quick;
+  const { components, safeLength } = rewriter;
+  const made = new Map<string, SchemaValidators>();
+  const validators = (direction: Direction, allErrors: boolean): SchemaValidators => {
+    const key = `${direction} ${allErrors}`;
+    const known =
+      made.get(key) ?? new SchemaValidators(direction, { indexed: schemas[direction], components }, allErrors);
+    made.set(key, known);
+    return known;
   };
-  return new Map(operations.map((operation) => [operation, new OperationValidator(operation, eov, indices)]));
+  const validate: Shared['validate'] = (direction, index, value) => {
+    const survey = new Survey(value);
+    const all = validators(direction, survey.members < MANY);
+    if (direction === 'response') all.validate(index, survey.hasUndefined ? withoutUndefined(value) : value);
+    else if (survey.members < MANY && survey.longest <= Math.min(safeLength, LONG)) all.validate(index, value);
+    else {
+      // To compile it takes longer, but is done once.
+      all.prepare(index);
+      bounded(() => all.validate(index, value), BUDGET + survey.members * BUDGET_PER_MEMBER);
+    }
+    return survey;
+  };
+  const shared = { indices, completion: new Completion(root, reading), validate };
+  return new Map(operations.map((operation) => [operation, new OperationValidator(operation, shared)]));
+}
+
+/** @throws {Violations} if the validation does not end in time, as if the value were not valid. */
+function bounded(validate: () => void, milliseconds: number): void {
+  try {
+    withinBudget(validate, milliseconds);
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    throw new Violations([{ path: '', message: 'the request takes too long to validate', keyword: 'timeout' }]);
+  }
 }
 
 /** Validates the requests and replies of one operation. */
 export class OperationValidator {
   readonly #operation: Operation;
-  readonly #eov: EovFor;
-  readonly #indices: Indices;
+  readonly #shared: Shared;
+  /** The parameters with defaults, for themselves or inside. */
+  readonly #completed: Operation['parameters'];
 
-  constructor(operation: Operation, eov: EovFor, indices: Indices) {
+  constructor(operation: Operation, shared: Shared) {
     this.#operation = operation;
-    this.#eov = eov;
-    this.#indices = indices;
+    this.#shared = shared;
+    this.#completed = operation.parameters.filter(({ schema }) => shared.completion.changes(schema));
   }
 
   /** Returns the values with defaults filled in. @throws {Violations} */
@@ -89,25 +118,28 @@ export class OperationValidator {
     media: MediaType | undefined,
     body: unknown,
   ): { readonly parameters: Parameters; readonly body: unknown } {
+    const { indices, completion, validate } = this.#shared;
     const validated = media === undefined || media.kind === 'stream' ? undefined : body;
     const isForm = media?.kind === 'multipart';
     const value = { path, query, header, cookie, body: isForm ? textsForFiles(asObject(validated)) : validated };
-    this.#eov(value).request(this.#indices.get(media ?? this.#operation) ?? 0, value);
-    rounded(value);
+    const { hasInexact } = validate('request', indices.get(media ?? this.#operation) ?? 0, value);
+    if (hasInexact) rounded(value);
     if (isForm) value.body = { ...asObject(value.body), ...filesOf(asObject(validated)) };
+    for (const { in: where, name, schema } of this.#completed) completion.member(value[where], name, schema);
+    if (media !== undefined && completion.changes(media.schema)) completion.member(value, 'body', media.schema);
     return { parameters: value, body: validated === undefined ? body : value.body };
   }
 
   /** @throws {Violations} if the body does not match the media type of the response. */
   response(media: MediaType, body: unknown): void {
-    const index = this.#indices.get(media);
-    if (index !== undefined) this.#eov(body).response(index, { body });
+    const index = this.#shared.indices.get(media);
+    if (index !== undefined) this.#shared.validate('response', index, { body });
   }
 
   /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
   responseHeaders(response: DeclaredResponse, headers: Json): void {
-    const index = this.#indices.get(response);
-    if (index !== undefined) this.#eov(headers).response(index, { headers });
+    const index = this.#shared.indices.get(response);
+    if (index !== undefined) this.#shared.validate('response', index, { headers });
   }
 }
 
@@ -119,36 +151,31 @@ const locatedParameters = (rewriter: SchemaRewriter, { parameters }: Operation):
     }),
   );
 
-function objectSchema(
+const objectSchema = (
   rewriter: SchemaRewriter,
   members: readonly { readonly name: string; readonly required: boolean; readonly schema: unknown }[],
   direction: Direction,
-): Json {
-  const required = members.filter((member) => member.required).map(({ name }) => name);
-  const properties = Object.fromEntries(
-    members.map(({ name, required: isRequired, schema }) => {
-      const value = rewriter.rewrite(schema, direction);
-      return [name, isRequired ? withoutDefault(value) : value];
-    }),
-  );
-  return { type: 'object', required, properties };
-}
+): Json => ({
+  type: 'object',
+  required: members.filter((member) => member.required).map(({ name }) => name),
+  properties: Object.fromEntries(members.map(({ name, schema }) => [name, rewriter.rewrite(schema, direction)])),
+});
 
 /** Rounds the numbers that are neither doubles nor integers of int64. Those in arrays and objects are rounded in place. */
 function rounded(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Inexact) return value.double;
-  if (Array.isArray(value)) {
-    for (let at = 0; at < value.length; at += 1) value[at] = rounded(value[at]);
-    return value;
-  }
   const holder = value as Record<string, unknown>;
-  for (const key in holder) {
-    const item = holder[key];
-    const round = rounded(item);
-    if (round !== item) holder[key] = round;
-  }
+  for (const key of Object.keys(holder)) holder[key] = rounded(holder[key]);
   return value;
+}
+
+/** A copy without the members that JSON leaves out. */
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(members.map(([name, item]) => [name, withoutUndefined(item)]));
 }
 
 const isFile = (value: unknown): boolean => (Array.isArray(value) ? value.some(isFile) : value instanceof Blob);

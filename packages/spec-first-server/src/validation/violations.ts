@@ -1,7 +1,10 @@
-/** One way in which a request or a reply does not match the document: a JSON pointer to the value, and a message. */
+/** One way in which a request or a reply does not match the document. */
 export interface Violation {
+  /** A JSON pointer to the value, such as `/body/name`. */
   readonly path: string;
   readonly message: string;
+  /** The keyword of JSON Schema that the value breaks, such as `maxLength`. */
+  readonly keyword: string;
 }
 
 /** A request or a reply does not match the document. */

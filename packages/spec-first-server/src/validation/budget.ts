@@ -1,0 +1,37 @@
+import { type Context, createContext, Script } from 'node:vm';
+
+/** Work was stopped because it took too long. */
+export class TookTooLong extends Error {
+  override readonly name = 'TookTooLong';
+}
+
+const script = new Script('task()');
+let context: Context | undefined;
+
+/**
+ * Runs a synchronous task for a bounded time. `node:vm` is the one interface of Node that can stop running code. It takes
+ * some 50 µs, so it is used only for what may take long. A task that is stopped may be run again from its start.
+ *
+ * @throws {TookTooLong}
+ */
+export function withinBudget(task: () => void, milliseconds: number): void {
+  context ??= createContext({});
+  context.task = task;
+  // A busy machine may have stopped the thread. So the time of the processor counts, and each attempt has twice as long.
+  for (let timeout = milliseconds; timeout <= 8 * milliseconds; timeout *= 2) {
+    const before = process.threadCpuUsage();
+    try {
+      script.runInContext(context, { timeout: Math.ceil(timeout) });
+      return;
+    } catch (error) {
+      if (!isTimeout(error)) throw error;
+      const { user, system } = process.threadCpuUsage(before);
+      if ((user + system) / 1000 > milliseconds / 2) break;
+    }
+  }
+  throw new TookTooLong();
+}
+
+/** The error is of the other context, so it is no instance of `Error`. */
+const isTimeout = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';
