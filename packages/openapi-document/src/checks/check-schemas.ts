@@ -44,17 +44,22 @@ export function checkSchemas(root: Json, operations: readonly Operation[], repor
 /** The schemas that stand in no other one, each at the first of its places. */
 export function schemasOf(root: Json, operations: readonly Operation[]): { schema: unknown; pointer: string }[] {
   const seen = new Set<unknown>([undefined]);
-  const holders = operations.flatMap(({ parameters, requestBody, responses }) => [
-    ...parameters,
+  const media = operations.flatMap(({ requestBody, responses }) => [
     ...(requestBody?.media ?? []),
-    ...responses.flatMap(({ media, headers }) => [...media, ...headers]),
+    ...responses.flatMap((response) => response.media),
   ]);
+  const parameters = operations.flatMap((operation) => [
+    ...operation.parameters,
+    ...operation.responses.flatMap(({ headers }) => headers),
+  ]);
+  const holders = [...parameters, ...media];
   return [
     ...Object.entries(asObject(asObject(root.components).schemas)).map(([name, schema]) => ({
       schema,
       pointer: `/components/schemas/${escapePointerToken(name)}`,
     })),
     ...holders.map(({ schema, pointer }) => ({ schema, pointer: `${pointer}/schema` })),
+    ...media.map(({ itemSchema, pointer }) => ({ schema: itemSchema, pointer: `${pointer}/itemSchema` })),
   ].filter(({ schema }) => !seen.has(schema) && seen.add(schema));
 }
 

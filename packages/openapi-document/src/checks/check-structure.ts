@@ -10,7 +10,7 @@ const MOST = 10;
 
 /** Checks a document against the official JSON Schema of OpenAPI. Members that it does not know are ignored. */
 export function checkStructure(root: Json, report: Report): void {
-  const version = '3.1';
+  const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
   const validate = validatorOf(version);
   validate({ ...root, openapi: `${version}.0` });
   const all = validate.errors ?? [];
@@ -60,5 +60,5 @@ function ignoredBy(root: Json, { instancePath, params }: ErrorObject, version: s
     return { pointer: `${instancePath}/${escapePointerToken(String(name))}`, message };
   }
   if (!instancePath.endsWith('/in') || valueAt(root, instancePath) !== 'querystring') return undefined;
-  return { pointer: instancePath, message: 'in: querystring is not a place of OpenAPI 3.1: the parameter is ignored' };
+  return { pointer: instancePath, message: 'in: querystring belongs to OpenAPI 3.2, and is read as there' };
 }

@@ -1,5 +1,5 @@
 import { basename, extname } from 'node:path';
-import { asObject, escapePointerToken, type Location, resolveRef, valueAt } from './document.ts';
+import { asObject, escapePointerToken, type Finding, type Location, resolveRef, valueAt } from './document.ts';
 import { anchorsIn, componentGroup, isData, isUrl, targetOf } from './references.ts';
 
 type Members = Record<string, unknown>;
@@ -7,7 +7,7 @@ type Members = Record<string, unknown>;
 export interface Bundled {
   readonly origins: ReadonlyMap<string, Location>;
   /** The references that cannot be followed, and why. */
-  readonly problems: ReadonlyMap<Location, string>;
+  readonly problems: readonly Finding[];
 }
 
 /**
@@ -24,7 +24,7 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   const anchors = new Map<string, ReadonlyMap<string, string>>();
   const references: { readonly ref: string; readonly from: Location }[] = [];
   const origins = new Map<string, Location>();
-  const problems = new Map<Location, string>();
+  const problems: Finding[] = [];
 
   const top = { file: documentFile, pointer: '' };
   for (const [group, members] of Object.entries(components)) {
@@ -51,6 +51,11 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
     const ref = typeof members.$ref === 'string' ? newRef(members.$ref, from, at) : undefined;
     if (ref === `#${at}`) return replace(members, from, at);
     if (ref !== undefined) members.$ref = ref;
+    if (at.endsWith('/discriminator') && typeof members.defaultMapping === 'string') {
+      const fallback = { defaultMapping: members.defaultMapping };
+      rewriteMapping(fallback, from, at);
+      Object.assign(members, fallback);
+    }
     for (const [key, item] of Object.entries(members)) {
       if (typeof item !== 'object' || item === null || isData(key, item, at)) continue;
       const inside = { file: from.file, pointer: `${from.pointer}/${escapePointerToken(key)}` };
@@ -131,7 +136,7 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   }
 
   function problem(from: Location, message: string): undefined {
-    problems.set(from, message);
+    problems.push({ ...from, message });
   }
 }
 

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { bundle } from './bundle.ts';
-import { type Document, DocumentError, isObject } from './document.ts';
+import { asObject, type Document, DocumentError, type Finding, isObject } from './document.ts';
 import { parseFile } from './parse.ts';
-import { positionsOf } from './positions.ts';
-import { externalReferences, targetOf } from './references.ts';
+import { describeFindings, positionsOf } from './positions.ts';
+import { externalReferences, relativizeReferences, targetOf } from './references.ts';
 import { toOpenApi31 } from './versions.ts';
 
 /**
@@ -22,11 +22,8 @@ export async function loadDocument(name: string): Promise<Document> {
     const source = contents.get(file);
     if (!isObject(source)) throw new DocumentError(`${file}:1:1 an OpenAPI document is an object at its top`);
     const { origins, problems } = bundle(file, source, contents);
-    if (problems.size > 0) {
-      const positions = positionsOf([...problems.keys()]);
-      const lines = [...problems.values()].map((message, index) => `${positions[index]} ${message}`);
-      throw new DocumentError(lines.join('\n'));
-    }
+    const findings = [...mixedVersions(contents), ...problems];
+    if (findings.length > 0) throw new DocumentError(describeFindings({ file, root: {} }, findings));
     const root = await toOpenApi31(file, source);
     return { file, root, origins, files: files() };
   } catch (error) {
@@ -40,6 +37,8 @@ async function readFiles(file: string, contents: Map<string, unknown>): Promise<
   contents.set(file, undefined);
   const value = parseFile(file, await readFile(file, 'utf8'));
   contents.set(file, value);
+  const [[document, root] = [file, value]] = contents;
+  relativizeReferences(value, file, document, asObject(root).$self);
   for (const ref of externalReferences(value)) {
     const target = targetOf(ref, { file, pointer: '' });
     if (contents.has(target.file)) continue;
@@ -49,3 +48,19 @@ async function readFiles(file: string, contents: Map<string, unknown>): Promise<
     });
   }
 }
+
+/** The files whose version of OpenAPI is not that of the document: references do not change what a version means. */
+function mixedVersions(contents: ReadonlyMap<string, unknown>): Finding[] {
+  const [[document, root] = ['', {}], ...others] = contents;
+  const versionOf = (content: unknown) => String(asObject(content).openapi ?? '');
+  const [place] = positionsOf([{ file: document, pointer: '/openapi' }]);
+  return others
+    .filter(([, content]) => versionOf(content) !== '' && minor(versionOf(content)) !== minor(versionOf(root)))
+    .map(([file, content]) => ({
+      file,
+      pointer: '/openapi',
+      message: `openapi is ${versionOf(content)}, but ${versionOf(root)} in the document that references it: ${place}`,
+    }));
+}
+
+const minor = (version: string): string => version.split('.', 2).join('.');

@@ -1,8 +1,11 @@
-import { asObject, escapePointerToken, type Json, resolveRef } from './document.ts';
+import { asArray, asObject, escapePointerToken, type Json, resolveRef } from './document.ts';
 import { alternatives, typesOf } from './schema.ts';
 
 /** How a media type's bodies are read, checked and written. */
 export type BodyKind = 'json' | 'text' | 'form' | 'multipart' | 'stream';
+
+/** Server-sent events, a JSON text for each line, JSON texts after a record separator, or parts of a multipart body. */
+export type Sequence = 'events' | 'lines' | 'records' | 'parts';
 
 export interface MediaType {
   /** As the document writes it. May be a range such as `image/*`. */
@@ -10,6 +13,13 @@ export interface MediaType {
   readonly kind: BodyKind;
   /** A Schema Object, which may be `true` or `false` (JSON Schema 2020-12 §4.3.2), or `undefined`. */
   readonly schema: unknown;
+  /** The schema of each item of a sequence, or `undefined` (OpenAPI 3.2 §4.14.3). Such a body is a stream. */
+  readonly itemSchema: unknown;
+  /** How the items of a sequence are written, or `undefined` if the media type is no sequence. */
+  readonly sequence: Sequence | undefined;
+  /** The Encoding Objects of the parts of a `multipart/mixed` by position, and of all others (OpenAPI 3.2 §4.14.4). */
+  readonly prefixEncoding: readonly unknown[];
+  readonly itemEncoding: unknown;
   /** Whether the schema restricts more than text or bytes of any kind do. */
   readonly constrained: boolean;
   readonly pointer: string;
@@ -21,11 +31,16 @@ export interface MediaType {
 export function mediaOf(root: Json, content: unknown, pointer: string): MediaType[] {
   return Object.entries(asObject(content)).map(([type, value]) => {
     const source = resolveRef(root, value) ?? {};
-    const { schema } = source;
+    const { schema, itemSchema } = source;
+    const sequence = sequenceOf(type);
     return {
       type,
-      kind: kindOf(type, root, schema),
+      kind: itemSchema !== undefined && sequence !== undefined ? 'stream' : kindOf(type, root, schema),
       schema,
+      itemSchema,
+      sequence,
+      prefixEncoding: asArray(source.prefixEncoding),
+      itemEncoding: source.itemEncoding,
       constrained: isConstrained(root, schema),
       pointer: `${pointer}/content/${escapePointerToken(type)}`,
       source,
@@ -55,6 +70,15 @@ export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKin
   if (essence === 'application/x-www-form-urlencoded') return 'form';
   if (essence === 'multipart/form-data') return 'multipart';
   return essence.startsWith('text/') && isScalar(root, schema) ? 'text' : 'stream';
+}
+
+/** The sequential media types of OpenAPI 3.2 (§4.14.3). */
+export function sequenceOf(type: string): Sequence | undefined {
+  const essence = essenceOf(type);
+  if (essence === 'text/event-stream') return 'events';
+  if (/^application\/(jsonl|x-jsonlines|x-ndjson|ndjson)$/.test(essence)) return 'lines';
+  if (/^application\/([^/]+\+)?json-seq$/.test(essence)) return 'records';
+  return essence === 'multipart/mixed' ? 'parts' : undefined;
 }
 
 function isScalar(root: Json, schema: unknown): boolean {

@@ -1,15 +1,16 @@
 import { asArray, asObject, type Document, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
-import { kindOf, type MediaType, mediaOf } from './media-types.ts';
+import { type MediaType, mediaOf } from './media-types.ts';
 import { operationIds } from './operation-ids.ts';
 import { type PathTemplate, pathTemplate } from './path-template.ts';
 
-export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace'] as const;
+export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
 
 /** A parameter, or a header of a response. */
 export interface Parameter {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly name: string;
   readonly required: boolean;
+  /** In the style `querystring`, which the document declares by `in`, the value is the whole query (OpenAPI 3.2). */
   readonly style: string;
   readonly explode: boolean;
   /** Whether characters such as `/` are written as they are in a query. */
@@ -17,6 +18,8 @@ export interface Parameter {
   /** Whether the value is JSON (`content`), not text in a `style`. */
   readonly json: boolean;
   readonly schema: unknown;
+  /** The media type of the value, if it has one. */
+  readonly media: MediaType | undefined;
   readonly pointer: string;
   /** The Parameter Object or Header Object itself, for its examples. */
   readonly source: Json;
@@ -38,7 +41,7 @@ export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
 export interface Operation {
   readonly id: string;
   /** Lower case. */
-  readonly method: (typeof METHODS)[number];
+  readonly method: string;
   /** The path template, as the document writes it. */
   readonly path: string;
   readonly template: PathTemplate;
@@ -54,19 +57,20 @@ export interface Operation {
 export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
   const found = Object.entries(asObject(root.paths)).flatMap(([path, value]) => {
     const item = pathItemOf(root, value);
-    return METHODS.filter((method) => isObject(item[method])).map((method) => ({
-      method,
-      path,
-      source: asObject(item[method]),
-      shared: item.parameters,
-    }));
+    // Methods of other names (OpenAPI 3.2 §4.9.1), as HTTP has them: upper case.
+    const more = asObject(item.additionalOperations);
+    return [...METHODS.map((method) => [method, item[method]] as const), ...Object.entries(more)]
+      .filter(([, source]) => isObject(source))
+      .map(([method, source]) => ({ method, path, source: asObject(source), shared: item.parameters }));
   });
   const ids = operationIds(found);
   return found.map(({ method, path, source, shared }, index) => {
-    const pointer = `/paths/${escapePointerToken(path)}/${method}`;
+    const isFixed = METHODS.some((name) => name === method);
+    const key = isFixed ? method : `additionalOperations/${escapePointerToken(method)}`;
+    const pointer = `/paths/${escapePointerToken(path)}/${key}`;
     return {
       id: ids[index] ?? '',
-      method,
+      method: method.toLowerCase(),
       path,
       template: pathTemplate(path),
       pointer,
@@ -104,9 +108,10 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
   for (const [pointer, list] of lists) {
     for (const [index, value] of asArray(list).entries()) {
       const source = resolveRef(root, value);
-      if (source === undefined || source.in === 'querystring') continue;
-      const where = source.in as Parameter['in'];
-      const style = String(source.style ?? (where === 'query' || where === 'cookie' ? 'form' : 'simple'));
+      if (source === undefined) continue;
+      const where = source.in === 'querystring' ? 'query' : (source.in as Parameter['in']);
+      const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
+      const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
       parameters.set(`${where} ${where === 'header' ? String(source.name).toLowerCase() : source.name}`, {
         name: String(source.name),
         in: where,
@@ -114,7 +119,7 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
         style,
         explode: typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
         allowReserved: source.allowReserved === true,
-        ...serialization(source),
+        ...serialization(root, source, `${pointer}/${index}`),
         pointer: `${pointer}/${index}`,
         source,
       });
@@ -127,11 +132,9 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
 }
 
 /** A value has a `schema`, or a `content` with one media type (OpenAPI 3.1 §4.8.12.2). */
-function serialization({ content, schema }: Json): Pick<Parameter, 'json' | 'schema'> {
-  const [[type, media] = []] = Object.entries(asObject(content));
-  return type === undefined
-    ? { json: false, schema }
-    : { json: kindOf(type) === 'json', schema: asObject(media).schema };
+function serialization(root: Json, { content, schema }: Json, pointer: string) {
+  const [media] = mediaOf(root, content, pointer);
+  return { json: media?.kind === 'json', schema: media === undefined ? schema : media.schema, media };
 }
 
 function requestBodyOf(root: Json, value: unknown, pointer: string): Operation['requestBody'] {
@@ -154,7 +157,7 @@ function responsesOf(root: Json, responses: unknown, pointer: string): DeclaredR
           // The server itself sets this header on each response.
           required: declared.required === true && name.toLowerCase() !== 'x-request-id',
           explode: declared.explode === true,
-          ...serialization(declared),
+          ...serialization(root, declared, `${pointer}/${escapePointerToken(key)}/headers/${escapePointerToken(name)}`),
           pointer: `${pointer}/${escapePointerToken(key)}/headers/${escapePointerToken(name)}`,
           source: declared,
         };

@@ -1,4 +1,4 @@
-import { dirname, join } from 'node:path';
+import { dirname, join, relative } from 'node:path';
 import { asObject, decoded, escapePointerToken, type Json, type Location } from './document.ts';
 
 /** Where a reference leads, seen from a place. */
@@ -12,6 +12,19 @@ export function targetOf(ref: string, from: Location): Location {
 
 /** Whether a reference is a URL of another host or scheme. */
 export const isUrl = (ref: string): boolean => /^[a-z][a-z\d+.-]+:/i.test(ref);
+
+/** Makes the references by URL relative that lead to the document, or beside it (`$self`, OpenAPI 3.2 §4.1.2.2.2). */
+export function relativizeReferences(value: unknown, file: string, document: string, self: unknown): void {
+  const base = typeof self === 'string' ? URL.parse(self) : null;
+  const own = base && new URL(relative(dirname(document), file), base);
+  if (own === null) return;
+  eachObject(value, (object) => {
+    const target = typeof object.$ref === 'string' ? URL.parse(object.$ref) : null;
+    if (target === null || target.origin !== own.origin) return;
+    const path = target.pathname === own.pathname ? '' : relative(dirname(own.pathname), target.pathname);
+    Object.assign(object, { $ref: path + target.hash });
+  });
+}
 
 /** Maps from names to what they name, in which `default` or `example` is a name like any other. */
 const NAMES =
@@ -40,9 +53,9 @@ export function eachObject(value: unknown, visit: (object: Json, at: string) => 
 /** The references to other files in a value: in each `$ref`, and in the mappings of discriminators. */
 export function externalReferences(value: unknown): string[] {
   const found: string[] = [];
-  eachObject(value, ({ $ref, mapping }) => {
+  eachObject(value, ({ $ref, mapping, defaultMapping }) => {
     if (typeof $ref === 'string' && !$ref.startsWith('#') && !isUrl($ref)) found.push($ref);
-    found.push(...Object.values(asObject(mapping)).filter(isMappedFile));
+    found.push(...[...Object.values(asObject(mapping)), defaultMapping].filter(isMappedFile));
   });
   return found;
 }
@@ -59,7 +72,7 @@ export function anchorsIn(value: unknown): Map<string, string> {
 /** Where a schema stands. */
 const SCHEMA = new RegExp(
   [
-    '/(schema|items|contains|not|if|then|else|propertyNames|(additional|unevaluated)(Properties|Items))$',
+    '/(schema|itemSchema|items|contains|not|if|then|else|propertyNames|(additional|unevaluated)(Properties|Items))$',
     '/(properties|patternProperties|dependentSchemas|\\$defs|schemas|mapping)/[^/]+$',
     '/(allOf|anyOf|oneOf|prefixItems)/\\d+$',
   ].join('|'),
@@ -71,5 +84,6 @@ export function componentGroup(at: string): string | undefined {
   if (at.endsWith('/requestBody')) return 'requestBodies';
   const [container = ''] = at.split('/').slice(-2);
   if (container === 'paths' || container === 'webhooks') return 'pathItems';
+  if (container === 'content') return 'mediaTypes';
   return ['parameters', 'responses', 'headers', 'examples', 'links'].includes(container) ? container : undefined;
 }

@@ -83,5 +83,15 @@ function parameterOf(root: Json, schema: unknown, name: string, encoding: Json):
   const field = { name, in: 'query', required: false, style: String(style), explode: explode === true } as const;
   const schemas = propertySchemas(root, schema, name);
   const whole = schemas.length === 1 ? schemas[0] : { anyOf: schemas };
-  return [{ ...field, allowReserved: allowReserved === true, json: false, schema: whole, pointer: '', source: {} }];
+  return [
+    {
+      ...field,
+      allowReserved: allowReserved === true,
+      json: false,
+      media: undefined,
+      schema: whole,
+      pointer: '',
+      source: {},
+    },
+  ];
 }

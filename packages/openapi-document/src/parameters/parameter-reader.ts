@@ -1,5 +1,7 @@
 import type { Json } from '../document/document.ts';
 import type { Operation, Parameter } from '../document/operations.ts';
+import { coerce, jsonOr } from './coerce.ts';
+import { formReader } from './form-reader.ts';
 import { cookiesOf, pairsOf } from './pairs.ts';
 import { fromPairs, fromText, isDeep, type Pairs, ParameterError, queryNames, takesAnyName } from './read-parameter.ts';
 
@@ -31,7 +33,8 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
   const { names, match } = operation.template;
   const known = new Set([...ignored, ...inQuery.flatMap((parameter) => queryNames(root, parameter))]);
   const isKnown = (name: string) => known.has(name);
-  const isOpen = inQuery.some((parameter) => takesAnyName(root, parameter));
+  const whole = inQuery.find(({ style }) => style === 'querystring');
+  const isOpen = whole !== undefined || inQuery.some((parameter) => takesAnyName(root, parameter));
 
   return ({ path, query, headers }: ParameterSource): ReadParameters => {
     const read: ReadParameters = { values: { path: {}, query: {}, header: {}, cookie: {} }, violations: [] };
@@ -59,7 +62,8 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
       read.violations.push({ path: `/query/${name}`, message, keyword: 'additionalProperties' });
     }
     for (const parameter of pairs.size > 0 ? inQuery : []) {
-      take(parameter, () => fromPairs(root, parameter, pairs, isKnown, decodeURIComponent));
+      if (parameter === whole) take(whole, () => fromWholeQuery(root, whole, query));
+      else take(parameter, () => fromPairs(root, parameter, pairs, isKnown, decodeURIComponent));
     }
     for (const parameter of inHeader) {
       const text = headers[parameter.name.toLowerCase()];
@@ -79,9 +83,16 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
  * @throws {URIError | ParameterError}
  */
 export function readParameter(root: Json, parameter: Parameter, text: string): unknown {
+  if (parameter.style === 'querystring') return fromWholeQuery(root, parameter, text);
   if (parameter.in === 'query') return fromPairs(root, parameter, pairsOf(text), () => false, decodeURIComponent);
   if (parameter.in === 'cookie') return fromCookies(root, parameter, cookiesOf(text));
   return fromText(root, parameter, text, parameter.in === 'path' ? decodeURIComponent : (part) => part.trim());
+}
+
+function fromWholeQuery(root: Json, { media, schema }: Parameter, query: string): unknown {
+  if (media?.kind === 'form') return formReader(root, media).urlencoded(query);
+  const text = decodeURIComponent(query);
+  return media?.kind === 'json' ? jsonOr(text) : coerce(root, [schema], text);
 }
 
 /** The first cookie of a name counts. In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2). */

@@ -26,7 +26,9 @@ const STYLES: Readonly<Record<string, Style>> = {
 };
 
 /** What a value is written and read by. */
-export type Written = Pick<Parameter, 'name' | 'in' | 'style' | 'explode' | 'json' | 'allowReserved'>;
+export type Written = Pick<Parameter, 'name' | 'in' | 'style' | 'explode' | 'json' | 'allowReserved'> & {
+  readonly media?: Parameter['media'];
+};
 
 /** The style of a parameter. One cookie with the style `form` is written as a header is, after its name. */
 export const styleOf = ({ in: where, style }: Written): Style =>

@@ -11,6 +11,7 @@ export function writeParameter(parameter: Written, value: unknown): string {
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
   const label = where === 'query' || where === 'cookie' ? `${encode(name)}=` : isNamed ? `${name}=` : '';
+  if (parameter.style === 'querystring') return wholeQuery(parameter, value);
   if (json) return label + encode(stringifyJson(value) ?? '');
   if (!isComposite(value)) return prefix + label + encode(scalar(value));
   if (parameter.style === 'deepObject') return deepPairs(name, value, encode).join('&');
@@ -21,6 +22,15 @@ export function writeParameter(parameter: Written, value: unknown): string {
         (isNamed ? [inner].flat() : [inner]).map((item) => `${encode(key)}=${encode(scalar(item))}`),
       );
   return (where === 'cookie' && !isNamed ? label : '') + prefix + parts.join(exploded);
+}
+
+/** A form is written as parameters of the style `form` are. */
+function wholeQuery({ media }: Written, value: unknown): string {
+  if (media?.kind !== 'form' || !isComposite(value)) return encodeURIComponent(scalar(value));
+  const field = { in: 'query', style: 'form', explode: true, json: false, allowReserved: false } as const;
+  return Object.entries(value)
+    .map(([name, item]) => writeParameter({ ...field, name }, item))
+    .join('&');
 }
 
 function encoderOf({ in: where, style, allowReserved }: Written): (text: string) => string {

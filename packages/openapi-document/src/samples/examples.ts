@@ -1,4 +1,5 @@
 import { asObject, escapePointerToken, type Json, resolveRef } from '../document/document.ts';
+import { jsonOr } from '../parameters/coerce.ts';
 
 /** A value that may be shown. One that the document gives has a place there, and perhaps a name. */
 export interface Example<T = unknown> {
@@ -12,11 +13,16 @@ export function examplesOf(root: Json, { source, pointer }: { readonly source: J
   const named = Object.entries(asObject(source.examples)).map(
     ([name, item]): Example => ({
       name,
-      value: resolveRef(root, item)?.value,
+      value: exampleValue(resolveRef(root, item) ?? {}),
       pointer: `#${pointer}/examples/${escapePointerToken(name)}`,
     }),
   );
   return [...named, { value: source.example, pointer: `#${pointer}/example` }].filter(
     ({ value }) => value !== undefined,
   );
+}
+
+/** The value of an Example Object. OpenAPI 3.2 has `dataValue`, or `serializedValue`: the text that is sent. */
+function exampleValue({ value, dataValue, serializedValue }: Json): unknown {
+  return value ?? dataValue ?? (typeof serializedValue === 'string' ? jsonOr(serializedValue) : undefined);
 }

@@ -1,0 +1,164 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import {
+  checkDocument,
+  describeFindings,
+  examplesOf,
+  loadDocument,
+  type Operation,
+  operationsOf,
+  parameterReader,
+  writeParameter,
+} from 'openapi-document';
+
+const folder = mkdtempSync(join(tmpdir(), 'openapi-3.2-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const path = (name: string) => join(folder, name);
+const write = (name: string, text: string) => writeFileSync(path(name), text);
+
+write(
+  'openapi.yaml',
+  `openapi: 3.2.0
+$self: https://example.com/apis/openapi.yaml
+info: { title: Test, version: '1' }
+servers: [{ url: /v1, name: main }]
+paths:
+  /things:
+    query:
+      operationId: queryThings
+      requestBody: { content: { application/json: { schema: { type: object } } } }
+      responses: { 200: { summary: Found, content: { application/jsonl: { $ref: '#/components/mediaTypes/Things' } } } }
+    additionalOperations:
+      COPY:
+        operationId: copyThing
+        responses: { 204: { description: Copied } }
+  /search:
+    get:
+      operationId: search
+      parameters:
+        - name: filter
+          in: querystring
+          content:
+            application/x-www-form-urlencoded:
+              schema: { type: object, properties: { limit: { type: integer }, tags: { type: array, items: {} } } }
+      responses:
+        200:
+          description: Events
+          content:
+            text/event-stream:
+              itemSchema: { $ref: 'https://example.com/apis/schemas.yaml#/Event' }
+            multipart/mixed:
+              itemSchema: {}
+              prefixEncoding: [{ contentType: application/json }]
+              itemEncoding: { contentType: image/* }
+  /pets:
+    get:
+      operationId: pets
+      responses:
+        200:
+          description: A pet
+          content:
+            application/json:
+              schema: { $ref: 'https://example.com/apis/openapi.yaml#/components/schemas/Pet' }
+              examples:
+                data: { dataValue: { kind: cat } }
+                text: { serializedValue: '{"kind":"dog"}' }
+components:
+  mediaTypes:
+    Things: { itemSchema: { type: object, required: [id], properties: { id: { type: integer } } } }
+  schemas:
+    Pet:
+      type: object
+      anyOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Other' }]
+      discriminator: { propertyName: kind, defaultMapping: Other }
+    Cat: { type: object, properties: { kind: { const: cat } } }
+    Other: { type: object }
+  securitySchemes:
+    device:
+      type: oauth2
+      deprecated: true
+      oauth2MetadataUrl: https://example.com/.well-known/oauth
+      flows:
+        deviceAuthorization:
+          { deviceAuthorizationUrl: https://example.com/device, tokenUrl: https://example.com/token, scopes: {} }
+`,
+);
+write('schemas.yaml', 'Event: { type: object, properties: { data: { type: string } } }\n');
+
+const document = await loadDocument(path('openapi.yaml'));
+const operations = operationsOf(document);
+const operationOf = (id: string): Operation => {
+  const found = operations.find((operation) => operation.id === id);
+  if (found === undefined) throw new Error(`there is no operation ${id}`);
+  return found;
+};
+const mediaOf = (id: string) => operationOf(id).responses.flatMap(({ media }) => media);
+
+test('A document of OpenAPI 3.2 is read without a problem or a notice', () => {
+  const { problems, notices } = checkDocument(document, operations);
+  expect(describeFindings(document, [...problems, ...notices])).toBe('');
+});
+
+test('QUERY and additional operations are operations', () => {
+  expect(operations.map(({ method, path, pointer }) => [method, path, pointer])).toEqual([
+    ['query', '/things', '/paths/~1things/query'],
+    ['copy', '/things', '/paths/~1things/additionalOperations/COPY'],
+    ['get', '/search', '/paths/~1search/get'],
+    ['get', '/pets', '/paths/~1pets/get'],
+  ]);
+});
+
+test('A sequence has the schema of its items', () => {
+  expect(mediaOf('queryThings')).toMatchObject([
+    { kind: 'stream', sequence: 'lines', itemSchema: { required: ['id'] } },
+  ]);
+  expect(mediaOf('search')).toMatchObject([
+    { kind: 'stream', sequence: 'events', itemSchema: { $ref: '#/components/schemas/Event' } },
+    {
+      sequence: 'parts',
+      prefixEncoding: [{ contentType: 'application/json' }],
+      itemEncoding: { contentType: 'image/*' },
+    },
+  ]);
+});
+
+test('A parameter in: querystring is the whole query', () => {
+  const operation = operationOf('search');
+  const { values, violations } = parameterReader(
+    document.root,
+    operation,
+  )({
+    path: '/search',
+    query: 'limit=5&tags=a&tags=b&other=x',
+    headers: {},
+  });
+  expect(violations).toEqual([]);
+  expect(values.query).toEqual({ filter: { limit: 5, tags: ['a', 'b'], other: 'x' } });
+  expect(operation.parameters.map((parameter) => writeParameter(parameter, values.query.filter))).toEqual([
+    'limit=5&tags=a&tags=b&other=x',
+  ]);
+});
+
+test('An example may be given as data or as the text that is sent', () => {
+  const examples = mediaOf('pets').flatMap((media) => examplesOf(document.root, media));
+  expect(examples.map(({ value }) => value)).toEqual([{ kind: 'cat' }, { kind: 'dog' }]);
+});
+
+test('References by the URL in $self lead into the document, and names in defaultMapping become references', () => {
+  expect(mediaOf('pets')[0]?.schema).toEqual({ $ref: '#/components/schemas/Pet' });
+  expect(document.root).toMatchObject({
+    components: { schemas: { Pet: { discriminator: { defaultMapping: '#/components/schemas/Other' } } } },
+  });
+});
+
+test('Files of different versions are an error that names both places', async () => {
+  const mixed = "openapi: 3.2.0\ninfo: { title: Test, version: '1' }\npaths: { /a: { $ref: 'old.yaml#/paths/~1a' } }\n";
+  write('mixed.yaml', mixed);
+  write('old.yaml', 'openapi: 3.1.0\npaths: { /a: { get: { responses: {} } } }\n');
+  await expect(loadDocument(path('mixed.yaml'))).rejects.toThrow(
+    `${path('old.yaml')}:1:1 openapi is 3.1.0, but 3.2.0 in the document that references it: ${path('mixed.yaml')}:1:1`,
+  );
+});
