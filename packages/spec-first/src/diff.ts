@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadDocument } from 'openapi-document';
+import { asObject, loadDocument } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
 import { command, messageOf, UsageError } from './command.ts';
 import { olderVersion } from './older-version.ts';
@@ -48,10 +48,13 @@ async function compareWith(ref: string, format: string): Promise<number> {
     const origin = format === 'githubactions' ? '' : `${ref}:`;
     const named = (output: string) => output.replaceAll(`${older.tree}/`, origin).trim();
     // oasdiff finds no change in a document that it does not understand.
-    await loadDocument(file);
-    await loadDocument(older.file).catch((error: unknown) => {
-      throw new Error(messageOf(error).replaceAll(`${older.tree}/`, `${ref}:`));
-    });
+    for (const path of [file, older.file]) {
+      try {
+        rejectUrls((await loadDocument(path)).root);
+      } catch (error) {
+        throw new Error(messageOf(error).replaceAll(`${older.tree}/`, `${ref}:`));
+      }
+    }
     const { status, stdout, stderr } = compare(oasdiff, older.file, file, format);
     if (status !== 0 && status !== 1) throw new Error(named(stderr));
     console.log(named(stdout));
@@ -59,6 +62,15 @@ async function compareWith(ref: string, format: string): Promise<number> {
   } finally {
     rmSync(folder, { recursive: true });
   }
+}
+
+/** oasdiff reads the URLs of discriminators as references. @throws {Error} if there is one: the tools open no connection. */
+function rejectUrls(value: unknown): void {
+  if (typeof value !== 'object' || value === null) return;
+  const { mapping } = asObject(asObject(value).discriminator);
+  const url = Object.values(asObject(mapping)).find((target) => /^[a-z][a-z\d+.-]*:|^\/\//i.test(String(target)));
+  if (url !== undefined) throw new Error(`the mapping of a discriminator references ${url}, which is not fetched`);
+  for (const item of Object.values(value)) rejectUrls(item);
 }
 
 /** The path of oasdiff's program. @throws {Error} if it is not installed. */

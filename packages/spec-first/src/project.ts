@@ -23,8 +23,7 @@ export async function projectFiles(folder: string, named: string | undefined): P
 
   const documents = documentFiles(file, document);
   const [name = 'openapi.yaml'] = documents.keys();
-  const title = String(asObject(document.root.info).title ?? 'Service');
-  const copied = [...new Set([...documents.keys()].map((path) => path.split('/')[0] ?? path))];
+  const title = String(asObject(document.root.info).title ?? 'Service').replace(/\s+/g, ' ');
   const renamed = name === 'openapi.yaml' ? '' : `OPENAPI_FILE=${name}`;
   const words: Readonly<Record<string, string>> = {
     name: packageName(basename(resolve(folder))),
@@ -33,7 +32,7 @@ export async function projectFiles(folder: string, named: string | undefined): P
     document: name,
     documentVariable: renamed,
     documentEnvironment: renamed && `ENV ${renamed}`,
-    copyDocument: copied.map((path) => `COPY ${path} ./${documents.has(path) ? '' : path}`).join('\n'),
+    copyDocument: documents.size === 1 ? `COPY ${name} ./` : 'COPY api ./api',
   };
   const project = templateFiles('project', words);
   // Only the books are kept in a database.
@@ -48,20 +47,33 @@ export async function projectFiles(folder: string, named: string | undefined): P
   ]);
 }
 
-/** The files of a document as they are copied, its own first. A document of one YAML file is named `openapi.yaml`. */
+/**
+ * The files of a document as they are copied, its own first: `openapi.yaml` or `openapi.json`, or the folder `api` with all of
+ * them under their names, where none can take the place of a file of the project.
+ *
+ * @throws {Error} if a file lies outside the document's folder, is hidden, or has a name that has to be quoted somewhere.
+ */
 function documentFiles(file: string, { files = [resolve(file)] }: Document): Files {
-  const paths = new Set([resolve(file), ...files]);
-  const inside = [...paths].map((path) => [path, relative(dirname(resolve(file)), path)] as const);
-  const outside = inside.filter(([, path]) => isAbsolute(path) || path.split(sep)[0] === '..').map(([path]) => path);
+  const paths = [...new Set([resolve(file), ...files])];
+  const names = paths.map((path) => relative(dirname(resolve(file)), path).replaceAll(sep, '/'));
+  const outside = paths.filter((_, index) => /^\.\.(\/|$)/.test(names[index] ?? '') || isAbsolute(names[index] ?? ''));
   if (outside.length > 0) {
     throw new Error(
       `${file} references files outside its folder: ${outside.join(', ')}. Move the document above them, or bundle it.`,
     );
   }
-  const renamed = paths.size === 1 && /^\.ya?ml$/.test(extname(file));
-  return new Map(
-    inside.map(([path, name]) => [renamed ? 'openapi.yaml' : name.replaceAll(sep, '/'), readFileSync(path)]),
+  const odd = names.filter(
+    (name) => !/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) || name.split('/').includes('node_modules'),
   );
+  if (odd.length > 0) {
+    const rule = 'letters, digits, dots, hyphens and underscores, and none is hidden or in node_modules';
+    throw new Error(
+      `${odd.map((name) => JSON.stringify(name)).join(', ')} cannot be copied: names of files consist of ${rule}.`,
+    );
+  }
+  const extension = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
+  const target = (name: string) => (paths.length === 1 ? `openapi.${extension}` : `api/${name}`);
+  return new Map(paths.map((path, index) => [target(names[index] ?? ''), readFileSync(path)]));
 }
 
 /** The files of a folder of templates, with words filled in. An underscore stands for the first dot of a hidden file. */

@@ -73,11 +73,11 @@ describe('a project for a document', () => {
       '.gitignore',
       'Dockerfile',
       'README.md',
+      'api/openapi.yaml',
+      'api/schemas/books.yaml',
+      'api/schemas/loans.yaml',
       'generated/openapi.ts',
-      'openapi.yaml',
       'package.json',
-      'schemas/books.yaml',
-      'schemas/loans.yaml',
       'src/errors.ts',
       'src/handlers.ts',
       'src/main.ts',
@@ -86,9 +86,9 @@ describe('a project for a document', () => {
     ]);
   });
 
-  test('names the document and its folders where they are copied, and leaves no gap in a file', () => {
+  test('names the document and its folder where they are copied, and leaves no gap in a file', () => {
     const image = readFileSync(join(library, 'Dockerfile'), 'utf8');
-    expect(image).toContain('COPY openapi.yaml ./\nCOPY schemas ./schemas\n');
+    expect(image).toContain('\nCOPY api ./api\n');
     for (const file of ['Dockerfile', 'README.md', '.env', 'package.json']) {
       expect(readFileSync(join(library, file), 'utf8')).not.toMatch(/\{\{|\n\n\n/);
     }
@@ -222,15 +222,52 @@ paths:
   test('names a document in JSON where it is read', async () => {
     const file = join(folder, 'garden.json');
     const get = { operationId: 'getPlant', security: [], responses: { '200': { description: 'A plant.' } } };
-    const info = { title: 'Garden', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } };
+    const info = { title: 'Garden\nRUN', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } };
     writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths: { '/plants': { get } } }));
     const files = await projectFiles(join(folder, 'My Garden'), file);
     const text = (path: string) => String(files.get(path));
-    expect(text('.env')).toContain('\nOPENAPI_FILE=garden.json\n');
-    expect(text('Dockerfile')).toContain('COPY garden.json ./\n');
-    expect(text('Dockerfile')).toContain('\nENV OPENAPI_FILE=garden.json\n');
-    expect(text('README.md')).toMatch(/^# Garden\n[\s\S]*`garden\.json` is the source of truth/);
+    expect(text('.env')).toContain('\nOPENAPI_FILE=openapi.json\n');
+    expect(text('Dockerfile')).toContain('COPY openapi.json ./\n');
+    expect(text('Dockerfile')).toContain('\nENV OPENAPI_FILE=openapi.json\n');
+    expect(text('README.md')).toMatch(/^# Garden RUN\n[\s\S]*`openapi\.json` is the source of truth/);
     expect(JSON.parse(text('package.json')).name).toBe('my-garden');
+  });
+
+  const referencing = (name: string) => {
+    const top = mkdtempSync(join(folder, 'other-'));
+    mkdirSync(dirname(join(top, name)), { recursive: true });
+    writeFileSync(
+      join(top, name),
+      JSON.stringify({ scripts: { preinstall: 'echo taken' }, Plant: { type: 'string' } }),
+    );
+    const schema = { $ref: `${encodeURI(name)}#/Plant` };
+    const responses = { '200': { description: 'It.', content: { 'application/json': { schema } } } };
+    const root = {
+      openapi: '3.1.0',
+      info: { title: 'T', version: '1' },
+      security: [],
+      paths: { '/a': { get: { responses } } },
+    };
+    writeFileSync(join(top, 'openapi.json'), JSON.stringify(root));
+    return projectFiles(join(top, 'project'), join(top, 'openapi.json'));
+  };
+
+  test('lets no file of a document take the place of a file of the project', async () => {
+    for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'src/main.ts', 'Dockerfile']) {
+      const files = await referencing(name);
+      expect(files.has(`api/${name}`)).toBe(true);
+      expect(String(files.get(name))).not.toContain('taken');
+    }
+  });
+
+  test.each([
+    '.npmrc',
+    '.github/workflows/ci.yml',
+    'node_modules/a/package.json',
+    "x', app: globalThis, y: '.json",
+    'a b.json',
+  ])('copies no file named %s', async (name) => {
+    await expect(referencing(name)).rejects.toThrow('cannot be copied');
   });
 
   test('pins the versions that this repository is tested with', () => {

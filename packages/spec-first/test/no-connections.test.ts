@@ -1,0 +1,99 @@
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { end, makeProject, run, SPEC_FIRST, start } from '../../../test/support/project.ts';
+
+/** What was asked of a server that a document names in each place that a tool may take for a reference. */
+const requests: string[] = [];
+const server = createServer((request, response) => {
+  requests.push(request.url ?? '');
+  response.end('type: string\n');
+});
+let folder: string;
+let made: string;
+
+beforeAll(async () => {
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  folder = makeProject({
+    'openapi.yaml': document(''),
+    'src/main.ts': "import { serve } from 'spec-first-server';\nawait serve({ open: () => ({ handlers: {} }) });\n",
+  });
+  made = join(mkdtempSync(join(tmpdir(), 'made-')), 'project');
+  const git = (...args: string[]) =>
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@t.test', ...args], { cwd: folder });
+  git('init', '-q');
+  git('add', 'openapi.yaml');
+  git('commit', '-qm', 'One');
+});
+afterAll(() => {
+  server.close();
+  rmSync(folder, { recursive: true });
+  rmSync(join(made, '..'), { recursive: true });
+});
+
+const url = (name: string) =>
+  `http://127.0.0.1:${Object(server.address() satisfies AddressInfo | string | null).port}/${name}`;
+
+const document = (more: string) => `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0, x-info: { $ref: '${url('info')}' } }
+x-top: { $ref: '${url('top')}' }
+servers: [{ url: '${url('server')}' }]
+externalDocs: { url: '${url('docs')}' }
+security: []
+paths:
+  /plants:
+    get:
+      operationId: listPlants
+      x-operation: { $ref: '${url('operation')}' }
+      responses:
+        '200':
+          description: Plants.
+          content:
+            application/json:
+              schema: { $ref: '#/components/schemas/Plant' }
+              examples:
+                external: { externalValue: '${url('externalValue')}' }
+                inside: { value: { $ref: '${url('example')}' } }
+components:
+  schemas:
+    Plant:
+      type: object
+      x-schema: { $ref: '${url('schema')}' }
+      properties: { name: { type: string, default: { $ref: '${url('default')}' } }${more} }
+      example: { $ref: '${url('example-of-a-schema')}' }
+    Any:
+      oneOf: [{ $ref: '#/components/schemas/Plant' }]
+      discriminator: { propertyName: name, mapping: { MAPPING: '#/components/schemas/Plant' } }
+`;
+
+describe('the tools open no connection', () => {
+  test.each([
+    ['generate', ['generate', '--all'], 0],
+    ['new', ['new', 'MADE', 'openapi.yaml'], 0],
+    ['stub', ['stub', '--all'], 0],
+    ['diff', ['diff', 'HEAD'], 0],
+  ])('in %s', async (_, args, expected) => {
+    writeFileSync(join(folder, 'openapi.yaml'), document(', tag: { type: string }'));
+    const { code, output } = await run(folder, [SPEC_FIRST, ...args.map((arg) => (arg === 'MADE' ? made : arg))]);
+    expect({ code, output, requests }).toEqual({ code: expected, output, requests: [] });
+  });
+
+  test('in dev', async () => {
+    const loop = start(folder, [SPEC_FIRST, 'dev', '--all'], { LOG_LEVEL: 'error' });
+    await loop.said(/no-unresolved-refs/).finally(() => end(loop));
+    expect(requests).toEqual([]);
+  });
+
+  test('where a discriminator maps to a URL: diff says that it is not fetched', async () => {
+    const text = readFileSync(join(folder, 'openapi.yaml'), 'utf8');
+    writeFileSync(join(folder, 'openapi.yaml'), text.replace(/(?<=MAPPING: )'[^']*'/, `'${url('mapping')}'`));
+    const compared = await run(folder, [SPEC_FIRST, 'diff', 'HEAD']);
+    expect(compared).toMatchObject({ code: 2, output: expect.stringContaining('which is not fetched') });
+    const generated = await run(folder, [SPEC_FIRST, 'generate']);
+    expect({ ...generated, requests }).toEqual({ ...generated, requests: [] });
+  });
+});
