@@ -9,9 +9,11 @@ import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Unusable } from 'group-commit';
 import { openStore } from '../../src/stores/index.ts';
 import { type PlantStore, type StoredPlant, Unstorable } from '../../src/stores/store.ts';
+import { eventually } from '../support/eventually.ts';
 import { describeStore } from './store-suite.ts';
 
 const LIMITS = { maxWaiting: 1_000 };
+
 const CRASH_ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
 
 const FORMER_TABLE = 'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT) STRICT';
@@ -110,18 +112,23 @@ describe('The table of plants in SQLite', () => {
   afterEach(dispose);
 
   test('has the columns id, name and tag', async () => {
-    await open();
-    run("INSERT INTO plants (id, name, tag) VALUES (1, 'Fern', NULL)");
+    await (await open()).add({ id: 1n, name: 'Fern' });
     expect(plants()).toEqual([{ id: 1n, name: 'Fern' }]);
   });
 
-  test('of the former shape is migrated, and loses nothing, also when two processes start at once', async () => {
+  test.each([
+    ['one plant for each id', FORMER_TABLE],
+    [
+      'an index',
+      `${FORMER_TABLE.replace('PRIMARY KEY', 'NOT NULL')}; CREATE UNIQUE INDEX plants_once ON plants (id, name)`,
+    ],
+  ])('of a former shape, with %s, is migrated, and loses nothing, also when many start at once', async (_, table) => {
     const former = Array.from({ length: 3_000 }, (_, id) => ({ id: BigInt(id), name: `plant ${id}`, tag: 'former' }));
     const extremes = [
       { id: -(2n ** 63n), name: '' },
       { id: 2n ** 63n - 1n, name: 'Fern', tag: '' },
     ];
-    run(FORMER_TABLE);
+    run(table);
     const database = new DatabaseSync(path);
     database.exec('BEGIN');
     const insert = database.prepare('INSERT INTO plants VALUES (?, ?, ?)');
@@ -229,6 +236,30 @@ describe('Processes on one SQLite file', () => {
     expect(await Promise.all(ends)).toEqual(logs.map(() => [0, null]));
     expect(logs.flatMap(acknowledgedIn)).toHaveLength(3_000);
     expect(plants()).toEqual(Array.from({ length: 1_000 }, (_, id) => contentOf(BigInt(id))));
+  });
+
+  test.each([
+    ['ends', 10, (child: ChildProcess) => once(child, 'exit')],
+    [
+      'is killed',
+      10_000_000,
+      async (child: ChildProcess) => {
+        await eventually(() => plants().length > 20);
+        child.kill('SIGKILL');
+        await once(child, 'exit');
+      },
+    ],
+  ])('fail nothing after idle times in which another one opens the file and %s', async (_, most, end) => {
+    const store = await open();
+    await store.add(contentOf(1n));
+    // Longer than it takes to copy the log of an idle database.
+    await delay(1_500);
+    await end(startAdder(100n, 4, most, join(folder, 'log')));
+    await store.add(contentOf(2n));
+    await delay(1_500);
+    await store.add(contentOf(3n));
+    await store.ready();
+    expect(plants().filter(({ id }) => id < 100n)).toEqual([1n, 2n, 3n].map(contentOf));
   });
 
   test(

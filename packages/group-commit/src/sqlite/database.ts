@@ -12,6 +12,8 @@ export interface SqliteOptions extends QueueOptions {
   readonly file: string;
   /** The module that runs in the database thread. Its default export takes the database and returns the functions. */
   readonly module: URL;
+  /** Called with what the operator should know: a reader keeps the log from being cut. */
+  readonly warn?: ((message: string) => void) | undefined;
 }
 
 /** An open database, with the functions of its module: each now returns a promise, which resolves after the commit. */
@@ -32,10 +34,11 @@ export type SqliteDatabase<Define extends (db: DatabaseSync) => Functions> = Dat
 export async function openDatabase<Define extends (db: DatabaseSync) => Functions>({
   file: path,
   module,
+  warn = () => {},
   ...options
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
   const file = path === ':memory:' ? path : resolve(path);
-  const thread = startThread({ file, module: module.href });
+  const thread = startThread({ file, module: module.href }, warn);
 
   async function ask(request: Exclude<Request, 'close'>): Promise<readonly SentOutcome[]> {
     const answer = await thread.ask(request);

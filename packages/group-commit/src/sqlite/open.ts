@@ -9,7 +9,7 @@ import type { ThreadData } from './protocol.ts';
 const RESERVED = ['ready', 'waiting', 'close', 'location', 'then'];
 
 /** The size in bytes that the log is cut to after it was longer. */
-const LOG_BYTES = 8 * 1024 * 1024;
+const LOG_BYTES = 48 * 1024 * 1024;
 
 /**
  * Opens the database, lets the module define its functions and tables in one transaction, and makes sure that it can be

@@ -29,6 +29,9 @@ export interface Trouble {
 /** One outcome for each call, or none at all if no call returned anything. Requests are answered in their order. */
 export type Answer = readonly SentOutcome[] | Trouble;
 
+/** What the thread sends: answers, and warnings for the operator. */
+export type Message = Answer | string;
+
 /** An error between threads. Structured cloning alone drops the name and the code. */
 export interface SentError {
   readonly message: string;

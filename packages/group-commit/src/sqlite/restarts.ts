@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { type Answer, packError, type Request, type ThreadData, type Trouble } from './protocol.ts';
+import { type Answer, type Message, packError, type Request, type ThreadData, type Trouble } from './protocol.ts';
 
 /** The pause after the thread ended unexpectedly, in milliseconds: the first, and the longest after doubling. */
 const FIRST_PAUSE_MS = 100;
@@ -18,8 +18,8 @@ export interface Thread {
 }
 
 /** Starts the thread. After an unexpected end, the next request starts another one, but not before a growing pause. */
-export function startThread(data: Omit<ThreadData, 'create'>): Thread {
-  let current = runThread({ ...data, create: true });
+export function startThread(data: Omit<ThreadData, 'create'>, warn: (message: string) => void): Thread {
+  let current = runThread({ ...data, create: true }, warn);
   let opened = false;
   let pause = FIRST_PAUSE_MS;
 
@@ -29,7 +29,7 @@ export function startThread(data: Omit<ThreadData, 'create'>): Thread {
       if (ended) {
         if (performance.now() < ended.at + pause) return ended;
         pause = Math.min(2 * pause, LONGEST_PAUSE_MS);
-        current = runThread({ ...data, create: !opened });
+        current = runThread({ ...data, create: !opened }, warn);
       }
       const answer = await current.ask(request);
       if (!('trouble' in answer)) {
@@ -44,7 +44,7 @@ export function startThread(data: Omit<ThreadData, 'create'>): Thread {
 
 type End = Trouble & { readonly at: number };
 
-function runThread(workerData: ThreadData) {
+function runThread(workerData: ThreadData, warn: (message: string) => void) {
   const asked: ((answer: Answer) => void)[] = [];
   const exit = Promise.withResolvers<void>();
   let cause: unknown;
@@ -62,7 +62,10 @@ function runThread(workerData: ThreadData) {
     // Node 24 still warns of node:sqlite.
     const execArgv = ['--disable-warning=ExperimentalWarning'];
     worker = new Worker(THREAD, { name: 'sqlite', workerData, execArgv });
-    worker.on('message', (answer: Answer) => asked.shift()?.(answer));
+    worker.on('message', (message: Message) => {
+      if (typeof message === 'string') warn(message);
+      else asked.shift()?.(message);
+    });
     worker.on('error', (error: unknown) => {
       cause = error;
     });

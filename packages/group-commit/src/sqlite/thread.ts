@@ -71,10 +71,15 @@ function send(answered: Answer): void {
   }
 }
 
-/** Keeps the log short. What fails here is found again by the next request. */
+/** Keeps the log short, and warns if that cannot be done. What fails here is found again by the next request. */
 function tidy(idle: boolean): void {
   try {
-    connection?.checkpoint(idle);
+    const pages = connection?.checkpoint(idle);
+    if (pages === undefined) return;
+    const megabytes = Math.round((pages * 4096) / 1e6);
+    port?.postMessage(
+      `${file}-wal has ${megabytes} MB, since somebody reads for long: end old transactions and sqlite3 shells`,
+    );
   } catch (error) {
     recover(error);
   }
