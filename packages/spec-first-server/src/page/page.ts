@@ -92,7 +92,7 @@ const html = (title: string, tryItOut: boolean): string => `<!doctype html>
   <link rel="stylesheet" href="docs/swagger-ui.css">
   <link rel="stylesheet" href="docs/page.css">
   <script src="docs/swagger-ui-bundle.js" defer></script>
-  <script src="docs/page.js" defer></script>
+  <script src="docs/page.js" type="module"></script>
 </head>
 <body>
   <div id="swagger-ui" data-try-it-out="${tryItOut}"></div>

@@ -1,22 +1,11 @@
+// Swagger UI promises its plugin API, and not the names of its own parts. Those stay the same within a minor version,
+// which package.json therefore pins: the components `responseBody`, `HighlightCode` and `DeepLink`, the actions
+// `authorize` and `logout`.
+
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const followColorScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
 followColorScheme();
 dark.addEventListener('change', followColorScheme);
-
-/** Shows the full URL of the server. The document itself has a URL relative to its own. */
-const fullServerUrl = () => ({
-  statePlugins: {
-    spec: {
-      wrapActions: {
-        updateSpec: (update) => (text) => {
-          const served = JSON.parse(text);
-          const server = new URL(served.servers[0].url, new URL('openapi.json', location));
-          return update(JSON.stringify({ ...served, servers: [{ url: server.href.replace(/\/$/, '') }] }));
-        },
-      },
-    },
-  },
-});
 
 /** Formats JSON again and keeps each number as it is written. Swagger UI itself rounds integers beyond 2^53. */
 const formatJson = (text, indent) => {
@@ -27,20 +16,14 @@ const formatJson = (text, indent) => {
 const exactNumbers = ({ React: { createElement }, getComponent }) => ({
   wrapComponents: {
     responseBody: (ResponseBody) => (props) => {
-      let json;
       try {
-        if (!/json/i.test(props.contentType)) throw new TypeError('not JSON');
-        json = formatJson(props.content, 2);
+        if (!/json/i.test(props.contentType)) return createElement(ResponseBody, props);
+        const options = { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true };
+        const code = createElement(getComponent('HighlightCode', true), options, formatJson(props.content, 2));
+        return createElement('div', null, createElement('h5', null, 'Response body'), code);
       } catch {
         return createElement(ResponseBody, props);
       }
-      const options = { language: 'json', downloadable: true, fileName: 'response.json', canCopy: true };
-      return createElement(
-        'div',
-        null,
-        createElement('h5', null, 'Response body'),
-        createElement(getComponent('HighlightCode', true), options, json),
-      );
     },
   },
 });
@@ -48,22 +31,23 @@ const exactNumbers = ({ React: { createElement }, getComponent }) => ({
 /** A string literal of JavaScript and of Python. */
 const literal = (text) => (/['\\\n\r]/.test(text) ? JSON.stringify(text) : `'${text}'`);
 
-const compact = (body) => {
+const headerLines = (headers, indent) =>
+  [...headers].map(([name, value]) => `${indent}${literal(name)}: ${literal(value)},\n`).join('');
+
+/** A JSON body on one line; any other body as it is. A form with files is shown by curl only. */
+const bodyOf = (body) => {
   try {
     return formatJson(body);
   } catch {
-    return body;
+    return String(body);
   }
 };
-
-const headerLines = (headers, indent) =>
-  [...headers].map(([name, value]) => `${indent}${literal(name)}: ${literal(value)},\n`).join('');
 
 const inJavaScript = ({ url, method, headers, body }) => `const response = await fetch(${literal(url)}, {
   method: ${literal(method)},
   headers: {
 ${headerLines(headers, '    ')}  },
-${body ? `  body: ${literal(compact(body))},\n` : ''}});
+${body ? `  body: ${literal(bodyOf(body))},\n` : ''}});
 console.log(response.status, await response.text());`;
 
 const inPython = ({ url, method, headers, body }) => `import requests
@@ -73,119 +57,68 @@ response = requests.request(
     ${literal(url)},
     headers={
 ${headerLines(headers, '        ')}    },
-${body ? `    data=${literal(compact(body))}.encode(),\n` : ''})
+${body ? `    data=${literal(bodyOf(body))}.encode(),\n` : ''})
 print(response.status_code, response.text)`;
 
-/** Shows the request in curl, JavaScript and Python. A form with files is shown in curl only. */
-const snippets = ({ React: { createElement }, getComponent, fn }) => ({
-  wrapComponents: {
-    curl: () => (props) => {
-      const request = props.request.toObject();
-      const texts = [['curl', 'bash', fn.requestSnippetGenerator_curl_bash(props.request)]];
-      if (!request.body || typeof request.body === 'string') {
-        texts.push(['JavaScript', 'javascript', inJavaScript(request)], ['Python', 'javascript', inPython(request)]);
-      }
-      const name = `${request.method} ${request.url}`;
-      return texts.map(([title, language, text]) =>
-        createElement(
-          'details',
-          { key: title, name, open: title === 'curl', className: 'snippet' },
-          createElement('summary', null, title),
-          createElement(getComponent('HighlightCode', true), { language, canCopy: true }, text),
-        ),
-      );
-    },
+const snippets = {
+  fn: {
+    requestSnippetGenerator_javascript: (request) => inJavaScript(request.toObject()),
+    requestSnippetGenerator_python: (request) => inPython(request.toObject()),
   },
-});
+};
+const generators = {
+  curl_bash: { title: 'curl', syntax: 'bash' },
+  javascript: { title: 'JavaScript', syntax: 'javascript' },
+  python: { title: 'Python', syntax: 'javascript' },
+};
+
+const KEY = `credentials of ${location.pathname}`;
+const credentials = () => JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
 
 /** Keeps credentials until the tab is closed. Swagger UI's own option keeps them in the browser for good. */
-const keepCredentials = () => {
-  const key = `credentials of ${location.pathname}`;
-  return {
-    statePlugins: {
-      auth: {
-        wrapActions: {
-          persistAuthorizationIfNeeded:
-            (_original, { authSelectors }) =>
-            () =>
-              sessionStorage.setItem(key, JSON.stringify(authSelectors.authorized())),
+const keepCredentials = {
+  statePlugins: {
+    auth: {
+      wrapActions: {
+        authorize: (original) => (given) => {
+          sessionStorage.setItem(KEY, JSON.stringify({ ...credentials(), ...given }));
+          return original(given);
+        },
+        logout: (original) => (names) => {
+          const left = Object.entries(credentials()).filter(([name]) => !names.includes(name));
+          sessionStorage.setItem(KEY, JSON.stringify(Object.fromEntries(left)));
+          return original(names);
         },
       },
-      configs: {
-        wrapActions: {
-          loaded:
-            (original, { authActions }) =>
-            (payload) => {
-              original(payload);
-              authActions.restoreAuthorization({ authorized: JSON.parse(sessionStorage.getItem(key) ?? '{}') });
-            },
-        },
-      },
-    },
-  };
-};
-
-/** The types that a schema and the parts of its `allOf` declare. */
-const typesIn = ({ type, properties, allOf = [] }) => {
-  const own = type ?? (properties && 'object');
-  return [...(own ? [own] : []), ...allOf.flatMap(typesIn)];
-};
-
-/** Shows a schema with `allOf` as an object where its parts are objects. Swagger UI shows `(any & object)`. */
-const typeOfParts = ({ React: { createElement } }) => ({
-  wrapComponents: {
-    JSONSchema202012KeywordType: (KeywordType) => (props) => {
-      const { allOf, ...rest } = props.schema;
-      const [type, ...others] = allOf ? new Set(typesIn(props.schema)) : [];
-      const schema = type && others.length === 0 ? { ...rest, type } : props.schema;
-      return createElement(KeywordType, { ...props, schema });
     },
   },
-});
+};
 
 /** A summary is a button. It must not contain a link. */
 const noLinkInButton = ({ React: { createElement } }) => ({
   wrapComponents: { DeepLink: (DeepLink) => (props) => createElement(DeepLink, { ...props, enabled: false }) },
 });
 
-/** Accessible names of the parts and controls that Swagger UI leaves without a name, or gives a name that is not their text. */
-const names = {
-  '.information-container': () => 'About',
-  '.schemes-server-container': () => 'Server and credentials',
-  '#servers': () => 'Server',
-  '.examples-select-element': () => 'Example',
-  '.body-param__text': () => 'Request body',
-  '.modal-ux': () => 'Available authorizations',
-  '.close-modal': () => 'Close',
-  '.responses-table[role]': (table) => {
-    const [method, path] = table.closest('.opblock').querySelectorAll('.opblock-summary-method, [data-path]');
-    return `Responses of ${method.textContent} ${path.dataset.path}`;
-  },
-  'button.auth': ({ textContent }) => textContent,
-  'tr[data-param-name] :is(input, select, textarea)': (control) => control.closest('tr').dataset.paramName,
-  'tr[data-property-name] :is(input, select, textarea)': (control) => control.closest('tr').dataset.propertyName,
-};
+const spec = await (await fetch('openapi.json')).json();
+// The document has the URL of its server relative to its own. Readers want to see all of it.
+for (const server of spec.servers)
+  server.url = new URL(server.url, new URL('openapi.json', location)).href.replace(/\/$/, '');
 
-const page = document.querySelector('#swagger-ui');
-new MutationObserver(() => {
-  for (const [selector, nameOf] of Object.entries(names)) {
-    for (const control of page.querySelectorAll(selector)) control.ariaLabel = nameOf(control);
-  }
-  for (const part of page.querySelectorAll('.information-container, .schemes-server-container')) part.role = 'region';
-  for (const dialog of page.querySelectorAll('.modal-ux')) dialog.role = 'dialog';
-  // Swagger UI has no second level, and no fifth one in its dialog.
-  for (const heading of page.querySelectorAll('h3, h4, h5, h6')) {
-    heading.ariaLevel = heading.matches('.modal-ux h6') ? 4 : heading.tagName[1] - 1;
-  }
-}).observe(page, { childList: true, characterData: true, subtree: true });
-
-SwaggerUIBundle({
-  url: 'openapi.json',
+const ui = SwaggerUIBundle({
+  spec,
   dom_id: '#swagger-ui',
-  plugins: [fullServerUrl, exactNumbers, snippets, keepCredentials, typeOfParts, noLinkInButton],
+  plugins: [exactNumbers, snippets, keepCredentials, noLinkInButton],
   deepLinking: true,
   displayRequestDuration: true,
+  requestSnippetsEnabled: true,
+  requestSnippets: { generators, languages: Object.keys(generators) },
   syntaxHighlight: { theme: 'obsidian' },
-  tryItOutEnabled: page.dataset.tryItOut === 'true',
+  tryItOutEnabled: document.querySelector('#swagger-ui').dataset.tryItOut === 'true',
   validatorUrl: null,
+  onComplete() {
+    for (const [name, { value }] of Object.entries(credentials())) {
+      if (typeof value === 'string') ui.preauthorizeApiKey(name, value);
+      else if (value?.username) ui.preauthorizeBasic(name, value.username, value.password);
+    }
+  },
 });
