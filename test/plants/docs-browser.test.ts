@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import axe from 'axe-core';
 import express from 'express';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
-import { openapiPage } from 'spec-first-server/page';
+import { openapiPage } from '../../packages/spec-first-server/src/page/index.ts';
 import { securityHeaders } from '../../packages/spec-first-server/src/response/own-headers.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { plantsIn } from './support/plant-service.ts';

@@ -10,6 +10,7 @@ export type {
   HandlersOf,
   Readable,
   ReplyOf,
+  RequestLog,
   RequestOf,
   Writable,
 } from './handlers/types.ts';
@@ -17,7 +18,7 @@ export type { Backend, OpenContext } from './process/backend.ts';
 export { ConfigError } from './process/environment.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
 export type { ValuesOf, Variable, Variables } from './process/variables.ts';
-export { HttpError, type HttpErrorOptions, Unavailable } from './response/http-error.ts';
+export { HttpError, type HttpErrorOptions } from './response/http-error.ts';
 export type { DeclaredProblem, ErrorBody, Problem } from './response/problem.ts';
 export type { AppOptions } from './routing/options.ts';
 export type { Credentials } from './security/credentials.ts';

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { authSettings, hasCredentials, readConfig, SERVER_VARIABLES } from '../src/process/configuration.ts';
 import { ConfigError, type Environment } from '../src/process/environment.ts';
-import { type Stub, startService } from '../src/process/service.ts';
+import { type ServiceDefinition, startService } from '../src/process/service.ts';
 import { readVariables, type Variables } from '../src/process/variables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-config-'));
@@ -29,7 +29,7 @@ function messageOf(read: () => unknown): string {
 const configError = (env: Environment): string => messageOf(() => readConfig(env));
 
 /** A project without handlers. */
-const STUB: Stub = {
+const STUB: ServiceDefinition = {
   open: () => ({ handlers: {} }),
   errorBody: { mediaType: 'application/json', make: ({ status, message }) => ({ error: status, message }) },
   verifiers: undefined,

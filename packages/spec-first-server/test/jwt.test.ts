@@ -475,7 +475,7 @@ describe('a key server', () => {
     else issuer.answer = answer;
     const error = await errorOf(() => verify(token));
     expect(error).toBeInstanceOf(KeysUnavailable);
-    expect(error).toMatchObject({ retryAfter: 1, cause: { message: expect.stringMatching(why) } });
+    expect(error).toMatchObject({ headers: { 'Retry-After': 1 }, cause: { message: expect.stringMatching(why) } });
     expect(reports).toEqual([error]);
     expect(inspect(error)).not.toContain('hush');
     expect(String(error)).not.toContain('127.0.0.1');
@@ -572,7 +572,7 @@ describe('a key server', () => {
     errors.push(await errorOf(() => verify(token)));
     for (const error of errors) {
       expect(error).toBeInstanceOf(KeysUnavailable);
-      expect(error).toMatchObject({ retryAfter: 2 });
+      expect(error).toMatchObject({ headers: { 'Retry-After': 2 } });
     }
     expect(issuer.fetches).toBe(before + 1);
     expect(reports).toHaveLength(1);

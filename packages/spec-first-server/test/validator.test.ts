@@ -174,10 +174,10 @@ describe('failures', () => {
     make = () => {
       throw new Error('raised');
     };
-    const answer = await post().expect(500).expect('Content-Type', 'application/json');
-    expect(answer.body).toEqual({ error: 500, message: expect.any(String) });
+    const answer = await post().expect(500).expect('Content-Type', 'application/problem+json');
+    expect(answer.body).toEqual({ status: 500, title: 'internal server error' });
     const nowhere = await served.client.get('/nowhere').expect(500);
-    expect(nowhere.headers['content-type']).toMatch(/^application\/json/);
+    expect(nowhere.headers['content-type']).toBe('application/problem+json');
     expect(JSON.stringify(served.lines)).toContain('raised');
     make = declared;
     expect((await post('{"secret":').expect(400)).text).not.toContain('secret');

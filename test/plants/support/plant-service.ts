@@ -5,11 +5,10 @@ import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import { loadDocument } from 'openapi-document';
 import { pino } from 'pino';
-import type { Limits } from 'spec-first-server/http-server';
-import { listen } from 'spec-first-server/http-server';
 import type { AnyHandler } from '../../../packages/spec-first-server/src/handlers/types.ts';
 import { rejectionLog } from '../../../packages/spec-first-server/src/http/access-log.ts';
-import { createApp } from '../../../packages/spec-first-server/src/routing/app.ts';
+import { type Limits, listen } from '../../../packages/spec-first-server/src/http-server/index.ts';
+import { createListener } from '../../../packages/spec-first-server/src/routing/app.ts';
 import { createAuthenticator } from '../../../packages/spec-first-server/src/security/tokens.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { plantBackend } from '../../../src/plants.ts';
@@ -50,7 +49,7 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
   });
   const log = pino(sink);
   const backend = plantBackend(store ?? (await openStore('sqlite::memory:', { maxWaiting })));
-  const app = await createApp({
+  const app = await createListener({
     document: await loadDocument(join(project, 'openapi.yaml')),
     handlers: handlers ?? backend.handlers,
     authenticator: await createAuthenticator({ accessTokens: [TOKEN], accessTokensFile: undefined, jwt: undefined }),

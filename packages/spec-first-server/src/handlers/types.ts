@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable as Stream } from 'node:stream';
+import type { Logger } from 'pino';
 
 /** The authenticated client of a request. */
 export interface Caller {
@@ -65,7 +66,20 @@ type RequestBody<Declared> = Declared extends { content: infer Content }
     }[keyof Content]
   : { readonly contentType: undefined; readonly body: undefined };
 
+/** A log whose lines have the request's id and its operationId. */
+export type RequestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
+
+/** Where lines are logged: pino's interface, as far as it is used. */
+export interface Log extends RequestLog {
+  child(bindings: object): RequestLog;
+}
+
 interface Context<Security> {
+  /** The request's id: that of the log and of the answer's `X-Request-Id`. */
+  readonly id: string;
+  readonly log: RequestLog;
+  /** All headers as received. `header` has the declared ones. */
+  readonly headers: IncomingHttpHeaders;
   /** The authenticated client. `undefined` if the operation allows requests without credentials and got none. */
   readonly caller: Security extends 'required' ? Caller : Security extends 'optional' ? Caller | undefined : undefined;
   /** Returns the media type that the client prefers by its `Accept` header (RFC 9110 §12.5.1). */
@@ -153,8 +167,10 @@ export interface AnyRequest {
   readonly contentType: string | undefined;
   readonly body: unknown;
   readonly caller: Caller | undefined;
+  readonly id: string;
+  readonly log: RequestLog;
   /** All headers as received. `header` has the declared ones. */
-  readonly headers?: IncomingHttpHeaders;
+  readonly headers: IncomingHttpHeaders;
   readonly accepts: (...types: readonly string[]) => string | undefined;
   readonly signal: AbortSignal;
 }

@@ -1,12 +1,11 @@
 import { randomBytes } from 'node:crypto';
-import type { RequestHandler, Response } from 'express';
-import type { Logger } from 'pino';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Log } from '../handlers/types.ts';
 import { CutOff, type OnRejected } from '../http-server/index.ts';
 import { HttpError } from '../response/http-error.ts';
 import { findTrace, setTrace, type Trace, traceOf } from '../response/trace.ts';
-
-/** Where lines are logged. */
-export type Log = Pick<Logger, 'info' | 'warn' | 'error'>;
+import { clientAddress, type TrustProxy } from './client-address.ts';
+import { targetOf } from './target.ts';
 
 /** Ids from a proxy that can do no harm in a log. */
 const SAFE_ID = /^[\w.:-]{1,64}$/;
@@ -19,8 +18,7 @@ let requests = 0;
 export interface AccessLogOptions {
   /** Paths of the app itself. Only these are logged by default: any other path may hold a secret. */
   readonly paths: ReadonlySet<string> | 'all';
-  /** Whether `request.ip` knows of proxies. */
-  readonly behindProxy: boolean;
+  readonly trustProxy: TrustProxy;
   /** Called with each answer and its duration, for metrics. */
   readonly observe?: ((trace: Trace, status: number, seconds: number) => void) | undefined;
 }
@@ -29,9 +27,11 @@ export interface AccessLogOptions {
  * Gives each request an id. Logs the request when its answer is sent or its client is gone,
  * without query, headers and body, which may hold secrets.
  */
-export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOptions): RequestHandler {
+export function accessLog(log: Log, { paths, trustProxy, observe }: AccessLogOptions) {
+  const addressOf = clientAddress(trustProxy);
+
   // One function for all responses, so that a request allocates no closure.
-  function logAnswer(this: Response): void {
+  function logAnswer(this: ServerResponse): void {
     const { req: request, statusCode } = this;
     const trace = traceOf(this);
     const { operationId } = trace;
@@ -41,14 +41,15 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
     const durationMs = Math.round((performance.now() - trace.started) * 1000) / 1000;
     const status = this.headersSent ? statusCode : (cutOff?.status ?? 499);
     observe?.(trace, status, durationMs / 1000);
-    const known = operationId === undefined && (status < 400 || paths === 'all' || paths.has(request.path));
+    const path = operationId === undefined ? targetOf(request.url)[0] : undefined;
+    const isKnown = path !== undefined && (status < 400 || paths === 'all' || paths.has(path));
     // The log leaves out what is undefined.
     const entry = {
       requestId: trace.id,
       client: trace.client,
       operationId,
       method: request.method,
-      path: known ? request.path : undefined,
+      path: isKnown ? path : undefined,
       status,
       durationMs,
       subject: trace.subject,
@@ -61,12 +62,12 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
     else log.info(entry, 'answered');
   }
 
-  return (request, response, next) => {
+  return (request: IncomingMessage, response: ServerResponse): void => {
     const sent = request.headers['x-request-id'];
     const id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : PREFIX + (requests++).toString(36);
     setTrace(response, {
       id,
-      client: behindProxy ? request.ip : request.socket.remoteAddress,
+      client: addressOf(request),
       started: performance.now(),
       operationId: undefined,
       subject: undefined,
@@ -75,7 +76,6 @@ export function accessLog(log: Log, { paths, behindProxy, observe }: AccessLogOp
       failure: undefined,
     });
     response.on('close', logAnswer);
-    next();
   };
 }
 

@@ -1,6 +1,5 @@
 import { isatty } from 'node:tty';
 import { type Logger, pino } from 'pino';
-import { Unavailable } from '../response/http-error.ts';
 import type { Config } from './configuration.ts';
 import { createOutput } from './output.ts';
 
@@ -11,7 +10,7 @@ import { createOutput } from './output.ts';
  */
 function describe(error: unknown, withStack = true): unknown {
   if (!(error instanceof Error)) return String(error);
-  const unexpected = withStack && !(error instanceof Unavailable || 'status' in error);
+  const unexpected = withStack && !('status' in error);
   const code: unknown = (error as { code?: unknown }).code;
   return {
     type: error.name,

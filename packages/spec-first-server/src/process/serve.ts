@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
+import type { RequestHandler } from 'express';
 import type { ErrorBody } from '../response/problem.ts';
 import { randomToken } from '../security/access-tokens.ts';
 import type { Verifiers } from '../security/schemes.ts';
@@ -30,6 +31,8 @@ export interface ServeOptions<V extends Variables> {
   readonly errorBody?: ErrorBody;
   /** Checks credentials of the security schemes that tokens do not cover, by the scheme's name in the document. */
   readonly verifiers?: Verifiers;
+  /** Express middleware and routers that run before the operations: for limits, sessions, routes of your own. */
+  readonly use?: readonly RequestHandler[];
   /** The project's own environment variables, by name. `--help` shows them beside the server's. */
   readonly variables?: V;
 }
@@ -62,7 +65,7 @@ export async function serve<V extends Variables = Record<never, never>>(options:
   }
 }
 
-async function run<V extends Variables>({ open, errorBody, verifiers, variables }: ServeOptions<V>): Promise<void> {
+async function run<V extends Variables>({ open, variables, ...rest }: ServeOptions<V>): Promise<void> {
   const signals = obeySignals();
   loadEnvFile();
   const read = readConfig(process.env);
@@ -85,7 +88,7 @@ async function run<V extends Variables>({ open, errorBody, verifiers, variables 
     service = await superviseWorkers(config, token === undefined ? {} : { ACCESS_TOKENS: token }, log);
   } else {
     const { startService } = await import('./service.ts');
-    service = await startService(config, { open: (context) => open(values, context), errorBody, verifiers }, log);
+    service = await startService(config, { ...rest, open: (context) => open(values, context) }, log);
   }
   const stop = stopper(service, log, config.DRAIN_SECONDS);
   if (cluster.isWorker) return obeySupervisor(service, stop);

@@ -8,7 +8,7 @@ import { rejectionLog } from '../http/access-log.ts';
 import { listen } from '../http-server/index.ts';
 import { withoutHandler } from '../response/complete-handlers.ts';
 import { HttpError } from '../response/http-error.ts';
-import { createApp } from '../routing/app.ts';
+import { createListener } from '../routing/app.ts';
 import type { AppOptions } from '../routing/options.ts';
 import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
 import { rejectAddress } from './address.ts';
@@ -19,7 +19,7 @@ import { exampleLine } from './example.ts';
 import { roundTrip, type Started } from './messages.ts';
 
 /** A project's own parts, its variables read. */
-export interface Stub extends Pick<AppOptions, 'errorBody' | 'verifiers'> {
+export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'verifiers' | 'use'> {
   readonly open: (context: OpenContext) => Backend | Promise<Backend>;
 }
 
@@ -39,7 +39,7 @@ export interface Service {
  *
  * @throws {Error} whose message tells the operator why it cannot start.
  */
-export async function startService(config: Config, stub: Stub, log: Logger): Promise<Service> {
+export async function startService(config: Config, definition: ServiceDefinition, log: Logger): Promise<Service> {
   // Closes what is open if the start fails.
   await using opened = new AsyncDisposableStack();
 
@@ -47,7 +47,7 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
   const metrics = await openMetrics(config);
   if (metrics?.close !== undefined) opened.defer(metrics.close);
   const opening = (async () =>
-    stub.open({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
+    definition.open({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
   const handlers = opening.then((backend) => backend.handlers);
   // Its error is reported after those of the document.
   handlers.catch(() => undefined);
@@ -60,7 +60,7 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
   // 2. Make the app.
   let draining = false;
   const inDevelopment = process.env.NODE_ENV === 'development';
-  const app = await createApp({
+  const app = await createListener({
     document,
     handlers,
     authenticator,
@@ -74,8 +74,9 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
     observe: metrics?.observe,
-    errorBody: stub.errorBody,
-    verifiers: stub.verifiers,
+    errorBody: definition.errorBody,
+    verifiers: definition.verifiers,
+    use: definition.use,
     async ready() {
       if (draining) {
         throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, expected: true });
@@ -94,7 +95,7 @@ export async function startService(config: Config, stub: Stub, log: Logger): Pro
     port,
     onRejected: rejectionLog(log, metrics?.onRejected),
     onDropped: (connections) => log.warn({ connections }, 'connections dropped: the limit of open files is reached'),
-    errorBody: stub.errorBody,
+    errorBody: definition.errorBody,
     allAccepted: cluster.isWorker ? roundTrip : undefined,
   }).catch(rejectAddress('PORT'));
   let quickly = false;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json, Operation } from 'openapi-document';
 import { coerce, type MediaType, mediaTypeFor, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
@@ -17,7 +17,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
   const none = { media: undefined, body: undefined };
 
   /** @throws {HttpError} 400, 413 or 415 */
-  return async (request: Request, response: Response) => {
+  return async (request: IncomingMessage, response: ServerResponse) => {
     if (requestBody === undefined) return none;
     const isAbsent = !hasBody(request);
     const media = isAbsent ? undefined : declaredType(request.headers['content-type'], declared);
@@ -47,11 +47,11 @@ function parsed(root: Json, media: MediaType, bytes: Buffer): unknown {
 }
 
 /** A request has a body if it has a length or a transfer coding (RFC 9112 §6). */
-const hasBody = ({ headers }: Request): boolean =>
+const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** Checks the headers of a body before it is read. @throws {HttpError} 413 or 415 */
-function checkHeaders(request: Request, { kind }: MediaType, limit: number): void {
+function checkHeaders(request: IncomingMessage, { kind }: MediaType, limit: number): void {
   const coding = codingOf(request);
   if (coding !== 'identity' && (kind === 'stream' || !DECODERS.has(coding))) {
     const accepted = kind === 'stream' ? ['identity'] : [...DECODERS.keys(), 'identity'];

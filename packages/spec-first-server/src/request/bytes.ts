@@ -1,6 +1,6 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import type { Request, Response } from 'express';
 import { HttpError } from '../response/http-error.ts';
 
 /** The decoders of content codings. zstd is not among them: a few bytes of it can ask for 128 MiB. */
@@ -10,7 +10,8 @@ export const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-export const codingOf = ({ headers }: Request): string => headers['content-encoding']?.toLowerCase() ?? 'identity';
+export const codingOf = ({ headers }: IncomingMessage): string =>
+  headers['content-encoding']?.toLowerCase() ?? 'identity';
 
 /** Bytes in one buffer that grows. Chunks of a byte each would take 400 times their size. */
 export class Bytes {
@@ -38,7 +39,7 @@ export class Bytes {
  *
  * @throws {HttpError} 400 or 413
  */
-export function readBytes(request: Request, limit: number): Promise<Buffer> | Buffer {
+export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> | Buffer {
   // The app's host may have read it.
   if (request.readableEnded) return Buffer.alloc(0);
   if (request.destroyed) throw cutOff();
@@ -76,7 +77,7 @@ export function readBytes(request: Request, limit: number): Promise<Buffer> | Bu
 }
 
 /** Reads a body that has arrived as a whole. @throws {HttpError} 413 */
-function readArrived(request: Request, limit: number): Buffer {
+function readArrived(request: IncomingMessage, limit: number): Buffer {
   if (request.readableLength > limit) {
     request.resume();
     throw tooLarge(limit);
@@ -85,7 +86,7 @@ function readArrived(request: Request, limit: number): Buffer {
 }
 
 /** The body as a stream, which ends with 413 if it grows beyond the limit. */
-export function limitedStream(request: Request, response: Response, limit: number): Readable {
+export function limitedStream(request: IncomingMessage, response: ServerResponse, limit: number): Readable {
   let size = 0;
   const stream = new Transform({
     transform(chunk: Buffer, _encoding, done) {

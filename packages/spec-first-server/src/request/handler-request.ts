@@ -1,5 +1,7 @@
-import type { Request, Response } from 'express';
-import type { AnyRequest, Caller } from '../handlers/types.ts';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import accepts from 'accepts';
+import type { AnyRequest, Caller, Log, RequestLog } from '../handlers/types.ts';
+import { traceOf } from '../response/trace.ts';
 import type { Parameters } from '../validation/validator.ts';
 
 /**
@@ -14,14 +16,16 @@ export class HandlerRequest implements AnyRequest {
   readonly contentType: string | undefined;
   readonly body: unknown;
   readonly caller: Caller | undefined;
-  readonly headers: AnyRequest['headers'];
-  readonly #request: Request;
-  readonly #response: Response;
+  readonly #request: IncomingMessage;
+  readonly #response: ServerResponse;
+  readonly #appLog: Log;
+  #log: RequestLog | undefined;
   #gone: AbortController | undefined;
 
   constructor(
-    request: Request,
-    response: Response,
+    request: IncomingMessage,
+    response: ServerResponse,
+    log: Log,
     { path, query, header, cookie }: Parameters,
     contentType: string | undefined,
     body: unknown,
@@ -34,14 +38,28 @@ export class HandlerRequest implements AnyRequest {
     this.contentType = contentType;
     this.body = body;
     this.caller = caller;
-    this.headers = request.headers;
     this.#request = request;
     this.#response = response;
+    this.#appLog = log;
+  }
+
+  get headers(): AnyRequest['headers'] {
+    return this.#request.headers;
+  }
+
+  get id(): string {
+    return traceOf(this.#response).id;
+  }
+
+  get log(): RequestLog {
+    const { id: requestId, operationId } = traceOf(this.#response);
+    this.#log ??= this.#appLog.child({ requestId, operationId });
+    return this.#log;
   }
 
   get accepts(): AnyRequest['accepts'] {
     const request = this.#request;
-    return (...types) => request.accepts(...types) || undefined;
+    return (...types) => [accepts(request).types(...types)].flat()[0] || undefined;
   }
 
   get signal(): AbortSignal {
@@ -50,8 +68,8 @@ export class HandlerRequest implements AnyRequest {
   }
 }
 
-/** Aborts when the client closes its side or is cut off, unless it is answered by then. */
-function goneController({ socket }: Request, response: Response): AbortController {
+/** Aborts when the client closes its side or is gone, unless it is answered by then. */
+function goneController({ socket }: IncomingMessage, response: ServerResponse): AbortController {
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   if (response.writableFinished) return controller;

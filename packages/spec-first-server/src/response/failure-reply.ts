@@ -6,7 +6,7 @@ import type { ErrorBody } from './problem.ts';
 import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';
 
 /** An operation, as far as its answers go. */
-export interface Answering {
+export interface OperationContext {
   readonly root: Json;
   readonly operation: Operation;
   readonly validator: OperationValidator;
@@ -30,26 +30,26 @@ export interface FailureReply extends CheckedReply {
 export function failureReply(
   { status, message, headers }: HttpError,
   errorBody: ErrorBody,
-  answering?: Answering,
+  context?: OperationContext,
 ): FailureReply {
   const made = (media?: MediaType): unknown => {
-    const declared = answering && {
-      operationId: answering.operation.id,
+    const declared = context && {
+      operationId: context.operation.id,
       mediaType: media?.type,
       schema: media?.schema,
     };
     return errorBody.make({ status, message }, declared);
   };
-  const declared = answering && declaredFor(answering.operation, status);
-  if (answering === undefined || declared === undefined) {
+  const declared = context && declaredFor(context.operation, status);
+  if (context === undefined || declared === undefined) {
     const body = made();
     const text = typeof body === 'string' ? body : stringifyJson(body);
     return { status, headers, type: errorBody.mediaType, body: text };
   }
   let mismatch: string | undefined;
-  for (const { media, contentType, body, sample } of candidates(answering, declared)) {
+  for (const { media, contentType, body, sample } of candidates(context, declared)) {
     try {
-      const checked = checkBody(answering.validator, declared, { status, contentType, body });
+      const checked = checkBody(context.validator, declared, { status, contentType, body });
       if (checked === undefined || (media.kind === 'stream' && !media.type.includes('*') && !sample)) continue;
       return { status, headers, type: checked.type, body: checked.body, mismatch };
     } catch (error) {
@@ -60,7 +60,7 @@ export function failureReply(
   }
   return { status, headers, type: undefined, body: undefined, mismatch };
 
-  function* candidates({ root, samples }: Answering, { media: all }: DeclaredResponse) {
+  function* candidates({ root, samples }: OperationContext, { media: all }: DeclaredResponse) {
     const typeOf = ({ type }: MediaType) => (type.includes('*') ? errorBody.mediaType : type);
     for (const media of all) yield { media, contentType: typeOf(media), body: made(media), sample: false };
     for (const media of all) {

@@ -1,8 +1,8 @@
-import type { Response } from 'express';
+import type { ServerResponse } from 'node:http';
 import { Violations } from '../validation/violations.ts';
-import { type Answering, type FailureReply, failureReply } from './failure-reply.ts';
-import { HttpError, InvalidReply, Unavailable } from './http-error.ts';
-import type { ErrorBody } from './problem.ts';
+import { type FailureReply, failureReply, type OperationContext } from './failure-reply.ts';
+import { HttpError, InvalidReply } from './http-error.ts';
+import { type ErrorBody, PROBLEM_DETAILS } from './problem.ts';
 import { send } from './send.ts';
 import { traceOf } from './trace.ts';
 
@@ -11,15 +11,15 @@ const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /**
  * Answers with what an error means to the client, in the document's own form, and leaves its cause to the log. An answer
- * that has begun is cut off: what follows could only be taken for a part of it.
+ * that has begun is aborted: what follows could only be taken for a part of it.
  *
- * @param answering the operation, where the request has come that far: its declared failures are what may be answered.
+ * @param context the operation, where the request has come that far: its declared failures are what may be answered.
  */
 export async function answerFailure(
-  response: Response,
+  response: ServerResponse,
   error: unknown,
   errorBody: ErrorBody,
-  answering?: Answering,
+  context?: OperationContext,
 ): Promise<void> {
   const trace = traceOf(response);
   trace.failure = failureOf(error);
@@ -29,7 +29,7 @@ export async function answerFailure(
   }
   let reply: FailureReply;
   try {
-    reply = failureReply(trace.failure, errorBody, answering);
+    reply = failureReply(trace.failure, errorBody, context);
     trace.failure = forLog(trace.failure, error, reply);
   } catch (broken) {
     trace.failure = internal(broken);
@@ -53,18 +53,15 @@ function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureR
  */
 export function failureOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (error instanceof Unavailable) {
-    const headers = { 'Retry-After': error.retryAfter };
-    return new HttpError(503, error.message, { headers, cause: error });
-  }
   if (error instanceof Violations) return HttpError.violations(error.violations);
   const { status, expose, headers, message } = Object(error);
   if (!Number.isInteger(status) || status < 400 || status > 599 || status === 500) return internal(error);
-  if (expose === true) return new HttpError(status, message, { headers, cause: Object(error).cause });
-  return new HttpError(status, STATUS_CODES[status]?.toLowerCase() ?? 'error', { headers, cause: error });
+  const cause = status < 500 && expose === true ? Object(error).cause : error;
+  const words = expose === true ? message : (STATUS_CODES[status]?.toLowerCase() ?? 'error');
+  return new HttpError(status, words, { headers, cause });
 }
 
-const INTERNAL = 'the service failed; the fault is not in the request';
+const INTERNAL = 'internal server error';
 
 const internal = (cause: unknown): HttpError => {
   const undeclared = 'the service made a reply that its contract does not declare';
@@ -75,6 +72,6 @@ const internal = (cause: unknown): HttpError => {
 const LAST_RESORT: FailureReply = {
   status: 500,
   headers: undefined,
-  type: 'application/json',
-  body: JSON.stringify({ error: 500, message: INTERNAL }),
+  type: PROBLEM_DETAILS.mediaType,
+  body: JSON.stringify(PROBLEM_DETAILS.make({ status: 500, message: INTERNAL })),
 };

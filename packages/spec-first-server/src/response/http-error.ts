@@ -53,17 +53,6 @@ export class HttpError extends Error {
   }
 }
 
-/** Something that the service needs cannot answer now, but may later: answered with 503. The cause is for the log only. */
-export abstract class Unavailable extends Error {
-  /** Whole seconds after which it is worth trying again, at least 1. */
-  readonly retryAfter: number;
-
-  constructor(message: string, retryAfter: number, cause?: unknown) {
-    super(message, { cause });
-    this.retryAfter = retryAfter;
-  }
-}
-
 /** A reply that the document does not declare: a bug of the service, named in the log only. */
 export class InvalidReply extends Error {
   override readonly name = 'InvalidReply';

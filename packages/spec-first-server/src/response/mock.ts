@@ -22,7 +22,7 @@ export interface MockOptions {
  */
 export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
   return (request): AnyReply => {
-    const preferred = preferences(request.headers?.prefer);
+    const preferred = preferences(request.headers.prefer);
     const [status, declared] = chosenResponse(operation, preferred.get('code'));
     const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
     const validator = validatorOf(operation);

@@ -1,9 +1,9 @@
+import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
-import type { Response } from 'express';
 import helmet from 'helmet';
 import { traceOf } from './trace.ts';
 
-const { IncomingMessage, ServerResponse } = process.getBuiltinModule('node:http');
+const { IncomingMessage, ServerResponse: Outgoing } = process.getBuiltinModule('node:http');
 
 /**
  * Helmet's headers for a service of JSON, without those that only concern pages, downloads in old browsers and Flash.
@@ -21,15 +21,15 @@ export const securityHeaders = helmet({
 });
 
 // They are the same for all responses.
-const blank = new ServerResponse(new IncomingMessage(new Socket()));
+const blank = new Outgoing(new IncomingMessage(new Socket()));
 securityHeaders(blank.req, blank, () => undefined);
 const written = blank.getHeaderNames().flatMap((name) => [name, String(blank.getHeader(name))]);
 
 /** The headers that each answer has: names and values in turn. */
-export const ownHeaders = (response: Response): string[] => [...written, 'X-Request-Id', traceOf(response).id];
+export const ownHeaders = (response: ServerResponse): string[] => [...written, 'X-Request-Id', traceOf(response).id];
 
 /** Sets the headers that each answer has. */
-export function setOwnHeaders(response: Response): void {
+export function setOwnHeaders(response: ServerResponse): void {
   const own = ownHeaders(response);
   for (let at = 0; at < own.length; at += 2) response.setHeader(own[at] ?? '', own[at + 1] ?? '');
 }

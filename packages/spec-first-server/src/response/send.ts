@@ -1,11 +1,11 @@
+import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Response } from 'express';
 import { ownHeaders, setOwnHeaders } from './own-headers.ts';
 import type { CheckedReply } from './reply.ts';
 
 /** Sends a reply. Resolves when it is sent, or the client is gone. */
-export function send(response: Response, reply: CheckedReply): Promise<void> | undefined {
+export function send(response: ServerResponse, reply: CheckedReply): Promise<void> | undefined {
   const { status, type, headers, body } = reply;
   const isStream = body instanceof Readable;
   if (headers === undefined && type !== undefined && body !== undefined && !isStream) {
@@ -24,7 +24,7 @@ export function send(response: Response, reply: CheckedReply): Promise<void> | u
   return undefined;
 }
 
-function setHeaders(response: Response, { status, type, headers }: CheckedReply): void {
+function setHeaders(response: ServerResponse, { status, type, headers }: CheckedReply): void {
   setOwnHeaders(response);
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
@@ -32,7 +32,7 @@ function setHeaders(response: Response, { status, type, headers }: CheckedReply)
 }
 
 /** @throws {unknown} what the stream fails with. If nothing is sent yet, the response is as it was before. */
-async function sendStream(response: Response, reply: CheckedReply, body: Readable): Promise<void> {
+async function sendStream(response: ServerResponse, reply: CheckedReply, body: Readable): Promise<void> {
   const before = response.getHeaders();
   setHeaders(response, reply);
   try {

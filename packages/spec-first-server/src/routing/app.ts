@@ -1,3 +1,4 @@
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import { basePathsOf } from 'openapi-document';
 import { accessLog } from '../http/access-log.ts';
@@ -7,41 +8,83 @@ import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { setOwnHeaders } from '../response/own-headers.ts';
 import { PROBLEM_DETAILS } from '../response/problem.ts';
-import { operationRoutes } from './operation-routes.ts';
+import { type Core, createCore } from './core.ts';
 import { type AppOptions, SILENT } from './options.ts';
 import { prepare } from './prepare.ts';
 import { createRouter } from './router.ts';
 
+/** What answers requests, in this order. */
+interface Parts {
+  /** Begins the trace of a request, which the log has at its end. */
+  readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
+  readonly core: Core;
+  /** The routes for operators, and failures: what the core does not take. */
+  readonly edge: Express;
+}
+
 /** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
+  const { begin, core, edge } = await createParts(options);
+  const app = newExpress(options);
+  app.use((request, response, next) => {
+    begin(request, response);
+    next();
+  });
+  app.use(...(options.use ?? []), (request, response, next) => {
+    core(request, response).then((isTaken) => isTaken || next(), next);
+  });
+  app.use(edge);
+  return app;
+}
+
+/**
+ * What a server listens with. Operations are answered before Express, which costs half of a request's time; with
+ * middleware of the project they pass through Express, too.
+ *
+ * @throws {DocumentError}
+ */
+export async function createListener(options: AppOptions): Promise<RequestListener> {
+  if (options.use !== undefined) return createApp(options);
+  const { begin, core, edge } = await createParts(options);
+  return async (request, response) => {
+    begin(request, response);
+    if (!(await core(request, response))) edge(request, response);
+  };
+}
+
+async function createParts(options: AppOptions): Promise<Parts> {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe } = options;
   const { corsOrigins = [], trustProxy = false, logAllPaths = false } = options;
-  const paths = logAllPaths ? 'all' : new Set(OPERATOR_PATHS);
-  const { document, operations, shared } = await prepare(options);
+  const { document, operations, context } = await prepare(options);
   const basePaths = basePathsOf(document);
   const route = createRouter(operations, basePaths);
   for (const path of OPERATOR_PATHS) {
     const own = route('GET', path);
     if (own.found === 'operation') log.warn({ operationId: own.operation.id }, `GET ${path} is the document's own`);
   }
+  const cors = corsOrigins.length > 0 ? crossOrigin(corsOrigins, operations) : undefined;
   const page = { basePath: basePaths[0] ?? '', tryItOut: missing === 'mock' };
-  const served = docs ? { root: document.root, page } : undefined;
-  const nowhere = new HttpError(404, 'there is nothing at this path');
+  const noSuchPath = new HttpError(404, 'no such path');
   const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
+  const edge = newExpress(options);
+  edge.use((_request, response, next) => {
+    setOwnHeaders(response);
+    next();
+  });
+  edge.use(operatorRoutes(ready, docs ? { root: document.root, page } : undefined));
+  edge.use((_request, response) => answerFailure(response, noSuchPath, errorBody));
+  edge.use(onError);
+  return {
+    begin: accessLog(log, { paths: logAllPaths ? 'all' : new Set(OPERATOR_PATHS), trustProxy, observe }),
+    core: createCore(route, context, cors),
+    edge,
+  };
+}
 
+function newExpress({ trustProxy = false }: AppOptions): Express {
   const app = express();
   app.disable('x-powered-by');
   app.disable('etag');
   app.set('trust proxy', trustProxy);
-  app.use(accessLog(log, { paths, behindProxy: trustProxy !== false, observe }));
-  if (corsOrigins.length > 0) app.use(crossOrigin(corsOrigins, operations));
-  app.use(operationRoutes(route, shared));
-  app.use((_request, response, next) => {
-    setOwnHeaders(response);
-    next();
-  });
-  app.use(operatorRoutes(ready, served));
-  app.use((_request, response) => answerFailure(response, nowhere, errorBody));
-  app.use(onError);
   return app;
 }

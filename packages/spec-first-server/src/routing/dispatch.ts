@@ -1,10 +1,10 @@
-import type { Request, Response } from 'express';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json, Operation } from 'openapi-document';
-import type { AnyHandler } from '../handlers/types.ts';
+import type { AnyHandler, Log } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
 import { HandlerRequest } from '../request/handler-request.ts';
 import { prepareParameters } from '../request/parameters.ts';
-import type { Samples } from '../response/failure-reply.ts';
+import type { OperationContext, Samples } from '../response/failure-reply.ts';
 import { answerFailure } from '../response/failures.ts';
 import type { ErrorBody } from '../response/problem.ts';
 import { checkReply } from '../response/reply.ts';
@@ -16,10 +16,15 @@ import { apiKeyQueryNames, type Verifiers } from '../security/schemes.ts';
 import type { ValidatorOf } from './validators.ts';
 
 /** Takes a request to one operation from its credentials to its answer. */
-export type Dispatch = (request: Request, response: Response, path: string, query: string) => Promise<void>;
+export type Dispatch = (
+  request: IncomingMessage,
+  response: ServerResponse,
+  path: string,
+  query: string,
+) => Promise<true>;
 
 /** What the operations of an app share. */
-export interface Shared {
+export interface AppContext {
   readonly root: Json;
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   /** What failures of a mocked operation are made of. */
@@ -27,40 +32,42 @@ export interface Shared {
   readonly verifiers: Verifiers;
   readonly validatorOf: ValidatorOf;
   readonly errorBody: ErrorBody;
+  readonly log: Log;
   /** Bytes. */
   readonly bodyLimit: number;
 }
 
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
-export function dispatcher(operation: Operation, shared: Shared): Dispatch {
-  const { root, errorBody, verifiers } = shared;
-  const handler = shared.handlers[operation.id];
+export function createDispatch(operation: Operation, context: AppContext): Dispatch {
+  const { root, errorBody, verifiers, log } = context;
+  const handler = context.handlers[operation.id];
   if (handler === undefined) throw new Error(`${operation.id} has no handler`);
-  const validator = shared.validatorOf(operation);
-  const answering = { root, operation, validator, samples: shared.samplesFor(operation) };
+  const validator = context.validatorOf(operation);
+  const operationContext: OperationContext = { root, operation, validator, samples: context.samplesFor(operation) };
   const authenticate = operation.security.length > 0 ? authentication(root, operation, verifiers) : undefined;
   const readParameters = prepareParameters(root, operation, apiKeyQueryNames(root));
-  const readBody = bodyReader(root, operation, shared.bodyLimit);
+  const readBody = bodyReader(root, operation, context.bodyLimit);
 
   return async (request, response, path, query) => {
     const { headers } = request;
     const trace = traceOf(response);
     trace.operationId = operation.id;
     try {
-      const caller = await authenticate?.(credentialsOf(request.method, headers, query));
+      const caller = await authenticate?.(credentialsOf(request.method ?? '', headers, query));
       trace.subject = caller?.subject;
       const { media, body } = await readBody(request, response);
       const parameters = readParameters({ path, query, headers });
       const checked = validator.request(parameters, media, body);
       const reply = await handler(
-        new HandlerRequest(request, response, checked.parameters, media?.type, checked.body, caller),
+        new HandlerRequest(request, response, log, checked.parameters, media?.type, checked.body, caller),
       );
       trace.reason = reply.reason;
       trace.mocked = reply.mocked;
       const sending = send(response, checkReply(operation, validator, reply));
       if (sending !== undefined) await sending;
     } catch (error) {
-      await answerFailure(response, error, errorBody, answering);
+      await answerFailure(response, error, errorBody, operationContext);
     }
+    return true;
   };
 }

@@ -1,6 +1,7 @@
+import type { RequestHandler } from 'express';
 import type { Document } from 'openapi-document';
-import type { AnyHandler } from '../handlers/types.ts';
-import type { Log } from '../http/access-log.ts';
+import type { AnyHandler, Log } from '../handlers/types.ts';
+import type { TrustProxy } from '../http/client-address.ts';
 import type { WhenMissing } from '../response/complete-handlers.ts';
 import type { ErrorBody } from '../response/problem.ts';
 import type { Trace } from '../response/trace.ts';
@@ -39,13 +40,15 @@ export interface AppOptions {
   /** The origins whose pages may call, such as `https://app.example`; `*` for all. By default none. */
   readonly corsOrigins?: '*' | readonly string[];
   /** Express's `trust proxy`: which proxies tell a client's address, for the log. By default none. */
-  readonly trustProxy?: boolean | number | readonly string[];
+  readonly trustProxy?: TrustProxy;
   /** Whether the document and its page are served. By default they are. */
   readonly docs?: boolean;
   /** Resolves if the service can do its work, for `GET /readyz`. */
   readonly ready?: () => Promise<void>;
+  /** Express middleware and routers that run before the operations. */
+  readonly use?: readonly RequestHandler[] | undefined;
   /** Is told of each answer, for metrics. */
   readonly observe?: ((trace: Trace, status: number, seconds: number) => void) | undefined;
 }
 
-export const SILENT: Log = { info() {}, warn() {}, error() {} };
+export const SILENT: Log = { info() {}, warn() {}, error() {}, child: () => SILENT };

@@ -12,7 +12,7 @@ import { PROBLEM_DETAILS } from '../response/problem.ts';
 import { checkVerifiers } from '../security/check-verifiers.ts';
 import { acceptAnything, verifiersOf } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
-import type { Shared } from './dispatch.ts';
+import type { AppContext } from './dispatch.ts';
 import { type AppOptions, SILENT } from './options.ts';
 import { validatorsOf } from './validators.ts';
 
@@ -63,6 +63,15 @@ export async function prepare(options: AppOptions) {
     log.warn({ locations, more }, 'not all of the document is enforced');
   }
   const accepting = mocks ? { ...acceptAnything(root), ...verifiers } : verifiers;
-  const shared: Shared = { root, handlers, samplesFor, validatorOf, errorBody, bodyLimit, verifiers: accepting };
-  return { document, operations, shared };
+  const context: AppContext = {
+    root,
+    handlers,
+    samplesFor,
+    validatorOf,
+    errorBody,
+    bodyLimit,
+    verifiers: accepting,
+    log,
+  };
+  return { document, operations, context };
 }

@@ -1,4 +1,4 @@
-import { HttpError, Unavailable } from '../response/http-error.ts';
+import { HttpError } from '../response/http-error.ts';
 
 /** No credential, or one that is not accepted: 401. The message goes to the client and never holds the credential. */
 export class Unauthorized extends Error {
@@ -26,10 +26,15 @@ export class Forbidden extends HttpError {
 }
 
 /** A signed token cannot be checked because its issuer's keys cannot be fetched: 503. The cause is for the log. */
-export class KeysUnavailable extends Unavailable {
+export class KeysUnavailable extends Error {
   override readonly name = 'KeysUnavailable';
+  readonly status = 503;
+  readonly expose = true;
+  readonly headers: Readonly<Record<string, number>>;
 
+  /** @param retryAfter whole seconds after which it is worth trying again, at least 1. */
   constructor(retryAfter: number, cause: Error) {
-    super('The keys that signed tokens are checked with cannot be fetched; try again later', retryAfter, cause);
+    super('The keys that signed tokens are checked with cannot be fetched; try again later', { cause });
+    this.headers = { 'Retry-After': retryAfter };
   }
 }

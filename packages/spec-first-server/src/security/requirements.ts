@@ -1,6 +1,6 @@
 import type { Json, Operation } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
-import { HttpError, Unavailable } from '../response/http-error.ts';
+import { HttpError } from '../response/http-error.ts';
 import type { Credentials } from './credentials.ts';
 import { Forbidden, Unauthorized } from './errors.ts';
 import { schemesOf, type Verifiers } from './schemes.ts';
@@ -46,7 +46,6 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
 
   /** What cannot be checked (503, 500) comes before what is not allowed (403) and what is not accepted (401). */
   function denial(reasons: readonly unknown[]): unknown {
-    const unavailable = reasons.find((reason) => reason instanceof Unavailable);
     const unchecked = reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
     const forbidden = reasons.find((reason) => reason instanceof Forbidden);
     const unauthorized = reasons.filter((reason) => reason instanceof Unauthorized);
@@ -55,6 +54,6 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
     const challenges = new Set(names.map((name) => schemes.get(name)?.challenge(presented !== undefined)));
     const headers = { 'WWW-Authenticate': [...challenges].join(', ') };
     const message = (presented ?? unauthorized[0])?.message ?? '';
-    return unavailable ?? unchecked ?? forbidden ?? new HttpError(401, message, { headers });
+    return unchecked ?? forbidden ?? new HttpError(401, message, { headers });
   }
 }
