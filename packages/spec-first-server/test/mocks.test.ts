@@ -25,7 +25,7 @@ describe('a mock', () => {
     for (const status of [204, 304]) await client.get('/a').set('Prefer', `code=${status}`).expect(status, '');
   });
 
-  test('is JSON if the client has nothing against it, and something concrete of a range', async () => {
+  test('is JSON by default, and something concrete of a range', async () => {
     const content = 'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
     const client = await mocked(`{ '200': { description: it, content: { ${content} } } }`);
     await client.get('/a').expect(200, { n: 1 });
@@ -166,8 +166,8 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(lines.at(-1)?.reason).toBe(
       "examples that do not fit: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: a answered 200: /body/n must have required property 'n'",
     );
-    const named = await client.get('/a').set('Prefer', 'example=bad').expect(501);
-    expect(named.body.message).toContain('/examples/bad: a answered 200: /body/n must have');
+    await client.get('/a').set('Prefer', 'example=bad').expect(200, {});
+    expect(lines.at(-1)?.reason).toContain('/examples/bad: a answered 200: /body/n must have');
     const only = await mocking(json(`{ ${schema}, example: { n: x } }`));
     await only.client.get('/a').expect(200);
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
@@ -182,6 +182,28 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
     await client.get('/a?n=b').expect(400, { why: 'fault' });
     expect(lines.at(-1)?.reason).toMatch(/^\/query\/n must be integer; errorBody makes another body/);
+  });
+
+  test('is the example of the document where no value can be made that fits', async () => {
+    const { client, lines } = await mocking(
+      json('{ schema: { type: integer, minimum: 3, maximum: 2 }, example: { n: 1 } }'),
+    );
+    await client.get('/a').expect(200, { n: 1 });
+    expect(lines.at(-1)?.reason).toMatch(/^examples that do not fit: .*\/example: a answered 200: \/body must be/);
+  });
+
+  test.each([
+    ['a very long list', '{ type: array, minItems: 1000000000, items: { type: integer } }'],
+    [
+      'many items, each of many',
+      '{ type: array, minItems: 100000, items: { type: array, minItems: 100000, items: {} } }',
+    ],
+  ])('that would be %s is not made, and not tried again', async (_what, schema) => {
+    const client = await mocked(json(`{ schema: ${schema} }`));
+    for (let round = 0; round < 100; round += 1) {
+      const { body } = await client.get('/a').expect(501);
+      expect(body.message).toContain('give the response an example');
+    }
   });
 
   test('that cannot be made says so, and what would help', async () => {

@@ -4,6 +4,10 @@ export interface Problem {
   readonly status: number;
   /** What was wrong and what would be right. */
   readonly message: string;
+  /** Where a request breaks the document: JSON pointers such as `/body/name`, and keywords of JSON Schema. */
+  readonly errors?:
+    | readonly { readonly path: string; readonly message: string; readonly keyword: string }[]
+    | undefined;
 }
 
 /** How the body of an answer to a rejected request is made. */

@@ -28,7 +28,7 @@ export interface FailureReply extends CheckedReply {
  * the status, it is an example that the document gives, or else there is no body.
  */
 export function failureReply(
-  { status, message, headers }: HttpError,
+  { status, message, headers, errors }: HttpError,
   errorBody: ErrorBody,
   context?: OperationContext,
 ): FailureReply {
@@ -38,7 +38,7 @@ export function failureReply(
       mediaType: media?.type,
       schema: media?.schema,
     };
-    return errorBody.make({ status, message }, declared);
+    return errorBody.make({ status, message, errors }, declared);
   };
   const declared = context && declaredFor(context.operation, status);
   if (context === undefined || declared === undefined) {

@@ -40,11 +40,11 @@ export async function answerFailure(
 
 /** The log names what the client does not learn: violations, if the answer has no body of `errorBody`, and why. */
 function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureReply): HttpError {
-  const { status, message, headers, cause, expected } = failure;
+  const { status, message, headers, cause, expected, errors } = failure;
   const isUntold = body === undefined || mismatch !== undefined;
   const reasons = [error instanceof Violations && isUntold ? message : failure.reason];
   if (mismatch !== undefined) reasons.push(`errorBody makes another body than the document declares: ${mismatch}`);
-  return new HttpError(status, message, { headers, cause, expected, reason: reasons.join('; ') });
+  return new HttpError(status, message, { headers, cause, expected, errors, reason: reasons.join('; ') });
 }
 
 /**

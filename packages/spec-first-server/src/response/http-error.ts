@@ -12,7 +12,12 @@ export interface HttpErrorOptions {
   readonly reason?: string;
   /** The operator wants it, as while the service stops: the log does not call it an error. */
   readonly expected?: boolean;
+  /** How the request breaks the document. */
+  readonly errors?: readonly Violation[] | undefined;
 }
+
+/** A hostile request can have thousands. */
+const MOST_ERRORS = 100;
 
 /** An error answered instead of the handler's reply. The message goes to the client, the cause to the log only. */
 export class HttpError extends Error {
@@ -23,6 +28,8 @@ export class HttpError extends Error {
   /** What the log says instead of the message: nothing that the client sent. */
   readonly reason: string;
   readonly expected: boolean;
+  /** How the request breaks the document; the first ones of very many. */
+  readonly errors: readonly Violation[] | undefined;
 
   /** @throws {TypeError} if a header has a character that no header can have. */
   constructor(status: number, message: string, options: HttpErrorOptions = {}) {
@@ -36,12 +43,14 @@ export class HttpError extends Error {
     this.headers = headers;
     this.reason = reason;
     this.expected = expected;
+    this.errors = options.errors?.slice(0, MOST_ERRORS);
   }
 
   /** 400 that names each violation. */
   static violations(violations: readonly Violation[]): HttpError {
     return new HttpError(400, describeViolations(violations), {
       reason: 'the request is not as the document declares',
+      errors: violations,
     });
   }
 

@@ -2,6 +2,7 @@ import type { Document, Json, MediaType } from 'openapi-document';
 import { type DeclaredResponse, examplesOf, type Operation } from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
+import { TookTooLong, withinBudget } from '../validation/budget.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import type { Samples } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';
@@ -9,6 +10,16 @@ import type { ErrorBody } from './problem.ts';
 import { BODILESS, checkHeaders, checkReply, mismatchOf, responseFor } from './reply.ts';
 
 type Example<T = unknown> = { readonly value: T; readonly name?: string; readonly pointer?: string | undefined };
+
+/** A mock's answer. It takes a while to make, and is the same each time. */
+interface Made {
+  readonly headers: Json;
+  readonly body: unknown;
+  readonly reason: string | undefined;
+}
+
+/** How long values are made for one answer, in milliseconds. */
+const BUDGET = 2000;
 
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;
@@ -21,29 +32,52 @@ export interface MockOptions {
  * (RFC 7240). The log names examples that do not fit their schema.
  */
 export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
+  const known = new Map<string, Made | HttpError>();
   return (request): AnyReply => {
     const preferred = preferences(request.headers.prefer);
     const [status, declared] = chosenResponse(operation, preferred.get('code'));
     const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
-    const validator = validatorOf(operation);
     // The first one marks an answer that no handler made.
     const given = {
       'X-Mock': 'true',
       ...(preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') }),
     };
-    const wrong: string[] = [];
-    const headers = firstFitting(headerSets(declared), wrong, (set) => checkHeaders(validator, declared, set));
-    const reply = (body: unknown): AnyReply => ({
+    const key = [status, media?.type, preferred.get('example')].join(' ');
+    const made = known.get(key) ?? make(status, declared, media, preferred.get('example'));
+    // A name that is no example is not kept: clients can make up any.
+    if (!(made instanceof HttpError && made.status === 400)) known.set(key, made);
+    if (made instanceof HttpError) throw made;
+    const { headers, body, reason } = made;
+    return {
       status,
       headers: { ...headers, ...given },
       ...(media !== undefined && { contentType: concrete(media.type), body }),
-    });
-    const shown =
-      media === undefined ? [{ value: undefined }] : bodies(status, declared, media, preferred.get('example'));
-    const body = firstFitting(shown, wrong, (value) => checkReply(operation, validator, reply(value)));
-    const reason = wrong.length > 0 ? `examples that do not fit: ${wrong.join('; ')}` : undefined;
-    return { ...reply(body), reason, mocked: true };
+      reason,
+      mocked: true,
+    };
   };
+
+  function make(...of: Parameters<typeof firstOf>): Made | HttpError {
+    try {
+      return firstOf(...of);
+    } catch (error) {
+      if (error instanceof HttpError) return error;
+      throw error;
+    }
+  }
+
+  /** The first headers and the first body that fit. */
+  function firstOf(status: number, declared: DeclaredResponse, media: MediaType | undefined, name?: string): Made {
+    const validator = validatorOf(operation);
+    const wrong: string[] = [];
+    const headers = firstFitting(headerSets(declared), wrong, (set) => checkHeaders(validator, declared, set));
+    const type = media && { contentType: concrete(media.type) };
+    const shown = media === undefined ? [{ value: undefined }] : bodies(status, declared, media, name);
+    const check = (body: unknown) => checkReply(operation, validator, { status, headers, ...type, body });
+    const body = firstFitting(shown, wrong, check);
+    const reason = wrong.length > 0 ? `examples that do not fit: ${wrong.join('; ')}` : undefined;
+    return { headers, body, reason };
+  }
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
   function* bodies(status: number, { key }: DeclaredResponse, media: MediaType, name?: string): Generator<Example> {
@@ -87,21 +121,39 @@ export const sampleBodies =
     return { contentType, bodies: bodiesOf(root, contentType, media) };
   };
 
-/** The first candidate that passes a check; `wrong` gets the examples that do not. @throws {HttpError} if none passes. */
+/**
+ * The first candidate that passes a check, or else the first example of the document. `wrong` gets the examples that do not.
+ *
+ * @throws {HttpError} if there is none.
+ */
 function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], check: (value: T) => void): T {
-  let first: string | undefined;
-  for (const { value, pointer } of candidates) {
-    try {
-      check(value);
-      return value;
-    } catch (error) {
-      const mismatch = mismatchOf(error);
-      if (mismatch === undefined) throw error;
-      first ??= pointer === undefined ? mismatch : `${pointer}: ${mismatch}`;
-      if (pointer !== undefined) wrong.push(`${pointer}: ${mismatch}`);
+  let found: { readonly value: T } | undefined;
+  let example: typeof found;
+  let reason = 'to make a value takes too long';
+  const find = (): void => {
+    for (const { value, pointer } of candidates) {
+      try {
+        check(value);
+        found = { value };
+        return;
+      } catch (error) {
+        const mismatch = mismatchOf(error);
+        if (mismatch === undefined) throw error;
+        reason = mismatch;
+        if (pointer === undefined) continue;
+        example ??= { value };
+        wrong.push(`${pointer}: ${mismatch}`);
+      }
     }
+  };
+  try {
+    withinBudget(find, BUDGET, 1);
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
   }
-  throw new HttpError(501, `no answer could be made: give the response an example in the document (${first})`);
+  found ??= example;
+  if (found !== undefined) return found.value;
+  throw new HttpError(501, `no answer could be made: give the response an example in the document (${reason})`);
 }
 
 function preferences(header: string | string[] | undefined): Map<string, string> {
@@ -123,7 +175,7 @@ function firstStatus({ responses }: Operation): number {
   return key === 'default' ? 200 : Number(key.replace(/XX$/i, '00'));
 }
 
-/** What the client accepts; of what it accepts alike, JSON, which alone is made from a schema. */
+/** What the client accepts. Prefers JSON: the only type made from a schema. */
 function mediaFor({ media }: DeclaredResponse, { accepts }: AnyRequest): MediaType | undefined {
   const inOrder = [...media.filter(({ kind }) => kind === 'json'), ...media.filter(({ kind }) => kind !== 'json')];
   const type = accepts(...inOrder.map((candidate) => concrete(candidate.type)));
