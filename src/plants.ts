@@ -1,8 +1,13 @@
+import { exec } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { promisify } from 'node:util';
 import { Unusable } from 'group-commit';
 import { type Backend, ConfigError, type OpenContext, type ValuesOf } from 'spec-first-server';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 import { openStore } from './stores/index.ts';
 import type { PlantStore } from './stores/store.ts';
+
+const run = promisify(exec);
 
 /** The plant store's own environment variables. */
 export const variables = {
@@ -10,6 +15,21 @@ export const variables = {
     default: 'sqlite:data/plants.db',
     description: 'sqlite:FILE, sqlite::memory: or postgres://…',
     parse: (url: string) => url,
+  },
+  DATABASE_URL_FILE: {
+    default: '',
+    description: 'a file that holds DATABASE_URL',
+    parse: readSecret,
+  },
+  DATABASE_PASSWORD_FILE: {
+    default: '',
+    description: 'a file that holds the password of PostgreSQL, read at each new connection',
+    parse: (path: string) => path,
+  },
+  DATABASE_PASSWORD_COMMAND: {
+    default: '',
+    description: 'a command that prints the password of PostgreSQL, run for each new connection',
+    parse: (command: string) => command,
   },
   MAX_WAITING: {
     default: '1000',
@@ -22,6 +42,14 @@ export const variables = {
   },
 };
 
+function readSecret(path: string): string {
+  try {
+    return path && readFileSync(path, 'utf8').trim();
+  } catch (error) {
+    throw new Error(`a file that can be read (${Object(error).code})`, { cause: error });
+  }
+}
+
 /** The handlers of the document's operations. */
 export const plantHandlers = (store: PlantStore): Handlers => ({
   async createPlant({ body: { id, name, tag } }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
@@ -31,19 +59,27 @@ export const plantHandlers = (store: PlantStore): Handlers => ({
 });
 
 /** Opens the store of plants. @throws {ConfigError} if DATABASE_URL names no store that can be opened. */
-export async function openPlants(
-  { DATABASE_URL: url, MAX_WAITING: maxWaiting }: ValuesOf<typeof variables>,
-  { workers, onBatch, warn }: OpenContext,
-): Promise<Backend> {
+export async function openPlants(values: ValuesOf<typeof variables>, context: OpenContext): Promise<Backend> {
+  const { workers, ...observers } = context;
+  const url = values.DATABASE_URL_FILE || values.DATABASE_URL;
+  const name = values.DATABASE_URL_FILE ? 'DATABASE_URL_FILE' : 'DATABASE_URL';
   if (workers > 1 && /^sqlite::memory:$/i.test(url)) {
     throw new ConfigError(
-      `WORKERS is ${workers}, but must be 1 with DATABASE_URL=sqlite::memory:, which each process has for itself`,
+      `WORKERS is ${workers}, but must be 1 with ${name}=sqlite::memory:, which each process has for itself`,
     );
   }
-  const store = await openStore(url, { maxWaiting, onBatch, warn }).catch((error: unknown) => {
-    throw error instanceof Unusable ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
+  const password = passwordFrom(values.DATABASE_PASSWORD_FILE, values.DATABASE_PASSWORD_COMMAND);
+  const options = { maxWaiting: values.MAX_WAITING, password, ...observers };
+  const store = await openStore(url, options).catch((error: unknown) => {
+    throw error instanceof Unusable ? new ConfigError(`${name}: ${error.message}`, { cause: error }) : error;
   });
   return plantBackend(store);
+}
+
+/** What reads the password of PostgreSQL anew for each connection, as one that rotates needs. */
+function passwordFrom(file: string, command: string): (() => Promise<string>) | undefined {
+  if (file) return async () => readSecret(file);
+  return command ? async () => (await run(command, { timeout: 3_000 })).stdout.trim() : undefined;
 }
 
 /** The handlers over an open store. */

@@ -1,14 +1,16 @@
 import { afterAll, test } from '@jest/globals';
 import { contractTests, testLog } from 'spec-first/contract-tests';
 import { createApp } from 'spec-first-server';
+import { readVariables } from '../packages/spec-first-server/src/process/variables.ts';
 import { errorBody } from '../src/errors.ts';
-import { openPlants } from '../src/plants.ts';
+import { openPlants, variables } from '../src/plants.ts';
 
 const token = 'token-of-the-tests';
-const { handlers, close } = await openPlants(
-  { DATABASE_URL: 'sqlite::memory:', MAX_WAITING: 1_000 },
-  { workers: 1, onBatch() {}, warn() {} },
-);
+const { handlers, close } = await openPlants(readVariables(variables, { DATABASE_URL: 'sqlite::memory:' }), {
+  workers: 1,
+  onBatch() {},
+  warn() {},
+});
 afterAll(() => close?.());
 
 const document = 'openapi.yaml';

@@ -18,7 +18,7 @@ const MIGRATE_MS = 600_000;
 
 /** Opens the plants of a PostgreSQL database, and creates their table. @throws {Unusable} if that is impossible. */
 export async function openPostgres(url: string, options: StoreOptions): Promise<PlantStore> {
-  const database = await openDatabase<StoredPlant>({
+  const { location, add, ready, waiting, stats, close } = await openDatabase<StoredPlant>({
     ...options,
     url,
     name: 'openapi-plant-store',
@@ -29,20 +29,21 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
   });
 
   return {
-    location: `postgres://${database.location}`,
+    location: `postgres://${location}`,
     async add(plant) {
       checkPlant(plant);
       for (const [path, text] of Object.entries({ '/body/name': plant.name, '/body/tag': plant.tag })) {
         if (text?.includes('\0')) throw new Unstorable(`${path} must not hold U+0000, which PostgreSQL cannot hold`);
       }
-      await database.add(plant).catch((error: unknown) => {
+      await add(plant).catch((error: unknown) => {
         if (!(error instanceof RowRejected)) throw error;
         throw new Unstorable('/body breaks a rule of the database', { cause: error.cause });
       });
     },
-    ready: database.ready,
-    waiting: database.waiting,
-    close: database.close,
+    ready,
+    waiting,
+    stats,
+    close,
   };
 }
 

@@ -8,7 +8,7 @@ const RULES = [18, 19, 20];
 export async function openSqlite(file: string, options: StoreOptions): Promise<PlantStore> {
   const module = new URL('./sqlite-plants.ts', import.meta.url);
   const database = await openDatabase<typeof import('./sqlite-plants.ts').default>({ ...options, file, module });
-  const { add, ready, waiting, close } = database;
+  const { add, ready, waiting, stats, close } = database;
 
   return {
     location: `sqlite:${file}`,
@@ -18,6 +18,7 @@ export async function openSqlite(file: string, options: StoreOptions): Promise<P
     },
     ready,
     waiting,
+    stats,
     close,
   };
 }

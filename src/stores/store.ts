@@ -1,3 +1,5 @@
+import type { OpenContext } from 'spec-first-server';
+
 /** A plant as a store keeps it. */
 export interface StoredPlant {
   /** From −2⁶³ to 2⁶³−1. Several plants may share one. */
@@ -23,18 +25,18 @@ export interface PlantStore {
   ready(): Promise<void>;
   /** How many plants wait for the store, for metrics. */
   waiting(): number;
+  /** What else can be measured now, by name. */
+  stats(): Readonly<Record<string, number>>;
   /** Finishes what waits, then closes the database. */
   close(): Promise<void>;
 }
 
 /** How a store is opened. */
-export interface StoreOptions {
+export interface StoreOptions extends Partial<Omit<OpenContext, 'workers'>> {
   /** How many plants may wait; further ones are rejected. */
   readonly maxWaiting: number;
-  /** Called with the number of plants that share a commit. */
-  readonly onBatch?: ((plants: number) => void) | undefined;
-  /** Called with what the operator should know, though the store opens. */
-  readonly warn?: ((message: string) => void) | undefined;
+  /** The password of PostgreSQL, asked for at each connection. By default that of the URL. */
+  readonly password?: (() => Promise<string>) | undefined;
 }
 
 /** The store cannot hold a plant exactly. The properties follow http-errors: the message goes to the client. */

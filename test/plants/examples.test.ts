@@ -12,9 +12,10 @@ const { tagged, untagged } = paths['/plants'].post.requestBody.content['applicat
 /** Out of reach. */
 const away: PlantStore = {
   location: 'nowhere',
-  add: () => Promise.reject(new Unavailable('away')),
-  ready: () => Promise.reject(new Unavailable('away')),
+  add: () => Promise.reject(new Unavailable('away', 'AWAY')),
+  ready: () => Promise.reject(new Unavailable('away', 'AWAY')),
   waiting: () => 0,
+  stats: () => ({}),
   close: async () => undefined,
 };
 

@@ -7,6 +7,13 @@ export class Unavailable extends Error {
   readonly status = 503;
   readonly expose = false;
   readonly headers = { 'Retry-After': '1' };
+  /** What kind of trouble it is, for logs and metrics: `BUSY`, `TIMEOUT`, an SQLSTATE, a code of SQLite or of the system. */
+  readonly code: string;
+
+  constructor(message: string, code: string, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+  }
 }
 
 /** The database cannot be used, and waiting does not help. The message says what is wrong and what would be right. */

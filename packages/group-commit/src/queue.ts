@@ -9,16 +9,20 @@ export interface Database {
   ready(): Promise<void>;
   /** How many calls wait. */
   waiting(): number;
+  /** What can be measured now, by name. */
+  stats(): Readonly<Record<string, number>>;
   /** Finishes what waits, then closes the database. Further calls are rejected. */
   close(): Promise<void>;
 }
 
-/** How many calls may wait, and who hears of commits. */
+/** How many calls may wait, and what is measured. */
 export interface QueueOptions {
   /** How many calls may wait; further ones are rejected with {@link Unavailable}. 1,000 by default. */
   readonly maxWaiting?: number | undefined;
-  /** Called with the number of calls of each commit. */
-  readonly onBatch?: ((calls: number) => void) | undefined;
+  /** Called after each commit with the number of its calls, and the seconds that it took. */
+  readonly onBatch?: ((calls: number, seconds: number) => void) | undefined;
+  /** Called for each call that is rejected with {@link Unavailable}, with the `code` of the error. */
+  readonly onUnavailable?: ((code: string) => void) | undefined;
 }
 
 /** What a call returned, or the error that it threw. Most calls return nothing. */
@@ -33,6 +37,7 @@ export interface Engine<Call> {
   commit(calls: readonly Call[]): Promise<readonly Outcome[]>;
   /** @throws {Unavailable} if a commit would fail now. */
   check(): Promise<void>;
+  stats(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
 
@@ -58,7 +63,7 @@ interface Batch<Call> {
 /** Gathers calls that wait into commits. */
 export function createQueue<Call>(
   engine: Engine<Call>,
-  { maxWaiting = 1_000, onBatch }: QueueOptions,
+  { maxWaiting = 1_000, onBatch, onUnavailable }: QueueOptions,
 ): Database & { add(call: Call): Promise<unknown> } {
   const { location } = engine;
   const queue: Batch<Call>[] = [];
@@ -102,19 +107,25 @@ export function createQueue<Call>(
       for (const at of callers.keys()) answer(at);
     };
     try {
+      const begun = performance.now();
       const outcomes = await engine.commit(calls);
-      onBatch?.(calls.length);
+      onBatch?.(calls.length, (performance.now() - begun) / 1000);
       settle((at) => {
         const [result, error] = outcomes[at] ?? [];
         if (error) callers[at]?.reject(error);
         else callers[at]?.resolve(result);
       });
     } catch (error) {
-      settle((at) => callers[at]?.reject(error));
+      settle((at) => callers[at]?.reject(report(error)));
     }
   }
 
-  const closed = () => new Unavailable('The database is closed.');
+  const closed = () => new Unavailable('The database is closed.', 'CLOSED');
+
+  function report(error: unknown): unknown {
+    if (error instanceof Unavailable) onUnavailable?.(error.code);
+    return error;
+  }
 
   async function finish(): Promise<void> {
     const drained = Promise.withResolvers<void>();
@@ -130,7 +141,7 @@ export function createQueue<Call>(
       const size = sizeOf(call);
       if (waiting >= maxWaiting || (waiting > 0 && waitingSize + size > WAITING_SIZE)) {
         const busy = `The database is busy: ${waiting} calls of ${waitingSize} characters are waiting.`;
-        return Promise.reject(new Unavailable(busy));
+        return Promise.reject(report(new Unavailable(busy, 'BUSY')));
       }
       let last = queue.at(-1);
       if (!last || last.calls.length >= BATCH_CALLS || last.size >= BATCH_SIZE) {
@@ -152,10 +163,11 @@ export function createQueue<Call>(
       });
       const late = delay(READY_MS, true, { ref: false });
       if (await Promise.race([checking, late])) {
-        throw new Unavailable(`${location} has not answered for ${READY_MS} ms.`);
+        throw new Unavailable(`${location} has not answered for ${READY_MS} ms.`, 'TIMEOUT');
       }
     },
     waiting: () => waiting,
+    stats: () => ({ waiting, ...engine.stats() }),
     close() {
       closing ??= finish();
       return closing;

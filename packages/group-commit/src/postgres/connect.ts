@@ -109,7 +109,8 @@ export function clientFor(url: string, name: string, milliseconds: number) {
 /** @throws {Error} if the promise is not settled in time. */
 export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Error(`timeout: no answer for ${milliseconds} ms`)), milliseconds);
+  const timeout = Object.assign(new Error(`timeout: no answer for ${milliseconds} ms`), { code: 'TIMEOUT' });
+  const timer = setTimeout(() => late.reject(timeout), milliseconds);
   try {
     return await Promise.race([promise, late.promise]);
   } finally {

@@ -21,7 +21,7 @@ export interface Connections {
   /** Runs a task over a free connection. A connection that failed is not used again. */
   use<T>(task: (client: Client) => Promise<T>, milliseconds?: number): Promise<T>;
   /** How many connections there are, and how many of them are free. */
-  count(): { readonly open: number; readonly idle: number };
+  stats(): Readonly<Record<'connections' | 'connections_idle', number>>;
   end(): Promise<void>;
 }
 
@@ -29,7 +29,11 @@ export interface Connections {
  * A pool of at most `max` connections. A connection counts until the server has ended what it did, so that statements that
  * are given up never add up there.
  */
-export function createConnections({ connect, avoid }: Connector, max: number, patience: number): Connections {
+export function createConnections(
+  { connect, avoid }: Connector,
+  { max, patience }: { readonly max: number; readonly patience: number },
+  onConnect?: (seconds: number) => void,
+): Connections {
   const idle: Connection[] = [];
   const all = new Set<Connection>();
   const waiters: (() => void)[] = [];
@@ -43,7 +47,7 @@ export function createConnections({ connect, avoid }: Connector, max: number, pa
 
   async function acquire(): Promise<Connection> {
     for (;;) {
-      if (ended) throw new Unavailable('The database is closed.');
+      if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
       const connection = idle.pop();
       if (connection) {
         if (connection.since >= distrusted && performance.now() - connection.usedAt < IDLE_MS) return connection;
@@ -61,9 +65,11 @@ export function createConnections({ connect, avoid }: Connector, max: number, pa
   async function add(): Promise<Connection> {
     open += 1;
     const former = failure;
+    const begun = performance.now();
     const attempt = connect().then(
       (connection) => {
         failure = undefined;
+        onConnect?.((performance.now() - begun) / 1000);
         all.add(connection);
         connection.client.once('end', () => remove(connection));
         return connection;
@@ -126,7 +132,7 @@ export function createConnections({ connect, avoid }: Connector, max: number, pa
         throw error;
       }
     },
-    count: () => ({ open, idle: idle.length }),
+    stats: () => ({ connections: open, connections_idle: idle.length }),
     async end() {
       ended = true;
       for (const wake of waiters.splice(0)) wake();

@@ -11,6 +11,8 @@ import { readUrl } from './url.ts';
 export interface PostgresOptions<Row> extends QueueOptions {
   /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`, with the parameters of libpq, and `max` for the connections. */
   readonly url: string;
+  /** The password, asked for at each connection. By default that of the URL. */
+  readonly password?: (() => Promise<string>) | undefined;
   /** `application_name`, if the URL has none. */
   readonly name: string;
   /** The statement that creates the table, for error messages. */
@@ -24,6 +26,8 @@ export interface PostgresOptions<Row> extends QueueOptions {
   setUp(client: ClientBase): Promise<void>;
   /** Inserts rows with one statement. It is called with no rows to find out whether a row could be inserted. */
   insert(client: ClientBase, rows: readonly Row[]): Promise<void>;
+  /** Called after each new connection, with the seconds that it took. */
+  readonly onConnect?: ((seconds: number) => void) | undefined;
   /** Called with what the operator should know, though the database opens. */
   readonly warn?: ((message: string) => void) | undefined;
 }
@@ -60,9 +64,9 @@ const ATTEMPTS = 20;
  */
 export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<PostgresDatabase<Row>> {
   const { warn = () => {}, connect = async () => {} } = options;
-  const target = readUrl(options.url, options.name);
+  const target = readUrl(options.url, options.name, options.password);
   const { location, max, patience } = target;
-  const connections = createConnections(createConnector(target, connect, warn), max, patience);
+  const connections = createConnections(createConnector(target, connect, warn), target, options.onConnect);
   let preparing: Promise<void> | undefined;
   let isPrepared = false;
 
@@ -121,7 +125,8 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
 
   function failUnavailable(error: unknown): never {
     const cause = reason(error);
-    throw new Unavailable(`PostgreSQL at ${location} cannot answer now: ${cause.message}`, { cause });
+    const code = String(Object(error).code ?? 'UNKNOWN');
+    throw new Unavailable(`PostgreSQL at ${location} cannot answer now: ${cause.message}`, code, cause);
   }
 
   await prepare().catch(async (error: unknown) => {
@@ -137,7 +142,8 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
       lanes: max,
       commit: (rows) => connected((client) => insertEach(client, rows)).catch(failUnavailable),
       check: () => connected((client) => insert(client, [])).catch(failUnavailable),
-      close: () => connections.end(),
+      stats: connections.stats,
+      close: connections.end,
     },
     options,
   );

@@ -25,7 +25,7 @@ export interface Target {
  *
  * @throws {Unusable} if it is wrong. The message never holds the URL, which may hold a password.
  */
-export function readUrl(url: string, name: string) {
+export function readUrl(url: string, name: string, password?: () => Promise<string>) {
   const wrong = (what: string): Unusable => new Unusable(`The PostgreSQL URL is wrong: ${what}`);
   // The first / ? or # ends the hosts: an @ after it was meant for the password.
   const [, start, authority = '', path = '', query] =
@@ -68,6 +68,7 @@ export function readUrl(url: string, name: string) {
     keepAlive: true,
     keepAliveInitialDelayMillis: 1000 * integer('keepalives_idle', 30, 1, 7_200),
     pipeline: true,
+    ...(password && { password }),
   };
 
   function targetOf(host: string, port: string | undefined): Target {

@@ -1,3 +1,4 @@
+import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { Unavailable, Unusable } from '../errors.ts';
@@ -42,7 +43,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 
   async function ask(request: Exclude<Request, 'close'>): Promise<readonly SentOutcome[]> {
     const answer = await thread.ask(request);
-    if ('trouble' in answer) throw new Unavailable(answer.trouble, causeOf(answer));
+    if ('trouble' in answer) throw new Unavailable(answer.trouble, answer.code, causeOf(answer));
     return answer;
   }
 
@@ -63,11 +64,13 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   const first = await thread.ask('check');
   if ('trouble' in first && first.lasting) {
     await thread.close();
-    throw new Unusable(first.trouble, causeOf(first));
+    throw new Unusable(first.trouble, { cause: causeOf(first) });
   }
 
   const check = async () => void (await ask('check'));
-  const engine = { location: path, lanes: 1, commit, check, close: () => thread.close() };
+  const sizeOf = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+  const stats = () => ({ database_bytes: sizeOf(file), log_bytes: sizeOf(`${file}-wal`) });
+  const engine = { location: path, lanes: 1, commit, check, stats, close: thread.close };
   const { add, ...own } = createQueue<Call>(engine, options);
   const database = new Proxy(own, {
     get(target, name) {
@@ -78,4 +81,4 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   return database as SqliteDatabase<Define>;
 }
 
-const causeOf = ({ cause }: Trouble): ErrorOptions => ({ cause: cause && unpackError(cause) });
+const causeOf = ({ cause }: Trouble): Error | undefined => cause && unpackError(cause);

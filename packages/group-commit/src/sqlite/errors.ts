@@ -19,6 +19,13 @@ function codeOf(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
+/** A short name of the trouble, such as `SQLITE_FULL`. */
+export function nameOf(error: unknown): string {
+  if (error instanceof FileLost) return 'FILE_LOST';
+  const [name] = Object.entries(SQLITE).find(([, code]) => code === codeOf(error)) ?? [];
+  return name ? `SQLITE_${name}` : String(Object(error).code ?? 'UNKNOWN');
+}
+
 /** Whether the error concerns the whole database, and not only the call that met it. */
 export function concernsDatabase(error: unknown): boolean {
   const code = codeOf(error);

@@ -6,7 +6,7 @@ import { FileLost, retryWhileBusy } from './errors.ts';
 import type { ThreadData } from './protocol.ts';
 
 /** Names of the database itself, which a module cannot use. `then` would make the database look like a promise. */
-const RESERVED = ['ready', 'waiting', 'close', 'location', 'then'];
+const RESERVED = ['ready', 'waiting', 'stats', 'close', 'location', 'then'];
 
 /** The size in bytes that the log is cut to after it was longer. */
 const LOG_BYTES = 48 * 1024 * 1024;

@@ -21,6 +21,7 @@ export type SentOutcome = undefined | readonly [result: unknown, error?: SentErr
 export interface Trouble {
   /** One sentence for the operator. */
   readonly trouble: string;
+  readonly code: string;
   readonly cause: SentError | undefined;
   /** Whether waiting does not help. */
   readonly lasting: boolean;

@@ -53,7 +53,7 @@ function runThread(workerData: ThreadData, warn: (message: string) => void) {
 
   function finish(): void {
     const trouble = `The database thread of ${workerData.file} ended (${cause}); the next call starts another one.`;
-    end = { trouble, cause: packError(cause), lasting: true, at: performance.now() };
+    end = { trouble, code: 'THREAD_ENDED', cause: packError(cause), lasting: true, at: performance.now() };
     for (const answer of asked.splice(0)) answer(end);
     exit.resolve();
   }

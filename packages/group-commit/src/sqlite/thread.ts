@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import type { Connection } from './connection.ts';
-import { explain, isLasting, keepsConnection } from './errors.ts';
+import { explain, isLasting, keepsConnection, nameOf } from './errors.ts';
 import { openConnection } from './open.ts';
 import { type Answer, packError, type Request, type SentOutcome, type ThreadData } from './protocol.ts';
 
@@ -49,7 +49,7 @@ function answer(request: Exclude<Request, 'close'>): Answer {
   } catch (error) {
     failed = true;
     recover(error);
-    return { trouble: explain(file, error), cause: packError(error), lasting: isLasting(error) };
+    return { trouble: explain(file, error), code: nameOf(error), cause: packError(error), lasting: isLasting(error) };
   }
 }
 

@@ -1,8 +1,16 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
-import { clientFor, openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
+import {
+  clientFor,
+  openDatabase,
+  type PostgresOptions,
+  RowRejected,
+  Unavailable,
+  Unusable,
+} from '../../src/postgres/index.ts';
 
 const TABLE = "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
 
@@ -12,19 +20,20 @@ beforeAll(async () => {
 });
 afterAll(() => server.remove());
 
-const open = (url: string, onBatch?: (rows: number) => void) =>
-  openDatabase<string>({
-    url,
-    name: 'notes',
-    table: TABLE,
-    async setUp(client) {
-      await client.query(TABLE);
-    },
-    async insert(client, texts) {
-      await client.query('INSERT INTO notes (text) SELECT unnest($1::text[])', [texts]);
-    },
-    onBatch,
-  });
+const optionsFor = (url: string, onBatch?: (rows: number) => void): PostgresOptions<string> => ({
+  url,
+  name: 'notes',
+  table: TABLE,
+  async setUp(client) {
+    await client.query(TABLE);
+  },
+  async insert(client, texts) {
+    await client.query('INSERT INTO notes (text) SELECT unnest($1::text[])', [texts]);
+  },
+  onBatch,
+});
+
+const open = (url: string, onBatch?: (rows: number) => void) => openDatabase(optionsFor(url, onBatch));
 
 test('rows that wait share a statement, and other statements run beside them', async () => {
   const batches: number[] = [];
@@ -63,6 +72,25 @@ test('the right to create the table is missing: the message shows the statement'
   const opening = open(url.replace(/\/\/.*@/, '//guest:p@'));
   await expect(opening).rejects.toThrow(Unusable);
   await expect(opening).rejects.toThrow(TABLE);
+});
+
+test('the password is asked for at each connection, and connections are measured', async () => {
+  const url = (await server.createSchema()).replace(/:[^/@]*@/, '@');
+  const [asked, seconds]: [number[], number[]] = [[], []];
+  const database = await openDatabase<string>({
+    ...optionsFor(url),
+    async password() {
+      asked.push(1);
+      return 'correct horse';
+    },
+    onConnect: (took) => seconds.push(took),
+  });
+  await database.add('a');
+  expect(database.stats()).toEqual({ waiting: 0, connections: 1, connections_idle: 1 });
+  await server.query("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'notes'");
+  await eventually(async () => await database.add('b'));
+  await database.close();
+  expect([asked.length, seconds.length]).toEqual([2, 2]);
 });
 
 test('statement_timeout=0 sends no parameter at the start that a pooler could reject', async () => {

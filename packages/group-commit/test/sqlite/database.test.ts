@@ -124,14 +124,21 @@ describe('A call', () => {
   });
 
   test('is rejected at once if too many wait', async () => {
-    const database = await open({ maxWaiting: 2 });
+    const reasons: string[] = [];
+    const database = await open({ maxWaiting: 2, onUnavailable: (code) => reasons.push(code) });
     const adds = [1, 2, 3].map((id) => database.add({ id, text: 'a' }));
     expect(database.waiting()).toBe(2);
     await expect(adds[2]).rejects.toThrow(Unavailable);
     await expect(adds[2]).rejects.toMatchObject({ status: 503, expose: false, headers: { 'Retry-After': '1' } });
     await Promise.all(adds.slice(0, 2));
     expect(database.waiting()).toBe(0);
+    expect(reasons).toEqual(['BUSY']);
     await database.add({ id: 4, text: 'a' });
+    expect(database.stats()).toEqual({
+      waiting: 0,
+      database_bytes: statSync(file).size,
+      log_bytes: expect.any(Number),
+    });
   });
 
   test('is rejected at once if too much waits, however few calls they are', async () => {

@@ -10,6 +10,8 @@ export interface Backend {
   ready?(): Promise<void>;
   /** How many requests wait for it: the metric `store_waiting`. */
   waiting?(): number;
+  /** What else can be measured now, by name. */
+  stats?(): Readonly<Record<string, number>>;
   /** Finishes the requests that wait, then closes everything. */
   close?(): Promise<void>;
 }
@@ -18,8 +20,12 @@ export interface Backend {
 export interface OpenContext {
   /** How many processes serve together (`WORKERS`), from 1. */
   readonly workers: number;
-  /** To be called with the number of requests that shared a commit: the metric `store_batch_size`. */
-  readonly onBatch: ((requests: number) => void) | undefined;
+  /** To be called with the number of requests that shared a commit (`store_batch_size`), and the seconds that it took. */
+  readonly onBatch: ((requests: number, seconds: number) => void) | undefined;
+  /** To be called after each new connection, with the seconds that it took. */
+  readonly onConnect?: ((seconds: number) => void) | undefined;
+  /** To be called for each request that could not be answered now, with a short name of the reason. */
+  readonly onUnavailable?: ((code: string) => void) | undefined;
   /** Logs what the operator should know, though the backend opens. */
   warn(message: string): void;
 }
