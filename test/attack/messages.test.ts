@@ -1,0 +1,118 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { endAll, launch } from '../support/launch.ts';
+import { connected, exchange } from '../support/raw-http.ts';
+
+let port: number;
+beforeAll(async () => {
+  port = Number(new URL(await launch({ ACCESS_TOKENS: 'token' }).url).port);
+});
+afterAll(endAll);
+
+const HOST = 'Host: example.com\r\n';
+const get = (fields = '', line = 'GET /healthz HTTP/1.1'): string => `${line}\r\n${HOST}${fields}\r\n`;
+const post = (fields: string, body = ''): string =>
+  `POST /plants HTTP/1.1\r\n${HOST}Authorization: Bearer token\r\nContent-Type: application/json\r\n${fields}\r\n${body}`;
+const chunked = (body: string): string => post('Transfer-Encoding: chunked\r\n', body);
+const PLANT = '{"id":1,"name":"Fern"}';
+
+describe('a request that has not ended is waited for', () => {
+  const whole = get();
+  test('wherever it is cut', async () => {
+    const cuts = [1, 4, 12, 13, 17, 21, 22, 23, 26, 28, 29, whole.length - 3, whole.length - 2, whole.length - 1];
+    const sockets = await Promise.all(cuts.map(() => connected(port)));
+    const answered = new Set<number>();
+    for (const [index, socket] of sockets.entries()) {
+      socket.on('data', () => answered.add(index)).on('close', () => answered.add(index));
+      socket.write(whole.slice(0, cuts[index]));
+    }
+    await delay(300);
+    expect([...answered]).toEqual([]);
+    for (const [index, socket] of sockets.entries()) socket.write(whole.slice(cuts[index]));
+    while (answered.size < cuts.length) await delay(10);
+    for (const socket of sockets) socket.destroy();
+  });
+});
+
+// Facts of RFC 9110 and RFC 9112 that the suites h1spec and Http11Probe ask for, too.
+describe('a message that is right is answered', () => {
+  test.each([
+    ['a plain GET', get(), 200],
+    [
+      'a field name in any case, a tab before its value, and an empty value',
+      'GET /healthz HTTP/1.1\r\nhoSt:\ta\r\nx:\r\n\r\n',
+      200,
+    ],
+    ['an empty line before the request line (RFC 9112 §2.2)', `\r\n${get()}`, 200],
+    ['spaces around a value (§5.1)', get('X:   a   \r\n'), 200],
+    ['an absolute target (§3.2.2)', get('', 'GET http://example.com/healthz HTTP/1.1'), 200],
+    ['a body with a length', post(`Content-Length: ${PLANT.length}\r\n`, PLANT), 200],
+    ['a body in chunks', chunked(`${PLANT.length.toString(16)}\r\n${PLANT}\r\n0\r\n\r\n`), 200],
+    ['an extension of a chunk (§7.1.1)', chunked(`16;a=b\r\n${PLANT}\r\n0\r\n\r\n`), 200],
+    ['a trailer field (§7.1.2)', chunked(`16\r\n${PLANT}\r\n0\r\nX: a\r\n\r\n`), 200],
+    ['HEAD', get('', 'HEAD /healthz HTTP/1.1'), 200],
+    [
+      'a body that is expected to be asked for',
+      post(`Expect: 100-continue\r\nContent-Length: ${PLANT.length}\r\n`, PLANT),
+      100,
+    ],
+  ])('%s', async (_what, bytes, status) => {
+    const { responses } = await exchange(port, bytes, { head: bytes.startsWith('HEAD') });
+    expect(responses[0]?.status).toBe(status);
+  });
+});
+
+test('a message that two programs could read in different ways is rejected, and ends the connection', async () => {
+  const messages: readonly (readonly [what: string, bytes: string])[] = [
+    ['no version', 'GET / \r\n\r\n'],
+    ['an unknown version', get('', 'GET / HTTP/9.9')],
+    ['a version in small letters', get('', 'GET / http/1.1')],
+    ['text before the method', get('', 'Extra lineGET / HTTP/1.1')],
+    ['no Host (RFC 9112 §3.2)', 'GET /healthz HTTP/1.1\r\n\r\n'],
+    ['two Hosts', get('Host: example.org\r\n')],
+    ['a name with brackets', get('X-Invalid[]: a\r\n')],
+    ['a space before the colon (§5.1)', get('X : a\r\n')],
+    ['no name', get(': a\r\n')],
+    ['no colon', get('X\r\n')],
+    ['a folded line (§5.2)', get('X: a\r\n b\r\n')],
+    ['a control character in a value', get('X: a\x07\r\n')],
+    ['a NUL in a value', get('X: a\0\r\n')],
+    ['a NUL in the target', get('', 'GET /\0 HTTP/1.1')],
+    ['a bare CR between fields', `GET / HTTP/1.1\r\n${HOST}\rX: a\r\n\r\n`],
+    ['a bare LF as the end of a line', `GET / HTTP/1.1\n${HOST}\r\n`],
+    ['a negative length', post('Content-Length: -1\r\n')],
+    ['a length beyond all numbers', post('Content-Length: 123456789123456789123456789\r\n')],
+    ['a length that is no number', post('Content-Length: abc\r\n')],
+    ['a length with a plus', post('Content-Length: +5\r\n', 'hello')],
+    ['a length in hexadecimal', post('Content-Length: 0x5\r\n', 'hello')],
+    ['two lengths', post('Content-Length: 5\r\nContent-Length: 6\r\n', 'hello')],
+    ['a list of two lengths', post('Content-Length: 5, 6\r\n', 'hello')],
+    ['a length and chunks (§6.3)', post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n')],
+    ['chunks that are not the last coding', post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n')],
+    ['chunks twice', post('Transfer-Encoding: chunked, chunked\r\n', '0\r\n\r\n')],
+    ['a coding that does not exist', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
+    ['a coding behind a control character', post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n')],
+    ['a chunk with a size that is no number', chunked('g\r\nx\r\n0\r\n\r\n')],
+    ['a chunk with a negative size', chunked('-1\r\nx\r\n0\r\n\r\n')],
+    ['a chunk with 0x before its size', chunked('0x1\r\nx\r\n0\r\n\r\n')],
+    ['a chunk with an underscore in its size', chunked('1_0\r\nx\r\n0\r\n\r\n')],
+    ['a chunk beyond all numbers', chunked('fffffffffffffffff\r\nx\r\n')],
+    ['a chunk that is longer than its size', chunked('1\r\nxyz\r\n0\r\n\r\n')],
+    ['a chunk that ends with a bare LF', chunked('1\nx\n0\n\n')],
+    ['a method that does not exist', get('', 'GETT / HTTP/1.1')],
+    ['CONNECT', get('', 'CONNECT example.com:443 HTTP/1.1')],
+    ['chunks in HTTP/1.0', post('Transfer-Encoding: chunked\r\n', '0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0')],
+  ];
+  // All at once: the server reads on for a while after it has rejected a body.
+  const outcomes = await Promise.all(
+    messages.map(async ([what, bytes]) => {
+      const { responses, closed } = await exchange(port, bytes + get(), { responses: 2, wait: 10_000 });
+      const [only, ...others] = responses.map(({ status }) => status);
+      return [
+        what,
+        closed && others.length === 0 && only !== undefined && only >= 400 ? 'rejected' : { only, others, closed },
+      ];
+    }),
+  );
+  expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(messages.map(([what]) => [what, 'rejected'])));
+});
