@@ -1,4 +1,5 @@
 import { asArray, asObject, escapePointerToken, type Json, resolveRef } from './document.ts';
+import { eventItems, type Items, isJsonType } from './event-schema.ts';
 import { alternatives, typesOf } from './schema.ts';
 
 /** How a media type's bodies are read, checked and written. */
@@ -17,6 +18,8 @@ export interface MediaType {
   readonly itemSchema: unknown;
   /** How the items of a sequence are written, or `undefined` if the media type is no sequence. */
   readonly sequence: Sequence | undefined;
+  /** The items of a sequence that has an `itemSchema`. */
+  readonly items: Items | undefined;
   /** The Encoding Objects of the parts of a `multipart/mixed` by position, and of all others (OpenAPI 3.2 §4.14.4). */
   readonly prefixEncoding: readonly unknown[];
   readonly itemEncoding: unknown;
@@ -39,6 +42,7 @@ export function mediaOf(root: Json, content: unknown, pointer: string): MediaTyp
       schema,
       itemSchema,
       sequence,
+      items: itemsOf(root, sequence, itemSchema),
       prefixEncoding: asArray(source.prefixEncoding),
       itemEncoding: source.itemEncoding,
       constrained: isConstrained(root, schema),
@@ -66,10 +70,15 @@ const isConstrained = (root: Json, schema: unknown): boolean =>
  */
 export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKind {
   const essence = essenceOf(type);
-  if (/^application\/(.+\+)?json$/.test(essence) || essence === 'text/json') return 'json';
+  if (isJsonType(essence)) return 'json';
   if (essence === 'application/x-www-form-urlencoded') return 'form';
   if (essence === 'multipart/form-data') return 'multipart';
   return essence.startsWith('text/') && isScalar(root, schema) ? 'text' : 'stream';
+}
+
+function itemsOf(root: Json, sequence: Sequence | undefined, schema: unknown): Items | undefined {
+  if (sequence === undefined || schema === undefined) return undefined;
+  return sequence === 'events' ? eventItems(root, schema) : { schema, data: 'text' };
 }
 
 /** The sequential media types of OpenAPI 3.2 (§4.14.3). */

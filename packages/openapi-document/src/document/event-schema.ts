@@ -1,0 +1,84 @@
+import { asArray, asObject, isObject, type Json, valueAt } from './document.ts';
+
+/** How the `data` of an event is written: as JSON, as text, or objects and arrays as JSON and all else as text. */
+export type EventData = 'json' | 'text' | 'mixed';
+
+/** The items of a sequence. */
+export interface Items {
+  /** The schema of their values. */
+  readonly schema: unknown;
+  /** How the `data` of events is written. */
+  readonly data: EventData;
+}
+
+/** Keywords that restrict a text. */
+const TEXT = /^(type|const|enum|pattern|format|(min|max)Length)$/;
+
+/** An object or an array, in data that may also be text. */
+const COMPOSITE = { type: ['object', 'array'] };
+
+/**
+ * Events whose `data` are values. Where the document says that they are JSON, by `contentMediaType`, their
+ * schema is `contentSchema` (OpenAPI 3.2 §4.14.4). JSON Schema by itself does not look into such a text.
+ */
+export function eventItems(root: Json, schema: unknown): Items {
+  const found = new Set<EventData>();
+  const inData = (change: (schema: Json) => unknown) =>
+    mapInPlace(root, schema, (part) => {
+      const properties = asObject(part.properties);
+      if (!Object.hasOwn(properties, 'data')) return part;
+      const data = mapInPlace(root, properties.data, change);
+      return data === properties.data ? part : { ...part, properties: { ...properties, data } };
+    });
+  inData((part) => {
+    if (isJson(part)) found.add('json');
+    else if (Object.keys(part).some((key) => TEXT.test(key))) found.add('text');
+    return part;
+  });
+  if (!found.has('json')) return { schema, data: 'text' };
+  const isMixed = found.has('text');
+  const decoded = inData((part) => {
+    if (!isJson(part)) return part.type === 'string' && Object.keys(part).length === 1 ? {} : part;
+    const { contentSchema = {} } = part;
+    return isMixed ? { allOf: [contentSchema, COMPOSITE] } : contentSchema;
+  });
+  return { schema: decoded, data: isMixed ? 'mixed' : 'json' };
+}
+
+const isJson = ({ contentMediaType: type }: Json): boolean => typeof type === 'string' && isJsonType(type);
+
+/** @param essence a media type without parameters, in lower case. */
+export const isJsonType = (essence: string): boolean =>
+  /^application\/(.+\+)?json$/.test(essence) || essence === 'text/json';
+
+/** Changes each schema that describes the same value. What does not change is not copied, and keeps its references. */
+function mapInPlace(
+  root: Json,
+  schema: unknown,
+  change: (schema: Json) => unknown,
+  seen = new Set<unknown>(),
+): unknown {
+  if (!isObject(schema) || seen.has(schema)) return schema;
+  const inside = new Set([...seen, schema]);
+  const map = (part: unknown): unknown => mapInPlace(root, part, change, inside);
+  const changed = change(schema);
+  if (!isObject(changed) || isJson(schema)) return changed;
+  const result: Record<string, unknown> = { ...changed };
+  for (const key of ['allOf', 'anyOf', 'oneOf']) if (Array.isArray(result[key])) result[key] = result[key].map(map);
+  for (const key of ['if', 'then', 'else', 'not']) if (isObject(result[key])) result[key] = map(result[key]);
+  if (typeof schema.$ref === 'string') {
+    const target = valueAt(root, schema.$ref);
+    const mapped = map(target);
+    if (mapped !== target) {
+      delete result.$ref;
+      result.allOf = [...asArray(result.allOf), mapped];
+    }
+  }
+  const isSame = (key: string): boolean => {
+    const [before, after] = [schema[key], result[key]];
+    return Array.isArray(before) && Array.isArray(after)
+      ? before.length === after.length && before.every((part, index) => part === after[index])
+      : before === after;
+  };
+  return Object.keys({ ...schema, ...result }).every(isSame) ? schema : result;
+}

@@ -1,0 +1,165 @@
+import type { EventData } from '../document/event-schema.ts';
+import { kindOf, type MediaType } from '../document/media-types.ts';
+import { parseJson } from '../json/exact.ts';
+import { jsonOr } from '../parameters/coerce.ts';
+
+/** An item that cannot be read. The message is a predicate: `must be JSON`. */
+export class UnreadableItem extends Error {
+  override readonly name = 'UnreadableItem';
+  readonly isTooLarge: boolean;
+
+  constructor(message: string, isTooLarge = false) {
+    super(message);
+    this.isTooLarge = isTooLarge;
+  }
+}
+
+type Chunks = AsyncIterable<Uint8Array>;
+
+/**
+ * Reads the items of a sequence as they come.
+ *
+ * @param contentType the `Content-Type` of the body.
+ * @param limit the maximum size of an item, in bytes or characters.
+ * @throws {UnreadableItem}
+ */
+export function readItems(
+  { sequence, items }: MediaType,
+  contentType: string,
+  chunks: Chunks,
+  limit: number,
+): AsyncGenerator<unknown> {
+  switch (sequence) {
+    case 'events':
+      return readEvents(chunks, limit, items?.data ?? 'text');
+    case 'parts':
+      return readParts(chunks, limit, contentType);
+    case 'records':
+      return readRecords(chunks, limit);
+    default:
+      return readLines(chunks, limit);
+  }
+}
+
+const tooLarge = (limit: number): UnreadableItem => new UnreadableItem(`must be at most ${limit} bytes`, true);
+
+async function* readLines(chunks: Chunks, limit: number): AsyncGenerator<unknown> {
+  for await (const line of texts(chunks, '\n', limit)) if (line.trim() !== '') yield json(line);
+}
+
+/** RFC 7464 */
+async function* readRecords(chunks: Chunks, limit: number): AsyncGenerator<unknown> {
+  for await (const record of texts(chunks, '\x1e', limit)) {
+    if (record.trim() === '') continue;
+    // A number at the end may have lost digits (§2.4).
+    if (/[\w.]$/.test(record)) throw new UnreadableItem('must end with a line feed (RFC 7464 §2.4)');
+    yield json(record);
+  }
+}
+
+async function* readEvents(chunks: Chunks, limit: number, mode: EventData): AsyncGenerator<unknown> {
+  const { createParser } = await import('eventsource-parser');
+  let events: Record<string, unknown>[] = [];
+  let retry: number | undefined;
+  let fault: UnreadableItem | undefined;
+  const parser = createParser({
+    maxBufferSize: limit,
+    onRetry: (value) => {
+      retry = value;
+    },
+    onEvent: ({ data, event, id }) => {
+      // Members that are absent are not `undefined`.
+      events.push({
+        data,
+        ...(event && { event }),
+        ...(id !== undefined && { id }),
+        ...(retry !== undefined && { retry }),
+      });
+      retry = undefined;
+    },
+    onError: ({ type }) => {
+      if (type === 'max-buffer-size-exceeded') fault = tooLarge(limit);
+    },
+  });
+  for await (const text of decoded(chunks)) {
+    parser.feed(text);
+    for (const event of events) {
+      const data = String(event.data);
+      if (data.length > limit) throw tooLarge(limit);
+      yield { ...event, data: eventData(mode, data) };
+    }
+    events = [];
+    if (fault !== undefined) throw fault;
+  }
+}
+
+function eventData(mode: EventData, text: string): unknown {
+  if (mode === 'json') return json(text);
+  const value = mode === 'mixed' ? jsonOr(text) : text;
+  return typeof value === 'object' && value !== null ? value : text;
+}
+
+async function* readParts(chunks: Chunks, limit: number, contentType: string): AsyncGenerator<unknown> {
+  const { MultipartParser, MaxFileSizeExceededError, MultipartParseError } = await import(
+    '@remix-run/multipart-parser'
+  );
+  const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
+  const options = { maxFileSize: limit, maxParts: Infinity, maxTotalSize: Infinity };
+  const parser = new MultipartParser(quoted ?? plain, options);
+  try {
+    for await (const chunk of chunks) {
+      for (const { headers, bytes } of parser.write(chunk)) {
+        // RFC 2046 §5.1
+        const type = headers['content-type'] ?? 'text/plain';
+        const kind = kindOf(type);
+        yield kind === 'stream' ? Buffer.from(bytes) : kind === 'json' ? json(utf8(bytes)) : utf8(bytes);
+      }
+    }
+    parser.finish();
+  } catch (error) {
+    if (error instanceof MaxFileSizeExceededError) throw tooLarge(limit);
+    if (!(error instanceof MultipartParseError)) throw error;
+    throw new UnreadableItem(
+      'must be a part of multipart/mixed (RFC 2046 §5.1) with the boundary that Content-Type names',
+    );
+  }
+}
+
+/** The texts between separators. */
+async function* texts(chunks: Chunks, separator: string, limit: number): AsyncGenerator<string> {
+  let rest = '';
+  for await (const text of decoded(chunks)) {
+    const [first = '', ...others] = text.split(separator);
+    rest += first;
+    for (const next of others) {
+      if (rest.length > limit) throw tooLarge(limit);
+      yield rest;
+      rest = next;
+    }
+    if (rest.length > limit) throw tooLarge(limit);
+  }
+  yield rest;
+}
+
+async function* decoded(chunks: Chunks): AsyncGenerator<string> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const chunk of chunks) yield utf8(chunk, decoder);
+  yield utf8(undefined, decoder);
+}
+
+function utf8(bytes: Uint8Array | undefined, decoder?: TextDecoder): string {
+  try {
+    if (decoder === undefined) return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    return decoder.decode(bytes, { stream: bytes !== undefined });
+  } catch {
+    throw new UnreadableItem('must be UTF-8');
+  }
+}
+
+function json(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch (error) {
+    throw new UnreadableItem(`must be ${error instanceof RangeError ? error.message : 'JSON'}`);
+  }
+}

@@ -1,0 +1,85 @@
+import { randomUUID } from 'node:crypto';
+import { asObject } from '../document/document.ts';
+import type { EventData } from '../document/event-schema.ts';
+import { kindOf, type MediaType } from '../document/media-types.ts';
+import { stringifyJson } from '../json/exact.ts';
+
+/** How the items of a sequence are written. */
+export interface ItemWriter {
+  /** The media type, with the parameters that the format needs. */
+  readonly contentType: string;
+  /** The text or bytes of an item. @throws {TypeError} if the format cannot hold it. */
+  readonly write: (item: unknown, index: number) => string | Uint8Array;
+  /** What follows the last item. */
+  readonly end: string;
+  /** What a client ignores, if the format has such a thing. */
+  readonly comment: string | undefined;
+}
+
+/** How the items of a media type are written. */
+export function itemWriter(media: MediaType, contentType: string): ItemWriter {
+  const plain = { contentType, end: '', comment: undefined };
+  const { sequence, items } = media;
+  switch (sequence) {
+    case 'events':
+      return { ...plain, write: (item) => eventText(items?.data ?? 'text', item), comment: ':\n\n' };
+    case 'records':
+      // RFC 7464 §2.2
+      return { ...plain, write: (item) => `\x1e${stringifyJson(item)}\n` };
+    case 'parts': {
+      const boundary = randomUUID();
+      return {
+        contentType: `${contentType}; boundary=${boundary}`,
+        write: (item, index) => part(boundary, declaredType(media, index), item),
+        end: `--${boundary}--\r\n`,
+        comment: undefined,
+      };
+    }
+    default:
+      return { ...plain, write: (item) => `${stringifyJson(item)}\n` };
+  }
+}
+
+/** A server-sent event (HTML §9.2.5). */
+function eventText(mode: EventData, item: unknown): string {
+  const { data, event, id, retry, ...others } = asObject(item);
+  const [other] = Object.keys(others);
+  if (other !== undefined) throw new TypeError(`an event has data, event, id and retry, but no ${other}`);
+  let text = field('event', event) + field('id', id) + field('retry', retry);
+  if (data !== undefined) {
+    const isText = mode === 'text' || (mode === 'mixed' && typeof data === 'string');
+    const lines = isText ? String(data).split(/\r\n|\r|\n/) : [stringifyJson(data)];
+    for (const line of lines) text += `data: ${line}\n`;
+  }
+  return `${text}\n`;
+}
+
+function field(name: string, value: unknown): string {
+  if (value === undefined) return '';
+  // A client ignores an id with U+0000.
+  if (/[\r\n\0]/.test(String(value))) throw new TypeError(`the ${name} of an event must be a text of one line`);
+  return `${name}: ${value}\n`;
+}
+
+/** The declared media type of a part. The first one, if there are alternatives. */
+function declaredType({ prefixEncoding, itemEncoding }: MediaType, index: number): string | undefined {
+  const { contentType } = asObject(prefixEncoding[index] ?? itemEncoding);
+  const [type = ''] = typeof contentType === 'string' ? contentType.split(',') : [];
+  return type === '' || type.includes('*') ? undefined : type.trim();
+}
+
+/** A part of a multipart body (RFC 2046 §5.1). */
+function part(boundary: string, declared: string | undefined, item: unknown): Uint8Array {
+  const type = declared ?? preset(item);
+  const isRaw = item instanceof Uint8Array || (typeof item === 'string' && kindOf(type) !== 'json');
+  const body = isRaw ? item : (stringifyJson(item) ?? '');
+  const head = `--${boundary}\r\nContent-Type: ${type}\r\n\r\n`;
+  return Buffer.concat([Buffer.from(head), Buffer.from(body), Buffer.from('\r\n')]);
+}
+
+const preset = (item: unknown): string =>
+  item instanceof Uint8Array
+    ? 'application/octet-stream'
+    : typeof item === 'string'
+      ? 'text/plain; charset=utf-8'
+      : 'application/json';
