@@ -59,6 +59,7 @@ export async function startService(config: Config, definition: ServiceDefinition
 
   // 2. Make the app.
   let draining = false;
+  const stopping = new AbortController();
   const inDevelopment = process.env.NODE_ENV === 'development';
   const app = await createListener({
     document,
@@ -74,6 +75,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
     observe: metrics?.observe,
+    stopping: stopping.signal,
     errorBody: definition.errorBody,
     verifiers: definition.verifiers,
     use: definition.use,
@@ -118,6 +120,7 @@ export async function startService(config: Config, definition: ServiceDefinition
       draining = true;
       listening.drain();
       await delay(config.DRAIN_SECONDS * 1000);
+      stopping.abort();
       await running.disposeAsync();
     },
   };

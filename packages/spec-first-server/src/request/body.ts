@@ -3,16 +3,18 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json, Operation } from 'openapi-document';
 import { coerce, type MediaType, mediaTypeFor, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
+import type { OperationValidator } from '../validation/validator.ts';
 import { codingOf, DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
 import { multipart, urlencoded } from './forms.ts';
+import { checkedItems } from './items.ts';
 
 /**
  * Prepares to read an operation's bodies, each with its declared media type. JSON becomes values with exact integers, text a string (or the number or boolean
- * that its schema asks for), a form an object, and any other media type a stream.
+ * that its schema asks for), a form an object, a sequence its items, and any other media type a stream.
  *
- * @param limit the maximum number of bytes of a body, also after decompression.
+ * @param limit the maximum number of bytes of a body, also after decompression, or of each item of a sequence.
  */
-export function bodyReader(root: Json, { requestBody }: Operation, limit: number) {
+export function bodyReader(root: Json, { requestBody }: Operation, limit: number, validator: OperationValidator) {
   const declared = requestBody?.media ?? [];
   const none = { media: undefined, body: undefined };
 
@@ -25,6 +27,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
       checkHeaders(request, media, limit);
       // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
       if (request.headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
+      if (media.items !== undefined) return { media, body: checkedItems(request, response, media, limit, validator) };
       if (media.kind === 'stream') return { media, body: limitedStream(request, response, limit) };
       const bytes = await readBytes(request, limit);
       if (media.kind === 'multipart') {
@@ -51,7 +54,7 @@ const hasBody = ({ headers }: IncomingMessage): boolean =>
   headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
 
 /** Checks the headers of a body before it is read. @throws {HttpError} 413 or 415 */
-function checkHeaders(request: IncomingMessage, { kind }: MediaType, limit: number): void {
+function checkHeaders(request: IncomingMessage, { kind, items }: MediaType, limit: number): void {
   const coding = codingOf(request);
   if (coding !== 'identity' && (kind === 'stream' || !DECODERS.has(coding))) {
     const accepted = kind === 'stream' ? ['identity'] : [...DECODERS.keys(), 'identity'];
@@ -59,7 +62,7 @@ function checkHeaders(request: IncomingMessage, { kind }: MediaType, limit: numb
       headers: { 'Accept-Encoding': accepted.join(', ') },
     });
   }
-  if (Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+  if (items === undefined && Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
 }
 
 const orList = (media: readonly MediaType[]): string => media.map(({ type }) => type).join(' or ') || 'declared';

@@ -66,6 +66,11 @@ export class HandlerRequest implements AnyRequest {
     this.#gone ??= goneController(this.#request, this.#response);
     return this.#gone.signal;
   }
+
+  /** Aborts the signal, if the handler uses it. */
+  abort(): void {
+    this.#gone?.abort();
+  }
 }
 
 /** Aborts when the client closes its side or is gone, unless it is answered by then. */

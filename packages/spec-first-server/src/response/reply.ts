@@ -3,6 +3,7 @@ import {
   type DeclaredResponse,
   declaredFor,
   isObject,
+  itemWriter,
   kindOf,
   type MediaType,
   mediaTypeFor,
@@ -13,6 +14,7 @@ import type { AnyReply } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { describeViolations, Violations } from '../validation/violations.ts';
 import { InvalidReply } from './http-error.ts';
+import type { ItemStream } from './send-items.ts';
 
 // An import of node:http would load a whole HTTP client beside it.
 const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
@@ -23,7 +25,7 @@ export interface CheckedReply {
   /** The media type of the body. */
   readonly type: string | undefined;
   readonly headers: Readonly<Record<string, string | number | readonly string[]>> | undefined;
-  readonly body: string | Uint8Array | Readable | undefined;
+  readonly body: string | Uint8Array | Readable | ItemStream | undefined;
 }
 
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
@@ -98,8 +100,27 @@ export function checkBody(
   const given = contentType ?? media.type;
   if (given.includes('*')) throw new InvalidReply(`its contentType must be one of ${given}`);
   const type = /^text\/[^;]+$/i.test(given) ? `${given}; charset=utf-8` : given;
+  if (media.items !== undefined) return itemsOf(validator, media, type, body);
   return { type, body: write(validator, media, type, body) };
 }
+
+function itemsOf(validator: ReplyValidator, media: MediaType, type: string, items: unknown) {
+  if (!isAsyncIterable(items)) throw new InvalidReply(`a body of ${media.type} is an AsyncIterable of its items`);
+  const writer = itemWriter(media, type);
+  const write = (item: unknown, index: number) => {
+    try {
+      validator.response(media, item instanceof Uint8Array ? '\0'.repeat(item.length) : item);
+      return writer.write(item, index);
+    } catch (error) {
+      const what = error instanceof TypeError ? error.message : mismatchOf(error);
+      throw what === undefined ? error : new InvalidReply(`item ${index} of the body: ${what}`);
+    }
+  };
+  return { type: writer.contentType, body: { ...writer, items, write } };
+}
+
+const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 function mediaFor({ media }: DeclaredResponse, contentType: string | undefined): MediaType | undefined {
   if (contentType !== undefined) {

@@ -3,10 +3,25 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { ownHeaders, setOwnHeaders } from './own-headers.ts';
 import type { CheckedReply } from './reply.ts';
+import { type ItemStream, type StreamOptions, sendItems } from './send-items.ts';
 
 /** Sends a reply. Resolves when it is sent, or the client is gone. */
-export function send(response: ServerResponse, reply: CheckedReply): Promise<void> | undefined {
+export function send(
+  response: ServerResponse,
+  reply: CheckedReply,
+  options: StreamOptions = {},
+): Promise<void> | undefined {
   const { status, type, headers, body } = reply;
+  const isHead = response.req.method === 'HEAD';
+  if (isItemStream(body)) {
+    const begin = (): void => {
+      setHeaders(response, { status, type, headers: { ...UNBUFFERED, ...headers } });
+    };
+    if (!isHead) return sendItems(response, body, begin, options);
+    begin();
+    response.end();
+    return undefined;
+  }
   const isStream = body instanceof Readable;
   if (headers === undefined && type !== undefined && body !== undefined && !isStream) {
     // One call with a flat list: setHeader for each header would take 4 µs more.
@@ -14,7 +29,6 @@ export function send(response: ServerResponse, reply: CheckedReply): Promise<voi
     response.writeHead(status, [...ownHeaders(response), ...framing]).end(body);
     return undefined;
   }
-  const isHead = response.req.method === 'HEAD';
   if (isStream && !isHead) return sendStream(response, reply, body);
   setHeaders(response, reply);
   if (isStream) body.destroy();
@@ -24,7 +38,12 @@ export function send(response: ServerResponse, reply: CheckedReply): Promise<voi
   return undefined;
 }
 
-function setHeaders(response: ServerResponse, { status, type, headers }: CheckedReply): void {
+/** Asks caches and proxies to pass each item on at once; the second header is nginx's. */
+const UNBUFFERED = { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' };
+
+const isItemStream = (body: CheckedReply['body']): body is ItemStream => typeof body === 'object' && 'items' in body;
+
+function setHeaders(response: ServerResponse, { status, type, headers }: Omit<CheckedReply, 'body'>): void {
   setOwnHeaders(response);
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] ?? '');

@@ -35,6 +35,7 @@ export interface AppContext {
   readonly log: Log;
   /** Bytes. */
   readonly bodyLimit: number;
+  readonly stopping: AbortSignal | undefined;
 }
 
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
@@ -46,7 +47,7 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
   const operationContext: OperationContext = { root, operation, validator, samples: context.samplesFor(operation) };
   const authenticate = operation.security.length > 0 ? authentication(root, operation, verifiers) : undefined;
   const readParameters = prepareParameters(root, operation, apiKeyQueryNames(root));
-  const readBody = bodyReader(root, operation, context.bodyLimit);
+  const readBody = bodyReader(root, operation, context.bodyLimit, validator);
 
   return async (request, response, path, query) => {
     const { headers } = request;
@@ -58,12 +59,14 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
       const { media, body } = await readBody(request, response);
       const parameters = readParameters({ path, query, headers });
       const checked = validator.request(parameters, media, body);
-      const reply = await handler(
-        new HandlerRequest(request, response, log, checked.parameters, media?.type, checked.body, caller),
-      );
+      const given = new HandlerRequest(request, response, log, checked.parameters, media?.type, checked.body, caller);
+      const reply = await handler(given);
       trace.reason = reply.reason;
       trace.mocked = reply.mocked;
-      const sending = send(response, checkReply(operation, validator, reply));
+      const sending = send(response, checkReply(operation, validator, reply), {
+        stopping: context.stopping,
+        request: given,
+      });
       if (sending !== undefined) await sending;
     } catch (error) {
       await answerFailure(response, error, errorBody, operationContext);

@@ -41,6 +41,8 @@ export interface AppOptions {
   readonly corsOrigins?: '*' | readonly string[];
   /** Express's `trust proxy`: which proxies tell a client's address, for the log. By default none. */
   readonly trustProxy?: TrustProxy;
+  /** Aborted when the service stops. Event streams end then. */
+  readonly stopping?: AbortSignal;
   /** Whether the document and its page are served. By default they are. */
   readonly docs?: boolean;
   /** Resolves if the service can do its work, for `GET /readyz`. */

@@ -29,6 +29,7 @@ export async function prepare(options: AppOptions) {
     errorBody = PROBLEM_DETAILS,
     bodyLimit = 100 * 1024,
     missing = 'refuse',
+    stopping,
     log = SILENT,
     logNotices = true,
   } = options;
@@ -70,6 +71,7 @@ export async function prepare(options: AppOptions) {
     validatorOf,
     errorBody,
     bodyLimit,
+    stopping,
     verifiers: accepting,
     log,
   };

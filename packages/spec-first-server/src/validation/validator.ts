@@ -18,6 +18,8 @@ type Indices = Map<MediaType | DeclaredResponse | Operation, number>;
 /** What the validators of one path item share. */
 interface Shared {
   readonly indices: Indices;
+  /** Of the items in requests. */
+  readonly itemIndices: ReadonlyMap<MediaType, number>;
   readonly completion: Completion;
   readonly validate: (direction: Direction, index: number, value: unknown) => Survey;
 }
@@ -45,6 +47,7 @@ export function createPathValidators(
   const rewriter = new SchemaRewriter(root, reading);
   const indices: Indices = new Map();
   const schemas: Record<Direction, Json[]> = { request: [], response: [] };
+  const itemIndices = new Map<MediaType, number>();
   const add = (direction: Direction, key: MediaType | DeclaredResponse | Operation, properties: Json): void => {
     indices.set(key, schemas[direction].length);
     schemas[direction].push({ type: 'object', properties });
@@ -55,12 +58,16 @@ export function createPathValidators(
     for (const media of operation.requestBody?.media ?? []) {
       const body = media.kind !== 'stream' && { body: rewriter.rewrite(media.schema, 'request') };
       add('request', media, { ...located, ...body });
+      if (media.items === undefined) continue;
+      itemIndices.set(media, schemas.request.length);
+      const item = rewriter.rewrite(media.items.schema, 'request');
+      schemas.request.push({ type: 'object', properties: { body: item } });
     }
     for (const response of operation.responses) {
       add('response', response, { headers: objectSchema(rewriter, response.headers, 'response') });
       for (const media of response.media) {
-        const body = media.schema !== undefined && { body: rewriter.rewrite(media.schema, 'response') };
-        if (body !== false) add('response', media, body);
+        const schema = media.items === undefined ? media.schema : media.items.schema;
+        if (schema !== undefined) add('response', media, { body: rewriter.rewrite(schema, 'response') });
       }
     }
   }
@@ -85,7 +92,7 @@ export function createPathValidators(
     }
     return survey;
   };
-  const shared = { indices, completion: new Completion(root, reading), validate };
+  const shared = { indices, itemIndices, completion: new Completion(root, reading), validate };
   return new Map(operations.map((operation) => [operation, new OperationValidator(operation, shared)]));
 }
 
@@ -130,7 +137,18 @@ export class OperationValidator {
     return { parameters: value, body: validated === undefined ? body : value.body };
   }
 
-  /** @throws {Violations} if the body does not match the media type of the response. */
+  /** Returns an item of a request with defaults filled in. @throws {Violations} */
+  item(media: MediaType, item: unknown): unknown {
+    const { itemIndices, completion, validate } = this.#shared;
+    const value = { body: item instanceof Uint8Array ? '\0'.repeat(item.length) : item };
+    const { hasInexact } = validate('request', itemIndices.get(media) ?? 0, value);
+    if (item instanceof Uint8Array) return item;
+    if (hasInexact) rounded(value);
+    if (completion.changes(media.items?.schema)) completion.member(value, 'body', media.items?.schema);
+    return value.body;
+  }
+
+  /** @throws {Violations} if the body, or the item of one, does not match the media type of the response. */
   response(media: MediaType, body: unknown): void {
     const index = this.#shared.indices.get(media);
     if (index !== undefined) this.#shared.validate('response', index, { body });

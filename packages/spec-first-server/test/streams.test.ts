@@ -1,0 +1,371 @@
+import { once } from 'node:events';
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { AnyRequest } from 'spec-first-server';
+import { scripted, serve, withFiles } from '../../../test/support/documents.ts';
+import { eventually } from '../../../test/support/eventually.ts';
+import { sendItems } from '../src/response/send-items.ts';
+
+const ITEM =
+  '{ type: object, required: [name], properties: { name: { type: string }, n: { type: integer, format: int64, default: 7 } } }';
+const EVENTS = `
+      oneOf:
+        - type: object
+          required: [event, data]
+          properties:
+            event: { const: plant }
+            id: { type: string }
+            retry: { type: integer }
+            data:
+              type: string
+              contentMediaType: application/json
+              contentSchema: { $ref: '#/components/schemas/Item' }
+        - { type: object, required: [data], properties: { event: false, data: { const: '[DONE]' } } }`;
+const content = (schema: string) => `
+            application/jsonl: { itemSchema: ${schema} }
+            application/x-ndjson: { itemSchema: ${schema} }
+            application/json-seq: { itemSchema: ${schema} }
+            multipart/mixed: { itemSchema: ${schema} }
+            text/event-stream: { itemSchema: { $ref: '#/components/schemas/Event' } }`;
+const send = (method: string, id: string) => `    ${method}:
+      operationId: ${id}
+      responses:
+        '200':
+          description: items
+          content: ${content("{ $ref: '#/components/schemas/Item' }")}
+        default: { description: failure, content: { application/json: { schema: { type: object, required: [error] } } } }
+`;
+const DOCUMENT = `openapi: 3.2.0
+info: { title: Streams, version: 1.0.0 }
+paths:
+  /stream:
+${send('get', 'send')}${send('head', 'head')}    post:
+      operationId: receive
+      requestBody:
+        required: true
+        content: ${content("{ $ref: '#/components/schemas/Item' }")}
+      responses: { '200': { description: what came, content: { application/json: {} } } }
+  /texts:
+    get:
+      operationId: sendTexts
+      responses: { '200': { description: texts, content: { text/event-stream: { itemSchema: { type: object } } } } }
+components:
+  schemas:
+    Item: ${ITEM}
+    Event: ${EVENTS}
+`;
+
+const { script, handler } = scripted();
+let request: AnyRequest;
+let received: (request: AnyRequest) => unknown = () => undefined;
+const stopping = new AbortController();
+let server: Server;
+let url: string;
+let lines: Record<string, unknown>[];
+
+beforeAll(async () => {
+  const send = (given: AnyRequest) => {
+    request = given;
+    return handler(given);
+  };
+  const receive = async (given: AnyRequest) => ({ status: 200, body: await received(given) });
+  const handlers = { send, head: send, sendTexts: send, receive };
+  const served = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+    serve(join(folder, 'openapi.yaml'), handlers, { bodyLimit: 100, stopping: stopping.signal }),
+  );
+  lines = served.lines;
+  server = createServer(served.app).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+async function* from<T>(...items: T[]): AsyncGenerator<T> {
+  yield* items;
+}
+const answer = (contentType: string, ...items: unknown[]): void => {
+  script.next = () => ({ status: 200, contentType, body: from(...items) });
+};
+const PLANT = { name: 'Fern', n: 9007199254740993n };
+
+describe('a handler that returns an AsyncIterable', () => {
+  test.each([
+    ['application/jsonl', '{"name":"Fern","n":9007199254740993}\n{"name":"Moss"}\n'],
+    ['application/x-ndjson', '{"name":"Fern","n":9007199254740993}\n{"name":"Moss"}\n'],
+    ['application/json-seq', '\x1e{"name":"Fern","n":9007199254740993}\n\x1e{"name":"Moss"}\n'],
+  ])('sends its items as %s, with exact integers', async (type, text) => {
+    answer(type, PLANT, { name: 'Moss' });
+    const response = await fetch(`${url}/stream`);
+    expect(response.headers.get('content-type')).toBe(type);
+    expect(await response.text()).toBe(text);
+  });
+
+  test('sends its items as parts of multipart/mixed', async () => {
+    answer('multipart/mixed', PLANT, { name: 'Moss' });
+    const response = await fetch(`${url}/stream`);
+    const [, boundary] = /^multipart\/mixed; boundary=(.+)$/.exec(response.headers.get('content-type') ?? '') ?? [];
+    const part = (json: string) => `--${boundary}\r\nContent-Type: application/json\r\n\r\n${json}\r\n`;
+    const parts = part('{"name":"Fern","n":9007199254740993}') + part('{"name":"Moss"}');
+    expect(await response.text()).toBe(`${parts}--${boundary}--\r\n`);
+  });
+
+  test('sends values as the JSON of events, and texts where the document allows them', async () => {
+    answer('text/event-stream', { event: 'plant', id: '1', retry: 500, data: PLANT }, { data: '[DONE]' });
+    const response = await fetch(`${url}/stream`);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('cache-control')).toBe('no-cache');
+    expect(response.headers.get('x-accel-buffering')).toBe('no');
+    const first = 'event: plant\nid: 1\nretry: 500\ndata: {"name":"Fern","n":9007199254740993}\n\n';
+    expect(await response.text()).toBe(`${first}data: [DONE]\n\n`);
+  });
+
+  test('sends a text of several lines as several lines of data', async () => {
+    answer('text/event-stream', { data: 'a\nb\r\n\nc' });
+    expect(await (await fetch(`${url}/texts`)).text()).toBe('data: a\ndata: b\ndata: \ndata: c\n\n');
+  });
+
+  test.each([
+    ['an id of two lines', { id: 'a\nb' }, 'the id of an event must be a text of one line'],
+    ['an id with U+0000', { id: '\0' }, 'the id of an event must be a text of one line'],
+    ['an unknown member', { text: 'a' }, 'an event has data, event, id and retry, but no text'],
+  ])('cannot send %s in an event', async (_title, event, message) => {
+    answer('text/event-stream', event);
+    expect((await fetch(`${url}/texts`)).status).toBe(500);
+    expect(JSON.stringify(lines.at(-1))).toContain(message);
+  });
+
+  test('answers 500 in the error body of the document if the first item is wrong', async () => {
+    answer('application/jsonl', { n: 1 });
+    const response = await fetch(`${url}/stream`);
+    expect(response.status).toBe(500);
+    expect(response.headers.get('x-accel-buffering')).toBeNull();
+    expect(await response.json()).toMatchObject({ error: 500 });
+  });
+
+  test('answers with the failure that its iterator throws first', async () => {
+    script.next = () => ({
+      status: 200,
+      contentType: 'application/jsonl',
+      body: (async function* () {
+        yield await Promise.reject(Object.assign(new Error('too many'), { status: 429, expose: true }));
+      })(),
+    });
+    expect((await fetch(`${url}/stream`)).status).toBe(429);
+  });
+
+  test('has its connection closed at a wrong item, which the log names', async () => {
+    let isCleaned = false;
+    script.next = () => ({
+      status: 200,
+      contentType: 'text/event-stream',
+      body: (async function* () {
+        try {
+          yield { event: 'plant', data: { name: 'Fern' } };
+          await new Promise((resolve) => setTimeout(resolve, 20));
+          yield { event: 'plant', data: { name: 5 } };
+        } finally {
+          isCleaned = true;
+        }
+      })(),
+    });
+    const response = await fetch(`${url}/stream`);
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('Fern');
+    await expect(reader?.read()).rejects.toThrow('terminated');
+    await eventually(() => JSON.stringify(lines.at(-1)).includes('item 1 of the body: /body/data/name must be string'));
+    expect(isCleaned).toBe(true);
+  });
+
+  test('is not iterated for HEAD', async () => {
+    let isIterated = false;
+    script.next = () => ({
+      status: 200,
+      contentType: 'text/event-stream',
+      body: (async function* () {
+        isIterated = true;
+        yield {};
+      })(),
+    });
+    const response = await fetch(`${url}/stream`, { method: 'HEAD' });
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(isIterated).toBe(false);
+  });
+
+  test('waits for a slow reader, and cleans up when it is gone', async () => {
+    let sent = 0;
+    let isCleaned = false;
+    script.next = () => ({
+      status: 200,
+      contentType: 'application/jsonl',
+      body: (async function* () {
+        try {
+          for (;;) {
+            sent += 1;
+            yield { name: 'x'.repeat(10_000) };
+          }
+        } finally {
+          isCleaned = true;
+        }
+      })(),
+    });
+    const [response] = (await once(get(`${url}/stream`), 'response')) as [IncomingMessage];
+    let before = -1;
+    await eventually(() => {
+      const isSteady = sent === before;
+      before = sent;
+      return isSteady && sent > 0;
+    });
+    // The buffers of two sockets.
+    expect(sent * 10_000).toBeLessThan(20_000_000);
+    response.destroy();
+    await eventually(() => isCleaned && request.signal.aborted);
+  });
+});
+
+describe('a stream that is open', () => {
+  const waiting = (contentType: string) => {
+    const state = { isCleaned: false };
+    script.next = () => ({
+      status: 200,
+      contentType,
+      body: (async function* () {
+        try {
+          yield contentType === 'text/event-stream' ? { data: '[DONE]' } : { name: 'Fern' };
+          await once(request.signal, 'abort');
+        } finally {
+          state.isCleaned = true;
+        }
+      })(),
+    });
+    return state;
+  };
+
+  test('gets a comment when it is silent', async () => {
+    const items = (async function* () {
+      yield 'a';
+      await delay(100);
+      yield 'b';
+    })();
+    const stream = { items, write: String, end: '', comment: ':' };
+    const other = createServer((_request, response) => sendItems(response, stream, () => {}, { silence: 10 }));
+    await once(other.listen(0, '127.0.0.1'), 'listening');
+    const response = await fetch(`http://127.0.0.1:${(other.address() as AddressInfo).port}`);
+    expect(await response.text()).toMatch(/^a:+b$/);
+    other.close();
+  });
+
+  test('is aborted for the handler when the client goes', async () => {
+    const state = waiting('application/jsonl');
+    const controller = new AbortController();
+    const response = await fetch(`${url}/stream`, { signal: controller.signal });
+    await response.body?.getReader().read();
+    expect(request.signal.aborted).toBe(false);
+    controller.abort();
+    await eventually(() => state.isCleaned);
+  });
+});
+
+describe('a request of items', () => {
+  const collect = async ({ body }: AnyRequest) => {
+    const items: unknown[] = [];
+    for await (const item of body as AsyncIterable<unknown>) items.push(item);
+    return items;
+  };
+  const post = async (type: string, body: RequestInit['body']) => {
+    received = collect;
+    const response = await fetch(`${url}/stream`, { method: 'POST', headers: { 'Content-Type': type }, body });
+    return [response.status, await response.text()];
+  };
+  const ITEMS = '[{"name":"Fern","n":9007199254740993},{"name":"Moss","n":7}]';
+  const boundary = (...parts: string[]) => `${parts.map((part) => `--x\r\n${part}\r\n`).join('')}--x--`;
+
+  test.each([
+    ['application/jsonl', '{"name":"Fern","n":9007199254740993}\n\n{"name":"Moss"}', ITEMS],
+    ['application/x-ndjson', '{"name":"Fern","n":9007199254740993}\r\n{"name":"Moss"}\n', ITEMS],
+    ['application/json-seq', '\x1e{"name":"Fern","n":9007199254740993}\n\x1e{"name":"Moss"}\n', ITEMS],
+    [
+      'multipart/mixed; boundary=x',
+      boundary(
+        'Content-Type: application/json\r\n\r\n{"name":"Fern","n":9007199254740993}',
+        'Content-Type: application/json\r\n\r\n{"name":"Moss"}',
+      ),
+      ITEMS,
+    ],
+    [
+      'text/event-stream',
+      ': a comment\nretry: 5\nid: 1\nevent: plant\ndata: {"name":\ndata: "Fern"}\n\ndata: [DONE]\n\n',
+      '[{"data":{"name":"Fern"},"event":"plant","id":"1","retry":5},{"data":"[DONE]"}]',
+    ],
+  ])('gives the handler the items of %s, with defaults', async (type, body, items) => {
+    expect(await post(type, body)).toEqual([200, items]);
+  });
+
+  const long = JSON.stringify({ name: 'x'.repeat(100) });
+  test.each([
+    ['application/jsonl', '{"name":"a"}\n{"name":1}', 400, '/body/1/name must be string'],
+    ['application/jsonl', '{"name":"a"}\n{"name"', 400, '/body/1 must be JSON'],
+    ['application/jsonl', Buffer.from([0x22, 0xff, 0x22]), 400, '/body/0 must be UTF-8'],
+    ['application/jsonl', `{"name":"a"}\n${long}\n`, 413, '/body/1 must be at most 100 bytes'],
+    ['application/json-seq', '\x1e{"name":"a"}\n\x1e12', 400, '/body/1 must end with a line feed (RFC 7464 §2.4)'],
+    ['text/event-stream', `data: ${long}\n\n`, 413, '/body/0 must be at most 100 bytes'],
+    ['text/event-stream', 'event: plant\ndata: {}\n\n', 400, "/body/0/data/name must have required property 'name'"],
+    [
+      'multipart/mixed; boundary=x',
+      boundary(`Content-Type: application/json\r\n\r\n${long}`),
+      413,
+      '/body/0 must be at',
+    ],
+    ['multipart/mixed; boundary=x', '--x\r\n\r\nabc', 400, '/body/0 must be a part of multipart/mixed (RFC 2046 §5.1)'],
+    ['multipart/mixed', boundary('\r\nabc'), 400, '/body/0 must be a part of multipart/mixed'],
+  ])('is checked: %s %j is answered with %i', async (type, body, status, message) => {
+    const answered = await post(type, body);
+    expect(answered).toEqual([status, expect.stringContaining(message)]);
+  });
+
+  test('is not limited as a whole', async () => {
+    const [status] = await post('application/jsonl', '{"name":"a"}\n'.repeat(1000));
+    expect(status).toBe(200);
+  });
+
+  test('may be left unread', async () => {
+    received = () => 'enough';
+    const body = '{"name":"a"}\n'.repeat(100_000);
+    const response = await fetch(`${url}/stream`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/jsonl' },
+      body,
+    });
+    expect(await response.json()).toBe('enough');
+  });
+});
+
+test('a stop ends event streams, and lets others finish', async () => {
+  let isCleaned = false;
+  const streamOf = (contentType: string, item: unknown) => () => ({
+    status: 200,
+    contentType,
+    body: (async function* () {
+      const { signal } = request;
+      try {
+        yield item;
+        await once(signal, 'abort');
+      } finally {
+        isCleaned = true;
+      }
+    })(),
+  });
+  script.next = streamOf('application/jsonl', { name: 'Fern' });
+  const other = await fetch(`${url}/stream`);
+  script.next = streamOf('text/event-stream', { data: '[DONE]' });
+  const events = await fetch(`${url}/stream`);
+  stopping.abort();
+  expect(await events.text()).toBe('data: [DONE]\n\n');
+  await eventually(() => isCleaned);
+  expect(Buffer.from((await other.body?.getReader().read())?.value ?? []).toString()).toBe('{"name":"Fern"}\n');
+});
