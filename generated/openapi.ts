@@ -4,43 +4,9 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-export type { Readable, Writable } from 'spec-first-server';
-
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-export interface paths {
-    "/plants": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Add a plant
-         * @description Keeps the plant and answers when it is on disk.
-         *
-         *     | request body | answer |
-         *     |---|---|
-         *     | a valid plant | 200, the plant is on disk |
-         *     | the same id, name and tag again | 200, the plant is kept once |
-         *     | the same id with another name or tag | 200, the plant is kept beside the other |
-         *     | a body that does not match `NewPlant` | 400, the message names every violation |
-         *
-         *     Properties that `NewPlant` does not name are accepted and not kept.
-         */
-        post: operations["createPlant"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         /** @description A plant. */
@@ -80,52 +46,21 @@ export interface components {
             message: string;
         };
     };
-    responses: {
-        /** @description The plant is on disk. */
-        PlantKept: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Plant"];
-            };
-        };
-        /** @description The body is not a valid plant. Nothing was kept. */
-        InvalidPlant: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-        /**
-         * @description Any other error. The status is 401 without a valid token, 404 or 405 for an unknown path or method, 413 for a
-         *     body that is too large, 415 for another media type, charset or encoding, 503 while the store cannot be reached,
-         *     and 500 for an error in the service itself.
-         */
-        Failure: {
-            headers: {
-                /** @description With 401, the required scheme and what is wrong with the token (RFC 6750, section 3). */
-                "WWW-Authenticate"?: string;
-                /** @description With 405, the methods of the path (RFC 9110, section 10.2.1). */
-                Allow?: string;
-                /** @description With 503, how many seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
-                "Retry-After"?: number;
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Error"];
-            };
-        };
-    };
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
+    /**
+     * Add a plant
+     * @description Keeps the plant and answers when it is on disk.
+     *
+     *     | request body | answer |
+     *     |---|---|
+     *     | a valid plant | 200, the plant is on disk |
+     *     | the same id, name and tag again | 200, the plant is kept once |
+     *     | the same id with another name or tag | 200, the plant is kept beside the other |
+     *     | a body that does not match `NewPlant` | 400, the message names every violation |
+     *
+     *     Properties that `NewPlant` does not name are accepted and not kept.
+     */
     createPlant: {
         parameters: {
             query?: never;
@@ -140,12 +75,51 @@ export interface operations {
             };
         };
         responses: {
-            200: components["responses"]["PlantKept"];
-            400: components["responses"]["InvalidPlant"];
-            default: components["responses"]["Failure"];
+            /** @description The plant is on disk. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Plant"];
+                };
+            };
+            /** @description The body is not a valid plant. Nothing was kept. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
+            /**
+             * @description Any other error. The status is 401 without a valid token, 404 or 405 for an unknown path or method, 413 for a
+             *     body that is too large, 415 for another media type, charset or encoding, 503 while the store cannot be reached,
+             *     and 500 for an error in the service itself.
+             */
+            default: {
+                headers: {
+                    /** @description With 401, the required scheme and what is wrong with the token (RFC 6750, section 3). */
+                    "WWW-Authenticate"?: string;
+                    /** @description With 405, the methods of the path (RFC 9110, section 10.2.1). */
+                    Allow?: string;
+                    /** @description With 503, how many seconds to wait before the next attempt (RFC 9110, section 10.2.3). */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Error"];
+                };
+            };
         };
     };
 }
+export interface webhooks {
+}
+export type Plant = components["schemas"]["Plant"];
+export type NewPlant = components["schemas"]["NewPlant"];
+export type Error = components["schemas"]["Error"];
 /** Whether an operation needs credentials. */
 export interface security {
     createPlant: "required";

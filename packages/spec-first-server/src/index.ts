@@ -8,11 +8,9 @@ export type {
   AnyRequest,
   Caller,
   HandlersOf,
-  Readable,
   ReplyOf,
   RequestLog,
   RequestOf,
-  Writable,
 } from './handlers/types.ts';
 export type { Backend, OpenContext } from './process/backend.ts';
 export { ConfigError } from './process/environment.ts';

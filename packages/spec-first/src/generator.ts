@@ -3,26 +3,47 @@ import { isObject, type Json } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
 
-/** Marks the schema of a file in a form. */
+/** In the schema of a file in a form: `File` or `Blob`. */
 export const FILE = 'x-file';
 
+/** Marks an object whose properties all go in the other direction. */
+export const EMPTY = 'x-empty';
+
+/** Marks a list whose items arrive one after the other. */
+export const STREAM = 'x-stream';
+
+/** What is typed. Each `$ref` leads to `#/components/schemas`. */
+export interface Typed {
+  /** Schema Objects of OpenAPI 3.1 by name. */
+  readonly schemas: Json;
+  /** Operation Objects by operationId. */
+  readonly operations: Json;
+  /** Operation Objects by method, by the name of the webhook. */
+  readonly webhooks: Readonly<Record<string, Json>>;
+}
+
 /**
- * Generates the TypeScript types `paths`, `components` and `operations` of a document without other files, as text. This is
- * the only module that uses openapi-typescript and TypeScript's compiler API.
+ * Generates the TypeScript types `components`, `operations` and `webhooks`, as text. This is the only module that uses
+ * openapi-typescript and TypeScript's compiler API.
  *
- * @param document may be changed.
- * @param readWriteMarkers whether a property is `readOnly` or `writeOnly`.
+ * @param typed may be changed.
  */
-export async function typesOf(document: Json, readWriteMarkers: boolean): Promise<string> {
+export async function typesOf({ schemas, operations, webhooks }: Typed): Promise<string> {
+  // Its default export would resolve, lint and bundle a document first: two thirds of the time for a large one.
+  const document = {
+    openapi: '3.1.0',
+    info: { title: '', version: '' },
+    components: { schemas },
+    'x-other': [operations, webhooks],
+  };
   if (!isDocument(document)) throw new Error('An OpenAPI document is expected');
-  // The default export would resolve, lint and bundle the document first: two thirds of the time for a large one.
-  const nodes = openapi.transformSchema(document, {
+  const context: openapi.GlobalContext = {
     additionalProperties: false,
     alphabetize: false,
     arrayLength: false,
     conditionalEnums: false,
     dedupeEnums: false,
-    defaultNonNullable: true,
+    defaultNonNullable: false,
     discriminators: openapi.scanDiscriminators(document, { silent: true }),
     emptyObjectsUnknown: true,
     enum: false,
@@ -36,7 +57,7 @@ export async function typesOf(document: Json, readWriteMarkers: boolean): Promis
     pathParamsAsTypes: false,
     postTransform: undefined,
     propertiesRequiredByDefault: false,
-    readWriteMarkers,
+    readWriteMarkers: false,
     redoc: await createConfig({}),
     resolve: (ref) => openapi.resolveRef(document, ref, { silent: true }),
     rootTypes: false,
@@ -45,11 +66,40 @@ export async function typesOf(document: Json, readWriteMarkers: boolean): Promis
     silent: true,
     transform: schemaType,
     transformProperty: undefined,
+  };
+  const { factory } = ts;
+  const property = (name: string, type: ts.TypeNode) =>
+    factory.createPropertySignature(undefined, openapi.tsPropertyIndex(name), undefined, type);
+  const operationTypes = (all: Json) =>
+    Object.entries(all).map(([name, operation]) => {
+      const path = `#/operations/${name}`;
+      const members = openapi.transformOperationObject(Object(operation), { ctx: context, path });
+      const member = property(name, factory.createTypeLiteralNode(members));
+      openapi.addJSDocComment(Object(operation), member);
+      return member;
+    });
+  const components = Object.entries(schemas).map(([name, schema]) => {
+    const path = `#/components/schemas/${name}`;
+    const member = property(
+      name,
+      openapi.transformSchemaObject(Object(schema), { ctx: context, path, schema: Object(schema) }),
+    );
+    openapi.addJSDocComment(Object(schema), member);
+    return member;
   });
-  const own = nodes.filter((node) => !(ts.isTypeAliasDeclaration(node) && /^(Read|Writ)able$/.test(node.name.text)));
-  return openapi
-    .astToString(own)
-    .replace('export type operations = Record<string, never>;', 'export interface operations {\n}');
+  const events = Object.entries(webhooks).map(([name, methods]) =>
+    property(name, factory.createTypeLiteralNode(operationTypes(methods))),
+  );
+  const sections = {
+    components: [property('schemas', factory.createTypeLiteralNode(components))],
+    operations: operationTypes(operations),
+    webhooks: events,
+  };
+  const exported = openapi.tsModifiers({ export: true });
+  const interfaces = Object.entries(sections).map(([name, members]) =>
+    factory.createInterfaceDeclaration(exported, name, undefined, undefined, members),
+  );
+  return openapi.astToString([...interfaces, ...context.injectFooter]);
 }
 
 const isDocument = (document: object): document is openapi.OpenAPI3 => 'openapi' in document;
@@ -63,10 +113,20 @@ const schemaType: Transform = (schema, options) => {
   const { factory } = ts;
   const source: Json = { ...schema };
   if (source.type === 'integer') return isSafe(source) ? undefined : factory.createTypeReferenceNode('Int64');
-  if (source.type === 'string' && source[FILE] === true) return factory.createTypeReferenceNode('Blob');
-  if (!('type' in schema) || schema.type !== 'array' || !('prefixItems' in schema)) return undefined;
-
+  const file = source[FILE];
+  if (typeof file === 'string') return factory.createTypeReferenceNode(file);
+  // All of its properties are those of the other direction.
+  if (isObject(source.properties) && Object.keys(source.properties).length === 0)
+    return factory.createTypeLiteralNode([]);
   const typeOf = openapi.transformSchemaObject;
+  if (!('type' in schema) || schema.type !== 'array') return undefined;
+  if (source[STREAM] === true) {
+    const item =
+      isObject(schema.items) && !Array.isArray(schema.items) ? typeOf(schema.items, options) : openapi.UNKNOWN;
+    return factory.createTypeReferenceNode('AsyncIterable', [item]);
+  }
+  if (!('prefixItems' in schema)) return undefined;
+
   const prefix = schema.prefixItems ?? [];
   const minimum = typeof source.minItems === 'number' ? source.minItems : 0;
   const elements: ts.TypeNode[] = prefix.map((item, index) => {
@@ -76,19 +136,18 @@ const schemaType: Transform = (schema, options) => {
   const full = typeof source.maxItems === 'number' && source.maxItems <= prefix.length;
   if (!full && source.items !== false && source.unevaluatedItems !== false) {
     const { items } = schema;
-    const unknown = factory.createKeywordTypeNode(ts.SyntaxKind.UnknownKeyword);
-    const rest = isObject(items) && !Array.isArray(items) ? typeOf(items, options) : unknown;
+    const rest = isObject(items) && !Array.isArray(items) ? typeOf(items, options) : openapi.UNKNOWN;
     elements.push(factory.createRestTypeNode(factory.createArrayTypeNode(rest)));
   }
   return factory.createTupleTypeNode(elements);
 };
 
-/** Whether a JavaScript number holds every value exactly. */
+/** Whether a JavaScript number holds every value exactly. Only `format: int64` says that it need not. */
 function isSafe(schema: Json): boolean {
   const within = (...bounds: unknown[]) =>
     bounds.some((bound) => typeof bound === 'number' && Math.abs(bound) <= Number.MAX_SAFE_INTEGER);
   return (
-    schema.format === 'int32' ||
+    schema.format !== 'int64' ||
     (within(schema.minimum, schema.exclusiveMinimum) && within(schema.maximum, schema.exclusiveMaximum))
   );
 }

@@ -1,9 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { allOfSchemas, type Document, type Json, type Operation, operationsOf } from 'openapi-document';
+import { allOfSchemas, asObject, type Document, type Json, type Operation, operationsOf } from 'openapi-document';
 import { routesOf } from './client-routes.ts';
-import { restoreNames, simplifyDocument } from './simplify-document.ts';
-import { simplifySchemas } from './simplify-schemas.ts';
+import { directedSchemas } from './directed-schemas.ts';
+import { propertyName } from './source-text.ts';
+import { typedOperations } from './typed-operations.ts';
 
 /** The path of the generated file in a project. */
 export const TYPES = 'generated/openapi.ts';
@@ -15,8 +16,6 @@ const HEADER = `/**
 `;
 
 const FOR_SERVER = `import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
-
-export type { Readable, Writable } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
@@ -37,20 +36,20 @@ export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
 `;
 
 /**
- * Generates the types of a server, as text: `paths`, `components` and `operations` of openapi-typescript, and the types of
- * handlers. The same document gives the same text.
+ * Generates the types of a server, as text: `components`, `operations` and `webhooks`, the schemas by their names, and the types
+ * of handlers. The same document gives the same text.
  *
  * @throws {Error} if openapi-typescript cannot read the document.
  */
 export async function generateTypes(document: Document): Promise<string> {
-  const { root, operations, types } = await declarations(document);
+  const { root, operations, types } = await declarations(document, true);
   return `${HEADER}${FOR_SERVER}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
 }
 
 /** Generates the file of a client, as text. It needs no other file: types, a function for each operation, exact integers. */
 export async function generateClient(document: Document): Promise<string> {
   const client = readFileSync(join(import.meta.dirname, '../templates/client/client.ts'), 'utf8');
-  const { types } = await declarations(document);
+  const { types } = await declarations(document, false);
   const routes = JSON.stringify(routesOf(operationsOf(document)), null, 2);
   return `${HEADER}${client}
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
@@ -64,18 +63,61 @@ export const createClient = (options: ClientOptions): Client<operations> => clie
 `;
 }
 
-async function declarations(
-  document: Document,
-): Promise<{ root: Json; operations: readonly Operation[]; types: string }> {
+/** @param fillsDefaults whether a property with a default is always present in a request. */
+async function declarations(document: Document, fillsDefaults: boolean) {
   const { typesOf } = await import('./generator.ts');
-  const root = structuredClone(document.root);
-  const operations = operationsOf({ ...document, root });
-  simplifyDocument(root, operations);
-  const readWriteMarkers = simplifySchemas(root);
-  return { root, operations, types: restoreNames(await typesOf(root, readWriteMarkers)) };
+  const { root } = document;
+  const operations = operationsOf(document);
+  const events = operationsOf({ root: { ...root, paths: asObject(root.webhooks) } });
+  const schemas = directedSchemas(root, fillsDefaults);
+  const typed = typedOperations(root, operations, schemas, 'request');
+  const webhooks: Record<string, Record<string, unknown>> = {};
+  for (const { operation, typed: event } of typedOperations(
+    { ...root, paths: root.webhooks },
+    events,
+    schemas,
+    'reply',
+  )) {
+    webhooks[operation.path] = { ...webhooks[operation.path], [operation.method]: event };
+  }
+  const components = schemas.components();
+  const text = await typesOf({
+    schemas: components,
+    operations: Object.fromEntries(typed.map(({ operation, typed: source }) => [operation.id, source])),
+    webhooks,
+  });
+  return { root, operations, types: `${text}${namedTypes(Object.keys(components))}` };
 }
 
-const propertyName = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : JSON.stringify(name));
+/** Names that mean something else in the generated file. */
+const TAKEN = new Set([
+  ...[
+    'Handlers',
+    'RequestTo',
+    'ReplyTo',
+    'HandlersOf',
+    'RequestOf',
+    'ReplyOf',
+    'Int64',
+    'WithRequired',
+    'File',
+    'Blob',
+  ],
+  ...['Record', 'Omit', 'Extract', 'AsyncIterable', 'Client', 'ClientOptions', 'Route', 'Readable', 'Promise'],
+]);
+
+/** Each schema under its own name, where TypeScript admits it. */
+function namedTypes(schemas: readonly string[]): string {
+  const taken = new Set(TAKEN);
+  return schemas
+    .map((schema) => {
+      const name = schema.replaceAll(/[^\p{ID_Continue}]+(.?)/gu, (_, next: string) => next.toUpperCase());
+      if (!/^\p{Lu}/u.test(name) || taken.has(name)) return '';
+      taken.add(name);
+      return `export type ${name} = components["schemas"][${JSON.stringify(schema)}];\n`;
+    })
+    .join('');
+}
 
 function securityOf(operations: readonly Operation[]): string {
   const lines = operations.map(({ id, security }) => {

@@ -19,11 +19,11 @@ const HANDLERS: Readonly<Record<string, string>> = {
   parameters: `
     implement({
       plain({ path, query, header, cookie, body, caller }) {
-        is<Int64>()(path.id);
-        is<Int64>()(query.limit);
+        is<number>()(path.id);
+        is<number>()(query.limit);
         is<boolean | undefined>()(query.exact);
-        is<Int64 | undefined>()(query['page[size]']);
-        is<Int64 | null | undefined>()(header['X-Depth']);
+        is<number | undefined>()(query['page[size]']);
+        is<number | null | undefined>()(header['X-Depth']);
         is<string | undefined>()(cookie.session);
         is<undefined>()(body);
         is<undefined>()(caller);
@@ -32,9 +32,9 @@ const HANDLERS: Readonly<Record<string, string>> = {
         return { status: 200, body: {} };
       },
       query({ query }) {
-        is<Int64[] | undefined>()(query.form);
-        is<{ x: Int64; y: Int64 } | undefined>()(query.json);
-        is<Int64 | undefined>()(query.deep?.from);
+        is<number[] | undefined>()(query.form);
+        is<{ x: number; y: number } | undefined>()(query.json);
+        is<number | undefined>()(query.deep?.from);
         return { status: 200, body: query };
       },
       exploded: () => ({ status: 200, body: null }),
@@ -51,13 +51,13 @@ const HANDLERS: Readonly<Record<string, string>> = {
     export const one: Handlers = { mine: () => ({ status: 200, body: [] }) };
   `,
   bodies: `
-    type Note = { text: string; stars: Int64 };
+    type Note = { text: string; stars: number };
     implement({
       async take(request) {
         switch (request.contentType) {
           case 'application/json':
             is<string>()(request.body.text);
-            is<Int64>()(request.body.stars);
+            is<number>()(request.body.stars);
             break;
           case 'text/plain':
             is<string>()(request.body);
@@ -66,7 +66,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
             is<string[] | undefined>()(request.body.tags);
             break;
           case 'multipart/form-data':
-            is<Blob>()(request.body.photo);
+            is<File>()(request.body.photo);
             is<string | undefined>()(request.body.note?.text);
             break;
           case 'image/*':
@@ -118,14 +118,14 @@ const HANDLERS: Readonly<Record<string, string>> = {
   uncommon: `
     implement({
       texts(request) {
-        if (request.contentType === 'text/plain') is<Int64>()(request.body);
+        if (request.contentType === 'text/plain') is<number>()(request.body);
         if (request.contentType === 'text/csv') request.body.pipe;
-        if (request.contentType === 'text/json') is<Int64>()(request.body.n);
+        if (request.contentType === 'text/json') is<number>()(request.body.n);
         return { status: 200, contentType: 'text/plain', body: 5 };
       },
-      merged: ({ query }) => ({ status: 200, body: is<Int64 | undefined>()(query.second) }),
-      near: ({ query }) => ({ status: 200, body: is<Int64 | undefined>()(query.q) }),
-      deep: ({ query }) => ({ status: 200, body: is<Int64 | undefined>()(query.f?.a?.min) }),
+      merged: ({ query }) => ({ status: 200, body: is<number | undefined>()(query.second) }),
+      near: ({ query }) => ({ status: 200, body: is<number | undefined>()(query.q) }),
+      deep: ({ query }) => ({ status: 200, body: is<number | undefined>()(query.f?.a?.min) }),
       own: () => ({ status: 200, body: { constructor: 'a' } }),
       amounts: ({ query }) => ({ status: 200, body: { query } }),
     });
@@ -196,7 +196,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
         is<number | undefined>()(query.number);
         is<Int64 | undefined>()(body.plain);
         is<number | undefined>()(body.small);
-        return { status: 200, headers: { 'X-Integer': 2n ** 60n }, body: { body: { integer: 2n ** 60n } } };
+        return { status: 200, headers: { 'X-Integer': 5 }, body: { body: { integer: 2n ** 60n } } };
       },
     });
   `,
@@ -209,7 +209,7 @@ const HANDLERS: Readonly<Record<string, string>> = {
   'split/openapi': `
     implement({
       putPet({ path, body }) {
-        is<Int64>()(path.id);
+        is<number>()(path.id);
         return { status: 200, body: body.kind === 'cat' ? body.lives : body.bark };
       },
     });

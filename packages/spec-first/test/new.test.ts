@@ -130,6 +130,7 @@ describe('a project for a document', () => {
     const service = start(app, ['src/main.ts'], {
       ACCESS_TOKENS: 'a-token-of-the-tests',
       MISSING_OPERATIONS: '501',
+      OPENAPI_FILE: 'api/openapi.yaml',
       NODE_ENV: 'production',
     });
     try {

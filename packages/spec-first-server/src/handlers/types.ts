@@ -23,21 +23,6 @@ type Get<T, K extends PropertyKey> = K extends keyof T ? T[K] : undefined;
 /** Merges an intersection into one object type: the compiler's messages become short. */
 type Flat<T> = { [K in keyof T]: T[K] } & {};
 
-/** A type of the document in a reply: without `writeOnly` properties. openapi-typescript marks both directions. */
-export type Readable<T> = Directed<'$read', '$write', T>;
-/** A type of the document in a request: without `readOnly` properties. */
-export type Writable<T> = Directed<'$write', '$read', T>;
-type Directed<Kept extends string, Dropped extends string, T> = T extends { readonly [K in Kept]: infer U }
-  ? Directed<Kept, Dropped, U>
-  : T extends Blob
-    ? T
-    : T extends readonly unknown[]
-      ? { [I in keyof T]: Directed<Kept, Dropped, T[I]> }
-      : T extends object
-        ? { [K in keyof T as IsMarked<Dropped, T[K]> extends true ? never : K]: Directed<Kept, Dropped, T[K]> }
-        : T;
-type IsMarked<Mark extends string, T> = NonNullable<T> extends { readonly [K in Mark]: unknown } ? true : false;
-
 type Location = 'path' | 'query' | 'header' | 'cookie';
 /** The parameters of one location. Those with a default are always present. */
 type ParametersAt<Declared, WithDefault, P = NonNullable<Declared>> = [P] extends [never]
@@ -62,7 +47,7 @@ type ReceivedBody<Type, Value> = Type extends JsonType | FormType
     : Stream;
 type RequestBody<Declared> = Declared extends { content: infer Content }
   ? {
-      [T in keyof Content]: { readonly contentType: T; readonly body: ReceivedBody<T, Writable<Content[T]>> };
+      [T in keyof Content]: { readonly contentType: T; readonly body: ReceivedBody<T, Content[T]> };
     }[keyof Content]
   : { readonly contentType: undefined; readonly body: undefined };
 
@@ -128,9 +113,9 @@ type ReplyBody<Content> = [Content] extends [undefined]
         ?
             | { readonly contentType: string; readonly body: string | Bytes }
             | (Type extends '*/*' | 'application/*'
-                ? { readonly contentType: JsonType; readonly body: Readable<Content[Type]> }
+                ? { readonly contentType: JsonType; readonly body: Content[Type] }
                 : never)
-        : { readonly body: SentBody<Type, Readable<Content[Type]>> } & ([keyof Content] extends [Type]
+        : { readonly body: SentBody<Type, Content[Type]> } & ([keyof Content] extends [Type]
             ? { readonly contentType?: Type }
             : { readonly contentType: Type });
     }[keyof Content];

@@ -25,29 +25,10 @@ export interface ClientOptions {
 
 type Get<T, K extends PropertyKey> = K extends keyof T ? T[K] : undefined;
 type Flat<T> = { [K in keyof T]: T[K] } & {};
-/** A type without the properties that go in the other direction only. */
-type Sent<T> = Directed<'$write', '$read', T>;
-type Received<T> = Directed<'$read', '$write', T>;
-type Directed<Kept extends string, Dropped extends string, T> = T extends { readonly [K in Kept]: infer U }
-  ? Directed<Kept, Dropped, U>
-  : T extends Blob
-    ? T
-    : T extends readonly unknown[]
-      ? { [I in keyof T]: Directed<Kept, Dropped, T[I]> }
-      : T extends object
-        ? {
-            [K in keyof T as NonNullable<T[K]> extends { readonly [D in Dropped]: unknown } ? never : K]: Directed<
-              Kept,
-              Dropped,
-              T[K]
-            >;
-          }
-        : T;
-
 type Json = `${string}json` | `${string}json;${string}`;
 type Bytes = string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
 type BodyOf<Type, Value> = Type extends Json | 'multipart/form-data' | 'application/x-www-form-urlencoded'
-  ? Sent<Value>
+  ? Value
   : Bytes;
 /** A body has the only media type that is declared, or names one of several. */
 type Body<Content> = {
@@ -83,11 +64,7 @@ type ReplyBody<Content> = [Content] extends [undefined]
   : {
       [T in keyof Content]: {
         readonly contentType: T;
-        readonly body: T extends Json
-          ? Received<Content[T]>
-          : T extends `text/${string}`
-            ? string
-            : ReadableStream<Uint8Array>;
+        readonly body: T extends Json ? Content[T] : T extends `text/${string}` ? string : ReadableStream<Uint8Array>;
       };
     }[keyof Content];
 /** A reply of an operation. Its `status` tells which one of the declared ones it is. */

@@ -1,0 +1,94 @@
+import { asArray, asObject, type Json, type MediaType, type Operation, resolveRef, valueAt } from 'openapi-document';
+import type { DirectedSchemas, Direction } from './directed-schemas.ts';
+import { STREAM } from './generator.ts';
+
+/** An operation with all that it references, but for schemas: an Operation Object of OpenAPI 3.1. */
+export type TypedOperation = Json;
+
+const FLIPPED = { request: 'reply', reply: 'request' } as const;
+
+/**
+ * Writes operations out for openapi-typescript, each without references but to schemas, whatever its method.
+ *
+ * @param sent how requests go: `request`, or `reply` for webhooks, which the server itself sends.
+ */
+export function typedOperations(
+  root: Json,
+  operations: readonly Operation[],
+  schemas: DirectedSchemas,
+  sent: Direction,
+) {
+  const answered = FLIPPED[sent];
+  const answers = new Map(operations.map((operation) => [operation, responsesOf(operation)]));
+  return operations.map((operation) => ({
+    operation,
+    typed: {
+      ...annotationsOf(sourceOf(root, operation)),
+      parameters: operation.parameters.map(({ source, in: where, name, required, schema }) => ({
+        ...annotationsOf(source),
+        in: where,
+        name,
+        required,
+        schema: schemas.schema(schema ?? {}, sent),
+      })),
+      ...(operation.requestBody && {
+        requestBody: {
+          ...annotationsOf(resolveRef(root, sourceOf(root, operation).requestBody) ?? {}),
+          required: operation.requestBody.required,
+          content: contentOf(operation.requestBody.media, sent),
+        },
+      }),
+      responses: answers.get(operation),
+    },
+  }));
+
+  function responsesOf(operation: Operation): Json {
+    const sources = asObject(sourceOf(root, operation).responses);
+    return Object.fromEntries(
+      operation.responses.map(({ key, headers, media }) => [
+        key,
+        {
+          ...annotationsOf(resolveRef(root, sources[key]) ?? {}),
+          headers: Object.fromEntries(
+            headers.map(({ source, pointer, required, schema }) => [
+              (pointer.split('/').at(-1) ?? '').replaceAll('~1', '/').replaceAll('~0', '~'),
+              { ...annotationsOf(source), required, schema: schemas.schema(schema ?? {}, answered) },
+            ]),
+          ),
+          content: contentOf(media, answered),
+        },
+      ]),
+    );
+  }
+
+  function contentOf(media: readonly MediaType[], direction: Direction): Json {
+    return Object.fromEntries(
+      media.map(({ type, kind, schema, source: { encoding, itemSchema } }) => [
+        type,
+        {
+          schema:
+            itemSchema !== undefined
+              ? { type: 'array', items: schemas.schema(itemSchema, direction), [STREAM]: true }
+              : kind === 'multipart'
+                ? schemas.form(schema, encoding, direction)
+                : schemas.schema(schema, direction),
+        },
+      ]),
+    );
+  }
+}
+
+/** The Operation Object itself. Its path item may be a reference. */
+function sourceOf(root: Json, { pointer, path, method }: Operation): Json {
+  return asObject(valueAt(root, pointer) ?? resolveRef(root, asObject(root.paths)[path])?.[method]);
+}
+
+/** What is shown to who writes code. */
+function annotationsOf({ summary, description, deprecated, example, examples }: Json): Json {
+  const list = asArray(examples);
+  return Object.fromEntries(
+    Object.entries({ summary, description, deprecated, example, examples: list.length > 0 ? list : undefined }).filter(
+      ([, value]) => value !== undefined,
+    ),
+  );
+}
