@@ -12,7 +12,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as immediate } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import autocannon from 'autocannon';
 import { eventually } from '../support/eventually.ts';
@@ -144,6 +144,7 @@ withPipes('a log that nobody reads', () => {
     const { service, url, ended } = await launchStalled('1', { DRAIN_SECONDS: '60' });
     service.child.kill('SIGTERM');
     await eventually(async () => (await fetch(`${url}/readyz`)).status === 503);
+    await delay(1_100);
     service.child.kill('SIGTERM');
     await ended();
   });

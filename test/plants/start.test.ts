@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { stripVTControlCharacters } from 'node:util';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { SERVER_VARIABLES } from '../../packages/spec-first-server/src/process/configuration.ts';
@@ -209,7 +210,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
   test.each(['warn', 'silent'])('that LOG_LEVEL=%s would hide the token of this run', async (level) => {
     expect(await block(launch({ LOG_LEVEL: level }))).toEqual(
       startError(
-        `ACCESS_TOKENS is not set, but with LOG_LEVEL=${level} it must be: the token that is made for this run would be shown to no one`,
+        `ACCESS_TOKENS is not set, but with LOG_LEVEL=${level} it must be: the token that is made for this run would not be logged`,
       ),
     );
   });
@@ -345,16 +346,27 @@ describe('a stop', () => {
     expect(plantsIn(database)).toEqual(new Map([[7n, { name: 'Fern', tag: null }]]));
   });
 
-  test('by a second signal ends at once', async () => {
+  test('by two signals within a second, as npm and a terminal send them, ends as by one', async () => {
+    const service = launch({ ACCESS_TOKENS: 'token' });
+    await service.url;
+    service.child.kill('SIGTERM');
+    await service.line(({ msg }) => msg === 'stopping');
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+    expect(service.lines().at(-1)).toMatchObject({ level: 30, msg: 'stopped' });
+  });
+
+  test('by a second signal after a second ends at once', async () => {
     const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '60' });
     await service.url;
     service.child.kill('SIGTERM');
     expect(await service.line(({ msg }) => msg === 'stopping')).toMatchObject({ level: 30, drainSeconds: 60 });
+    await delay(1_100);
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(1);
     expect(service.lines().at(-1)).toMatchObject({
       level: 40,
-      msg: 'a second signal: what was still in flight is cut off',
+      msg: 'a second signal: aborting in-flight requests',
     });
   });
 });
@@ -494,7 +506,7 @@ test('SIGHUP reads the file of tokens again: tokens that are gone are rejected; 
 
   writeFileSync(tokens, 'secret token\n');
   service.child.kill('SIGHUP');
-  const kept = await service.line(({ msg }) => msg === 'access tokens stay as they were');
+  const kept = await service.line(({ msg }) => msg === 'reload failed; keeping the previous tokens');
   expect(kept).toMatchObject({ level: 50, err: { message: expect.stringMatching(/^ACCESS_TOKENS_FILE: line 1 is /) } });
   expect(await post(url, plant, 'first')).toBe(200);
   expect(service.stdout()).not.toMatch(/secret token|second/);

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
@@ -138,6 +139,7 @@ describe('several workers', () => {
     expect(workers).toHaveLength(4);
     twice.child.kill('SIGTERM');
     await draining(url);
+    await delay(1_100);
     twice.child.kill('SIGTERM');
     expect(await post(await killed.url, { id: 1, name: 'Fern' })).toBe(200);
     killed.child.kill('SIGKILL');

@@ -34,7 +34,7 @@ export { type Authenticator, type AuthSettings, createAuthenticator } from './se
  * @throws {DocumentError} if the document cannot be served, or not with these handlers.
  */
 export async function createApp(options: AppOptions): Promise<Express> {
-  // Loaded when it is called: `serve` obeys signals before it loads this.
+  // Loaded when it is called: `serve` handles signals before it loads this.
   const app = await import('./routing/app.ts');
   return app.createApp(options);
 }

@@ -13,7 +13,7 @@ import { createLog } from './log.ts';
 import { type SupervisorMessage, tellSupervisor } from './messages.ts';
 import { endProcess } from './output.ts';
 import type { Service } from './service.ts';
-import { obeySignals, stopper } from './stop.ts';
+import { handleSignals, stopper } from './stop.ts';
 import { superviseWorkers } from './supervisor.ts';
 import { banner, explain, help, startError } from './terminal.ts';
 import { readVariables, type ValuesOf, type Variables } from './variables.ts';
@@ -66,7 +66,7 @@ export async function serve<V extends Variables = Record<never, never>>(options:
 }
 
 async function run<V extends Variables>({ open, variables, ...rest }: ServeOptions<V>): Promise<void> {
-  const signals = obeySignals();
+  const signals = handleSignals();
   loadEnvFile();
   const read = readConfig(process.env);
   const values = readVariables(variables ?? ({} as V), process.env);
@@ -79,7 +79,7 @@ async function run<V extends Variables>({ open, variables, ...rest }: ServeOptio
   });
   const onTerminal = isatty(1);
   if (token !== undefined && !onTerminal && !log.isLevelEnabled('info')) {
-    const why = 'the token that is made for this run would be shown to no one';
+    const why = 'the token that is made for this run would not be logged';
     throw new ConfigError(`ACCESS_TOKENS is not set, but with LOG_LEVEL=${config.LOG_LEVEL} it must be: ${why}`);
   }
 

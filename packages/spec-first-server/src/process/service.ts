@@ -112,7 +112,7 @@ export async function startService(config: Config, definition: ServiceDefinition
       try {
         log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
       } catch (error) {
-        log.error({ err: error }, 'access tokens stay as they were');
+        log.error({ err: error }, 'reload failed; keeping the previous tokens');
       }
     },
     async stop(quick = false) {

@@ -7,14 +7,17 @@ import type { Service } from './service.ts';
 /** Beyond `DRAIN_SECONDS`, how long a stop may take. Milliseconds. */
 const STOP_LIMIT = 20_000;
 
+/** Signals that come so soon count as one: npm passes on what a terminal sends to both. Milliseconds. */
+const SAME_SIGNAL = 1_000;
+
 /** How often a process that npm started looks whether npm is still there. Milliseconds. */
 const PARENT_CHECK = 500;
 
 /**
- * Obeys signals from now on. Before the service is ready, a signal to stop ends the process, and a signal to reload is
- * obeyed later.
+ * Installs signal handlers. Before the service is ready, a signal to stop ends the process, and a signal to reload is
+ * handled later.
  */
-export function obeySignals() {
+export function handleSignals() {
   const onTerminal = isatty(1);
   let reloadLater = false;
   let stop = (): void => process.exit(0);
@@ -57,19 +60,20 @@ function followParent(stop: () => void): void {
   }, PARENT_CHECK).unref();
 }
 
-/** Makes a function that stops the service and ends the process; at its second call at once. */
+/** Makes a function that stops the service and ends the process; when called again a second later, at once. */
 export function stopper(service: Service, log: Logger, drainSeconds: number): (quick?: boolean) => void {
   const limit = drainSeconds * 1000 + STOP_LIMIT;
-  let stopping = false;
+  let stoppedAt: number | undefined;
   return (quick = false) => {
-    if (stopping) {
-      if (cluster.isPrimary) log.warn('a second signal: what was still in flight is cut off');
+    if (stoppedAt !== undefined) {
+      if (performance.now() - stoppedAt < SAME_SIGNAL) return;
+      if (cluster.isPrimary) log.warn('a second signal: aborting in-flight requests');
       return void endProcess(1);
     }
-    stopping = true;
+    stoppedAt = performance.now();
     if (cluster.isPrimary) log.info({ drainSeconds }, 'stopping');
     setTimeout(() => {
-      log.fatal(`the stop took longer than ${limit / 1000} s: what was still in flight is cut off`);
+      log.fatal(`the stop took longer than ${limit / 1000} s: aborting in-flight requests`);
       void endProcess(1);
     }, limit);
     service.stop(quick).then(
@@ -78,7 +82,7 @@ export function stopper(service: Service, log: Logger, drainSeconds: number): (q
         return endProcess(0);
       },
       (error: unknown) => {
-        log.fatal({ err: error }, 'the service did not stop in order');
+        log.fatal({ err: error }, 'shutdown failed');
         return endProcess(1);
       },
     );

@@ -50,7 +50,7 @@ Variables of the environment, or of a file .env in the working directory:
 
 ${entries.join('\n')}
 
-SIGTERM and SIGINT stop it in order, a second one at once; SIGHUP reads ACCESS_TOKENS_FILE again.
+SIGTERM and SIGINT stop it in order, another one after a second at once; SIGHUP reads ACCESS_TOKENS_FILE again.
 `;
 }
 
