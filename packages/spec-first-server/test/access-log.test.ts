@@ -4,6 +4,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { type Options, serve, withFiles } from '../../../test/support/documents.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { connected, exchange, request } from '../../../test/support/raw-http.ts';
+import type { AnyRequest } from '../src/handlers/types.ts';
 import type { Limits } from '../src/http-server/index.ts';
 import { type Listening, listen } from '../src/http-server/index.ts';
 
@@ -13,6 +14,7 @@ info: { title: A, version: 1.0.0 }
 security: [{ token: [] }]
 paths:
   /quick: { get: { operationId: quick, responses: { '204': { description: done } } } }
+  /telling: { get: { operationId: telling, responses: { '204': { description: done } } } }
   /slow: { get: { operationId: slow, responses: { '204': { description: done } } } }
 components: { securitySchemes: { token: { type: http, scheme: bearer } } }
 `;
@@ -28,6 +30,10 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
   let waiting = 0;
   const handlers = {
     quick: () => ({ status: 204 }),
+    telling: ({ id, log, headers }: AnyRequest) => {
+      log.warn({ id, host: headers.host }, 'from the handler');
+      return { status: 204 };
+    },
     slow: () => {
       waiting += 1;
       return new Promise<never>(() => undefined);
@@ -116,6 +122,30 @@ describe('the line of a request', () => {
     expect(answer?.headers).toMatchObject({ 'x-request-id': ANY_ID });
     await eventually(() => lines.length === 1);
     expect(lines[0]).toMatchObject({ requestId: answer?.headers['x-request-id'] });
+  });
+
+  const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
+  test.each([
+    [`00-${TRACE}-00f067aa0ba902b7-01`, TRACE],
+    [`01-${TRACE}-00f067aa0ba902b7-01-later`, TRACE],
+    [`00-${TRACE}-00f067aa0ba902b7`, undefined],
+    [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, undefined],
+    ['secret', undefined],
+  ])('has the trace id of traceparent %j: %j', async (traceparent, traceId) => {
+    const { get, lines } = await start();
+    await get('/quick', { traceparent });
+    await eventually(() => lines.length === 1);
+    expect(lines[0]?.traceId).toBe(traceId);
+  });
+
+  test('has the ids of the line that its handler logs', async () => {
+    const { get, lines } = await start();
+    const answer = await get('/telling', { traceparent: `00-${TRACE}-00f067aa0ba902b7-01` });
+    await eventually(() => lines.length === 2);
+    const requestId = answer?.headers['x-request-id'];
+    const ids = { requestId, traceId: TRACE, operationId: 'telling' };
+    expect(lines[0]).toMatchObject({ ...ids, level: 40, id: requestId, host: 'localhost', msg: 'from the handler' });
+    expect(lines[1]).toMatchObject({ ...ids, msg: 'answered' });
   });
 
   test('has the path of what operators ask for, and of nothing else', async () => {

@@ -1,3 +1,4 @@
+import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
@@ -77,7 +78,8 @@ export class Connection {
       begin();
     };
     if (this.#current === undefined && this.#next.length === 0) start();
-    else this.#next.push(start);
+    // The context of this request, which tracers keep, not of the one before it.
+    else this.#next.push(AsyncResource.bind(start));
   }
 
   /** Starts the next queued request when a response is over. */

@@ -6,6 +6,7 @@ import { HttpError } from '../response/http-error.ts';
 import { findTrace, setTrace, type Trace, traceOf } from '../response/trace.ts';
 import { clientAddress, type TrustProxy } from './client-address.ts';
 import { targetOf } from './target.ts';
+import { receivedTraceId, type Tracing } from './tracing.ts';
 
 /** Ids from a proxy that can do no harm in a log. */
 const SAFE_ID = /^[\w.:-]{1,64}$/;
@@ -19,6 +20,7 @@ export interface AccessLogOptions {
   /** Paths of the app itself. Only these are logged by default: any other path may hold a secret. */
   readonly paths: ReadonlySet<string> | 'all';
   readonly trustProxy: TrustProxy;
+  readonly tracing?: Tracing | undefined;
   /** Called with each answer and its duration, for metrics. */
   readonly observe?: ((trace: Trace, status: number, seconds: number) => void) | undefined;
 }
@@ -27,7 +29,7 @@ export interface AccessLogOptions {
  * Gives each request an id. Logs the request when its answer is sent or its client is gone,
  * without query, headers and body, which may hold secrets.
  */
-export function accessLog(log: Log, { paths, trustProxy, observe }: AccessLogOptions) {
+export function accessLog(log: Log, { paths, trustProxy, tracing, observe }: AccessLogOptions) {
   const addressOf = clientAddress(trustProxy);
 
   // One function for all responses, so that a request allocates no closure.
@@ -46,6 +48,7 @@ export function accessLog(log: Log, { paths, trustProxy, observe }: AccessLogOpt
     // The log leaves out what is undefined.
     const entry = {
       requestId: trace.id,
+      traceId: trace.traceId,
       client: trace.client,
       operationId,
       method: request.method,
@@ -63,10 +66,11 @@ export function accessLog(log: Log, { paths, trustProxy, observe }: AccessLogOpt
   }
 
   return (request: IncomingMessage, response: ServerResponse): void => {
-    const sent = request.headers['x-request-id'];
+    const { 'x-request-id': sent, traceparent } = request.headers;
     const id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : PREFIX + (requests++).toString(36);
     setTrace(response, {
       id,
+      traceId: tracing?.traceId() ?? (traceparent === undefined ? undefined : receivedTraceId(traceparent)),
       client: addressOf(request),
       started: performance.now(),
       operationId: undefined,

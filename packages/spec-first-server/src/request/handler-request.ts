@@ -52,8 +52,8 @@ export class HandlerRequest implements AnyRequest {
   }
 
   get log(): RequestLog {
-    const { id: requestId, operationId } = traceOf(this.#response);
-    this.#log ??= this.#appLog.child({ requestId, operationId });
+    const { id: requestId, traceId, operationId } = traceOf(this.#response);
+    this.#log ??= this.#appLog.child({ requestId, traceId, operationId });
     return this.#log;
   }
 

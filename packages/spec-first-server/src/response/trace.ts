@@ -4,6 +4,8 @@ import type { HttpError } from './http-error.ts';
 /** What is known of a request when its answer is sent, for the log and the metrics. */
 export interface Trace {
   readonly id: string;
+  /** Of the trace that the request is a part of. */
+  readonly traceId: string | undefined;
   /** The client's address. */
   readonly client: string | undefined;
   readonly started: number;

@@ -4,6 +4,7 @@ import { basePathsOf } from 'openapi-document';
 import { accessLog } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
+import { openTelemetry } from '../http/tracing.ts';
 import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { setOwnHeaders } from '../response/own-headers.ts';
@@ -20,20 +21,24 @@ interface Parts {
   readonly core: Core;
   /** The routes for operators, and failures: what the core does not take. */
   readonly edge: Express;
+  readonly onError: ErrorRequestHandler;
 }
 
 /** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
-  const { begin, core, edge } = await createParts(options);
+  const { begin, core, edge, onError } = await createParts(options);
+  const { use = [] } = options;
   const app = newExpress(options);
   app.use((request, response, next) => {
     begin(request, response);
+    if (use.length > 0) setOwnHeaders(response);
     next();
   });
-  app.use(...(options.use ?? []), (request, response, next) => {
+  app.use(...use, (request, response, next) => {
     core(request, response).then((isTaken) => isTaken || next(), next);
   });
   app.use(edge);
+  app.use(onError);
   return app;
 }
 
@@ -63,6 +68,7 @@ async function createParts(options: AppOptions): Promise<Parts> {
     if (own.found === 'operation') log.warn({ operationId: own.operation.id }, `GET ${path} is the document's own`);
   }
   const cors = corsOrigins.length > 0 ? crossOrigin(corsOrigins, operations) : undefined;
+  const tracing = openTelemetry();
   const page = { basePath: basePaths[0] ?? '', tryItOut: missing === 'mock' };
   const noSuchPath = new HttpError(404, 'no such path');
   const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
@@ -75,9 +81,10 @@ async function createParts(options: AppOptions): Promise<Parts> {
   edge.use((_request, response) => answerFailure(response, noSuchPath, errorBody));
   edge.use(onError);
   return {
-    begin: accessLog(log, { paths: logAllPaths ? 'all' : new Set(OPERATOR_PATHS), trustProxy, observe }),
-    core: createCore(route, context, cors),
+    begin: accessLog(log, { paths: logAllPaths ? 'all' : new Set(OPERATOR_PATHS), trustProxy, tracing, observe }),
+    core: createCore(route, context, { cors, tracing }),
     edge,
+    onError,
   };
 }
 

@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { crossOrigin } from '../http/cors.ts';
 import { targetOf } from '../http/target.ts';
+import type { Tracing } from '../http/tracing.ts';
 import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { type AppContext, createDispatch, type Dispatch } from './dispatch.ts';
@@ -12,8 +13,14 @@ export type Core = (request: IncomingMessage, response: ServerResponse) => Promi
 const TAKEN = Promise.resolve(true);
 const NOT_TAKEN = Promise.resolve(false);
 
+/** What the core asks before an operation. */
+interface CoreOptions {
+  readonly cors: ReturnType<typeof crossOrigin> | undefined;
+  readonly tracing: Tracing | undefined;
+}
+
 /** Routes each request to its operation. Operations are prepared when they are first asked for. */
-export function createCore(route: FindRoute, context: AppContext, cors?: ReturnType<typeof crossOrigin>): Core {
+export function createCore(route: FindRoute, context: AppContext, { cors, tracing }: CoreOptions): Core {
   const dispatches = new Map<string, Dispatch>();
   const reject = async (response: ServerResponse, error: HttpError): Promise<true> => {
     await answerFailure(response, error, context.errorBody);
@@ -30,6 +37,7 @@ export function createCore(route: FindRoute, context: AppContext, cors?: ReturnT
     }
     if (found.found === 'path') return reject(response, HttpError.notAllowed(method, found.allow));
     const { operation, basePath } = found;
+    tracing?.name(method, basePath + operation.path, operation.id);
     let dispatch = dispatches.get(operation.id);
     if (dispatch === undefined) {
       dispatch = createDispatch(operation, context);
