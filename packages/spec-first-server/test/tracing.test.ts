@@ -22,11 +22,10 @@ paths:
 /** What a team gives to `--import`: the instrumentation of HTTP. Its spans go to standard output. */
 const TRACING = `
 import { NodeTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from '@opentelemetry/sdk-trace-node';
-import { registerInstrumentations } from '@opentelemetry/instrumentation';
 import { HttpInstrumentation } from '@opentelemetry/instrumentation-http';
 const exporter = new InMemorySpanExporter();
 new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }).register();
-registerInstrumentations({ instrumentations: [new HttpInstrumentation()] });
+new HttpInstrumentation();
 setInterval(() => {
   for (const { name, attributes } of exporter.getFinishedSpans()) console.log('span', JSON.stringify({ name, attributes }));
   exporter.reset();
