@@ -48,5 +48,5 @@ export { cookiesOf } from './parameters/pairs.ts';
 export { parameterReader, readParameter } from './parameters/parameter-reader.ts';
 export { writeParameter } from './parameters/write-parameter.ts';
 export { examplesOf } from './samples/examples.ts';
-export { readItems, UnreadableItem } from './sequences/read-items.ts';
+export { readEventData, readItems, UnreadableItem } from './sequences/read-items.ts';
 export { itemWriter } from './sequences/write-items.ts';

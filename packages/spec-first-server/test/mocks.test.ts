@@ -214,3 +214,24 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
   });
 });
+
+test('a mock streams the examples of items, or one made from the schema', async () => {
+  const event =
+    'type: object, properties: { data: { contentMediaType: application/json, contentSchema: { type: object } } }';
+  const operations = {
+    a: `text/event-stream: { itemSchema: { ${event} }, example: [{ data: { n: 1 } }, { data: '{"n":2}' }] }`,
+    b: `text/event-stream: { itemSchema: { ${event} }, example: "data: 1\\n\\ndata: 2\\n\\n" }`,
+    c: 'application/jsonl: { itemSchema: { type: object, required: [n], properties: { n: { const: 3 } } } }',
+  };
+  const paths = Object.entries(operations).map(
+    ([id, media]) =>
+      `  /${id}: { get: { operationId: ${id}, responses: { '200': { description: it, content: { ${media} } } } } }\n`,
+  );
+  const document = `openapi: 3.2.0\ninfo: { title: A, version: 1.0.0 }\npaths:\n${paths.join('')}`;
+  await withFiles({ 'openapi.yaml': document }, async (folder) => {
+    const { client } = await serve(join(folder, 'openapi.yaml'), {}, { missing: 'mock' });
+    await client.get('/a').expect(200, 'data: {"n":1}\n\ndata: {"n":2}\n\n');
+    await client.get('/b').expect(200, 'data: 1\n\ndata: 2\n\n');
+    await client.get('/c').buffer().expect(200, '{"n":3}\n');
+  });
+});

@@ -86,14 +86,15 @@ async function* readEvents(chunks: Chunks, limit: number, mode: EventData): Asyn
     for (const event of events) {
       const data = String(event.data);
       if (data.length > limit) throw tooLarge(limit);
-      yield { ...event, data: eventData(mode, data) };
+      yield { ...event, data: readEventData(mode, data) };
     }
     events = [];
     if (fault !== undefined) throw fault;
   }
 }
 
-function eventData(mode: EventData, text: string): unknown {
+/** The value of an event's `data`. @throws {UnreadableItem} */
+export function readEventData(mode: EventData, text: string): unknown {
   if (mode === 'json') return json(text);
   const value = mode === 'mixed' ? jsonOr(text) : text;
   return typeof value === 'object' && value !== null ? value : text;

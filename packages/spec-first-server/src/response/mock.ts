@@ -6,6 +6,7 @@ import { TookTooLong, withinBudget } from '../validation/budget.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import type { Samples } from './failure-reply.ts';
 import { HttpError } from './http-error.ts';
+import { listOf, paced } from './mock-items.ts';
 import type { ErrorBody } from './problem.ts';
 import { BODILESS, checkHeaders, checkReply, mismatchOf, responseFor } from './reply.ts';
 
@@ -51,7 +52,7 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     return {
       status,
       headers: { ...headers, ...given },
-      ...(media !== undefined && { contentType: concrete(media.type), body }),
+      ...(media !== undefined && { contentType: concrete(media.type), body: media.items ? paced(media, body) : body }),
       reason,
       mocked: true,
     };
@@ -72,8 +73,11 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     const wrong: string[] = [];
     const headers = firstFitting(headerSets(declared), wrong, (set) => checkHeaders(validator, declared, set));
     const type = media && { contentType: concrete(media.type) };
+    const check = (body: unknown) => {
+      if (media?.items === undefined) checkReply(operation, validator, { status, headers, ...type, body });
+      else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
+    };
     const shown = media === undefined ? [{ value: undefined }] : bodies(status, declared, media, name);
-    const check = (body: unknown) => checkReply(operation, validator, { status, headers, ...type, body });
     const body = firstFitting(shown, wrong, check);
     const reason = wrong.length > 0 ? `examples that do not fit: ${wrong.join('; ')}` : undefined;
     return { headers, body, reason };
@@ -81,7 +85,9 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
   function* bodies(status: number, { key }: DeclaredResponse, media: MediaType, name?: string): Generator<Example> {
-    const examples = examplesOf(root, media);
+    const all = examplesOf(root, media);
+    const examples =
+      media.items === undefined ? all : all.map((each) => ({ ...each, value: listOf(media, each.value) }));
     if (name !== undefined) {
       const named = examples.filter((example) => example.name === name);
       const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
@@ -89,9 +95,11 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
       throw new HttpError(400, `/header/Prefer example must be one of the declared examples: ${names}`);
     }
     const declared = { operationId: operation.id, mediaType: media.type, schema: media.schema };
-    const failure = status < 400 ? [] : [{ value: errorBody.make({ status, message: 'a mocked failure' }, declared) }];
+    const failure =
+      status < 400 || media.items ? [] : [{ value: errorBody.make({ status, message: 'a mocked failure' }, declared) }];
     yield* key === String(status) ? [...examples, ...failure] : [...failure, ...examples];
-    for (const value of bodiesOf(root, concrete(media.type), media)) yield { value };
+    if (media.items === undefined) for (const value of bodiesOf(root, concrete(media.type), media)) yield { value };
+    else for (const value of valuesOf(root, media.items.schema)) yield { value: [value] };
   }
 
   /** Values for the headers that a response must have: the examples, then values of the schemas. */
