@@ -1,9 +1,9 @@
 import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseArgs } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
 import { sqliteFile } from '../src/stores/index.ts';
+import { readArguments, runScript } from './arguments.ts';
 
 const HELP = `Usage: npm run backup -- FILE
 
@@ -14,24 +14,6 @@ in its place, and start the service.
   FILE     the copy; it must not exist yet
   --help   shows this
 `;
-
-/** What the caller gave is wrong. */
-class UsageError extends Error {}
-
-function readArguments(): string {
-  try {
-    const { values, positionals } = parseArgs({ options: { help: { type: 'boolean' } }, allowPositionals: true });
-    if (values.help) {
-      process.stdout.write(HELP);
-      process.exit(0);
-    }
-    const [file, ...more] = positionals;
-    if (file === undefined || more.length > 0) throw new Error('One file is needed');
-    return resolve(file);
-  } catch (error) {
-    throw new UsageError(`${error instanceof Error ? error.message : error}\n\n${HELP}`);
-  }
-}
 
 function readDatabaseUrl(): string {
   loadEnvFile();
@@ -66,12 +48,12 @@ function sync(path: string): void {
   closeSync(descriptor);
 }
 
-try {
-  const copy = readArguments();
-  const database = readDatabaseUrl();
-  backUp(database, copy);
-  process.stdout.write(`${database} is copied to ${copy}.\n`);
-} catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : error}\n`);
-  process.exitCode = error instanceof UsageError ? 2 : 1;
-}
+await runScript(
+  async () => {
+    const copy = resolve(readArguments(HELP, ['FILE'])[0] ?? '');
+    const database = readDatabaseUrl();
+    backUp(database, copy);
+    process.stdout.write(`${database} is copied to ${copy}.\n`);
+  },
+  (error) => (error instanceof Error ? error.message : String(error)),
+);

@@ -1,15 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
-import { parseArgs } from 'node:util';
 import { Unusable } from 'group-commit';
 import { adviceOn, clientFor, reason } from 'group-commit/postgres';
 import type { Client } from 'pg';
 import { openStore, sqliteFile } from '../src/stores/index.ts';
-import { keyOf } from '../src/stores/postgres-sql.ts';
 import { type StoredPlant, Unstorable } from '../src/stores/store.ts';
+import { readArguments, runScript, UsageError } from './arguments.ts';
 
 const HELP = `Usage: npm run copy-plants -- FROM_URL TO_URL
 
-Copies every plant from one store to another, and then finds each of them there.
+Copies every plant from one store to another.
 
   FROM_URL, TO_URL  sqlite:data/plants.db or postgres://user:password@host:5432/database, as in DATABASE_URL
   --help            shows this
@@ -39,8 +38,6 @@ type Batches = AsyncIterable<readonly StoredPlant[]>;
 interface Snapshot {
   readonly count: number;
   batches(): Batches;
-  /** How many of these plants the store holds. */
-  countHeld(plants: readonly StoredPlant[]): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -48,19 +45,19 @@ interface Snapshot {
 class Failure extends Error {}
 
 async function main(): Promise<void> {
-  const { from, to } = readArguments();
-  const [openSource, openTarget] = [snapshotOf('FROM', from), snapshotOf('TO', to)];
-  const source = await openSource();
+  const [from = '', to = ''] = readArguments(HELP, ['FROM_URL', 'TO_URL']);
+  if (from === to) throw new UsageError('FROM_URL and TO_URL must be two stores', HELP);
+  const source = await openSnapshot(from);
   try {
     await copy(source, to);
-    const target = await openTarget();
-    await check(source, target).finally(() => target.close());
   } finally {
     await source.close();
   }
 }
 
+/** Adding a plant resolves when it is on disk, or was before: what is counted here is there. */
 async function copy(source: Snapshot, to: string): Promise<void> {
+  if (sqliteFile(to) === ':memory:') throw new Failure('TO_URL: sqlite::memory: is of one process; name a file');
   const target = await openStore(to, { maxWaiting: BATCH });
   let skipped = 0;
   const skip = (id: bigint, error: unknown): void => {
@@ -70,56 +67,32 @@ async function copy(source: Snapshot, to: string): Promise<void> {
   };
   try {
     await target.ready();
-    for await (const plants of withProgress(source, 'copied')) {
+    for await (const plants of withProgress(source)) {
       await Promise.all(plants.map((plant) => target.add(plant).catch((error: unknown) => skip(plant.id, error))));
     }
-    process.stdout.write(`${source.count - skipped} plants copied, ${skipped} not copied.\n`);
+    process.stdout.write(`FROM holds ${source.count} plants; ${source.count - skipped} of them are in TO.\n`);
+    if (skipped > 0) throw new Failure(`${skipped} plants of FROM are missing from TO`);
   } finally {
     await target.close();
   }
 }
 
-async function check(source: Snapshot, target: Snapshot): Promise<void> {
-  let found = 0;
-  for await (const plants of withProgress(source, 'found')) found += await target.countHeld(plants);
-  process.stdout.write(`FROM holds ${source.count} plants; ${found} of them are in TO. TO holds ${target.count}.\n`);
-  if (found !== source.count) throw new Failure(`${source.count - found} plants of FROM are missing from TO`);
-}
-
-function readArguments(): { from: string; to: string } {
-  try {
-    const { values, positionals } = parseArgs({ options: { help: { type: 'boolean' } }, allowPositionals: true });
-    if (values.help) {
-      process.stdout.write(HELP);
-      process.exit(0);
-    }
-    const [from, to, ...more] = positionals;
-    if (from === undefined || to === undefined || more.length > 0) throw new Error('Two URLs are needed');
-    if (from === to) throw new Error('FROM_URL and TO_URL must be two stores');
-    return { from, to };
-  } catch (error) {
-    process.stderr.write(`${reason(error).message}\n\n${HELP}`);
-    process.exit(2);
-  }
-}
-
-/** @returns what opens the store of a URL, to read it. @throws {Failure} if the URL is wrong. */
-function snapshotOf(side: string, url: string): () => Promise<Snapshot> {
-  const prefix = `${side} cannot be read: `;
+/** @throws {Failure} if the URL is wrong, or if the store cannot be read. */
+async function openSnapshot(url: string): Promise<Snapshot> {
   try {
     const file = sqliteFile(url);
-    if (file === undefined) return postgresSnapshot(prefix, url);
-    if (file !== ':memory:') return async () => sqliteSnapshot(prefix, file);
+    if (file === undefined) return await postgresSnapshot(url);
+    if (file !== ':memory:') return sqliteSnapshot(file);
     throw new Unusable('sqlite::memory: is of one process; name a file');
   } catch (error) {
-    throw new Failure(`${side}_URL: ${reason(error).message}`);
+    throw error instanceof Unusable ? new Failure(`FROM_URL: ${error.message}`) : error;
   }
 }
 
-function sqliteSnapshot(prefix: string, file: string): Snapshot {
+function sqliteSnapshot(file: string): Snapshot {
   const fail = (error: unknown): never => {
     const isLasting = Number(Object(error).errcode) % 256 !== BUSY;
-    throw new (isLasting ? Failure : Error)(`${prefix}${file}: ${reason(error).message}`);
+    throw new (isLasting ? Failure : Error)(`FROM cannot be read: ${file}: ${reason(error).message}`);
   };
   try {
     const db = new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: 5_000 });
@@ -132,7 +105,6 @@ function sqliteSnapshot(prefix: string, file: string): Snapshot {
     return {
       count,
       batches: () => orFail(sqliteBatches(db, isHeld), fail),
-      countHeld: (plants) => Promise.try(() => plants.filter(isHeld).length).catch(fail),
       close: async () => db.close(),
     };
   } catch (error) {
@@ -155,33 +127,25 @@ async function* sqliteBatches(db: DatabaseSync, isHeld: (plant: StoredPlant) => 
   if (batch.length > 0) yield batch;
 }
 
-function postgresSnapshot(prefix: string, url: string): () => Promise<Snapshot> {
+async function postgresSnapshot(url: string): Promise<Snapshot> {
   const { location, open } = clientFor(url, 'copy-plants', READ_MS);
+  let lost: unknown;
   const fail = (error: unknown): never => {
-    const message = `${prefix}PostgreSQL at ${location}: ${reason(error).message}`;
-    throw new (adviceOn(error, 'plants') === undefined ? Error : Failure)(message);
+    const message = `FROM cannot be read: PostgreSQL at ${location}: ${reason(lost ?? error).message}`;
+    throw new (adviceOn(lost ?? error, 'plants') === undefined ? Error : Failure)(message);
   };
-  return async () => {
-    const { client, end } = await open().catch(fail);
-    let lost: unknown;
-    client.on('error', (error) => {
-      lost ??= error;
-    });
-    const failFor = (error: unknown): never => fail(lost ?? error);
-    try {
-      await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
-      const { rows } = await client.query<{ count: string }>('SELECT count(*) AS count FROM plants');
-      return {
-        count: Number(rows[0]?.count),
-        batches: () => orFail(postgresBatches(client), failFor),
-        countHeld: (plants) => countHeld(client, plants).catch(failFor),
-        close: end,
-      };
-    } catch (error) {
-      await end();
-      return failFor(error);
-    }
-  };
+  const { client, end } = await open().catch(fail);
+  client.on('error', (error) => {
+    lost ??= error;
+  });
+  try {
+    await client.query('BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY');
+    const { rows } = await client.query<{ count: string }>('SELECT count(*) AS count FROM plants');
+    return { count: Number(rows[0]?.count), batches: () => orFail(postgresBatches(client), fail), close: end };
+  } catch (error) {
+    await end();
+    return fail(error);
+  }
 }
 
 async function* postgresBatches(client: Client): Batches {
@@ -192,15 +156,6 @@ async function* postgresBatches(client: Client): Batches {
     yield rows.map(toPlant);
   }
   await client.query('CLOSE plants_cursor');
-}
-
-async function countHeld(client: Client, plants: readonly StoredPlant[]): Promise<number> {
-  const keys = [plants.map(keyOf)];
-  const { rows } = await client.query<{ count: string }>(
-    'SELECT count(*) FROM plants WHERE key = ANY($1::bytea[])',
-    keys,
-  );
-  return Number(rows[0]?.count);
 }
 
 async function* orFail(batches: Batches, fail: (error: unknown) => never): Batches {
@@ -219,22 +174,19 @@ function toPlant({ id, name, tag }: Record<string, unknown>): StoredPlant {
 }
 
 /** The plants of a snapshot. Says on standard error how many the caller is done with, at the end and each second. */
-async function* withProgress({ count, batches }: Snapshot, verb: string): Batches {
+async function* withProgress({ count, batches }: Snapshot): Batches {
   let done = 0;
   let shown = Date.now();
   for await (const plants of batches()) {
     yield plants;
     done += plants.length;
     if (done < count && Date.now() - shown < PROGRESS_MS) continue;
-    process.stderr.write(`${done} of ${count} plants ${verb}\n`);
+    process.stderr.write(`${done} of ${count} plants copied\n`);
     shown = Date.now();
   }
 }
 
-try {
-  await main();
-} catch (error) {
-  const again = error instanceof Failure || error instanceof Unusable ? '' : '\nRun the same command again.';
-  process.stderr.write(`${reason(error).message}${again}\n`);
-  process.exitCode = 1;
-}
+await runScript(main, (error) => {
+  const isLasting = error instanceof Failure || error instanceof Unusable;
+  return `${reason(error).message}${isLasting ? '' : '\nRun the same command again.'}`;
+});

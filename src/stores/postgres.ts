@@ -23,7 +23,6 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
     url,
     name: 'openapi-plant-store',
     table: TABLE,
-    connect: waitForDisk,
     setUp,
     insert,
   });
@@ -47,15 +46,12 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
   };
 }
 
-/** Turns on what a setting of the server, the database or the role may have turned off. */
-async function waitForDisk(client: ClientBase): Promise<void> {
-  const durability = await readDurability(client);
-  if (durability.commits === 'off') await client.query('SET synchronous_commit = on');
-  checkDurability({ ...durability, commits: 'on' });
-}
-
 /** Checks the database, and creates the table if it is missing or of the former shape. */
 async function setUp(client: ClientBase): Promise<void> {
+  const durability = await readDurability(client);
+  // A setting of the server, the database or the role may have turned it off.
+  if (durability.commits === 'off') await client.query('SET synchronous_commit = on');
+  checkDurability({ ...durability, commits: 'on' });
   const { rows } = await client.query<{ encoding: string | null; columns: string | null }>(INSPECT);
   const { encoding, columns } = rows[0] ?? {};
   if (encoding && !['UTF8', 'SQL_ASCII'].includes(encoding)) {

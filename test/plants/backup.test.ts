@@ -83,7 +83,7 @@ test('writes over no file, and leaves none behind when it fails', async () => {
     [1, 'unable to open database file'],
     [1, 'DATABASE_URL names a PostgreSQL database: use pg_dump'],
     [1, 'DATABASE_URL is sqlite::memory:, which no other process can read'],
-    [2, 'One file is needed'],
+    [2, 'Needed: FILE'],
   ]);
   expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'plants.db']);
 });

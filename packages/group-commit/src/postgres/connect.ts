@@ -28,10 +28,10 @@ const SESSION = {
   standby: 'pg_is_in_recovery()',
 };
 
-/** @param prepare runs over each new connection. */
+/** @param setUp runs over each new connection. */
 export function createConnector(
-  { targets, session, shuffled, prefersTls, patience }: ReturnType<typeof readUrl>,
-  prepare: (client: Client) => Promise<void>,
+  { targets, session, shuffled, prefersTls }: ReturnType<typeof readUrl>,
+  setUp: (client: Client) => Promise<void>,
   warn: (message: string) => void,
 ): Connector {
   /** Hosts without TLS, where TLS is only preferred. */
@@ -49,7 +49,9 @@ export function createConnector(
     const { client } = own;
     try {
       await client.connect();
-      await within(patience, check(client, target, wanted));
+      const { rows } = await client.query<{ fits: boolean }>(`SELECT ${SESSION[wanted]} AS fits`);
+      if (!rows[0]?.fits) throw new Error(`${target.location} is not ${wanted}`);
+      await setUp(client);
     } catch (error) {
       await own.end();
       if (!prefersTls || plain.has(target) || !hasNoTls(error)) throw error;
@@ -59,14 +61,6 @@ export function createConnector(
     }
     const now = performance.now();
     return { ...own, target, since: now, usedAt: now };
-  }
-
-  async function check(client: Client, { location }: Target, wanted: keyof typeof SESSION): Promise<void> {
-    if (wanted !== 'any') {
-      const { rows } = await client.query<{ fits: boolean }>(`SELECT ${SESSION[wanted]} AS fits`);
-      if (!rows[0]?.fits) throw new Error(`${location} is not ${wanted}`);
-    }
-    await prepare(client);
   }
 
   return {

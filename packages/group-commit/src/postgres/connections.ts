@@ -18,8 +18,12 @@ const CANCELLED_MS = 1_000;
 
 /** Connections that are replaced when they fail. */
 export interface Connections {
-  /** Runs a task over a free connection. A connection that failed is not used again. */
-  use<T>(task: (client: Client) => Promise<T>, milliseconds?: number): Promise<T>;
+  /**
+   * Runs a task over a free connection. A connection that failed is not used again.
+   *
+   * @param patient whether to wait for a connection in an outage, too.
+   */
+  use<T>(task: (client: Client) => Promise<T>, patient?: boolean): Promise<T>;
   /** How many connections there are, and how many of them are free. */
   stats(): Readonly<Record<'connections' | 'connections_idle', number>>;
   end(): Promise<void>;
@@ -45,7 +49,7 @@ export function createConnections(
   let failure: unknown;
   let ended = false;
 
-  async function acquire(): Promise<Connection> {
+  async function acquire(patient: boolean): Promise<Connection> {
     for (;;) {
       if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
       const connection = idle.pop();
@@ -53,16 +57,16 @@ export function createConnections(
         if (connection.since >= distrusted && performance.now() - connection.usedAt < IDLE_MS) return connection;
         void discard(connection);
       } else if (open < max) {
-        return add();
+        return add(patient);
       } else {
-        if (failure !== undefined) throw failure;
+        if (failure !== undefined && !patient) throw failure;
         await new Promise<void>((resolve) => waiters.push(resolve));
       }
     }
   }
 
   /** Opens a connection. In an outage the attempt goes on while its caller is told at once; a later call uses it. */
-  async function add(): Promise<Connection> {
+  async function add(patient: boolean): Promise<Connection> {
     open += 1;
     const former = failure;
     const begun = performance.now();
@@ -81,7 +85,7 @@ export function createConnections(
         throw error;
       },
     );
-    if (former === undefined) return attempt;
+    if (former === undefined || patient) return attempt;
     const connection = await Promise.race([attempt, delay(OUTAGE_MS, undefined, { ref: false })]);
     if (connection) return connection;
     attempt.then(release, () => {});
@@ -117,11 +121,11 @@ export function createConnections(
   }
 
   return {
-    async use(task, milliseconds = patience) {
-      const connection = await acquire();
+    async use(task, patient = false) {
+      const connection = await acquire(patient);
       const running = task(connection.client);
       try {
-        const result = await within(milliseconds, running);
+        const result = await within(patience, running);
         release(connection);
         return result;
       } catch (error) {

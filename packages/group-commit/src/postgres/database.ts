@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { ClientBase } from 'pg';
 import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
-import { createConnector, within } from './connect.ts';
+import { createConnector } from './connect.ts';
 import { createConnections } from './connections.ts';
 import { adviceOn, codeOf, RowRejected, reason } from './errors.ts';
 import { readUrl } from './url.ts';
@@ -17,11 +17,9 @@ export interface PostgresOptions<Row> extends QueueOptions {
   readonly name: string;
   /** The statement that creates the table, for error messages. */
   readonly table: string;
-  /** Prepares each new connection. @throws {Unusable} if the server must not be used as it is. */
-  connect?(client: ClientBase): Promise<void>;
   /**
-   * Checks the database, and creates its table if it is missing. Called over the first connection, and again after an
-   * error that says that the table is not there. @throws {Unusable} if waiting does not help.
+   * Runs over each new connection: checks the database, and creates its table if it is missing. @throws {Unusable} if waiting
+   * does not help.
    */
   setUp(client: ClientBase): Promise<void>;
   /** Inserts rows with one statement. It is called with no rows to find out whether a row could be inserted. */
@@ -45,12 +43,8 @@ export interface PostgresDatabase<Row> extends Database {
   run<T>(task: (client: ClientBase) => Promise<T>): Promise<T>;
 }
 
-/** SQLSTATE values, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
-const NO_TABLE = ['42P01', '42P10'];
+/** SQLSTATE values of what the server rolled back for the sake of others, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const ROLLED_BACK = ['40001', '40P01'];
-
-/** How long the database may take to be set up, as for the index of a large table. Milliseconds. */
-const SET_UP_MS = 600_000;
 
 /** How often a statement is sent that the server has rolled back for the sake of others. */
 const ATTEMPTS = 20;
@@ -63,37 +57,10 @@ const ATTEMPTS = 20;
  * @throws {Unusable} if the URL is wrong, or if the server rejects permanently.
  */
 export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<PostgresDatabase<Row>> {
-  const { warn = () => {}, connect = async () => {} } = options;
+  const { warn = () => {}, setUp } = options;
   const target = readUrl(options.url, options.name, options.password);
-  const { location, max, patience } = target;
-  const connections = createConnections(createConnector(target, connect, warn), target, options.onConnect);
-  let preparing: Promise<void> | undefined;
-  let isPrepared = false;
-
-  /** Sets the database up, once for all who ask. */
-  function prepare(): Promise<void> {
-    preparing ??= connections
-      .use((client) => options.setUp(client), SET_UP_MS)
-      .then(() => {
-        isPrepared = true;
-      })
-      .finally(() => {
-        preparing = undefined;
-      });
-    return preparing;
-  }
-
-  /** Runs a task over a connection to a database that is set up. */
-  async function connected<T>(task: (client: ClientBase) => Promise<T>): Promise<T> {
-    if (!isPrepared) await within(patience, prepare());
-    try {
-      return await connections.use(task);
-    } catch (error) {
-      if (NO_TABLE.includes(codeOf(error) ?? '')) isPrepared = false;
-      throw error;
-    }
-  }
-
+  const { location, max } = target;
+  const connections = createConnections(createConnector(target, setUp, warn), target, options.onConnect);
   /** Inserts rows together, and in halves if one of them breaks a rule of the table. */
   async function insertEach(client: ClientBase, rows: readonly Row[]): Promise<readonly Outcome[]> {
     try {
@@ -129,19 +96,21 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
     throw new Unavailable(`PostgreSQL at ${location} cannot answer now: ${cause.message}`, code, cause);
   }
 
-  await prepare().catch(async (error: unknown) => {
-    const advice = error instanceof Unusable ? '' : adviceOn(error, options.table);
-    if (advice === undefined) return;
-    await connections.end();
-    throw new Unusable(`PostgreSQL at ${location}: ${[reason(error).message, advice].filter(Boolean).join('. ')}`);
-  });
+  await connections
+    .use(async () => {})
+    .catch(async (error: unknown) => {
+      const advice = error instanceof Unusable ? '' : adviceOn(error, options.table);
+      if (advice === undefined) return;
+      await connections.end();
+      throw new Unusable(`PostgreSQL at ${location}: ${[reason(error).message, advice].filter(Boolean).join('. ')}`);
+    });
 
   const { add, ...database } = createQueue<Row>(
     {
       location,
       lanes: max,
-      commit: (rows) => connected((client) => insertEach(client, rows)).catch(failUnavailable),
-      check: () => connected((client) => insert(client, [])).catch(failUnavailable),
+      commit: (rows) => connections.use((client) => insertEach(client, rows)).catch(failUnavailable),
+      check: () => connections.use((client) => insert(client, []), true).catch(failUnavailable),
       stats: connections.stats,
       close: connections.end,
     },
@@ -152,6 +121,6 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
     async add(row) {
       await add(row);
     },
-    run: (task) => connected(task).catch(failUnavailable),
+    run: (task) => connections.use(task).catch(failUnavailable),
   };
 }

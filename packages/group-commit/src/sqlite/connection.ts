@@ -1,9 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { concernsDatabase, retryWhileBusy } from './errors.ts';
-import { type Call, packError, type SentOutcome } from './protocol.ts';
+import { type Answer, type Call, packError } from './protocol.ts';
 
 /** The functions of a module, by name. */
 export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+type SentOutcome = Exclude<Answer, { trouble: string }>[number];
 
 /** An open database with the functions of its module. */
 export interface Connection {

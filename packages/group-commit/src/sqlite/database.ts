@@ -4,7 +4,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
 import type { Functions } from './connection.ts';
-import { type Call, type Request, type SentOutcome, type Trouble, unpackError } from './protocol.ts';
+import { type Call, unpackError } from './protocol.ts';
 import { startThread } from './restarts.ts';
 
 /** How to open a SQLite database. */
@@ -41,33 +41,19 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   const file = path === ':memory:' ? path : resolve(path);
   const thread = startThread({ file, module: module.href }, warn);
 
-  async function ask(request: Exclude<Request, 'close'>): Promise<readonly SentOutcome[]> {
+  async function commit(request: readonly Call[] | 'check'): Promise<readonly Outcome[]> {
     const answer = await thread.ask(request);
-    if ('trouble' in answer) throw new Unavailable(answer.trouble, answer.code, causeOf(answer));
-    return answer;
-  }
-
-  async function commit(calls: readonly Call[]): Promise<readonly Outcome[]> {
-    try {
-      const outcomes = await ask(calls);
-      return outcomes.map((outcome) => (outcome?.[1] ? [undefined, unpackError(outcome[1])] : outcome));
-    } catch (error) {
-      if (error instanceof Unavailable) throw error;
-      // An argument cannot be cloned: its call fails alone.
-      if (calls.length === 1) return [[undefined, error]];
-      const outcomes: Outcome[] = [];
-      for (const call of calls) outcomes.push((await commit([call]))[0]);
-      return outcomes;
-    }
+    if ('trouble' in answer) throw new Unavailable(answer.trouble, answer.code, unpackError(answer.cause));
+    return answer.map((outcome) => (outcome?.[1] ? [undefined, unpackError(outcome[1])] : outcome));
   }
 
   const first = await thread.ask('check');
   if ('trouble' in first && first.lasting) {
     await thread.close();
-    throw new Unusable(first.trouble, { cause: causeOf(first) });
+    throw new Unusable(first.trouble, { cause: unpackError(first.cause) });
   }
 
-  const check = async () => void (await ask('check'));
+  const check = async () => void (await commit('check'));
   const sizeOf = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
   const stats = () => ({ database_bytes: sizeOf(file), log_bytes: sizeOf(`${file}-wal`) });
   const engine = { location: path, lanes: 1, commit, check, stats, close: thread.close };
@@ -80,5 +66,3 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   });
   return database as SqliteDatabase<Define>;
 }
-
-const causeOf = ({ cause }: Trouble): Error | undefined => cause && unpackError(cause);

@@ -58,29 +58,28 @@ export function retryWhileBusy<T>(attempt: () => T, milliseconds = LOCK_MS): T {
   }
 }
 
+const LOCKED = 'is locked by another process: end that process.';
+
+/** What is wrong and what would be right, by result code. */
+const ADVICE: Readonly<Record<number, string>> = {
+  [SQLITE.BUSY]: LOCKED,
+  [SQLITE.LOCKED]: LOCKED,
+  [SQLITE.READONLY]: 'cannot be written: make the file, its folder and its file system writable.',
+  [SQLITE.IOERR]: 'cannot be read or written (I/O error): check the disk.',
+  [SQLITE.CORRUPT]: 'is damaged: stop the service, then put a backup in its place and remove its -wal and -shm files.',
+  [SQLITE.FULL]: 'cannot grow: its disk is full, free some space.',
+  [SQLITE.CANTOPEN]: 'cannot be opened: it must be a file, or a new name, in a folder that can be written.',
+  [SQLITE.NOTADB]: 'is not a SQLite database, and stays as it is. Name another file.',
+};
+
 /** One sentence for the operator: what is wrong and what would be right. */
 export function explain(file: string, error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   if (error instanceof FileLost) {
     return `${reason} was moved, deleted or replaced while it was open: put it back, or restart.`;
   }
-  switch (codeOf(error)) {
-    case SQLITE.BUSY:
-    case SQLITE.LOCKED:
-      return `${file} is locked by another process: end that process.`;
-    case SQLITE.READONLY:
-      return `${file} cannot be written: make the file, its folder and its file system writable.`;
-    case SQLITE.IOERR:
-      return `${file} cannot be read or written (I/O error): check the disk.`;
-    case SQLITE.CORRUPT:
-      return `${file} is damaged: stop the service, then put a backup in its place and remove its -wal and -shm files.`;
-    case SQLITE.FULL:
-      return `${file} cannot grow: its disk is full, free some space.`;
-    case SQLITE.CANTOPEN:
-      return `${file} cannot be opened: it must be a file, or a new name, in a folder that can be written.`;
-    case SQLITE.NOTADB:
-      return `${file} is not a SQLite database, and stays as it is. Name another file.`;
-  }
+  const advice = ADVICE[codeOf(error) ?? 0];
+  if (advice !== undefined) return `${file} ${advice}`;
   if (error instanceof Error && 'syscall' in error) {
     return `${file} cannot be used (${reason}): its folder must exist, or it must be possible to create it.`;
   }

@@ -14,46 +14,29 @@ export type Call = readonly [name: string, ...args: unknown[]];
 /** Calls that share one transaction. `check` asks whether the database works. After `close` the thread ends. */
 export type Request = readonly Call[] | 'check' | 'close';
 
-/** What a call returned, or the error that it threw. */
-export type SentOutcome = undefined | readonly [result: unknown, error?: SentError];
+/** An error between threads. Structured cloning alone drops the name and the code. */
+export type SentError = Readonly<Record<string, unknown>>;
 
 /** Why nothing of a request was done. */
 export interface Trouble {
   /** One sentence for the operator. */
   readonly trouble: string;
   readonly code: string;
-  readonly cause: SentError | undefined;
+  readonly cause: SentError;
   /** Whether waiting does not help. */
   readonly lasting: boolean;
 }
 
 /** One outcome for each call, or none at all if no call returned anything. Requests are answered in their order. */
-export type Answer = readonly SentOutcome[] | Trouble;
+export type Answer = readonly (undefined | readonly [result: unknown, error?: SentError])[] | Trouble;
 
 /** What the thread sends: answers, and warnings for the operator. */
 export type Message = Answer | string;
 
-/** An error between threads. Structured cloning alone drops the name and the code. */
-export interface SentError {
-  readonly message: string;
-  readonly stack: string | undefined;
-  readonly properties: Readonly<Record<string, unknown>>;
-}
-
 export function packError(error: unknown): SentError {
-  if (!(error instanceof Error)) return { message: String(error), stack: undefined, properties: {} };
+  if (!(error instanceof Error)) return { message: String(error) };
   const primitives = Object.entries(error).filter(([, value]) => !/object|function|symbol/.test(typeof value));
-  return {
-    message: error.message,
-    stack: error.stack,
-    properties: { ...Object.fromEntries(primitives), name: error.name },
-  };
+  return { ...Object.fromEntries(primitives), name: error.name, message: error.message, stack: error.stack };
 }
 
-export function unpackError({ message, stack, properties }: SentError): Error {
-  const error = Object.assign(new Error(message), { stack });
-  for (const [name, value] of Object.entries(properties)) {
-    Object.defineProperty(error, name, { value, enumerable: name !== 'name', configurable: true, writable: true });
-  }
-  return error;
-}
+export const unpackError = (sent: SentError): Error => Object.assign(new Error(), sent);

@@ -2,7 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads';
 import type { Connection } from './connection.ts';
 import { explain, isLasting, keepsConnection, nameOf } from './errors.ts';
 import { openConnection } from './open.ts';
-import { type Answer, packError, type Request, type SentOutcome, type ThreadData } from './protocol.ts';
+import { type Answer, packError, type Request, type ThreadData } from './protocol.ts';
 
 /** How often the thread looks whether the database is idle, in milliseconds. */
 const IDLE_MS = 1_000;
@@ -29,7 +29,11 @@ port.on('message', (request: Request) => {
   }
   used = true;
   const answered = answer(request);
-  send(answered);
+  try {
+    port.postMessage(answered);
+  } catch (error) {
+    port.postMessage(answerOf(error));
+  }
   if (request !== 'check' && !('trouble' in answered)) tidy(false);
 });
 
@@ -49,27 +53,16 @@ function answer(request: Exclude<Request, 'close'>): Answer {
   } catch (error) {
     failed = true;
     recover(error);
-    return { trouble: explain(file, error), code: nameOf(error), cause: packError(error), lasting: isLasting(error) };
+    return answerOf(error);
   }
 }
 
-/** A result that cannot be cloned fails its own call only. */
-function send(answered: Answer): void {
-  try {
-    port?.postMessage(answered);
-  } catch {
-    if ('trouble' in answered) throw new Error(answered.trouble);
-    port?.postMessage(
-      answered.map((outcome): SentOutcome => {
-        try {
-          return structuredClone(outcome);
-        } catch (error) {
-          return [undefined, packError(error)];
-        }
-      }),
-    );
-  }
-}
+const answerOf = (error: unknown): Answer => ({
+  trouble: explain(file, error),
+  code: nameOf(error),
+  cause: packError(error),
+  lasting: isLasting(error),
+});
 
 /** Keeps the log short, and warns if that cannot be done. What fails here is found again by the next request. */
 function tidy(idle: boolean): void {
