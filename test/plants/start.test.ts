@@ -78,6 +78,10 @@ describe('without a terminal', () => {
     expect(first).toEqual({
       level: 30,
       time: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
+      service: 'openapi-plant-store',
+      version: '1.0.0',
+      pid: service.pid,
+      versions: expect.stringMatching(/^openapi-plant-store 1\.0\.0 \(spec-first-server [\d.]+, Node [\d.]+\)$/),
       msg: 'listening',
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       store: 'sqlite::memory:',
@@ -146,9 +150,23 @@ describe('without a terminal', () => {
   });
 });
 
+test('--version tells the versions of the project, its runtime and Node', async () => {
+  const service = launch({}, { args: ['--version'] });
+  expect(await service.exit).toBe(0);
+  expect(service.stdout()).toMatch(/^openapi-plant-store 1\.0\.0 \(spec-first-server [\d.]+, Node [\d.]+\)\n$/);
+});
+
 describe('a start that fails ends with 1 and says on standard error alone', () => {
-  const block = (service: ReturnType<typeof launch>) =>
-    service.exit.then((code) => ({ code, stdout: service.stdout(), stderr: service.stderr() }));
+  const block = async (service: ReturnType<typeof launch>) => {
+    const code = await service.exit;
+    const { level, msg, reason } = JSON.parse(service.stderr());
+    expect({ level, msg }).toEqual({ level: 60, msg: 'the service cannot start' });
+    return {
+      code,
+      stdout: service.stdout(),
+      stderr: `The service cannot start.\n\n${reason.replace(/^(?=.)/gm, '  ')}\n`,
+    };
+  };
   const startError = (message: string) => ({
     code: 1,
     stdout: '',
@@ -430,6 +448,9 @@ test('a fault that nothing catches is logged, and ends the process with 1', asyn
   expect(last).toEqual({
     level: 60,
     time: expect.any(String),
+    service: 'openapi-plant-store',
+    version: '1.0.0',
+    pid: service.pid,
     err: {
       type: 'Error',
       message: 'a fault',

@@ -218,6 +218,6 @@ describe('several workers', () => {
     const service = launchTwo({ WORKERS: '3', OPENAPI_FILE: document });
     expect(await service.exit).toBe(1);
     expect(service.stdout()).toBe('');
-    expect(service.stderr()).toMatch(/^The service cannot start\.\n\n {2}\S+broken\.yaml:\d+:\d+ [^\n]+\n$/);
+    expect(JSON.parse(service.stderr()).reason).toMatch(/^\S+broken\.yaml:\d+:\d+ [^\n]+$/);
   });
 });

@@ -1,7 +1,9 @@
+import cluster from 'node:cluster';
 import { isatty } from 'node:tty';
-import { type Logger, pino } from 'pino';
+import { destination, type Logger, type LoggerOptions, pino } from 'pino';
 import type { Config } from './configuration.ts';
 import { createOutput } from './output.ts';
+import { project } from './versions.ts';
 
 /**
  * An error for the log, without its other properties, in which drivers quote the data they were given.
@@ -45,17 +47,27 @@ interface LocationsLine {
  * blocks the process: lines that cannot be written wait, and are dropped at a limit. A later line says how many.
  */
 export async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
-  const options = { level, base: undefined, serializers: { err: (error: unknown) => describe(error) }, timestamp };
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
   if (pretty !== undefined) {
     const colorize = process.stdout.hasColors();
-    const ignore = 'requestId,locations';
+    const ignore = 'service,version,pid,worker,requestId,locations';
     const messageFormat = ({ msg, locations = [] }: LocationsLine) => [msg, ...locations].join('\n  ');
-    return pino(options, pretty.default({ ignore, messageFormat, sync: true, singleLine: true, colorize }));
+    return pino(options(level), pretty.default({ ignore, messageFormat, sync: true, singleLine: true, colorize }));
   }
   const log = pino(
-    options,
+    options(level),
     createOutput((lines) => log.warn({ lines }, 'lines of this log were lost: standard output was too slow')),
   );
   return log;
 }
+
+/** Logs an error at the start on standard error, at once. */
+export const logStartError = (reason: string): void =>
+  pino(options('fatal'), destination({ fd: 2, sync: true })).fatal({ reason }, 'the service cannot start');
+
+const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
+  level,
+  base: { service: project.name, version: project.version, pid: process.pid, worker: cluster.worker?.id },
+  serializers: { err: (error: unknown) => describe(error) },
+  timestamp,
+});

@@ -9,7 +9,7 @@ import type { Backend, OpenContext } from './backend.ts';
 import { hasCredentials, readConfig } from './configuration.ts';
 import { ConfigError, loadEnvFile } from './environment.ts';
 import { withToken } from './example.ts';
-import { createLog } from './log.ts';
+import { createLog, logStartError } from './log.ts';
 import { type SupervisorMessage, tellSupervisor } from './messages.ts';
 import { endProcess } from './output.ts';
 import type { Service } from './service.ts';
@@ -17,6 +17,7 @@ import { handleSignals, stopper } from './stop.ts';
 import { superviseWorkers } from './supervisor.ts';
 import { banner, explain, help, startError } from './terminal.ts';
 import { readVariables, type ValuesOf, type Variables } from './variables.ts';
+import { versions } from './versions.ts';
 
 /** What a project serves. */
 export interface ServeOptions<V extends Variables> {
@@ -53,14 +54,16 @@ export async function serve<V extends Variables = Record<never, never>>(options:
     }
     const { values } = parseArgs({
       args,
-      options: { help: { type: 'boolean', short: 'h' }, stack: { type: 'boolean' } },
+      options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' }, stack: { type: 'boolean' } },
     });
     if (values.help) process.stdout.write(help(options.variables ?? {}));
+    else if (values.version) process.stdout.write(`${versions()}\n`);
     else await run(options);
   } catch (error) {
     const message = explain(error, args.includes('--stack'));
     if (cluster.isWorker) await tellSupervisor({ failed: message });
-    else process.stderr.write(startError(message));
+    else if (isatty(1)) process.stderr.write(startError(message));
+    else logStartError(message);
     await endProcess(1);
   }
 }
@@ -96,7 +99,7 @@ async function run<V extends Variables>({ open, variables, ...rest }: ServeOptio
   const { started } = service;
   const example = token && started.example && withToken(started.example, token);
   if (onTerminal) process.stdout.write(banner(started, token));
-  else log.info({ ...started, token, example }, 'listening');
+  else log.info({ ...started, token, example, versions: versions() }, 'listening');
   log.flush();
   signals.ready(stop, () => void service.reload());
 }

@@ -39,12 +39,13 @@ function listed(label: string, items: readonly string[]): (readonly [label: stri
 export function help(own: Variables): string {
   const entries = Object.entries<Variable<unknown>>({ ...SERVER_VARIABLES, ...own }).map(
     ([name, { default: preset, description }]) =>
-      `  ${name.padEnd(20)}${description}${preset === '' ? '' : `\n${' '.repeat(22)}default: ${preset}`}`,
+      `  ${name.padEnd(28)}${description}${preset === '' ? '' : `\n${' '.repeat(30)}default: ${preset}`}`,
   );
-  return `Usage: npm start -- [--help] [--stack]
+  return `Usage: npm start -- [--help] [--version] [--stack]
 
-  --help    prints this
-  --stack   shows where in the code an error at the start comes from
+  --help      prints this
+  --version   prints the versions of the project, its runtime and Node
+  --stack     shows where in the code an error at the start comes from
 
 Variables of the environment, or of a file .env in the working directory:
 

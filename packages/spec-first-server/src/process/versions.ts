@@ -1,0 +1,21 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+/** A package's name and version; empty without a package.json that has them. */
+function readPackage(folder: string): { readonly name?: string; readonly version?: string } {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+/** The project in the working directory. */
+export const project = readPackage('.');
+
+/** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
+export function versions(): string {
+  const runtime = readPackage(join(import.meta.dirname, '../..'));
+  const { name = 'service', version = '' } = project;
+  return `${name} ${version} (${runtime.name} ${runtime.version}, Node ${process.versions.node})`;
+}
