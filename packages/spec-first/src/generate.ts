@@ -38,7 +38,7 @@ export const run = command(USAGE, FLAGS, async ({ check = false, all = false, cl
     console.error(`${file} has ${counted(lines.length, 'error', 'errors')}. ${TYPES} is unchanged.`);
     return 1;
   }
-  for (const line of remarks(file, notices(), all ? lint.describe() : lint.count, all)) console.error(line);
+  for (const line of remarks(file, notices(), lint, all)) console.error(line);
 
   const outputs = [{ path: TYPES, text: await generateTypes(document) }];
   if (client !== undefined) outputs.push({ path: client, text: await generateClient(document) });

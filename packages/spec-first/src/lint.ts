@@ -6,6 +6,8 @@ import { describeFindings } from 'openapi-document';
 export interface LintResult {
   /** The number of warnings. */
   readonly count: number;
+  /** The warnings of misspelt names, for which there is a better one. Reads the files again, if there are such. */
+  misspelt(): readonly string[];
   /** The warnings as `file:line:column rule message`. Reads the files again: ask for it only to print it. */
   describe(): readonly string[];
 }
@@ -41,11 +43,16 @@ export async function lintDocument(file: string): Promise<LintResult> {
         problem,
       ]),
   );
+  const all = [...distinct.values()];
   return {
-    count: distinct.size,
-    describe: () => describe(file, [...distinct.values()]),
+    count: all.length,
+    misspelt: () => describe(file, all.filter(isMisspelt)),
+    describe: () => describe(file, all),
   };
 }
+
+const isMisspelt = ({ message, suggest }: NormalizedProblem): boolean =>
+  suggest.length > 0 && message.includes('is not expected here');
 
 /** Redocly opens each URL that looks like a reference, also in examples and extensions. */
 async function fetchNothing(url: string): Promise<never> {

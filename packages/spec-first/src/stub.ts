@@ -41,7 +41,7 @@ export const run = command(USAGE, OPTIONS, async ({ all = false, file }, ids) =>
   else {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, addStubs(file, current, added));
-    console.log(`Added to ${file}: ${added.join(', ')}`);
+    console.log(`Added to ${file}: ${added.join(', ')}. Until they are written, they answer 501 instead of a mock.`);
   }
   const isComplete = all && [...handled.values()].every((path) => resolve(path) === own);
   if (isComplete && /\bPartial<Handlers>/.test(readFileSync(file, 'utf8'))) {

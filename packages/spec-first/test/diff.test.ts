@@ -162,3 +162,9 @@ test('exits with 2 for an unknown commit, a wrong option, or a file that cannot 
   mkdirSync(join(folder, '.env'));
   expect(diff(['main'])).toEqual({ status: 2, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
 });
+
+test('says what oasdiff does not compare of OpenAPI 3.2', () => {
+  write('openapi.yaml', DOCUMENT.replace('3.1.0', '3.2.0').replace('post:', 'query:'));
+  git('commit', '-qam', 'second');
+  expect(diff(['HEAD'])).toMatchObject({ status: 0, stderr: expect.stringContaining('Not compared: QUERY') });
+});

@@ -258,6 +258,19 @@ webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
     });
   });
 
+  test('names a misspelt keyword, which is served otherwise than it is meant', () => {
+    const text = SMALL.replace("{ $ref: 'schemas/plant.yaml#/Plant' }", '{ typ: string }');
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      const { status, stderr } = generate(folder);
+      expect({ status, stderr }).toMatchObject({
+        status: 0,
+        stderr: expect.stringMatching(
+          /^openapi\.yaml:15:25 struct .*`typ` is not expected here.*Did you mean type\?$/m,
+        ),
+      });
+    });
+  });
+
   test('reads the document that OPENAPI_FILE in .env names, also without paths', () => {
     const text = HEAD.replace(', identifier: MIT', '');
     inFolder({ 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' }, (folder) => {
@@ -439,6 +452,25 @@ export default claims;
 `;
 
 describe('the generated types', () => {
+  test('have the items of streams, and operations of any method', () => {
+    const items =
+      '{ content: { application/jsonl: { itemSchema: { type: object, required: [n], properties: { n: { type: integer } } } } } }';
+    const text = `openapi: 3.2.0
+info: { title: Garden, version: 1.0.0 }
+security: []
+paths:
+  /plants:
+    query: { operationId: search, requestBody: ${items}, responses: { '200': ${items.replace('{', '{ description: All., ')} } }
+    additionalOperations: { COPY: { operationId: copy, responses: { '204': { description: Done. } } } }
+`;
+    inFolder({ 'openapi.yaml': text }, (folder) => {
+      const { status, stderr } = generate(folder);
+      expect({ status, stderr }).toMatchObject({ status: 0 });
+      expect(typesIn(folder).match(/"application\/jsonl": AsyncIterable<\{\s+n: number;\s+\}>;/g)).toHaveLength(2);
+      expect(typesIn(folder)).toMatch(/^ {4}copy: \{$/m);
+    });
+  });
+
   test('describe integers, files, readOnly, writeOnly, defaults, credentials and tuples as the server treats them', () => {
     const project = {
       extends: resolve('tsconfig.json'),

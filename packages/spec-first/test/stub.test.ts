@@ -20,6 +20,8 @@ paths:
     delete: { operationId: end all, responses: { '204': { description: Done. } } }
 `;
 
+const NO_MOCKS = '. Until they are written, they answer 501 instead of a mock.\n';
+
 const MISSING = ['createLoan', 'end all'];
 
 /** Shapes of a handlers' file. Each has its imports and `listBooks`, and lacks the other two. */
@@ -110,7 +112,7 @@ const linesBeyond = (text: string, before: string): string[] => {
 
 describe('npm run stub', () => {
   test('makes a handlers file, typed, and changes nothing when it runs again', async () => {
-    expect(await stub('listBooks')).toEqual({ code: 0, output: 'Added to src/handlers.ts: listBooks\n' });
+    expect(await stub('listBooks')).toEqual({ code: 0, output: `Added to src/handlers.ts: listBooks${NO_MOCKS}` });
     expect(read('src/handlers.ts')).toBe(`import { HttpError } from 'spec-first-server';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 
@@ -122,7 +124,7 @@ export const handlers = {
 } satisfies Partial<Handlers>;
 `);
     const hint = 'Now write Handlers instead of Partial<Handlers> there: then a missing operation does not compile.\n';
-    expect((await stub('--all')).output).toBe(`Added to src/handlers.ts: createLoan, end all\n${hint}`);
+    expect((await stub('--all')).output).toBe(`Added to src/handlers.ts: createLoan, end all${NO_MOCKS}${hint}`);
     const text = read('src/handlers.ts');
     expect(text).toContain("  async 'end all'(_request: RequestTo<'end all'>): Promise<ReplyTo<'end all'>> {\n");
     expect((await stub('--all')).output).toBe(`src/handlers.ts is unchanged: nothing is missing\n${hint}`);
@@ -144,7 +146,7 @@ export const handlers = {
   });
 
   test('leaves out operations that another file of src handles', async () => {
-    expect(await stub('--all')).toEqual({ code: 0, output: 'Added to src/handlers.ts: listBooks, end all\n' });
+    expect(await stub('--all')).toEqual({ code: 0, output: `Added to src/handlers.ts: listBooks, end all${NO_MOCKS}` });
     expect((await stub('createLoan')).output).toMatch(/^createLoan has a handler in src.books\.ts\n/);
   });
 

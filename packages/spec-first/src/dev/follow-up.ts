@@ -83,7 +83,7 @@ async function report({ file, all, mocked, missing, failure }: Outcome): Promise
   await followed;
   if (why !== undefined || turn !== saves || !stale.delete('notices')) return;
   const lint = await lintDocument(file);
-  sayOnce('notices', remarks(file, notices(), all ? lint.describe() : lint.count, all).join('\n'));
+  sayOnce('notices', remarks(file, notices(), lint, all).join('\n'));
 }
 
 async function writeTypes(document: Parameters<typeof generateTypes>[0]): Promise<void> {
