@@ -63,12 +63,12 @@ export function typedOperations(
 
   function contentOf(media: readonly MediaType[], direction: Direction): Json {
     return Object.fromEntries(
-      media.map(({ type, kind, schema, source: { encoding, itemSchema } }) => [
+      media.map(({ type, kind, schema, items, source: { encoding } }) => [
         type,
         {
           schema:
-            itemSchema !== undefined
-              ? { type: 'array', items: schemas.schema(itemSchema, direction), [STREAM]: true }
+            items !== undefined
+              ? { type: 'array', items: schemas.schema(items.schema, direction), [STREAM]: true }
               : kind === 'multipart'
                 ? schemas.form(schema, encoding, direction)
                 : schemas.schema(schema, direction),

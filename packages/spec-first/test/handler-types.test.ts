@@ -200,6 +200,40 @@ const HANDLERS: Readonly<Record<string, string>> = {
       },
     });
   `,
+  streams: `
+    implement({
+      watch: ({ headers, signal }) => ({
+        status: 200,
+        contentType: 'text/event-stream',
+        body: (async function* () {
+          is<string | string[] | undefined>()(headers['last-event-id']);
+          if (!signal.aborted) yield { id: '1', data: { text: 'a', id: 1n } };
+        })(),
+      }),
+      async add({ body }) {
+        let count = 0;
+        for await (const note of body) {
+          is<string>()(note.text);
+          // @ts-expect-error readOnly
+          note.id;
+          count += 1;
+        }
+        return { status: 200, body: count };
+      },
+    });
+    implement({
+      // @ts-expect-error an item without data
+      watch: () => ({
+        status: 200,
+        contentType: 'text/event-stream',
+        body: (async function* () {
+          yield { id: '1' };
+        })(),
+      }),
+    });
+    // @ts-expect-error no stream of items
+    implement({ watch: () => ({ status: 200, contentType: 'application/jsonl', body: '{}' }) });
+  `,
   silent: `
     implement({ silent: () => ({ status: 204, headers: { 'X-Any': 'text' } }) });
     // @ts-expect-error no body is declared

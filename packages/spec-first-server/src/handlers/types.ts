@@ -35,16 +35,18 @@ type FormType = 'multipart/form-data' | 'application/x-www-form-urlencoded';
 type TextType = `text/${string}`;
 type Scalar = string | number | bigint | boolean;
 
-/** The body of a request. A text is a scalar if its schema allows one; anything else is a stream of bytes. */
+/** The body of a request. A text is a scalar if its schema allows one; anything else is a stream of items or bytes. */
 type ReceivedBody<Type, Value> = Type extends JsonType | FormType
   ? Value
-  : Type extends TextType
-    ? unknown extends Value
-      ? string
-      : [Extract<Value, Scalar>] extends [never]
-        ? Stream
-        : Extract<Value, Scalar>
-    : Stream;
+  : [Value] extends [AsyncIterable<unknown>]
+    ? Value
+    : Type extends TextType
+      ? unknown extends Value
+        ? string
+        : [Extract<Value, Scalar>] extends [never]
+          ? Stream
+          : Extract<Value, Scalar>
+      : Stream;
 type RequestBody<Declared> = Declared extends { content: infer Content }
   ? {
       [T in keyof Content]: { readonly contentType: T; readonly body: ReceivedBody<T, Content[T]> };
@@ -104,7 +106,9 @@ type ReplyHeaders<Headers> =
 type Bytes = Stream | Uint8Array | Blob;
 type SentBody<Type, Value> = Type extends JsonType
   ? Value
-  : string | Bytes | (Type extends TextType ? Extract<Value, Scalar> : never);
+  : [Value] extends [AsyncIterable<unknown>]
+    ? Value
+    : string | Bytes | (Type extends TextType ? Extract<Value, Scalar> : never);
 /** A media range such as `image/*` needs the `contentType` of the reply. A range that includes JSON allows a value. */
 type ReplyBody<Content> = [Content] extends [undefined]
   ? { readonly body?: undefined; readonly contentType?: undefined }
