@@ -104,6 +104,25 @@ test('OpenAPI 3.0 is upgraded', async () => {
   });
 });
 
+test('read-only members that come back are dropped in OpenAPI 3.0, and rejected in 3.1, unless the service is told otherwise', async () => {
+  const text = (version: string) =>
+    `openapi: ${version}\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /a:\n    put:\n      operationId: a\n      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/A' } } } }\n      responses: { ${OK} }\ncomponents: { schemas: { A: { type: object, required: [id, b], additionalProperties: false, properties: { id: { type: integer, readOnly: true }, b: { type: array, items: { $ref: '#/components/schemas/B' } } } }, B: { type: object, properties: { at: { type: string, readOnly: true }, n: { type: integer } } } } }\n`;
+  const body = { id: 1, b: [{ at: 'now', n: 2 }] };
+  for (const [version, readOnly, status] of [
+    ['3.0.3', undefined, 200],
+    ['3.1.0', undefined, 400],
+    ['3.1.0', 'drop', 200],
+    ['3.0.3', 'reject', 400],
+  ] as const) {
+    await withFiles({ 'openapi.yaml': text(version) }, async (folder) => {
+      const { client } = await serve(join(folder, 'openapi.yaml'), { a: echo }, { readOnly });
+      const response = await client.put('/a').send(body).expect(status);
+      if (status === 200) expect(response.body.body).toEqual({ b: [{ n: 2 }] });
+      else expect(response.body.message).toBe('/body/id must not be present; /body/b/0/at must not be present');
+    });
+  }
+});
+
 test('an example of OpenAPI 3.0 keeps its member nullable', async () => {
   const text = `openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths: {}\ncomponents: { examples: { A: { value: { nullable: true, n: 1 } } } }\n`;
   const { components } = Object(await rootOf({ 'openapi.yaml': text }));

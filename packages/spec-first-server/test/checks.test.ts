@@ -280,11 +280,6 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:12:5 defaults inside anyOf and oneOf are filled in only where a discriminator tells them apart',
     ],
     [
-      'nullable',
-      schema('{ type: string, nullable: true }'),
-      'openapi.yaml:12:5 nullable has no meaning in OpenAPI 3.1',
-    ],
-    [
       'an operation without responses',
       'paths: { /a: { get: { operationId: a } } }',
       'openapi.yaml:3:16 operation a declares no response',

@@ -63,6 +63,8 @@ describe('the configuration', () => {
       LOG_LEVEL: 'info',
       OPENAPI_FILE: 'openapi.yaml',
       MISSING_OPERATIONS: 'refuse',
+      READ_ONLY: undefined,
+      DISCRIMINATOR: 'selects',
       DOCS: 'on',
       DRAIN_SECONDS: 0,
       WORKERS: 1,
@@ -91,6 +93,8 @@ describe('the configuration', () => {
       LOG_LEVEL: 'silent',
       OPENAPI_FILE: 'other.yaml',
       MISSING_OPERATIONS: '501',
+      READ_ONLY: 'drop',
+      DISCRIMINATOR: 'describes',
       DOCS: 'off',
       DRAIN_SECONDS: '5',
       WORKERS: '2',
@@ -111,6 +115,8 @@ describe('the configuration', () => {
       LOG_LEVEL: 'silent',
       OPENAPI_FILE: 'other.yaml',
       MISSING_OPERATIONS: '501',
+      READ_ONLY: 'drop',
+      DISCRIMINATOR: 'describes',
       DOCS: 'off',
       DRAIN_SECONDS: 5,
       WORKERS: 2,
@@ -144,6 +150,8 @@ describe('the configuration', () => {
     ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
     ['MISSING_OPERATIONS', 'ignore', 'one of refuse, 501, mock'],
     ['DOCS', 'yes', 'one of on, off'],
+    ['READ_ONLY', 'keep', 'one of reject, drop'],
+    ['DISCRIMINATOR', 'yes', 'one of selects, describes'],
     ['BODY_LIMIT', '257mb', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
     ['BODY_LIMIT', '1gb', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
     ['BODY_LIMIT', '0', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
@@ -223,7 +231,7 @@ describe("a project's own variables", () => {
 describe('the start rejects', () => {
   test('an access token that is none, without showing it', async () => {
     const message = await startError({ ACCESS_TOKENS: 'fine,not fine' });
-    expect(message).toMatch(/^ACCESS_TOKENS: entry 2 is neither a token \(.*\) nor "sha256:" and 64 hex digits$/);
+    expect(message).toMatch(/^ACCESS_TOKENS: entry 2 is neither a token \(.*\) nor "sha256:" and 64 hex digits; a name and a colon may stand before it$/);
     expect(message).not.toContain('not fine');
   });
 

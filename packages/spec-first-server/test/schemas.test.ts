@@ -17,7 +17,7 @@ const echo: AnyHandler = ({ body }) => ({ status: 200, body });
 beforeAll(async () => {
   served = await serve(documentFile('schemas.yaml'), {
     ...{ pet: echo, shapes: echo, modern: echo, messages: echo, chains: echo, events: echo },
-    ...{ account: handler, tree: handler },
+    ...{ account: handler, tree: handler, filled: handler },
   });
 });
 
@@ -177,6 +177,32 @@ describe('JSON Schema 2020-12', () => {
 
   test('a default is filled in unless it does not fit its own schema', async () => {
     await expectValid('/modern', {}, { loose: 'a-b' });
+  });
+
+  test('defaults are filled in after the validation, so that they are never rejected', async () => {
+    const given: unknown[] = [];
+    const keep: AnyHandler = ({ body }) => {
+      given.push(body);
+      return { status: 200, body: {} };
+    };
+    const { client } = await serve(documentFile('schemas.yaml'), { filled: keep }, MOCKED);
+    await client.post('/filled').send({}).expect(200);
+    await client
+      .post('/filled')
+      .send({ z: { n: 5 } })
+      .expect(200);
+    expect(given).toEqual([
+      { x: null, z: { n: 2 }, d: 1 },
+      { x: null, z: { n: 5 }, d: 1 },
+    ]);
+    await client.post('/filled').send({ d: 1 }).expect(400);
+  });
+
+  test('a member of a reply that is undefined counts as absent', async () => {
+    script.next = () => ({ status: 200, body: { a: { b: 1, c: undefined }, b: undefined } });
+    await post('/filled', {}).expect(200, { a: { b: 1 } });
+    script.next = () => ({ status: 200, body: { a: { b: 1, c: null } } });
+    await post('/filled', {}).expect(500);
   });
 
   test('a default of an alternative that does not match is not filled in', async () => {

@@ -90,7 +90,6 @@ function checkDialect(dialect: unknown, pointer: string, { notice }: Report): vo
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
   $id: '$id is ignored: a $ref is relative to its file',
-  nullable: 'nullable has no meaning in OpenAPI 3.1: use type: [..., "null"]',
   contentEncoding: 'contentEncoding is not checked',
   contentSchema: 'contentSchema is not checked',
 };

@@ -45,6 +45,8 @@ export interface Location {
 export interface Document {
   readonly file: string;
   readonly root: Json;
+  /** The version of OpenAPI that it is written in. `root` is of 3.1 or 3.2. */
+  readonly version?: string;
   /** The parts of `root` that came from other files, by their pointers in `root`. */
   readonly origins?: ReadonlyMap<string, Location>;
   /** Absolute paths of all files that were read. */

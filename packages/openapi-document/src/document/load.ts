@@ -25,7 +25,7 @@ export async function loadDocument(name: string): Promise<Document> {
     const findings = [...mixedVersions(contents), ...problems];
     if (findings.length > 0) throw new DocumentError(describeFindings({ file, root: {} }, findings));
     const root = await toOpenApi31(file, source);
-    return { file, root, origins, files: files() };
+    return { file, root, version: String(source.openapi), origins, files: files() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DocumentError(error instanceof DocumentError ? message : `${file} cannot be read: ${message}`, files());

@@ -9,7 +9,10 @@ import { eachObject } from './references.ts';
  */
 export async function toOpenApi31(file: string, root: Json): Promise<Json> {
   const { openapi, swagger } = root;
-  if (typeof openapi === 'string' && /^3\.[12]\.\d/.test(openapi)) return root;
+  if (typeof openapi === 'string' && /^3\.[12]\.\d/.test(openapi)) {
+    eachObject(root, allowNull);
+    return root;
+  }
   if (typeof openapi === 'string' && /^3\.0\.\d/.test(openapi)) {
     const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
     const upgraded: Json = { ...upgradeFromThreeToThreeOne({ ...root }) };
@@ -24,10 +27,19 @@ export async function toOpenApi31(file: string, root: Json): Promise<Json> {
   throw new DocumentError(`${place} ${message}`);
 }
 
-/** Upgrades `nullable` beside `anyOf` and `oneOf`, which the library leaves as it is. */
-function allowNull(schema: Json): void {
-  const { nullable, anyOf, oneOf } = schema;
-  if (typeof nullable !== 'boolean') return;
-  for (const list of [anyOf, oneOf]) if (nullable && Array.isArray(list)) list.push({ type: 'null' });
+/** Schemas by name, of which one may be named `nullable`. */
+const NAMED = /\/(properties|patternProperties|dependentSchemas|\$defs|schemas)$/;
+
+/** Writes `nullable` as OpenAPI 3.1 does. Many documents have it there as well, and their authors mean it. */
+function allowNull(schema: Json, at: string): void {
+  const { nullable, type, anyOf, oneOf, $ref } = schema;
+  if (typeof nullable !== 'boolean' || NAMED.test(at)) return;
   Reflect.deleteProperty(schema, 'nullable');
+  if (!nullable) return;
+  if (type !== undefined) Reflect.set(schema, 'type', [...new Set([type, 'null'].flat())]);
+  if (Array.isArray(schema.enum) && !schema.enum.includes(null)) schema.enum.push(null);
+  for (const list of [anyOf, oneOf]) if (Array.isArray(list)) list.push({ type: 'null' });
+  if (typeof $ref !== 'string') return;
+  Reflect.deleteProperty(schema, '$ref');
+  Reflect.set(schema, 'anyOf', [{ $ref }, { type: 'null' }]);
 }

@@ -40,6 +40,16 @@ export const SERVER_VARIABLES = {
     description: 'operations without a handler: refuse to start, answer 501, or mock',
     parse: oneOf('refuse', '501', 'mock'),
   },
+  READ_ONLY: {
+    default: '',
+    description: 'read-only members of a request: reject, or drop; drop by default in documents of OpenAPI 3.0',
+    parse: optional(oneOf('reject', 'drop')),
+  },
+  DISCRIMINATOR: {
+    default: 'selects',
+    description: 'a discriminator selects the schema that is validated, or only describes what oneOf admits',
+    parse: oneOf('selects', 'describes'),
+  },
   DOCS: { default: 'on', description: 'on or off: /docs, /openapi.yaml and /openapi.json', parse: oneOf('on', 'off') },
   DRAIN_SECONDS: {
     default: '0',

@@ -71,6 +71,8 @@ export async function startService(config: Config, definition: ServiceDefinition
     logNotices: !inDevelopment,
     bodyLimit: config.BODY_LIMIT,
     missing: config.MISSING_OPERATIONS,
+    readOnly: config.READ_ONLY,
+    discriminator: config.DISCRIMINATOR,
     docs: config.DOCS === 'on',
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,

@@ -31,7 +31,7 @@ export interface AppOptions {
   readonly logNotices?: boolean;
   /** The most bytes of a body, also after decompression. By default 100 KiB. */
   readonly bodyLimit?: number;
-  /** What becomes of read-only members of a request. By default they are rejected. */
+  /** What becomes of read-only members of a request. By default they are rejected; dropped in a document of OpenAPI 3.0. */
   readonly readOnly?: Reading['readOnly'] | undefined;
   /** Whether a discriminator selects the one alternative that is validated. By default it does. */
   readonly discriminator?: Reading['discriminator'] | undefined;

@@ -40,7 +40,8 @@ export async function prepare(options: AppOptions) {
   const verifiers = verifiersOf(root, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
   const { problems, notices } = checkDocument(document, operations);
 
-  const { readOnly = 'reject', discriminator = 'selects' } = options;
+  const byVersion = document.version?.startsWith('3.0') ? 'drop' : 'reject';
+  const { readOnly = byVersion, discriminator = 'selects' } = options;
   const validatorOf = validatorsOf(root, operations, { readOnly, discriminator });
   const given = await options.handlers;
   const { handlers, findings, samplesFor } = await completeHandlers(document, operations, given, missing, {
