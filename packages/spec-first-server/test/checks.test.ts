@@ -204,28 +204,6 @@ test('paths that differ in the names of their parameters are served if their met
   await client?.post('/a/1').expect(405).expect('Allow', 'GET, PUT, HEAD');
 });
 
-test('a document of OpenAPI 3.2 is served, with a notice for each new member', async () => {
-  const text = `openapi: 3.2.0
-info: { title: A, version: 1.0.0 }
-paths:
-  /a:
-    query: { operationId: q, ${DONE} }
-    get: { operationId: a, responses: { '200': { description: x, content: { text/plain: { itemSchema: {} } } } } }
-components:
-  securitySchemes: { s: { type: oauth2, flows: { deviceAuthorization: {} } } }
-`;
-  const { notices, error } = await started({ 'openapi.yaml': text });
-  const ignored = 'is not a member of OpenAPI 3.1 here: it is ignored';
-  expect({ notices, error }).toEqual({
-    notices: [
-      `openapi.yaml:5:5 query ${ignored}`,
-      `openapi.yaml:6:91 itemSchema ${ignored}`,
-      `openapi.yaml:8:50 deviceAuthorization ${ignored}`,
-    ],
-    error: undefined,
-  });
-});
-
 test('an operation without an operationId is named by its method and path', async () => {
   const { error } = await started(
     `paths:\n  /books/{book-id}/loans:\n    get: { parameters: [{ name: book-id, in: path, required: true, schema: {} }], ${DONE} }\n`,
