@@ -231,7 +231,9 @@ describe("a project's own variables", () => {
 describe('the start rejects', () => {
   test('an access token that is none, without showing it', async () => {
     const message = await startError({ ACCESS_TOKENS: 'fine,not fine' });
-    expect(message).toMatch(/^ACCESS_TOKENS: entry 2 is neither a token \(.*\) nor "sha256:" and 64 hex digits; a name and a colon may stand before it$/);
+    expect(message).toMatch(
+      /^ACCESS_TOKENS: entry 2 is neither a token \(.*\) nor "sha256:" and 64 hex digits; a name and a colon may stand before it$/,
+    );
     expect(message).not.toContain('not fine');
   });
 
