@@ -41,6 +41,19 @@ describe('createApp', () => {
     await post(102_400).expect(413);
   });
 
+  test('gives the error body what was wrong in parts, and the id of the request', async () => {
+    const errorBody = { mediaType: 'application/json', make: (problem: unknown) => problem };
+    const document = documentFile('security.yaml');
+    const client = request(await createApp({ document, handlers, accessTokens: ['secret'], errorBody }));
+    const headers = { Authorization: 'Bearer secret', 'X-Request-Id': 'a', 'Content-Type': 'application/json' };
+    const answer = await client.post('/body').set(headers).send('1');
+    expect(answer.body).toMatchObject({
+      status: 400,
+      errors: [{ path: expect.any(String), message: expect.any(String), keyword: expect.any(String) }],
+      requestId: 'a',
+    });
+  });
+
   test.each(['identity', 'gzip'])(
     'takes a body in %s that its host has already read for an absent one',
     async (coding) => {

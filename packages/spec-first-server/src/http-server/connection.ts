@@ -150,7 +150,7 @@ export class Connection {
   /** Parses what has come, as far as it may be parsed now. */
   #parse(): void {
     const socket = this.#socket;
-    const end = performance.now() + TURN;
+    let end: number | undefined;
     while (this.#mayParse()) {
       const size = Math.min(socket.readableLength, SLICE);
       const isHeader = this.newest === undefined && !this.closing;
@@ -161,8 +161,10 @@ export class Connection {
       if (isHeader) this.#headerBytes += size;
       this.#isBodyWanted &&= size === 0;
       socket.read(size);
-      if (size === 0) return;
-      if (performance.now() > end) {
+      if (socket.readableLength === 0) return;
+      const now = performance.now();
+      end ??= now + TURN;
+      if (now > end) {
         setImmediate(() => this.#parse());
         return;
       }

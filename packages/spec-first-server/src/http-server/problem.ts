@@ -8,6 +8,8 @@ export interface Problem {
   readonly errors?:
     | readonly { readonly path: string; readonly message: string; readonly keyword: string }[]
     | undefined;
+  /** The request's id, as in the log; `undefined` for what never became a request. */
+  readonly requestId?: string | undefined;
 }
 
 /** How the body of an answer to a rejected request is made. */

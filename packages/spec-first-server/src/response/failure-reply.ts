@@ -31,6 +31,7 @@ export function failureReply(
   { status, message, headers, errors }: HttpError,
   errorBody: ErrorBody,
   context?: OperationContext,
+  requestId?: string,
 ): FailureReply {
   const made = (media?: MediaType): unknown => {
     const declared = context && {
@@ -38,7 +39,7 @@ export function failureReply(
       mediaType: media?.type,
       schema: media?.schema,
     };
-    return errorBody.make({ status, message, errors }, declared);
+    return errorBody.make({ status, message, errors, requestId }, declared);
   };
   const declared = context && declaredFor(context.operation, status);
   if (context === undefined || declared === undefined) {

@@ -29,7 +29,7 @@ export async function answerFailure(
   }
   let reply: FailureReply;
   try {
-    reply = failureReply(trace.failure, errorBody, context);
+    reply = failureReply(trace.failure, errorBody, context, trace.id);
     trace.failure = forLog(trace.failure, error, reply);
   } catch (broken) {
     trace.failure = internal(broken);

@@ -14,6 +14,9 @@ import { type AppOptions, SILENT } from './options.ts';
 import { prepare } from './prepare.ts';
 import { createRouter } from './router.ts';
 
+// An import of node:http would load a whole HTTP client beside it.
+const { METHODS } = process.getBuiltinModule('node:http');
+
 /** What answers requests, in this order. */
 interface Parts {
   /** Begins the trace of a request, which the log has at its end. */
@@ -60,7 +63,13 @@ export async function createListener(options: AppOptions): Promise<RequestListen
 async function createParts(options: AppOptions): Promise<Parts> {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe } = options;
   const { corsOrigins = [], trustProxy = false, logAllPaths = false } = options;
-  const { document, operations, context } = await prepare(options);
+  const { document, operations: all, context } = await prepare(options);
+  const operations = all.filter(({ method, path }) => {
+    const name = method.toUpperCase();
+    const isRead = METHODS.includes(name) && name !== 'CONNECT';
+    if (!isRead) log.warn(`${name} ${path} cannot be served: Node reads no requests with the method ${name}`);
+    return isRead;
+  });
   const basePaths = basePathsOf(document);
   const route = createRouter(operations, basePaths);
   for (const path of OPERATOR_PATHS) {
