@@ -35,6 +35,9 @@ export function pack(folder: string): Map<string, string> {
       for (const file of ['README.md', 'CHANGELOG.md', 'templates']) {
         if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file), { recursive: true });
       }
+      // Templates that the code imports, too.
+      const imported = join(stage, 'compiled', name, 'templates');
+      if (existsSync(imported)) cpSync(imported, join(target, 'templates'), { recursive: true });
       copyFileSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
       const manifest = publishedManifest(readFileSync(join(source, 'package.json'), 'utf8'));
       const complete = { ...manifest, repository: { ...repository, directory: `packages/${name}` } };
