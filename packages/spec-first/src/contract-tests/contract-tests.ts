@@ -98,10 +98,14 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
 
 /** Adds first what other things belong to, and deletes it last. */
 function inOrder(operations: readonly Operation[]): Operation[] {
-  const depth = ({ path }: Operation) => path.split('/').length / 1_000;
-  const rank = (operation: Operation) =>
-    operation.method === 'post' ? depth(operation) : operation.method === 'delete' ? 3 - depth(operation) : 1;
-  return [...operations].sort((a, b) => rank(a) - rank(b));
+  const rank = ({ method }: Operation) => ({ post: 0, put: 1 })[String(method)] ?? 2;
+  const deletes = operations.filter(({ method }) => method === 'delete').reverse();
+  const others = operations.filter(({ method }) => method !== 'delete');
+  const depth = ({ path }: Operation) => path.split('/').length;
+  return [
+    ...others.sort((a, b) => rank(a) - rank(b) || depth(a) - depth(b)),
+    ...deletes.sort((a, b) => depth(b) - depth(a)),
+  ];
 }
 
 /** Headers that say how a message is sent. The client sets them. */

@@ -15,14 +15,15 @@ import { bodyOf } from './check-answer.ts';
 import type { Answer, Known, Named, Values } from './values.ts';
 
 /** At most so many things of one kind are remembered. */
-const REMEMBERED = 20;
+const REMEMBERED = 50;
 
 export function rememberIds(root: Json, operations: readonly Operation[]): Known {
   const byPath = new Map<string, Named[]>();
   const withParameters = operations.filter(({ template }) => template.names.length > 0);
 
   function remember({ path: template, parameters }: Operation, found: Named): void {
-    const names = pathTemplate(resourceOf(template)).names;
+    const { names } = pathTemplate(resourceOf(template));
+    if (names.length === 0) return;
     const typed = names.map((name) => {
       const schema = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema;
       return [name, coerce(root, [schema], String(found[name]))] as const;
@@ -44,6 +45,7 @@ export function rememberIds(root: Json, operations: readonly Operation[]): Known
         byPath.set(resourceOf(path), others ?? []);
         return;
       }
+      remember(operation, values.path);
       const body = bodyOf(answer);
       for (const { operationId, parameters } of linksOf(root, operation, answer.status)) {
         const target = operations.find(({ id }) => id === operationId);

@@ -59,7 +59,8 @@ export function requestsOf(context: Context, seed: number): Requests {
       request[parameter.in][parameter.name] = valid[turn % valid.length];
     }
     const made = { ...request, body: bodyAt(index) };
-    const values = index % 2 === 0 ? withKnownIds(context, made, index / 2) : made;
+    const isKnown = context.operation.method === 'delete' || index % 2 === 0;
+    const values = isKnown ? withKnownIds(context, made, index) : made;
     return { values, base: values };
   };
   const requests: Requests = {

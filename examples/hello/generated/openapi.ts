@@ -1,0 +1,82 @@
+/**
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ */
+
+import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+
+export type { Readable, Writable } from 'spec-first-server';
+
+/** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
+export type Int64 = number | bigint;
+
+export interface paths {
+    "/hello/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Greet somebody */
+        get: operations["sayHello"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+}
+export type webhooks = Record<string, never>;
+export type components = Record<string, never>;
+export type $defs = Record<string, never>;
+export interface operations {
+    sayHello: {
+        parameters: {
+            query?: {
+                times?: number;
+            };
+            header?: never;
+            path: {
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A greeting. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": {
+                        text: string;
+                    };
+                };
+            };
+        };
+    };
+}
+/** Whether an operation needs credentials. */
+export interface security {
+    sayHello: "none";
+}
+/** Optional parameters that are always present, because they have a default. */
+export interface defaults {
+    sayHello: {
+        query: "times";
+    };
+}
+interface contract {
+    operations: operations;
+    security: security;
+    defaults: defaults;
+}
+/** A handler for each operation. */
+export type Handlers = HandlersOf<contract>;
+/** The validated request that a handler gets. */
+export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+/** The reply that a handler returns: one of the declared responses. */
+export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

@@ -1,0 +1,2 @@
+ALTER TABLE notes ADD COLUMN tag text;
+CREATE INDEX notes_by_tag ON notes (tag, id);
