@@ -59,8 +59,9 @@ export function requestsOf(context: Context, seed: number): Requests {
       request[parameter.in][parameter.name] = valid[turn % valid.length];
     }
     const made = { ...request, body: bodyAt(index) };
-    const isKnown = context.operation.method === 'delete' || index % 2 === 0;
-    const values = isKnown ? withKnownIds(context, made, index) : made;
+    // What exists, in half of the requests; a deletion ends it.
+    const turn = context.operation.method === 'delete' ? index : index / 2;
+    const values = Number.isInteger(turn) ? withKnownIds(context, made, turn) : made;
     return { values, base: values };
   };
   const requests: Requests = {
