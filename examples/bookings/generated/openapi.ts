@@ -4,91 +4,16 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-export type { Readable, Writable } from 'spec-first-server';
-
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-export interface paths {
-    "/rooms": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["listRooms"];
-        put?: never;
-        post: operations["createRoom"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rooms/{roomId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                roomId: components["parameters"]["roomId"];
-            };
-            cookie?: never;
-        };
-        get: operations["getRoom"];
-        put: operations["updateRoom"];
-        post?: never;
-        delete: operations["deleteRoom"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/rooms/{roomId}/bookings": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                roomId: components["parameters"]["roomId"];
-            };
-            cookie?: never;
-        };
-        get: operations["listBookings"];
-        put?: never;
-        post: operations["createBooking"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/bookings/{bookingId}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                bookingId: number;
-            };
-            cookie?: never;
-        };
-        get: operations["getBooking"];
-        put: operations["moveBooking"];
-        post?: never;
-        delete: operations["cancelBooking"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         NewRoom: {
             name: string;
             beds: number;
             /** @default [] */
-            amenities: ("wifi" | "desk" | "bath")[];
+            amenities?: ("wifi" | "desk" | "bath")[];
         };
         Room: components["schemas"]["NewRoom"] & components["schemas"]["Kept"];
         NewBooking: {
@@ -102,57 +27,14 @@ export interface components {
         Kept: {
             id: number;
         };
-    };
-    responses: {
-        /** @description The room. */
-        Room: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Room"];
-            };
-        };
-        /** @description The booking. */
-        Booking: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/json": components["schemas"]["Booking"];
-            };
-        };
-        /** @description Why it is impossible. */
-        Problem: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": {
-                    title?: string;
-                };
-            };
+        NewRoomWritable: {
+            name: string;
+            beds: number;
+            /** @default [] */
+            amenities: ("wifi" | "desk" | "bath")[];
         };
     };
-    parameters: {
-        roomId: number;
-    };
-    requestBodies: {
-        Room: {
-            content: {
-                "application/json": components["schemas"]["NewRoom"];
-            };
-        };
-        Booking: {
-            content: {
-                "application/json": components["schemas"]["NewBooking"];
-            };
-        };
-    };
-    headers: never;
-    pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     listRooms: {
         parameters: {
@@ -185,9 +67,21 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["Room"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRoomWritable"];
+            };
+        };
         responses: {
-            201: components["responses"]["Room"];
+            /** @description The room. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Room"];
+                };
+            };
         };
     };
     getRoom: {
@@ -195,14 +89,32 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                roomId: components["parameters"]["roomId"];
+                roomId: number;
             };
             cookie?: never;
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Room"];
-            404: components["responses"]["Problem"];
+            /** @description The room. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Room"];
+                };
+            };
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     updateRoom: {
@@ -210,14 +122,36 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                roomId: components["parameters"]["roomId"];
+                roomId: number;
             };
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["Room"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewRoomWritable"];
+            };
+        };
         responses: {
-            200: components["responses"]["Room"];
-            404: components["responses"]["Problem"];
+            /** @description The room. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Room"];
+                };
+            };
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     deleteRoom: {
@@ -225,7 +159,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                roomId: components["parameters"]["roomId"];
+                roomId: number;
             };
             cookie?: never;
         };
@@ -238,8 +172,28 @@ export interface operations {
                 };
                 content?: never;
             };
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
+            /** @description Why it is impossible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     listBookings: {
@@ -247,7 +201,7 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                roomId: components["parameters"]["roomId"];
+                roomId: number;
             };
             cookie?: never;
         };
@@ -262,7 +216,17 @@ export interface operations {
                     "application/json": components["schemas"]["Booking"][];
                 };
             };
-            404: components["responses"]["Problem"];
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     createBooking: {
@@ -270,15 +234,47 @@ export interface operations {
             query?: never;
             header?: never;
             path: {
-                roomId: components["parameters"]["roomId"];
+                roomId: number;
             };
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["Booking"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBooking"];
+            };
+        };
         responses: {
-            201: components["responses"]["Booking"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
+            /** @description The booking. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Booking"];
+                };
+            };
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
+            /** @description Why it is impossible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     getBooking: {
@@ -292,8 +288,26 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            200: components["responses"]["Booking"];
-            404: components["responses"]["Problem"];
+            /** @description The booking. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Booking"];
+                };
+            };
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     moveBooking: {
@@ -305,11 +319,43 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody: components["requestBodies"]["Booking"];
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewBooking"];
+            };
+        };
         responses: {
-            200: components["responses"]["Booking"];
-            404: components["responses"]["Problem"];
-            409: components["responses"]["Problem"];
+            /** @description The booking. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Booking"];
+                };
+            };
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
+            /** @description Why it is impossible. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     cancelBooking: {
@@ -330,10 +376,28 @@ export interface operations {
                 };
                 content?: never;
             };
-            404: components["responses"]["Problem"];
+            /** @description Why it is impossible. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
 }
+export interface webhooks {
+}
+export type NewRoom = components["schemas"]["NewRoom"];
+export type Room = components["schemas"]["Room"];
+export type NewBooking = components["schemas"]["NewBooking"];
+export type Booking = components["schemas"]["Booking"];
+export type Kept = components["schemas"]["Kept"];
+export type NewRoomWritable = components["schemas"]["NewRoomWritable"];
 /** Whether an operation needs credentials. */
 export interface security {
     listRooms: "required";

@@ -4,48 +4,9 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-export type { Readable, Writable } from 'spec-first-server';
-
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-export interface paths {
-    "/books": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["listBooks"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/books/{isbn}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                isbn: string;
-            };
-            cookie?: never;
-        };
-        get: operations["getBook"];
-        put: operations["putBook"];
-        post?: never;
-        delete: operations["deleteBook"];
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         NewBook: {
@@ -56,25 +17,7 @@ export interface components {
             isbn: string;
         };
     };
-    responses: {
-        /** @description There is no such book. */
-        NoBook: {
-            headers: {
-                [name: string]: unknown;
-            };
-            content: {
-                "application/problem+json": {
-                    title?: string;
-                };
-            };
-        };
-    };
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     listBooks: {
         parameters: {
@@ -120,7 +63,17 @@ export interface operations {
                     "application/json": components["schemas"]["Book"];
                 };
             };
-            404: components["responses"]["NoBook"];
+            /** @description There is no such book. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
     putBook: {
@@ -167,10 +120,24 @@ export interface operations {
                 };
                 content?: never;
             };
-            404: components["responses"]["NoBook"];
+            /** @description There is no such book. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": {
+                        title?: string;
+                    };
+                };
+            };
         };
     };
 }
+export interface webhooks {
+}
+export type NewBook = components["schemas"]["NewBook"];
+export type Book = components["schemas"]["Book"];
 /** Whether an operation needs credentials. */
 export interface security {
     listBooks: "none";

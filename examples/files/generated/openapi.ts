@@ -4,48 +4,9 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-export type { Readable, Writable } from 'spec-first-server';
-
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-export interface paths {
-    "/files": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        post: operations["uploadFile"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-    "/files/{id}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path: {
-                id: string;
-            };
-            cookie?: never;
-        };
-        get: operations["downloadFile"];
-        put: operations["replaceFile"];
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Kept: {
@@ -55,13 +16,7 @@ export interface components {
             bytes: number;
         };
     };
-    responses: never;
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     uploadFile: {
         parameters: {
@@ -75,7 +30,7 @@ export interface operations {
                 "multipart/form-data": {
                     title: string;
                     /** Format: binary */
-                    file: Blob;
+                    file: File;
                 };
             };
         };
@@ -153,6 +108,9 @@ export interface operations {
         };
     };
 }
+export interface webhooks {
+}
+export type Kept = components["schemas"]["Kept"];
 /** Whether an operation needs credentials. */
 export interface security {
     uploadFile: "none";

@@ -4,34 +4,14 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-export type { Readable, Writable } from 'spec-first-server';
-
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-export interface paths {
-    "/hello/{name}": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        /** Greet somebody */
-        get: operations["sayHello"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
+export interface components {
+    schemas: {};
 }
-export type webhooks = Record<string, never>;
-export type components = Record<string, never>;
-export type $defs = Record<string, never>;
 export interface operations {
+    /** Greet somebody */
     sayHello: {
         parameters: {
             query?: {
@@ -58,6 +38,8 @@ export interface operations {
             };
         };
     };
+}
+export interface webhooks {
 }
 /** Whether an operation needs credentials. */
 export interface security {

@@ -4,30 +4,9 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-export type { Readable, Writable } from 'spec-first-server';
-
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-export interface paths {
-    "/notes": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["listNotes"];
-        put?: never;
-        post: operations["addNote"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
-}
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         NewNote: {
@@ -41,13 +20,7 @@ export interface components {
             createdAt: string;
         };
     };
-    responses: never;
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     listNotes: {
         parameters: {
@@ -96,6 +69,10 @@ export interface operations {
         };
     };
 }
+export interface webhooks {
+}
+export type NewNote = components["schemas"]["NewNote"];
+export type Note = components["schemas"]["Note"];
 /** Whether an operation needs credentials. */
 export interface security {
     listNotes: "none";

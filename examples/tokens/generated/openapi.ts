@@ -4,43 +4,16 @@
 
 import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
 
-export type { Readable, Writable } from 'spec-first-server';
-
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-export interface paths {
-    "/account": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get: operations["readAccount"];
-        put?: never;
-        post?: never;
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch: operations["renameAccount"];
-        trace?: never;
-    };
-}
-export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Account: {
             name: string;
         };
     };
-    responses: never;
-    parameters: never;
-    requestBodies: never;
-    headers: never;
-    pathItems: never;
 }
-export type $defs = Record<string, never>;
 export interface operations {
     readAccount: {
         parameters: {
@@ -85,6 +58,9 @@ export interface operations {
         };
     };
 }
+export interface webhooks {
+}
+export type Account = components["schemas"]["Account"];
 /** Whether an operation needs credentials. */
 export interface security {
     readAccount: "required";

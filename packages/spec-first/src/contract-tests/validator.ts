@@ -1,6 +1,16 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { allOfSchemas, asObject, Inexact, isObject, type Json, patternOf, resolveRef } from 'openapi-document';
+import {
+  allOfSchemas,
+  asArray,
+  asObject,
+  Inexact,
+  isObject,
+  type Json,
+  patternEngine,
+  resolveRef,
+  unionOf,
+} from 'openapi-document';
 
 /** Which way a value goes: members that are `readOnly` or `writeOnly` go one way only. */
 export type Direction = 'request' | 'response';
@@ -37,14 +47,13 @@ function compile(ajv: Ajv2020, root: Json, schema: unknown, direction: Direction
 }
 
 function createAjv(root: Json, direction: Direction): Ajv2020 {
-  const regExp = Object.assign((pattern: string) => patternOf(pattern), { code: 'patternOf' });
   const ajv = new Ajv2020({
     strict: false,
     validateSchema: false,
     multipleOfPrecision: 6,
     ownProperties: true,
     logger: false,
-    code: { regExp },
+    code: { regExp: patternEngine },
   });
   addFormats.default(ajv);
   const integer = (bits: number) => ({
@@ -82,7 +91,28 @@ function directed(root: Json, value: unknown, direction: Direction, hidden: read
   };
   // Ajv does not compile an empty list, which no value satisfies.
   if (Array.isArray(value.enum) && value.enum.length === 0) return false;
+  const selected = selectedBy(root, value);
+  if (selected !== undefined) return directed(root, selected, direction, hidden);
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, copy(key, item)]));
+}
+
+/** A schema with a discriminator, each alternative with the values that select it. The server validates that one alone. */
+function selectedBy(root: Json, { discriminator, ...schema }: Json): Json | undefined {
+  const key = ['oneOf', 'anyOf'].find((name) => Array.isArray(schema[name]));
+  const union = key === undefined ? undefined : unionOf(root, asArray(schema[key]), discriminator);
+  if (discriminator === undefined || key === undefined || union === undefined) return undefined;
+  const { propertyName, choices, orNull, fallback } = union;
+  const named = (values: readonly unknown[]) => ({
+    required: [propertyName],
+    properties: { [propertyName]: { enum: values } },
+  });
+  const all = choices.flatMap(({ values }) => values);
+  const alternatives = [
+    ...choices.map(({ values, schema: choice }) => ({ allOf: [choice, named(values)] })),
+    ...(orNull ? [{ type: 'null' }] : []),
+    ...(fallback === undefined ? [] : [{ allOf: [fallback], not: named(all) }]),
+  ];
+  return { ...schema, [key]: alternatives };
 }
 
 const isSchema = ({ required, allOf, properties }: Json): boolean =>
