@@ -51,11 +51,14 @@ export async function generateClient(document: Document): Promise<string> {
   const client = readFileSync(join(import.meta.dirname, '../templates/client/client.ts'), 'utf8');
   const { types } = await declarations(document, false);
   const routes = JSON.stringify(routesOf(operationsOf(document)), null, 2);
+  // A schema may have the name of a type of the client.
+  const own = [...client.matchAll(/^(?:export )?(?:type|interface) (\w+)/gm)].map(([, name]) => name);
+  const others = types.replace(new RegExp(`^export type (${own.join('|')}) = .*\n`, 'gm'), '');
   return `${HEADER}${client}
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-${types}
+${others}
 const routes: { readonly [Id in keyof operations]: Route } = ${routes};
 
 /** Makes a client of the service. */

@@ -182,6 +182,7 @@ paths:
         default: { description: Failed. }
 components:
   schemas:
+    Reply: { type: string }
     Room:
       type: object
       required: [id, name]
