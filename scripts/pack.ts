@@ -63,7 +63,8 @@ function run([program = '', ...args]: readonly string[]): string {
 /** A package.json whose paths lead to compiled code: `./src/*.ts` becomes `./dist/*.js`, in `exports` with its types. */
 export function publishedManifest(text: string): Record<string, unknown> {
   const manifest: Record<string, unknown> = JSON.parse(text);
-  const compiled = (path: string, extension: string) => path.replace(/^\.\/src\/(.*)\.[jt]s$/, `./dist/$1${extension}`);
+  const compiled = (path: string, extension: string) =>
+    path.replace(/^(\.\/)?src\/(.*)\.[jt]s$/, `$1dist/$2${extension}`);
   const rewrite = (value: unknown, types: boolean): unknown => {
     if (typeof value === 'string') {
       const code = compiled(value, '.js');

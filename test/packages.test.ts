@@ -68,13 +68,13 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
 test('a published manifest leads exports, programs and side effects to compiled files, and exports to their types', () => {
   const manifest = {
     name: 'some-package',
-    bin: { tool: './src/main.ts' },
+    bin: { tool: 'src/main.ts' },
     exports: { '.': './src/index.ts', './cache': './src/cache.js', './package.json': './package.json' },
     sideEffects: ['./src/cache.js'],
   };
   expect(publishedManifest(JSON.stringify(manifest))).toEqual({
     name: 'some-package',
-    bin: { tool: './dist/main.js' },
+    bin: { tool: 'dist/main.js' },
     exports: {
       '.': { types: './dist/index.d.ts', default: './dist/index.js' },
       './cache': './dist/cache.js',

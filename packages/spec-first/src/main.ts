@@ -1,4 +1,6 @@
 #!/usr/bin/env node
+import manifest from '../package.json' with { type: 'json' };
+
 interface Command {
   readonly summary: string;
   /** `run` gets the arguments and resolves to the exit code. */
@@ -20,11 +22,15 @@ ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
   .join('\n')}
 
-spec-first COMMAND --help shows the options of a command.`;
+spec-first COMMAND --help shows the options of a command, spec-first --version the version of the tools.`;
 
 process.exitCode = await main(process.argv.slice(2));
 
 async function main([name, ...args]: readonly string[]): Promise<number> {
+  if (name === '--version') {
+    console.log(manifest.version);
+    return 0;
+  }
   if (name === '--help' || name === '-h') {
     console.log(USAGE);
     return 0;

@@ -1,0 +1,187 @@
+// The libraries as a stranger gets them: published to a registry on this machine, installed, upgraded. It takes some
+// minutes, so CI runs it beside the tests: npm run test:registry
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { PACKAGES, pack } from '../scripts/pack.ts';
+import { freePort } from './support/free-port.ts';
+
+const VERDACCIO = '6.10.4';
+
+const folder = mkdtempSync(join(tmpdir(), 'registry-test-'));
+const project = join(folder, 'my-api');
+const running: ChildProcess[] = [];
+let registry = '';
+
+/** The environment of this machine, without what npm tells this process. */
+const machine = Object.fromEntries(
+  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_(ENV|OPTIONS|TEST_CONTEXT)|FORCE_COLOR)/.test(name)),
+);
+
+/** The environment of somebody who has nothing but Node, npm and the registry. */
+const environment = () => ({
+  ...machine,
+  PATH: [resolve('node_modules/node/bin'), process.env.PATH].join(delimiter),
+  HOME: folder,
+  npm_config_userconfig: join(folder, '.npmrc'),
+  npm_config_cache: join(folder, 'npm-cache'),
+  npm_config_registry: registry,
+  npm_config_fund: 'false',
+  npm_config_audit: 'false',
+  npm_config_update_notifier: 'false',
+});
+
+async function run(cwd: string, program: string, ...args: readonly string[]): Promise<string> {
+  const env = registry === '' ? machine : environment();
+  const options = { cwd, env, maxBuffer: 2 ** 26, timeout: 300_000 };
+  try {
+    const { stdout, stderr } = await promisify(execFile)(program, args, options);
+    return stdout + stderr;
+  } catch (error) {
+    const { stdout = '', stderr = '', message = '' } = Object(error);
+    throw new Error(`${program} ${args.join(' ')}: ${message}\n${stdout}${stderr}`);
+  }
+}
+
+/** Starts a program, and resolves with the first line of its output that holds a text. */
+async function start(cwd: string, text: string, program: string, ...args: readonly string[]): Promise<string> {
+  const env = { ...(registry === '' ? machine : environment()), PORT: '0', ACCESS_TOKENS: 'token-of-the-tests' };
+  const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  running.push(child);
+  for await (const line of createInterface(child.stdout)) {
+    if (!line.includes(text)) continue;
+    child.stdout.resume();
+    return line;
+  }
+  throw new Error(`${program} ended without the line ${text}`);
+}
+
+/** Stops the program that was started last. */
+async function stop(): Promise<void> {
+  const child = running.pop();
+  if (child === undefined) return;
+  const ended = new Promise((done) => child.once('exit', done));
+  if (child.exitCode === null && child.kill()) await ended;
+}
+
+after(async () => {
+  while (running.length > 0) await stop();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+/** Publishes all libraries, as they are or with another version and changelog. */
+async function publish(version = '1.0.0', changes = ''): Promise<void> {
+  const tarballs = pack(join(folder, 'packed'));
+  for (const name of PACKAGES) {
+    const stage = join(folder, version, name);
+    mkdirSync(stage, { recursive: true });
+    await run(stage, 'tar', 'xzf', tarballs.get(name) ?? '', '--strip-components=1');
+    const path = join(stage, 'package.json');
+    const manifest = JSON.parse(readFileSync(path, 'utf8'));
+    for (const other of PACKAGES) {
+      if (manifest.dependencies?.[other] !== undefined) manifest.dependencies[other] = `^${version}`;
+    }
+    writeFileSync(path, JSON.stringify({ ...manifest, version }));
+    if (changes !== '') appendFileSync(join(stage, 'CHANGELOG.md'), `\n## ${version}\n\n${changes}\n`);
+    await run(stage, 'npm', 'publish', '--ignore-scripts', `--tag=latest`);
+  }
+}
+
+before(async () => {
+  const uplink = (await promisify(execFile)('npm', ['config', 'get', 'registry'])).stdout.trim();
+  const port = await freePort();
+  // Installed here, not with the project: only this test needs its 300 packages.
+  const verdaccio = join(folder, 'verdaccio');
+  mkdirSync(verdaccio);
+  writeFileSync(
+    join(verdaccio, 'package.json'),
+    JSON.stringify({ dependencies: { verdaccio: VERDACCIO }, overrides: { verdaccio: { 'node-fetch': '^2.7.0' } } }),
+  );
+  await run(verdaccio, 'npm', 'install', '--no-package-lock');
+  const own = PACKAGES.map((name) => `  ${name}: { access: $all, publish: $all }`).join('\n');
+  writeFileSync(
+    join(verdaccio, 'config.yaml'),
+    `storage: ${join(folder, 'storage')}
+uplinks: { npm: { url: '${uplink}', timeout: 60s, max_fails: 20 } }
+max_body_size: 50mb
+packages:
+${own}
+  '@*/*': { access: $all, proxy: npm }
+  '**': { access: $all, proxy: npm }
+log: { type: stdout, level: warn }
+`,
+  );
+  const bin = join(verdaccio, 'node_modules/verdaccio/bin/verdaccio');
+  await start(verdaccio, 'http', process.execPath, bin, '--config', 'config.yaml', '--listen', `127.0.0.1:${port}`);
+  registry = `http://127.0.0.1:${port}/`;
+  // npm publishes with a token only; this registry takes any.
+  writeFileSync(join(folder, '.npmrc'), `//127.0.0.1:${port}/:_authToken=any\n`);
+  await publish();
+});
+
+test('npm create makes a project that is installed, started and tested, also from its lock file', async () => {
+  const said = await run(folder, 'npm', 'create', '--yes', 'spec-first@latest', 'my-api');
+  assert.match(said, /files written to my-api/);
+  assert.equal(existsSync(join(project, 'vendor')), false);
+  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
+  assert.deepEqual(
+    [dependencies['spec-first-server'], dependencies['group-commit'], devDependencies['spec-first']],
+    ['^1.0.0', '^1.0.0', '^1.0.0'],
+  );
+  await run(project, 'npm', 'install');
+  const { url, versions } = JSON.parse(await start(project, '"listening"', 'npm', 'start', '--silent'));
+  assert.equal(versions['spec-first-server'], '1.0.0');
+  assert.equal((await fetch(`${url}/books`, { headers: { Authorization: 'Bearer token-of-the-tests' } })).status, 200);
+  await stop();
+  assert.match(await run(project, 'npm', 'test'), /^ℹ fail 0$/m);
+
+  const clone = join(folder, 'clone');
+  cpSync(project, clone, { recursive: true, filter: (path) => !/\/(node_modules|data)$/.test(path) });
+  await run(clone, 'npm', 'ci');
+  assert.match(await run(clone, 'npm', 'test'), /^ℹ fail 0$/m);
+});
+
+test('npm create makes a project for a document', async () => {
+  const document = resolve('openapi.yaml');
+  await run(folder, 'npm', 'create', '--yes', 'spec-first@latest', 'plants', '--', document);
+  const plants = join(folder, 'plants');
+  assert.equal(readFileSync(join(plants, 'openapi.yaml'), 'utf8'), readFileSync(document, 'utf8'));
+  await run(plants, 'npm', 'install');
+  assert.match(await run(plants, 'npm', 'test'), /^ℹ fail 0$/m);
+});
+
+test('a minor release is shown by npm outdated, taken by npm update, and runs', async () => {
+  await publish('1.1.0');
+  // npm outdated exits with 1 if something is outdated.
+  const outdated = await run(project, 'npm', 'outdated').catch((error: Error) => error.message);
+  assert.match(outdated, /spec-first-server\s+1\.0\.0\s+1\.1\.0\s+1\.1\.0/);
+  await run(project, 'npm', 'update');
+  const { versions } = JSON.parse(await start(project, '"listening"', 'npm', 'start', '--silent'));
+  assert.equal(versions['spec-first-server'], '1.1.0');
+  await stop();
+  assert.equal((await run(project, 'npx', 'spec-first', '--version')).trim(), '1.1.0');
+});
+
+test('a major release waits until it is asked for, and its changelog says what to do', async () => {
+  await publish('2.0.0', 'Rename `accepts` to `prefers` in handlers.');
+  await run(project, 'npm', 'update');
+  const installed = (file: string) => readFileSync(join(project, 'node_modules/spec-first-server', file), 'utf8');
+  assert.equal(JSON.parse(installed('package.json')).version, '1.1.0');
+  await run(project, 'npm', 'install', 'spec-first@2', 'spec-first-server@2', 'group-commit@2');
+  assert.equal(JSON.parse(installed('package.json')).version, '2.0.0');
+  assert.match(installed('CHANGELOG.md'), /## 2\.0\.0\n\nRename `accepts`/);
+});
