@@ -134,7 +134,6 @@ describe('a project for a document', () => {
       MISSING_OPERATIONS: '501',
       OPENAPI_FILE: 'api/openapi.yaml',
       NODE_ENV: 'production',
-      OPENAPI_FILE: 'api/openapi.yaml',
     });
     try {
       const [, url = ''] = await service.said(/"url":"([^"]+)"/);
