@@ -144,7 +144,7 @@ test('npm create makes a project that is installed, started and tested, also fro
   );
   await run(project, 'npm', 'install');
   const { url, versions } = JSON.parse(await start(project, '"listening"', 'npm', 'start', '--silent'));
-  assert.equal(versions['spec-first-server'], '1.0.0');
+  assert.match(versions, /spec-first-server 1\.0\.0/);
   assert.equal((await fetch(`${url}/books`, { headers: { Authorization: 'Bearer token-of-the-tests' } })).status, 200);
   await stop();
   assert.match(await run(project, 'npm', 'test'), /^ℹ fail 0$/m);
@@ -171,7 +171,7 @@ test('a minor release is shown by npm outdated, taken by npm update, and runs', 
   assert.match(outdated, /spec-first-server\s+1\.0\.0\s+1\.1\.0\s+1\.1\.0/);
   await run(project, 'npm', 'update');
   const { versions } = JSON.parse(await start(project, '"listening"', 'npm', 'start', '--silent'));
-  assert.equal(versions['spec-first-server'], '1.1.0');
+  assert.match(versions, /spec-first-server 1\.1\.0/);
   await stop();
   assert.equal((await run(project, 'npx', 'spec-first', '--version')).trim(), '1.1.0');
 });
