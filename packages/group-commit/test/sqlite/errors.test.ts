@@ -60,6 +60,10 @@ describe('The start is rejected, and changes nothing,', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
+  test('if no folder can be made where it should be', async () => {
+    await expectUnusable('/proc/none/notes.db', /cannot be used .*ENOENT.*its folder must exist/);
+  });
+
   mayMount('if the file system cannot be written', async () => {
     const mount = mountMemory('1m');
     const path = join(mount, 'notes.db');
