@@ -1,6 +1,6 @@
 import { examplesOf, type MediaType } from 'openapi-document';
 import { oneOf, shuffled } from './random.ts';
-import { type Context, type RequestBody, samplesOf } from './values.ts';
+import { type Context, type RequestBody, samplesOf, schemaOf } from './values.ts';
 import { variantsOf } from './variants.ts';
 import { isWritable } from './write-body.ts';
 
@@ -12,22 +12,26 @@ const PLACES = 8;
 
 /** Bodies that satisfy the document, the declared examples first, and how many these are. */
 export function validBodies(context: Context, media: MediaType): { bodies: RequestBody[]; examples: number } {
-  const isText = (value: unknown) => media.kind === 'stream' && typeof value === 'string';
+  const isText = (value: unknown) => media.kind === 'stream' && media.items === undefined && typeof value === 'string';
   const examples = examplesOf(context.root, media)
-    .map(({ value }): RequestBody => ({ media, value }))
+    .flatMap(({ value }) => (media.items === undefined ? [value] : [value].flat()))
+    .map((value): RequestBody => ({ media, value }))
     // Only the media type can read such a text, XML for example.
     .filter((body) => isValidBody(context, body) || isText(body.value));
-  const values = media.kind === 'stream' && !media.constrained ? ['text', '🌵'] : samplesOf(context.root, media.schema);
+  const values =
+    media.kind === 'stream' && media.items === undefined && !media.constrained
+      ? ['text', '🌵']
+      : samplesOf(context.root, schemaOf(media));
   const made = values.map((value): RequestBody => ({ media, value })).filter((body) => isValidBody(context, body));
   return { bodies: [...examples, ...made], examples: examples.length };
 }
 
 export const isValidBody = ({ checks }: Context, { media, value }: RequestBody): boolean =>
-  checks(media.schema, 'request')(value) === undefined && isWritable(media, value);
+  checks(schemaOf(media), 'request')(value) === undefined && isWritable(media, value);
 
 /** A valid body that differs from another one: now in many places, each with its next value, now in a few at random. */
 export function changedBody(context: Context, body: RequestBody, turn: number, random: () => number): RequestBody {
-  const variants = (value: unknown) => variantsOf(context.root, [body.media.schema], value).take(TRIED);
+  const variants = (value: unknown) => variantsOf(context.root, [schemaOf(body.media)], value).take(TRIED);
   const places = shuffled([...new Set(variants(body.value).map(({ at }) => at))], random);
   const count = turn % 2 === 0 ? PLACES : turn % 4;
   let changed = body;

@@ -85,6 +85,17 @@ function checkBody({ root, operation, checks }: Context, { media }: DeclaredResp
   if (type === undefined) throw inType(`the answer ${status} has no media type, but must have one of: ${types}`);
   const declared = mediaTypeFor(media, type);
   if (declared === undefined) throw inType(`the media type ${type} of the answer ${status} is none of: ${types}`);
+  if (declared.items !== undefined) {
+    const { items = [], unreadable } = answer;
+    const check = checks(declared.items.schema, 'response');
+    for (const [index, item] of items.entries()) {
+      const wrong = item instanceof Uint8Array ? undefined : check(item);
+      if (wrong === undefined) continue;
+      throw inBody(`item ${index} of the answer ${status} does not fit its schema: ${wrong} in ${shown(item)}`);
+    }
+    if (unreadable !== undefined) throw inBody(`item ${items.length} of the answer ${status} ${unreadable}`);
+    return;
+  }
   if (declared.schema === undefined || !['json', 'text'].includes(declared.kind)) return;
   const value = declared.kind === 'json' ? bodyOf(answer) : coerce(root, [declared.schema], body.toString());
   if (value === undefined) throw inBody(`the body of the answer ${status} is not JSON`);

@@ -15,6 +15,12 @@ export interface Client {
 
 const SECONDS = 10;
 
+/** How long a stream is read, since it may have no end. Milliseconds. */
+const STREAM = 500;
+
+/** Media types of streams. */
+const STREAMS = /^(text\/event-stream|multipart\/mixed|application\/(.*json-seq|.*jsonl(ines)?|(x-)?ndjson))\b/;
+
 /**
  * A client for a URL: the base of the document's paths.
  *
@@ -35,11 +41,21 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
       outgoing.end(body);
       const [incoming] = await once(outgoing, 'response');
       const chunks: Buffer[] = [];
-      // A stream of events may have no end.
-      if (/^text\/event-stream/.test(incoming.headers['content-type'] ?? '')) incoming.destroy();
-      else for await (const chunk of incoming) chunks.push(chunk);
+      let isCut = false;
+      const cut = () => {
+        isCut = true;
+        incoming.destroy();
+      };
+      const timer = STREAMS.test(incoming.headers['content-type'] ?? '') ? setTimeout(cut, STREAM) : undefined;
+      try {
+        for await (const chunk of incoming) chunks.push(chunk);
+      } catch (error) {
+        if (!isCut) throw error;
+      }
+      clearTimeout(timer);
       const joined = Object.entries<string | string[]>(incoming.headers).map(([name, value]) => [name, String(value)]);
-      return { status: incoming.statusCode, headers: Object.fromEntries(joined), body: Buffer.concat(chunks) };
+      const read = Buffer.concat(chunks);
+      return { status: incoming.statusCode, headers: Object.fromEntries(joined), body: read, isCut };
     },
     async close() {
       agent.destroy();

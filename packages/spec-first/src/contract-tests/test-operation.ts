@@ -1,6 +1,7 @@
 import { checkAnswer, checkNoFailure, Fault, isMock } from './check-answer.ts';
 import type { Client } from './client.ts';
 import { needsCredentials, type Secret, wrongSecrets } from './credentials.ts';
+import { withItems } from './items.ts';
 import { type Made, requestsOf } from './requests.ts';
 import type { Answer, Context } from './values.ts';
 import { curlLine, writeRequest } from './write-request.ts';
@@ -129,7 +130,7 @@ export async function testOperation(
     const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
     try {
       const headers = { 'X-Request-Id': id, ...sent.headers };
-      check(await client.send({ ...sent, headers }).catch(unanswered));
+      check(await withItems(operation, await client.send({ ...sent, headers }).catch(unanswered)));
       return undefined;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;

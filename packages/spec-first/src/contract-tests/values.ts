@@ -40,6 +40,12 @@ export interface Answer {
   /** By names in lower case; values of one name are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
+  /** Whether the rest of a stream was not read. */
+  readonly isCut?: boolean;
+  /** The items of a stream, as far as they could be read. */
+  readonly items?: readonly unknown[];
+  /** What is wrong with the next item. */
+  readonly unreadable?: string;
 }
 
 /** What exists in the service, as its replies tell: values of path parameters that belong together. */
@@ -61,6 +67,9 @@ export interface Context {
   readonly known: Known;
   readonly log?: TestLog | undefined;
 }
+
+/** The schema of a body, or of each item of a stream. */
+export const schemaOf = ({ items, schema }: MediaType): unknown => (items === undefined ? schema : items.schema);
 
 /** How many values are made of a schema. Most schemas need one: the others are made by changing it. */
 const SAMPLES = 12;

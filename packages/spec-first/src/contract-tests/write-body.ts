@@ -1,4 +1,4 @@
-import { isObject, type MediaType, stringifyJson, writeParameter } from 'openapi-document';
+import { isObject, itemWriter, type MediaType, stringifyJson, writeParameter } from 'openapi-document';
 import type { RequestBody } from './values.ts';
 
 interface Written {
@@ -12,6 +12,11 @@ const BOUNDARY = 'contract-tests-boundary';
 export function writeBody({ media, value, raw }: RequestBody): Written {
   const contentType = concreteType(media.type);
   if (raw !== undefined) return { contentType, bytes: Buffer.from(raw) };
+  if (media.items !== undefined) {
+    const writer = itemWriter(media, contentType);
+    const bytes = Buffer.concat([Buffer.from(writer.write(value, 0)), Buffer.from(writer.end)]);
+    return { contentType: writer.contentType, bytes };
+  }
   if (media.kind === 'multipart') {
     return { contentType: `${contentType}; boundary=${BOUNDARY}`, bytes: Buffer.from(multipart(value)) };
   }
@@ -19,12 +24,19 @@ export function writeBody({ media, value, raw }: RequestBody): Written {
 }
 
 /** Whether a value can be written in a media type. */
-export function isWritable({ kind }: MediaType, value: unknown): boolean {
+export function isWritable({ kind, sequence, items }: MediaType, value: unknown): boolean {
+  if (items !== undefined) return sequence !== 'events' || isEvent(value);
   if (kind === 'json') return true;
   // A body without bytes counts as missing.
   if (kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
   return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every((member) => isField(member));
 }
+
+const isEvent = (value: unknown): boolean =>
+  isObject(value) &&
+  Object.entries(value).every(
+    ([name, member]) => name === 'data' || (/^(event|id|retry)$/.test(name) && !/[\r\n\0]/.test(String(member))),
+  );
 
 /** A scalar, or a list of scalars. `null` and lists without items have no form of their own. */
 const isField = (value: unknown): boolean =>

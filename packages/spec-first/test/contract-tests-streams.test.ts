@@ -1,0 +1,47 @@
+import { once } from 'node:events';
+import { expect, test } from '@jest/globals';
+import { type AnyHandler, createApp } from 'spec-first-server';
+import { documentFile } from '../../../test/support/documents.ts';
+import { failures } from './contract-tests/failures.ts';
+
+const document = documentFile('streams.yaml');
+
+const add: AnyHandler = async ({ body }) => {
+  let count = 0;
+  for await (const _note of body as AsyncIterable<unknown>) count += 1;
+  return { status: 200, body: count };
+};
+
+test('contract tests read and write streams, also one without an end', async () => {
+  const watch: AnyHandler = ({ signal }) => ({
+    status: 200,
+    contentType: 'text/event-stream',
+    body: (async function* () {
+      yield { id: '1', data: { text: 'a' } };
+      await once(signal, 'abort');
+    })(),
+  });
+  expect(await failures({ document, app: await createApp({ document, handlers: { watch, add } }), runs: 4 })).toEqual(
+    {},
+  );
+});
+
+test.each([
+  [
+    'text/event-stream',
+    'data: {"text":"a"}\n\ndata: {"text":1}\n\n',
+    /item 1 .* its schema: .*\/data\/text must be string/,
+  ],
+  ['application/jsonl', '{"text":"a"}\n{"text"\n', /item 1 of the answer 200 must be JSON/],
+])('contract tests find a wrong item in %s', async (type, text, message) => {
+  const app = await createApp({ document, handlers: { watch: () => ({ status: 200 }) as never, add } });
+  const found = await failures({
+    document,
+    runs: 2,
+    app: (request, response) => {
+      if (request.method === 'GET') response.setHeader('Content-Type', type).end(text);
+      else app(request, response);
+    },
+  });
+  expect(Object.entries(found).find(([name]) => name.startsWith('GET /notes'))?.[1]).toMatch(message);
+});
