@@ -1,6 +1,8 @@
+import { symlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { DocumentError, loadDocument } from 'openapi-document';
+import { basePathsOf, checkDocument, DocumentError, describeFindings, loadDocument } from 'openapi-document';
 import { echo, serve, withFiles } from '../../../test/support/documents.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
@@ -135,4 +137,101 @@ test('JSON is read as YAML is: a key that comes twice is an error, an escaped qu
   expect(await rootOf({ 'openapi.yaml': document('') })).toMatchObject({ info: { title: 'a ": b', version: '\\' } });
   const twice = rootOf({ 'openapi.yaml': document(',\n"paths": {}') });
   await expect(twice).rejects.toThrow(/openapi\.yaml:5:2 duplicated mapping key$/);
+});
+
+describe('a flow collection that is closed in the column of its key', () => {
+  const text = `${HEAD}paths:\n  /a:\n    get:\n      tags: [\n        a\n      ]\n      x-a: {\n        b: [{\n          c: '}'\n        }]\n      }\n      x-text: |\n        }\n      responses: { 5: { description: x } }\n`;
+
+  test('is read, and texts stay as they are', async () => {
+    const { paths } = Object(await rootOf({ 'openapi.yaml': text }));
+    expect(paths['/a'].get).toMatchObject({ tags: ['a'], 'x-a': { b: [{ c: '}' }] }, 'x-text': '}\n' });
+  });
+
+  test('does not change the positions of findings', async () => {
+    await withFiles({ 'openapi.yaml': text }, async (folder) => {
+      const document = await loadDocument(join(folder, 'openapi.yaml'));
+      const lines = describeFindings(document, [{ pointer: '/paths/~1a/get/responses', message: 'here' }]);
+      expect(lines).toBe(`${join(folder, 'openapi.yaml')}:16:7 here`);
+    });
+  });
+});
+
+test.each([
+  ['that stand for many values', 'x: [&a [1, 2], &b [*a, *a], &c [*b, *b, *b, *b, *b, *b, *b, *b]]', 5],
+  ['that contain themselves', 'x: &a [*a]', 0],
+])('Aliases %s are an error', async (_title, start, more) => {
+  const levels = Array.from({ length: more }, (_, level) => {
+    const name = level === 0 ? 'c' : `d${level - 1}`;
+    return `x${level}: &d${level} [${Array.from({ length: 9 }, () => `*${name}`).join(', ')}]\n`;
+  });
+  const text = `${HEAD}paths: {}\n${start}\n${levels.join('')}`;
+  await expect(rootOf({ 'openapi.yaml': text })).rejects.toThrow('its aliases repeat more than 100000 lists');
+});
+
+describe('A file outside the folder of the document', () => {
+  const files = {
+    'api/openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: ../secret.json }, T: { $ref: ../secret.json#/a } } }\n`,
+    'secret.json': '{ "type": "object", "a": {} }',
+  };
+
+  test('is not read', async () => {
+    await withFiles(files, async (folder) => {
+      const file = join(folder, 'api/openapi.yaml');
+      const outside = `$ref: ${join(folder, 'secret.json')} cannot be read: it is outside the folder of the document`;
+      await expect(loadDocument(file)).rejects.toThrow(`${file}:4:26 ${outside}`);
+      await expect(loadDocument(file)).rejects.toThrow(`${file}:4:55 ${outside}`);
+    });
+  });
+
+  test('is read if that is allowed', async () => {
+    await withFiles(files, async (folder) => {
+      const { root } = await loadDocument(join(folder, 'api/openapi.yaml'), { allowOutside: true });
+      expect(root).toMatchObject({ components: { schemas: { S: { type: 'object' } } } });
+    });
+  });
+
+  test('is not read through a link either', async () => {
+    await withFiles(
+      { 'api/openapi.yaml': `${HEAD}paths: { /a: { $ref: link.json } }\n`, 'secret.json': '{}' },
+      async (folder) => {
+        symlinkSync(join(folder, 'secret.json'), join(folder, 'api/link.json'));
+        await expect(loadDocument(join(folder, 'api/openapi.yaml'))).rejects.toThrow('is outside the folder');
+      },
+    );
+  });
+});
+
+test('A missing file is named at each reference to it', async () => {
+  const schemas = '{ S: { $ref: a.yaml }, T: { items: { $ref: a.yaml } } }';
+  const text = `${HEAD}paths: {}\ncomponents: { schemas: ${schemas} }\n`;
+  const error: unknown = await rootOf({ 'openapi.yaml': text }).catch((reason: unknown) => reason);
+  const lines = String(Object(error).message).split('\n');
+  expect(lines.map((line) => line.replace(/^.*openapi.yaml/, '').replace(/ref: .*a.yaml/, 'ref: a.yaml'))).toEqual([
+    ':4:26 $ref: a.yaml cannot be read: there is no such file',
+    ':4:52 $ref: a.yaml cannot be read: there is no such file',
+  ]);
+});
+
+test('A server URL without a scheme is read as http://', async () => {
+  const text = `${HEAD}servers: [{ url: 'localhost:3000/v1' }]\npaths: {}\n`;
+  await withFiles({ 'openapi.yaml': text }, async (folder) => {
+    const document = await loadDocument(join(folder, 'openapi.yaml'));
+    expect(basePathsOf(document)).toEqual(['/v1']);
+    expect(checkDocument(document, []).notices).toContainEqual({
+      pointer: '/servers/0/url',
+      message: 'localhost:3000/v1 has no scheme: it is read as http://localhost:3000/v1',
+    });
+  });
+});
+
+test('Nothing is fetched', async () => {
+  const requests: string[] = [];
+  const server = createServer((request, response) => response.end(String(requests.push(String(request.url)))));
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const url = `http://127.0.0.1:${Object(server.address()).port}/a.yaml`;
+  const places = `x-a: { $ref: '${url}' }, example: { $ref: '${url}' }, discriminator: { mapping: { a: '${url}' } }`;
+  const text = `${HEAD}paths: { /a: { $ref: '${url}' } }\ncomponents: { schemas: { S: { ${places} } }, examples: { E: { externalValue: '${url}' } } }\n`;
+  await expect(rootOf({ 'openapi.yaml': text })).rejects.toThrow('is not fetched: only files are read');
+  server.close();
+  expect(requests).toEqual([]);
 });

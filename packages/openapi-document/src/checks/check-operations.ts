@@ -1,7 +1,7 @@
 import { asArray, asObject, escapePointerToken, type Json } from '../document/document.ts';
 import { type Operation, pathItemOf } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
-import { basePathsOf } from '../document/servers.ts';
+import { basePathsOf, lacksScheme } from '../document/servers.ts';
 import type { Report } from './report.ts';
 
 /** Checks that operations have distinct names and URLs, and says what of them is not served or not checked. */
@@ -22,9 +22,10 @@ export function checkOperations(root: Json, operations: readonly Operation[], re
 }
 
 /** Checks that the variables of each server URL are declared. */
-function checkServers(root: Json, { problem }: Report): void {
+function checkServers(root: Json, { problem, notice }: Report): void {
   for (const [index, server] of asArray(root.servers).entries()) {
     const { url, variables } = asObject(server);
+    if (lacksScheme(String(url))) notice(`/servers/${index}/url`, `${url} has no scheme: it is read as http://${url}`);
     for (const name of pathTemplate(String(url)).names) {
       if (asObject(variables)[name] !== undefined) continue;
       problem(`/servers/${index}/url`, `the variable {${name}} is not declared in variables`);

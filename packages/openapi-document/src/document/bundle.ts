@@ -4,6 +4,15 @@ import { anchorsIn, componentGroup, isData, isUrl, targetOf } from './references
 
 type Members = Record<string, unknown>;
 
+/** Stands for the content of a file that cannot be read. */
+export class Unreadable {
+  readonly reason: string;
+
+  constructor(reason: string) {
+    this.reason = reason;
+  }
+}
+
 export interface Bundled {
   readonly origins: ReadonlyMap<string, Location>;
   /** The references that cannot be followed, and why. */
@@ -101,11 +110,12 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   }
 
   function refToFile(ref: string, origin: Location, from: Location, at: string): string | undefined {
-    const key = keyOf(origin);
-    if (known.has(key)) return known.get(key);
-    if (files.get(origin.file) === undefined) return problem(from, `$ref: ${origin.file} cannot be read`);
+    const content = files.get(origin.file);
+    if (content instanceof Unreadable) return problem(from, `$ref: ${origin.file} cannot be read: ${content.reason}`);
     const value = valueIn(origin);
     if (value === undefined) return problem(from, `$ref leads to nothing: ${ref}`);
+    const key = keyOf(origin);
+    if (known.has(key)) return known.get(key);
     const group = componentGroup(at);
     if (group === undefined) {
       known.set(key, `#${at}`);

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { EVENT_ID, type Event, getScalarValue, parseEvents, SCALAR_STYLE } from 'js-yaml';
+import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE } from 'js-yaml';
 import {
   type Document,
   escapePointerToken,
@@ -10,7 +10,7 @@ import {
   pointerTokens,
   valueAt,
 } from './document.ts';
-import { MAX_YAML_DEPTH } from './parse.ts';
+import { eventsOf } from './parse.ts';
 
 /** The findings as text, one line each, in the order of the files: `file:line:column message`. Equal lines appear once. */
 export function describeFindings(document: Document, findings: readonly Finding[]): string {
@@ -91,10 +91,11 @@ interface Frame {
 }
 
 /** Sets the positions of what is wanted: of the keys of mappings, and of the items of sequences. */
-function findPositions(text: string, root: Target): void {
+function findPositions(source: string, root: Target): void {
+  const { text, events } = eventsOf(source);
   const positionAt = positionsIn(text);
   const stack: Frame[] = [];
-  for (const event of parseEvents(text, { maxDepth: MAX_YAML_DEPTH })) {
+  for (const event of events) {
     if (event.type === EVENT_ID.POP) stack.pop();
     if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) continue;
     const frame = stack.at(-1);

@@ -12,7 +12,13 @@ export function basePathsOf({ root }: Pick<Document, 'root'>): string[] {
       },
       [String(url)],
     );
-    return urls.map((text) => (URL.parse(text, 'http://host/')?.pathname ?? '').replace(/\/+$/, ''));
+    return urls.map((text) => {
+      const path = URL.parse(lacksScheme(text) ? `http://${text}` : text, 'http://host/')?.pathname ?? '';
+      return path.startsWith('/') ? path.replace(/\/+$/, '') : '';
+    });
   });
   return paths.length > 0 ? [...new Set(paths)] : [''];
 }
+
+/** Whether a server URL begins with a host and a port: `localhost:3000/v1` is a URL of the scheme `localhost`. */
+export const lacksScheme = (url: string): boolean => /^[\w.-]+:\d+(\/|$)/.test(url);

@@ -54,11 +54,18 @@ export async function serve<V extends Variables = Record<never, never>>(options:
     }
     const { values } = parseArgs({
       args,
-      options: { help: { type: 'boolean', short: 'h' }, version: { type: 'boolean' }, stack: { type: 'boolean' } },
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean' },
+        stack: { type: 'boolean' },
+        'allow-outside': { type: 'boolean' },
+      },
     });
     if (values.help) process.stdout.write(help(options.variables ?? {}));
-    else if (values.version) process.stdout.write(`${versions()}\n`);
-    else await run(options);
+    else if (values.version)
+      process.stdout.write(`${versions()}
+`);
+    else await run(options, values['allow-outside']);
   } catch (error) {
     const message = explain(error, args.includes('--stack'));
     if (cluster.isWorker) await tellSupervisor({ failed: message });
@@ -68,7 +75,8 @@ export async function serve<V extends Variables = Record<never, never>>(options:
   }
 }
 
-async function run<V extends Variables>({ open, variables, ...rest }: ServeOptions<V>): Promise<void> {
+async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?: boolean): Promise<void> {
+  const { open, variables, ...rest } = options;
   const signals = handleSignals();
   loadEnvFile();
   const read = readConfig(process.env);
@@ -91,7 +99,8 @@ async function run<V extends Variables>({ open, variables, ...rest }: ServeOptio
     service = await superviseWorkers(config, token === undefined ? {} : { ACCESS_TOKENS: token }, log);
   } else {
     const { startService } = await import('./service.ts');
-    service = await startService(config, { ...rest, open: (context) => open(values, context) }, log);
+    const definition = { ...rest, open: (context: OpenContext) => open(values, context), allowOutside };
+    service = await startService(config, definition, log);
   }
   const stop = stopper(service, log, config.DRAIN_SECONDS);
   if (cluster.isWorker) return obeySupervisor(service, stop);

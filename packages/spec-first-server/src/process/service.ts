@@ -21,6 +21,8 @@ import { roundTrip, type Started } from './messages.ts';
 /** A project's own parts, its variables read. */
 export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'verifiers' | 'use'> {
   readonly open: (context: OpenContext) => Backend | Promise<Backend>;
+  /** Whether the document may reference files outside its folder. */
+  readonly allowOutside?: boolean | undefined;
 }
 
 /** A service that runs. */
@@ -53,7 +55,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   handlers.catch(() => undefined);
   opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
   const [document, authenticator] = await Promise.all([
-    readDocument(config.OPENAPI_FILE),
+    readDocument(config.OPENAPI_FILE, definition.allowOutside),
     openAuthenticator(config, log),
   ]);
 
@@ -128,11 +130,11 @@ export async function startService(config: Config, definition: ServiceDefinition
   };
 }
 
-async function readDocument(file: string): Promise<Document> {
+async function readDocument(file: string, allowOutside?: boolean): Promise<Document> {
   await access(file, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
     throw wrongValue('OPENAPI_FILE', file, `an OpenAPI document that can be read (${cause.code})`, cause);
   });
-  return loadDocument(file);
+  return loadDocument(file, { allowOutside });
 }
 
 /** Reads the accepted credentials, and warns of weak ones. */

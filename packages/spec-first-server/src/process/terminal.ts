@@ -41,11 +41,12 @@ export function help(own: Variables): string {
     ([name, { default: preset, description }]) =>
       `  ${name.padEnd(28)}${description}${preset === '' ? '' : `\n${' '.repeat(30)}default: ${preset}`}`,
   );
-  return `Usage: npm start -- [--help] [--version] [--stack]
+  return `Usage: npm start -- [--help] [--version] [--stack] [--allow-outside]
 
-  --help      prints this
-  --version   prints the versions of the project, its runtime and Node
-  --stack     shows where in the code an error at the start comes from
+  --help            prints this
+  --version         prints the versions of the project, its runtime and Node
+  --stack           shows where in the code an error at the start comes from
+  --allow-outside   reads files outside the folder of the document that it references
 
 Variables of the environment, or of a file .env in the working directory:
 
