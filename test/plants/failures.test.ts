@@ -138,7 +138,10 @@ describe('a body', () => {
       post(deflateSync(large), { 'Content-Encoding': 'deflate' }),
       post(brotliCompressSync(large), { 'Content-Encoding': 'br' }),
     ];
-    for (const body of bodies) expect(failure(await body, 413)).toBe('the body must be at most 102400 bytes');
+    for (const body of bodies)
+      expect(failure(await body, 413)).toBe(
+        'the body must be at most 102400 bytes (BODY_LIMIT, or the limit in the document)',
+      );
     // It has not ended, and may never.
     const { responses } = await exchange(
       service.port,

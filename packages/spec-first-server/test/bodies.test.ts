@@ -1,8 +1,10 @@
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { echo, serve, withFiles } from '../../../test/support/documents.ts';
+import type { AnyHandler } from '../src/handlers/types.ts';
 import { Bytes } from '../src/request/bytes.ts';
 
 const FORMS = `openapi: 3.1.0
@@ -37,7 +39,9 @@ components:
     Count: { type: integer }
 `;
 
-let served: Awaited<ReturnType<typeof serve>>;
+type Served = Awaited<ReturnType<typeof serve>>;
+
+let served: Served;
 beforeAll(async () => {
   served = await withFiles({ 'openapi.yaml': FORMS }, (folder) => serve(join(folder, 'openapi.yaml'), { forms: echo }));
 });
@@ -93,4 +97,51 @@ test('a body in tiny chunks takes memory by its bytes, not by its chunks', () =>
   const after = process.memoryUsage();
   expect(bytes.all()).toHaveLength(100_000);
   expect(after.heapUsed + after.arrayBuffers - heapUsed - arrayBuffers).toBeLessThan(2_000_000);
+});
+
+describe('a document with ranges of media types and limits of its own', () => {
+  const schema = '{ type: object, required: [n], properties: { n: { type: integer, default: 1 } } }';
+  const document = `openapi: 3.1.0
+info: { title: Any, version: 1.0.0 }
+paths:
+  /any:
+    post:
+      operationId: any
+      requestBody:
+        content:
+          '*/*': { schema: ${schema}, x-body-limit: 20 }
+          image/png: { schema: { type: string, format: binary, maxLength: 30 } }
+          text/plain: { schema: { type: string } }
+      responses: { '200': { description: it, content: { application/json: {} } } }
+`;
+  let client: Served['client'];
+  beforeAll(async () => {
+    const any: AnyHandler = async ({ body }) => ({
+      status: 200,
+      body: { body: body instanceof Readable ? (await body.toArray()).join('') : body },
+    });
+    ({ client } = await withFiles({ 'openapi.yaml': document }, (folder) =>
+      serve(join(folder, 'openapi.yaml'), { any }, { bodyLimit: 10 }),
+    ));
+  });
+  const post = (type: string, body: string) => client.post('/any').set('Content-Type', type).send(body);
+
+  test('parses and validates JSON under a range, and leaves any other type a stream', async () => {
+    await post('application/json', '{"n":2}').expect(200, { body: { n: 2 } });
+    await post('application/vnd.a+json', '{"n":2}').expect(200, { body: { n: 2 } });
+    const { body } = await post('application/json', '{}').expect(400);
+    expect(body.message).toBe("/body/n must have required property 'n'");
+    await post('application/xml', '<n>2</n>').expect(200, { body: '<n>2</n>' });
+  });
+
+  test.each([
+    ['text/plain', 10],
+    ['application/xml', 20],
+    ['application/json', 20],
+    ['image/png', 30],
+  ])('takes bodies of %s up to %i bytes, and says who sets the limit', async (type, limit) => {
+    await post(type, '1'.repeat(limit)).expect(({ status }) => expect(status).not.toBe(413));
+    const { body } = await post(type, '1'.repeat(limit + 1)).expect(413);
+    expect(body.message).toBe(`the body must be at most ${limit} bytes (BODY_LIMIT, or the limit in the document)`);
+  });
 });

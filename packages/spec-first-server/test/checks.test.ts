@@ -138,6 +138,11 @@ describe('the start fails and names the place of', () => {
       schema('{ $ref: "#/components/schemas/D0" }') + DIAMONDS,
       'one value would be validated by 201326591 schemas: more than 10000 take too long',
     ],
+    [
+      'a media type with a letter that no header can have',
+      operation('requestBody: { content: { téxt/☃: {} } }'),
+      'openapi.yaml:7:33 téxt/☃ is not a media type',
+    ],
     ['a negative minLength', schema('{ type: string, minLength: -1 }'), 'openapi.yaml:12:24 must be >= 0'],
     [
       'a reference to the whole document as a schema',

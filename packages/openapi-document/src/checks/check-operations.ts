@@ -81,7 +81,11 @@ function checkParameters(
 }
 
 /** @param types media types whose bodies are not checked, each of which is reported once. */
-function checkBodies({ id, pointer, requestBody, responses }: Operation, types: Set<string>, { notice }: Report): void {
+function checkBodies(
+  { id, pointer, requestBody, responses }: Operation,
+  types: Set<string>,
+  { problem, notice }: Report,
+): void {
   if (responses.length === 0) {
     notice(pointer, `operation ${id} declares no response: its handler answers with any status, without a body`);
   }
@@ -90,6 +94,9 @@ function checkBodies({ id, pointer, requestBody, responses }: Operation, types: 
     notice(`${media.pointer}/encoding`, 'encoding is not checked: its contentType only tells which fields are files');
   }
   const sent = responses.flatMap(({ media }) => media);
+  for (const { type, pointer: at } of [...received, ...sent].filter((media) => /[^ -~]/.test(media.type))) {
+    problem(at, `${type} is not a media type: it holds a character that no header can have (RFC 9110 §8.3.1)`);
+  }
   const unchecked = [
     ...received.filter(({ kind }) => kind === 'stream'),
     ...sent.filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*')),

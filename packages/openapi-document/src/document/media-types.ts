@@ -25,6 +25,8 @@ export interface MediaType {
   readonly itemEncoding: unknown;
   /** Whether the schema restricts more than text or bytes of any kind do. */
   readonly constrained: boolean;
+  /** The same media type for bodies in JSON, if it is a range that includes JSON. */
+  readonly asJson: MediaType | undefined;
   readonly pointer: string;
   /** The Media Type Object itself, for its examples. */
   readonly source: Json;
@@ -36,7 +38,7 @@ export function mediaOf(root: Json, content: unknown, pointer: string): MediaTyp
     const source = resolveRef(root, value) ?? {};
     const { schema, itemSchema } = source;
     const sequence = sequenceOf(type);
-    return {
+    const media: Omit<MediaType, 'asJson'> = {
       type,
       kind: itemSchema !== undefined && sequence !== undefined ? 'stream' : kindOf(type, root, schema),
       schema,
@@ -49,8 +51,11 @@ export function mediaOf(root: Json, content: unknown, pointer: string): MediaTyp
       pointer: `${pointer}/content/${escapePointerToken(type)}`,
       source,
     };
+    return { ...media, asJson: JSON_RANGE.test(type) ? { ...media, kind: 'json', asJson: undefined } : undefined };
   });
 }
+
+const JSON_RANGE = /^(\*|application|text)\/\*$/;
 
 /** Keywords that restrict texts and bytes, besides `type` and `format`. */
 const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Json, Operation } from 'openapi-document';
-import { coerce, type MediaType, mediaTypeFor, parseJson } from 'openapi-document';
+import { asObject, coerce, kindOf, type MediaType, mediaTypeFor, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { codingOf, DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
@@ -12,9 +12,10 @@ import { checkedItems } from './items.ts';
  * Prepares to read an operation's bodies, each with its declared media type. JSON becomes values with exact integers, text a string (or the number or boolean
  * that its schema asks for), a form an object, a sequence its items, and any other media type a stream.
  *
- * @param limit the maximum number of bytes of a body, also after decompression, or of each item of a sequence.
+ * @param usual the maximum number of bytes of a body, also after decompression, or of each item of a sequence, unless the
+ *   document has one.
  */
-export function bodyReader(root: Json, { requestBody }: Operation, limit: number, validator: OperationValidator) {
+export function bodyReader(root: Json, { requestBody }: Operation, usual: number, validator: OperationValidator) {
   const declared = requestBody?.media ?? [];
   const none = { media: undefined, body: undefined };
 
@@ -24,6 +25,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
     const isAbsent = !hasBody(request);
     const media = isAbsent ? undefined : declaredType(request.headers['content-type'], declared);
     if (media !== undefined) {
+      const limit = limitOf(media) ?? usual;
       checkHeaders(request, media, limit);
       // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
       if (request.headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
@@ -40,6 +42,13 @@ export function bodyReader(root: Json, { requestBody }: Operation, limit: number
       { path: '/body', message: `is required, as ${orList(declared)}`, keyword: 'required' },
     ]);
   };
+}
+
+/** The limit of a media type in the document: its own, or the `maxLength` of a body of bytes. */
+function limitOf({ kind, items, source, schema }: MediaType): number | undefined {
+  const { 'x-body-limit': own } = source;
+  const { maxLength } = asObject(kind === 'stream' && items === undefined ? schema : undefined);
+  return [own, maxLength].find((bytes) => typeof bytes === 'number');
 }
 
 function parsed(root: Json, media: MediaType, bytes: Buffer): unknown {
@@ -78,7 +87,7 @@ function declaredType(contentType = '', media: readonly MediaType[]): MediaType 
   if (charset !== undefined && found.kind !== 'stream' && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
     throw new HttpError(415, 'the charset of the body must be utf-8');
   }
-  return found;
+  return found.asJson !== undefined && kindOf(contentType) === 'json' ? found.asJson : found;
 }
 
 function json(text: string): unknown {

@@ -104,6 +104,7 @@ export function limitedStream(request: IncomingMessage, response: ServerResponse
   return request.pipe(stream);
 }
 
-export const tooLarge = (limit: number): HttpError => new HttpError(413, `the body must be at most ${limit} bytes`);
+export const tooLarge = (limit: number): HttpError =>
+  new HttpError(413, `the body must be at most ${limit} bytes (BODY_LIMIT, or the limit in the document)`);
 
 const cutOff = (): HttpError => new HttpError(400, 'the request was cut off');

@@ -55,7 +55,9 @@ export function createPathValidators(
   for (const operation of operations) {
     const located = locatedParameters(rewriter, operation);
     add('request', operation, located);
-    for (const media of operation.requestBody?.media ?? []) {
+    for (const media of (operation.requestBody?.media ?? []).flatMap((declared) =>
+      [declared, declared.asJson ?? []].flat(),
+    )) {
       const body = media.kind !== 'stream' && { body: rewriter.rewrite(media.schema, 'request') };
       add('request', media, { ...located, ...body });
       if (media.items === undefined) continue;
