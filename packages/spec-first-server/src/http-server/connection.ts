@@ -38,8 +38,6 @@ export class Connection {
   #current: ServerResponse | undefined;
   /** What comes next, in turn: the second request of a slice, or the end of the connection. */
   readonly #next: (() => void)[] = [];
-  /** Whether what still comes is dropped. */
-  #dropping = false;
   /** Whether Node has asked for more of a body. */
   #isBodyWanted = false;
   #headerBytes = 0;
@@ -102,11 +100,6 @@ export class Connection {
     else this.#next.push(end);
   }
 
-  /** Reads no more of what is dropped: another request would take memory. */
-  ignoreRequest(): void {
-    this.#dropping = false;
-  }
-
   /** Whether the client reads nothing, or nothing happens at all. Called after each half of the idle timeout. */
   isExpired(): boolean {
     const { bytesRead, bytesWritten, writableLength } = this.#socket;
@@ -116,16 +109,14 @@ export class Connection {
   }
 
   /**
-   * Closes this side, and reads on for a while: closed at once, bytes that are still arriving would have the client's
-   * system drop the answer unread (RFC 9112 §9.6).
+   * Closes this side, and the other one later: bytes that are still arriving would have the client's system drop the
+   * answer unread (RFC 9112 §9.6).
    */
   #linger(): void {
     const socket = this.#socket;
-    this.#dropping = true;
     socket.end();
     const linger = setTimeout(() => socket.destroy(), this.#options.lingerTimeout);
     socket.once('close', () => clearTimeout(linger));
-    this.#parse();
   }
 
   #continue(): void {
@@ -137,12 +128,10 @@ export class Connection {
 
   #mayParse(): boolean {
     const { destroyed, writable, writableNeedDrain } = this.#socket;
-    if (destroyed) return false;
-    if (this.#dropping) return true;
-    if (!writable || writableNeedDrain || this.#next.length > 0) return false;
+    if (destroyed || !writable || writableNeedDrain || this.#next.length > 0) return false;
     const current = this.#current;
     // The rest of a body that was answered already is read and dropped.
-    if (current === undefined) return !this.closing || this.newest?.req.complete === false;
+    if (current === undefined) return !this.closing || this.newest !== undefined;
     const isBody = current === this.newest && !current.req.complete;
     return isBody && (this.#isBodyWanted || current.req.readableFlowing === true);
   }

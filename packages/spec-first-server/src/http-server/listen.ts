@@ -6,9 +6,9 @@ import { Connection } from './connection.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { limitConnections } from './open-files.ts';
 import { CutOff, PROBLEM_DETAILS, type Problem, type ProblemBody } from './problem.ts';
+import { noConnections } from './quiet.ts';
 import { type OnRejected, rejecter } from './rejected.ts';
 import { faultOf } from './request-faults.ts';
-import { RequestHold } from './request-hold.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -60,7 +60,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, requestTimeout, keepAliveTimeout, idleTimeout, lingerTimeout, maxHeaderSize } = limits;
   const connections = new Map<Duplex, Connection>();
-  const hold = new RequestHold();
+  let accepted = 0;
+  /** The requests that wait while the port closes. */
+  let held: (() => void)[] | undefined;
   let draining = false;
   let stopping = false;
 
@@ -73,6 +75,8 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Node would answer these itself, without a body.
       requireHostHeader: false,
+      // Node would take the first of two values, and other software may take the second one. Both together are no value.
+      joinDuplicateHeaders: true,
     },
     onRequest,
   );
@@ -82,21 +86,19 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   function onRequest(request: IncomingMessage, response: ServerResponse, fault = faultOf(request)): void {
     const connection = connections.get(request.socket);
     // The answer before this request has told the client that no other will follow (RFC 9112 §9.6).
-    if (connection === undefined || connection.closing) {
-      connection?.ignoreRequest();
-      return;
-    }
+    if (connection === undefined || connection.closing) return;
     response.on('close', onResponseClose);
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) closeAfter(connection, response);
     else if (draining) closeAfterBody(connection, response);
-    connection.inTurn(response, () => hold.begin(() => begin(request, response, fault)));
+    connection.inTurn(response, () => begin(request, response, fault));
   }
 
   function begin(request: IncomingMessage, response: ServerResponse, fault: Problem | undefined): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
-    if (fault === undefined) app(request, response);
+    if (held !== undefined) held.push(() => begin(request, response, fault));
+    else if (fault === undefined) app(request, response);
     else answerProblem(response, fault);
   }
 
@@ -119,7 +121,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   // Node would leave out the headers beyond a count; their size is bounded anyway.
   server.maxHeadersCount = 0;
   server.on('connection', (socket: Socket) => {
-    hold.connections += 1;
+    accepted += 1;
     const onHeaderOverflow = (): void => rejectConnection({ code: 'HPE_HEADER_OVERFLOW' }, socket);
     connections.set(socket, new Connection(socket, { maxHeaderSize, lingerTimeout, onHeaderOverflow }));
     socket.once('close', () => connections.delete(socket));
@@ -157,7 +159,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     async stop(quick = false) {
       drain();
       await requestsArrived(quick);
-      if (!quick) await hold.start(limits.quietTimeout, allAccepted);
+      // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
+      if (!quick) held = [];
+      if (!quick) await noConnections(() => accepted, limits.quietTimeout, allAccepted);
       // A request may have come since the event loop looked.
       await immediate();
       stopping = true;
@@ -165,7 +169,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Other workers that share the port close it about now.
       if (!quick) await delay(limits.quietTimeout);
-      hold.release();
+      const waiting = held ?? [];
+      held = undefined;
+      for (const begin of waiting) begin();
       const abort = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
         for (const socket of connections.keys()) socket.destroy(new CutOff());

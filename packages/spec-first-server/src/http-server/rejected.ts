@@ -41,12 +41,12 @@ export function rejecter(
   function rejectConnection(error: { readonly code?: string }, socket: Duplex): void {
     const connection = connections.get(socket);
     if (connection === undefined || !socket.writable || error.code === 'ECONNRESET') {
-      // It is read and dropped after its last answer, and the parser fails with each byte of that.
-      if (connection?.closing !== true || socket.errored || socket.readableEnded) socket.destroy();
+      socket.destroy();
       return;
     }
     const { newest, closing } = connection;
-    if (closing) return;
+    // The parser fails with each byte that still comes.
+    if (closing && !socket.readableEnded) return;
     const why = parserError(error, limits);
     if (newest === undefined || newest.req.complete) close(socket, why);
     else if (newest.headersSent) close(socket);
