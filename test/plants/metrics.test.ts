@@ -40,15 +40,20 @@ test('requests, durations, the queue, batches, event-loop delay and memory are m
   expect(metrics.get('http_requests_total{operation="createPlant",status="200"}')).toBe(2);
   expect(metrics.get('http_requests_total{operation="createPlant",status="400"}')).toBe(1);
   expect(metrics.get('http_requests_total{operation="createPlant",status="401"}')).toBe(1);
-  expect(metrics.get('http_requests_total{operation="",status="404"}')).toBe(1);
-  expect(metrics.get('http_requests_total{operation="",status="400"}')).toBe(1);
-  expect(metrics.get('http_requests_total{operation="",status="431"}')).toBe(1);
+  expect(metrics.get('http_requests_total{operation="(unknown)",status="404"}')).toBe(1);
+  expect(metrics.get('http_requests_total{operation="(rejected)",status="400"}')).toBe(1);
+  expect(metrics.get('http_requests_total{operation="(rejected)",status="431"}')).toBe(1);
   expect(metrics.get('http_request_duration_seconds_count{operation="createPlant"}')).toBe(4);
   expect(metrics.get('http_request_duration_seconds_bucket{le="+Inf",operation="createPlant"}')).toBe(4);
   expect(metrics.get('http_request_duration_seconds_sum{operation="createPlant"}')).toBeGreaterThan(0);
   expect(metrics.get('store_waiting')).toBe(0);
   expect(metrics.get('store_batch_size_count')).toBe(2);
   expect(metrics.get('store_batch_size_sum')).toBe(2);
+  expect(metrics.get('store_commit_duration_seconds_count')).toBe(2);
+  expect(metrics.get('log_lines_lost_total')).toBe(0);
+  expect([...metrics.keys()].find((series) => series.startsWith('service_build_info'))).toMatch(
+    /\{service="openapi-plant-store",version="1\.0\.0",runtime="[\d.]+",node="[\d.]+"\}$/,
+  );
   expect(metrics.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(20_000_000);
   // Whoever guesses paths makes no series.
@@ -90,6 +95,8 @@ test('the metrics of several workers are added up, and no counter falls while on
   expect(rest.get('process_resident_memory_bytes')).toBeLessThan(memory ?? 0);
 
   await service.line(({ msg }) => /took its place/.test(String(msg)));
+  expect(rest.get('worker_restarts_total')).toBe(1);
+  expect(rest.get('process_start_time_seconds')).toBeGreaterThan(1.7e9);
   await add(40, 60);
   await eventually(async () => (await scrape()).get(answered) === 60);
   expect((await scrape()).get('store_batch_size_sum')).toBe(60);

@@ -39,8 +39,7 @@ async function start(limits: Partial<Limits> = {}, options: Options = {}) {
       return new Promise<never>(() => undefined);
     },
   };
-  const observe: Options['observe'] = ({ operationId }, status, seconds) =>
-    observed.push({ operationId, status, seconds });
+  const observe: Options['observe'] = (operationId, status, seconds) => observed.push({ operationId, status, seconds });
   const { app, lines } = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
     serve(join(folder, 'openapi.yaml'), handlers, { observe, ...options }),
   );
@@ -148,15 +147,47 @@ describe('the line of a request', () => {
     expect(lines[1]).toMatchObject({ ...ids, msg: 'answered' });
   });
 
+  test('is written for a health probe at level debug only', async () => {
+    const { get, lines, observed } = await start();
+    await get('/healthz');
+    await get('/quick');
+    await eventually(() => observed.length === 2);
+    expect(lines.map(({ operationId }) => operationId)).toEqual(['quick']);
+    expect(observed).toMatchObject([{ operationId: '(probe)' }, { operationId: 'quick' }]);
+  });
+
+  test('is a warning for a request that takes longer than slowMs', async () => {
+    const { get, lines } = await start({}, { slowMs: 0.000001 });
+    await get('/quick');
+    await eventually(() => lines.length === 1);
+    expect(lines).toMatchObject([{ level: 40, msg: 'slow', operationId: 'quick' }]);
+  });
+
+  test('tells an outage by its first answer 503 and by its end, with a count', async () => {
+    let isDown = true;
+    const ready = () =>
+      isDown ? Promise.reject(Object.assign(new Error('the store is away'), { status: 503 })) : Promise.resolve();
+    const { get, lines } = await start({}, { ready });
+    for (let times = 0; times < 3; times += 1) await get('/readyz');
+    isDown = false;
+    await get('/readyz');
+    await eventually(() => lines.length === 4);
+    expect(lines.map(({ level, msg, err, failed }) => [level, msg, err !== undefined, failed])).toEqual([
+      [50, 'failed', true, undefined],
+      [30, 'answered', false, undefined],
+      [30, 'answered', false, undefined],
+      [40, 'available again', false, 3],
+    ]);
+  });
+
   test('has the path of what operators ask for, and of nothing else', async () => {
     const ready = () => Promise.reject(new Error('not ready'));
     const { get, lines } = await start({}, { ready });
     for (const path of ['/', '/healthz?a=b', '/readyz', '/docs', '/docs/page.css', '/secret', '/docs/secret'])
       await get(path);
-    await eventually(() => lines.length === 7);
+    await eventually(() => lines.length === 6);
     expect(lines.map(({ status, path }) => [status, path])).toEqual([
       [302, '/'],
-      [200, '/healthz'],
       [500, '/readyz'],
       [200, '/docs'],
       [200, '/docs/page.css'],

@@ -54,7 +54,7 @@ type RequestBody<Declared> = Declared extends { content: infer Content }
   : { readonly contentType: undefined; readonly body: undefined };
 
 /** A log whose lines have the request's id and its operationId. */
-export type RequestLog = Pick<Logger, 'info' | 'warn' | 'error'>;
+export type RequestLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
 /** Where lines are logged: pino's interface, as far as it is used. */
 export interface Log extends RequestLog {

@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../handlers/types.ts';
 import { CutOff, type OnRejected } from '../http-server/index.ts';
 import { HttpError } from '../response/http-error.ts';
-import { findTrace, setTrace, type Trace, traceOf } from '../response/trace.ts';
+import { findTrace, setTrace, traceOf } from '../response/trace.ts';
 import { clientAddress, type TrustProxy } from './client-address.ts';
 import { targetOf } from './target.ts';
 import { receivedTraceId, type Tracing } from './tracing.ts';
@@ -15,6 +15,11 @@ const SAFE_ID = /^[\w.:-]{1,64}$/;
 const PREFIX = `${randomBytes(15).toString('base64url')}-`;
 let requests = 0;
 
+/**
+ * Is told of each answer. The operation is an operationId; `(probe)`, `(page)` or `(unknown)` for other paths.
+ */
+export type Observe = (operation: string, status: number, seconds: number) => void;
+
 /** What the access log is told of an app. */
 export interface AccessLogOptions {
   /** Paths of the app itself. Only these are logged by default: any other path may hold a secret. */
@@ -22,15 +27,18 @@ export interface AccessLogOptions {
   readonly trustProxy: TrustProxy;
   readonly tracing?: Tracing | undefined;
   /** Called with each answer and its duration, for metrics. */
-  readonly observe?: ((trace: Trace, status: number, seconds: number) => void) | undefined;
+  readonly observe?: Observe | undefined;
+  /** Milliseconds after which an answer is logged as slow; never by default. */
+  readonly slowMs?: number | undefined;
 }
 
 /**
  * Gives each request an id. Logs the request when its answer is sent or its client is gone,
  * without query, headers and body, which may hold secrets.
  */
-export function accessLog(log: Log, { paths, trustProxy, tracing, observe }: AccessLogOptions) {
+export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowMs = Infinity }: AccessLogOptions) {
   const addressOf = clientAddress(trustProxy);
+  const outages = createOutages(log);
 
   // One function for all responses, so that a request allocates no closure.
   function logAnswer(this: ServerResponse): void {
@@ -42,9 +50,11 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe }: Acc
     const failure = cutOff ?? trace.failure;
     const durationMs = Math.round((performance.now() - trace.started) * 1000) / 1000;
     const status = this.headersSent ? statusCode : (cutOff?.status ?? 499);
-    observe?.(trace, status, durationMs / 1000);
     const path = operationId === undefined ? targetOf(request.url)[0] : undefined;
     const isKnown = path !== undefined && (status < 400 || paths === 'all' || paths.has(path));
+    const isProbe = path === '/healthz' || path === '/readyz';
+    const what = operationId ?? (isProbe ? '(probe)' : isKnown ? '(page)' : '(unknown)');
+    observe?.(what, status, durationMs / 1000);
     // The log leaves out what is undefined.
     const entry = {
       requestId: trace.id,
@@ -61,7 +71,11 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe }: Acc
       err: failure?.cause,
       cutOff: this.writableFinished ? undefined : true,
     };
-    if (status >= 500 && failure?.expected !== true && trace.mocked !== true) log.error(entry, 'failed');
+    const isFault = status >= 500 && failure?.expected !== true && trace.mocked !== true;
+    if (outages.counts(what, isFault ? status : 0)) log.info({ ...entry, err: undefined }, 'answered');
+    else if (isFault) log.error(entry, 'failed');
+    else if (durationMs > slowMs) log.warn(entry, 'slow');
+    else if (isProbe) log.debug(entry, 'answered');
     else log.info(entry, 'answered');
   }
 
@@ -80,6 +94,28 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe }: Acc
       failure: undefined,
     });
     response.on('close', logAnswer);
+  };
+}
+
+/** Counts the answers 503 of an outage. Only the first one and the end of the outage are logged as such. */
+function createOutages(log: Log) {
+  const outages = new Map<string, { readonly since: number; failed: number }>();
+  return {
+    /** Counts an answer. @returns whether it is a further one of an outage. @param fault its status, 0 if it is no fault */
+    counts(what: string, fault: number): boolean {
+      const outage = outages.get(what);
+      if (fault === 503) {
+        if (outage === undefined) outages.set(what, { since: performance.now(), failed: 1 });
+        else outage.failed += 1;
+        return outage !== undefined;
+      }
+      if (fault === 0 && outage !== undefined) {
+        outages.delete(what);
+        const seconds = Math.round((performance.now() - outage.since) / 1000);
+        log.warn({ operationId: what, failed: outage.failed, seconds }, 'available again');
+      }
+      return false;
+    },
   };
 }
 

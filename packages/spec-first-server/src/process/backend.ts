@@ -10,7 +10,7 @@ export interface Backend {
   ready?(): Promise<void>;
   /** How many requests wait for it: the metric `store_waiting`. */
   waiting?(): number;
-  /** What else can be measured now, by name. */
+  /** What else can be measured now, by name: the metrics `store_NAME`. */
   stats?(): Readonly<Record<string, number>>;
   /** Finishes the requests that wait, then closes everything. */
   close?(): Promise<void>;
@@ -21,7 +21,7 @@ export interface OpenContext {
   /** How many processes serve together (`WORKERS`), from 1. */
   readonly workers: number;
   /** To be called with the number of requests that shared a commit (`store_batch_size`), and the seconds that it took. */
-  readonly onBatch: ((requests: number, seconds: number) => void) | undefined;
+  readonly onBatch?: ((requests: number, seconds: number) => void) | undefined;
   /** To be called after each new connection, with the seconds that it took. */
   readonly onConnect?: ((seconds: number) => void) | undefined;
   /** To be called for each request that could not be answered now, with a short name of the reason. */

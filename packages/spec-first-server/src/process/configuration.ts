@@ -34,6 +34,11 @@ export const SERVER_VARIABLES = {
     description: 'fatal, error, warn, info, debug, trace, silent',
     parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
   },
+  SLOW_MS: {
+    default: '0',
+    description: 'milliseconds after which a request is logged as slow; 0 for never',
+    parse: integer(0, 3_600_000),
+  },
   OPENAPI_FILE: { default: 'openapi.yaml', description: 'the document that is served', parse: String },
   MISSING_OPERATIONS: {
     default: 'refuse',

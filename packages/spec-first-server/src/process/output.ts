@@ -27,6 +27,10 @@ export interface Output {
 }
 
 let output: Output | undefined;
+let allLost = 0;
+
+/** How many lines of this process's log were dropped so far. */
+export const lostLines = (): number => allLost;
 
 const countLines = (text: string): number => text.split('\n').length - 1;
 
@@ -44,9 +48,12 @@ export function createOutput(onLost: (lines: number) => void): Output {
     if (lost > 0) onLost(lost);
     lost = 0;
   };
-  out.on('drop', (dropped: string) => {
-    lost += countLines(dropped);
-  });
+  const drop = (dropped: string): void => {
+    const count = countLines(dropped);
+    lost += count;
+    allLost += count;
+  };
+  out.on('drop', drop);
   out.on('drain', accepted);
   // The lines stay, and are written with the next ones.
   out.on('error', () => undefined);
@@ -58,7 +65,7 @@ export function createOutput(onLost: (lines: number) => void): Output {
     if (!cluster.isWorker || !process.connected) {
       out.write(text);
     } else if (passed + text.length > MOST_WAITING) {
-      lost += countLines(text);
+      drop(text);
     } else {
       passed += text.length;
       await tellSupervisor({ log: text });

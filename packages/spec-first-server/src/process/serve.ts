@@ -17,7 +17,7 @@ import { handleSignals, stopper } from './stop.ts';
 import { superviseWorkers } from './supervisor.ts';
 import { banner, explain, help, startError } from './terminal.ts';
 import { readVariables, type ValuesOf, type Variables } from './variables.ts';
-import { versions } from './versions.ts';
+import { versionText } from './versions.ts';
 
 /** What a project serves. */
 export interface ServeOptions<V extends Variables> {
@@ -62,9 +62,7 @@ export async function serve<V extends Variables = Record<never, never>>(options:
       },
     });
     if (values.help) process.stdout.write(help(options.variables ?? {}));
-    else if (values.version)
-      process.stdout.write(`${versions()}
-`);
+    else if (values.version) process.stdout.write(`${versionText()}\n`);
     else await run(options, values['allow-outside']);
   } catch (error) {
     const message = explain(error, args.includes('--stack'));
@@ -108,7 +106,7 @@ async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?:
   const { started } = service;
   const example = token && started.example && withToken(started.example, token);
   if (onTerminal) process.stdout.write(banner(started, token));
-  else log.info({ ...started, token, example, versions: versions() }, 'listening');
+  else log.info({ ...started, token, example, versions: versionText() }, 'listening');
   log.flush();
   signals.ready(stop, () => void service.reload());
 }

@@ -49,7 +49,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const metrics = await openMetrics(config);
   if (metrics?.close !== undefined) opened.defer(metrics.close);
   const opening = (async () =>
-    definition.open({ workers: config.WORKERS, onBatch: metrics?.onBatch, warn: (message) => log.warn(message) }))();
+    definition.open({ workers: config.WORKERS, warn: (message) => log.warn(message), ...metrics?.store }))();
   const handlers = opening.then((backend) => backend.handlers);
   // Its error is reported after those of the document.
   handlers.catch(() => undefined);
@@ -79,6 +79,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     corsOrigins: config.CORS_ORIGINS,
     trustProxy: config.TRUST_PROXY,
     observe: metrics?.observe,
+    slowMs: config.SLOW_MS || undefined,
     stopping: stopping.signal,
     errorBody: definition.errorBody,
     verifiers: definition.verifiers,
@@ -91,7 +92,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     },
   });
   const backend = await opening;
-  if (backend.waiting !== undefined) metrics?.watch(backend.waiting);
+  metrics?.watch(() => ({ waiting: backend.waiting?.() ?? 0, ...backend.stats?.() }));
   backend.ready?.()?.catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
 
   // 3. Listen.

@@ -89,6 +89,7 @@ export async function superviseWorkers(
       if (stopping || (first && !served)) return;
       pause = performance.now() - born > SHORT_LIFE ? 0 : Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
       log.error({ worker: worker.process.pid, exit: signal ?? code, reason, pauseMs: pause }, 'a worker died');
+      metrics?.onRestart();
       setTimeout(() => {
         if (!stopping) spawn(false).catch(() => undefined);
       }, pause);
@@ -115,11 +116,13 @@ const workers = (): Worker[] => Object.values(cluster.workers ?? {}).filter((wor
 /** Serves the sum of the metrics that the workers have reported. */
 async function openMetrics({ HOST, METRICS_PORT }: Config) {
   if (METRICS_PORT === undefined) return undefined;
-  const { serveMetrics, Totals } = await import('./metrics.ts');
+  const { createSupervisorMetrics, serveMetrics, Totals } = await import('./metrics.ts');
   const totals = new Totals();
+  const { values, onRestart } = createSupervisorMetrics();
   cluster.on('message', (worker, message: WorkerMessage) => {
     if ('metrics' in message && !worker.isDead()) totals.update(worker.id, message.metrics);
   });
   cluster.on('exit', ({ id }) => totals.retain(id));
-  return serveMetrics(HOST, METRICS_PORT, () => totals.text());
+  const served = await serveMetrics(HOST, METRICS_PORT, async () => totals.text(await values()));
+  return { ...served, onRestart };
 }

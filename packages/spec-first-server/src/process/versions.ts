@@ -13,9 +13,19 @@ function readPackage(folder: string): { readonly name?: string; readonly version
 /** The project in the working directory. */
 export const project = readPackage('.');
 
+/** The versions in use. */
+export function versions() {
+  const runtime = readPackage(join(import.meta.dirname, '../..')).version;
+  return {
+    service: project.name ?? '',
+    version: project.version ?? '',
+    runtime: runtime ?? '',
+    node: process.versions.node,
+  };
+}
+
 /** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
-export function versions(): string {
-  const runtime = readPackage(join(import.meta.dirname, '../..'));
-  const { name = 'service', version = '' } = project;
-  return `${name} ${version} (${runtime.name} ${runtime.version}, Node ${process.versions.node})`;
+export function versionText(): string {
+  const { service, version, runtime, node } = versions();
+  return `${service} ${version} (spec-first-server ${runtime}, Node ${node})`;
 }

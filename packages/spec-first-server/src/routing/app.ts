@@ -61,7 +61,7 @@ export async function createListener(options: AppOptions): Promise<RequestListen
 }
 
 async function createParts(options: AppOptions): Promise<Parts> {
-  const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe } = options;
+  const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe, slowMs } = options;
   const { corsOrigins = [], trustProxy = false, logAllPaths = false } = options;
   const { document, operations: all, context } = await prepare(options);
   const operations = all.filter(({ method, path }) => {
@@ -90,7 +90,13 @@ async function createParts(options: AppOptions): Promise<Parts> {
   edge.use((_request, response) => answerFailure(response, noSuchPath, errorBody));
   edge.use(onError);
   return {
-    begin: accessLog(log, { paths: logAllPaths ? 'all' : new Set(OPERATOR_PATHS), trustProxy, tracing, observe }),
+    begin: accessLog(log, {
+      paths: logAllPaths ? 'all' : new Set(OPERATOR_PATHS),
+      trustProxy,
+      tracing,
+      observe,
+      slowMs,
+    }),
     core: createCore(route, context, { cors, tracing }),
     edge,
     onError,

@@ -1,10 +1,10 @@
 import type { RequestHandler } from 'express';
 import type { Document } from 'openapi-document';
 import type { AnyHandler, Log } from '../handlers/types.ts';
+import type { Observe } from '../http/access-log.ts';
 import type { TrustProxy } from '../http/client-address.ts';
 import type { WhenMissing } from '../response/complete-handlers.ts';
 import type { ErrorBody } from '../response/problem.ts';
-import type { Trace } from '../response/trace.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import type { Authenticator } from '../security/tokens.ts';
 import type { Reading } from '../validation/rewrite.ts';
@@ -50,7 +50,9 @@ export interface AppOptions {
   /** Express middleware and routers that run before the operations. */
   readonly use?: readonly RequestHandler[] | undefined;
   /** Is told of each answer, for metrics. */
-  readonly observe?: ((trace: Trace, status: number, seconds: number) => void) | undefined;
+  readonly observe?: Observe | undefined;
+  /** Milliseconds after which an answer is logged as slow; never by default. */
+  readonly slowMs?: number | undefined;
 }
 
-export const SILENT: Log = { info() {}, warn() {}, error() {}, child: () => SILENT };
+export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT };

@@ -7,6 +7,7 @@ export interface Entry {
 
 /** Keeps what a service logs, so that a failed test can show the cause. */
 export interface TestLog {
+  debug(entry: unknown, message?: unknown): void;
   info(entry: unknown, message?: unknown): void;
   warn(entry: unknown, message?: unknown): void;
   error(entry: unknown, message?: unknown): void;
@@ -33,6 +34,7 @@ export function testLog(): TestLog {
     if (entries.length > KEPT) entries.shift();
   };
   const log: TestLog = {
+    debug: keep,
     info: keep,
     warn: keep,
     error: keep,
