@@ -59,7 +59,10 @@ export function schemasOf(root: Json, operations: readonly Operation[]): { schem
       pointer: `/components/schemas/${escapePointerToken(name)}`,
     })),
     ...holders.map(({ schema, pointer }) => ({ schema, pointer: `${pointer}/schema` })),
-    ...media.map(({ itemSchema, pointer }) => ({ schema: itemSchema, pointer: `${pointer}/itemSchema` })),
+    ...media.map(({ itemSchema, items, pointer }) => ({
+      schema: items?.schema ?? itemSchema,
+      pointer: `${pointer}/itemSchema`,
+    })),
   ].filter(({ schema }) => !seen.has(schema) && seen.add(schema));
 }
 

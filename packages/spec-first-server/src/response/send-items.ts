@@ -22,7 +22,7 @@ export interface StreamOptions {
 }
 
 /** Until the client gets the headers without an item. Milliseconds. */
-const OPENING = 1_000;
+const OPENING = 500;
 
 /**
  * Sends items as they come, not faster than the client reads.

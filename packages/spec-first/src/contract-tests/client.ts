@@ -15,8 +15,9 @@ export interface Client {
 
 const SECONDS = 10;
 
-/** How long a stream is read, since it may have no end. Milliseconds. */
+/** How long a stream is read, since it may have no end: in all, and until the next item. Milliseconds. */
 const STREAM = 500;
+const SILENCE = 50;
 
 /** Media types of streams. */
 const STREAMS = /^(text\/event-stream|multipart\/mixed|application\/(.*json-seq|.*jsonl(ines)?|(x-)?ndjson))\b/;
@@ -47,12 +48,18 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
         incoming.destroy();
       };
       const timer = STREAMS.test(incoming.headers['content-type'] ?? '') ? setTimeout(cut, STREAM) : undefined;
+      let quiet: NodeJS.Timeout | undefined;
       try {
-        for await (const chunk of incoming) chunks.push(chunk);
+        for await (const chunk of incoming) {
+          chunks.push(chunk);
+          clearTimeout(quiet);
+          if (timer !== undefined) quiet = setTimeout(cut, SILENCE);
+        }
       } catch (error) {
         if (!isCut) throw error;
       }
       clearTimeout(timer);
+      clearTimeout(quiet);
       const joined = Object.entries<string | string[]>(incoming.headers).map(([name, value]) => [name, String(value)]);
       const read = Buffer.concat(chunks);
       return { status: incoming.statusCode, headers: Object.fromEntries(joined), body: read, isCut };

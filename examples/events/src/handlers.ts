@@ -1,0 +1,33 @@
+import { EventEmitter, once } from 'node:events';
+import type { components, Handlers } from '../generated/openapi.ts';
+
+/** How many messages are kept for clients that come back. */
+const KEPT = 1_000;
+
+const messages: components['schemas']['Message'][] = [];
+const news = new EventEmitter().setMaxListeners(0);
+
+export const handlers: Handlers = {
+  postMessage({ body: { text } }) {
+    const message = { id: (messages.at(-1)?.id ?? 0) + 1, text };
+    messages.push(message);
+    if (messages.length > KEPT) messages.shift();
+    news.emit('message');
+    return { status: 201, body: message };
+  },
+  watchMessages({ header, signal }) {
+    return { status: 200, body: messagesAfter(header['Last-Event-ID'], signal) };
+  },
+};
+
+/** The signal is aborted when the client is gone, and when the service stops. */
+async function* messagesAfter(last: number, signal: AbortSignal) {
+  for (;;) {
+    const next = messages.find(({ id }) => id > last);
+    if (next === undefined) await once(news, 'message', { signal });
+    else {
+      yield { id: String(next.id), data: next };
+      last = next.id;
+    }
+  }
+}
