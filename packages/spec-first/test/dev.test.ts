@@ -145,6 +145,15 @@ describe('npm run dev', () => {
     expect((await get(`${url}/farewell`, { Prefer: 'code=404' })).status).toBe(404);
   });
 
+  test('answers requests to this machine only, whatever the name that a page leads to it', async () => {
+    for (const host of ['localhost:3000', '127.0.0.1', '[::1]:3000', '192.168.0.7']) {
+      expect((await get(`${url}/greeting`, { Host: host })).status).toBe(200);
+    }
+    for (const path of ['/v1/greeting', '/openapi.yaml', '/docs']) {
+      expect((await get(new URL(path, url).href, { Host: 'rebound.example:3000' })).status).toBe(421);
+    }
+  });
+
   test('follows a save of the document: types and server; says nothing twice', async () => {
     await following(() => write('openapi.yaml', contract('hi')));
     await greets('"hi"', 'true');

@@ -92,9 +92,14 @@ type ServerError = 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 5
 type Ranges = { '2XX': Success; '3XX': Redirect; '4XX': ClientError; '5XX': ServerError };
 type Failure = Redirect | ClientError | ServerError;
 type StatusesOf<Key> = Key extends keyof Ranges ? Ranges[Key] : Extract<Key, number>;
+/** What `default` declares. The compiler shows the name instead of a list of all statuses. */
+type OtherStatus<Declared> = Exclude<Success | Failure, Declared>;
+type OtherFailure<Declared> = Exclude<Failure, Declared>;
 /** The statuses of one response. `default` has no success status where the operation declares one by itself. */
 type StatusOf<Key, Declared> = Key extends 'default'
-  ? Exclude<Extract<StatusesOf<Declared>, Success> extends never ? Success | Failure : Failure, StatusesOf<Declared>>
+  ? Extract<StatusesOf<Declared>, Success> extends never
+    ? OtherStatus<StatusesOf<Declared>>
+    : OtherFailure<StatusesOf<Declared>>
   : Key extends keyof Ranges
     ? Exclude<Ranges[Key], Declared>
     : Key;

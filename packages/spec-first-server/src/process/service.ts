@@ -69,6 +69,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     authenticator,
     log,
     logAllPaths: inDevelopment,
+    onlyLocal: inDevelopment,
     // `npm run dev` shows them.
     logNotices: !inDevelopment,
     bodyLimit: config.BODY_LIMIT,

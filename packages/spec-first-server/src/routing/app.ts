@@ -3,6 +3,7 @@ import express, { type ErrorRequestHandler, type Express } from 'express';
 import { basePathsOf } from 'openapi-document';
 import { accessLog } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
+import { isLocal } from '../http/local-hosts.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
 import { openTelemetry } from '../http/tracing.ts';
 import { answerFailure } from '../response/failures.ts';
@@ -62,7 +63,7 @@ export async function createListener(options: AppOptions): Promise<RequestListen
 
 async function createParts(options: AppOptions): Promise<Parts> {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe, slowMs } = options;
-  const { corsOrigins = [], trustProxy = false, logAllPaths = false } = options;
+  const { corsOrigins = [], trustProxy = false, logAllPaths = false, onlyLocal = false } = options;
   const { document, operations: all, context } = await prepare(options);
   const operations = all.filter(({ method, path }) => {
     const name = method.toUpperCase();
@@ -89,6 +90,12 @@ async function createParts(options: AppOptions): Promise<Parts> {
   edge.use(operatorRoutes(ready, docs ? { root: document.root, page } : undefined));
   edge.use((_request, response) => answerFailure(response, noSuchPath, errorBody));
   edge.use(onError);
+  const core = createCore(route, context, { cors, tracing });
+  const guarded: Core = async (request, response) => {
+    if (isLocal(request)) return core(request, response);
+    await answerFailure(response, new HttpError(421, 'only requests to localhost are answered here'), errorBody);
+    return true;
+  };
   return {
     begin: accessLog(log, {
       paths: logAllPaths ? 'all' : new Set(OPERATOR_PATHS),
@@ -97,7 +104,7 @@ async function createParts(options: AppOptions): Promise<Parts> {
       observe,
       slowMs,
     }),
-    core: createCore(route, context, { cors, tracing }),
+    core: onlyLocal ? guarded : core,
     edge,
     onError,
   };

@@ -27,6 +27,8 @@ export interface AppOptions {
   readonly log?: Log;
   /** Whether the log has each path that was asked for, also unknown ones, which may hold a secret. By default not. */
   readonly logAllPaths?: boolean;
+  /** Whether requests to names of other hosts are rejected: a page could lead its own name to this machine. */
+  readonly onlyLocal?: boolean;
   /** Whether the log has what the document says and the server does not enforce. By default it has. */
   readonly logNotices?: boolean;
   /** The most bytes of a body, also after decompression. By default 100 KiB. */
