@@ -5,7 +5,6 @@ import { loadEnvFile } from 'spec-first-server';
 import { checkFile } from './check.ts';
 import { command, UsageError } from './command.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
-import { saveMemory } from './memory.ts';
 import { counted, remarks } from './remarks.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
 
@@ -26,7 +25,6 @@ const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { 
 /** Writes the generated types, or compares them. Resolves to the exit code. */
 export const run = command(USAGE, FLAGS, async ({ check = false, all = false, client }, others) => {
   if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}"`);
-  saveMemory();
   loadEnvFile();
   const file = process.env.OPENAPI_FILE || 'openapi.yaml';
   const started = performance.now();

@@ -6,7 +6,7 @@ import { projectFiles } from './project.ts';
 const USAGE = `Usage: spec-first new DIR [DOCUMENT]
 
 Makes a project in DIR that serves an OpenAPI document: its types, an empty file of handlers, a test, a Dockerfile.
-Without DOCUMENT the project is a small library of books that is kept in SQLite.
+Without DOCUMENT it serves a small library of books.
 DIR must be empty or missing: nothing is overwritten.
 
   --help   show this`;

@@ -17,7 +17,7 @@ const templates = join(import.meta.dirname, '../templates');
  * @throws {Error} if the document cannot be read, has errors, or references files outside its folder.
  */
 export async function projectFiles(folder: string, named: string | undefined): Promise<Files> {
-  const file = named ?? join(templates, 'books/openapi.yaml');
+  const file = named ?? join(templates, 'books.yaml');
   const { document, problems } = await checkFile(file);
   if (document === undefined) throw new Error(withLintMessages(problems, await lintDocument(file)).join('\n'));
 
@@ -34,13 +34,8 @@ export async function projectFiles(folder: string, named: string | undefined): P
     documentEnvironment: renamed && `ENV ${renamed}`,
     copyDocument: documents.size === 1 ? `COPY ${name} ./` : 'COPY api ./api',
   };
-  const project = templateFiles('project', words);
-  // Only the books are kept in a database.
-  if (named !== undefined)
-    project.set('package.json', String(project.get('package.json')).replace(/\n.*"group-commit".*/, ''));
   return new Map([
-    ...project,
-    ...templateFiles(named === undefined ? 'books' : 'document', words),
+    ...templateFiles(words),
     ...documents,
     ['generated/openapi.ts', await generateTypes(document)],
     ['src/errors.ts', errorsFile(document)],
@@ -76,9 +71,9 @@ function documentFiles(file: string, { files = [resolve(file)] }: Document): Fil
   return new Map(paths.map((path, index) => [target(names[index] ?? ''), readFileSync(path)]));
 }
 
-/** The files of a folder of templates, with words filled in. An underscore stands for the first dot of a hidden file. */
-function templateFiles(folder: string, words: Readonly<Record<string, string>>): Files {
-  const top = join(templates, folder);
+/** The files of each project, with words filled in. An underscore stands for the first dot of a hidden file. */
+function templateFiles(words: Readonly<Record<string, string>>): Files {
+  const top = join(templates, 'project');
   const entries = readdirSync(top, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   return new Map(
     entries.map((entry) => {

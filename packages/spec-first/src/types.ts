@@ -93,21 +93,11 @@ async function declarations(document: Document, fillsDefaults: boolean) {
 }
 
 /** Names that mean something else in the generated file. */
-const TAKEN = new Set([
-  ...[
-    'Handlers',
-    'RequestTo',
-    'ReplyTo',
-    'HandlersOf',
-    'RequestOf',
-    'ReplyOf',
-    'Int64',
-    'WithRequired',
-    'File',
-    'Blob',
-  ],
-  ...['Record', 'Omit', 'Extract', 'AsyncIterable', 'Client', 'ClientOptions', 'Route', 'Readable', 'Promise'],
-]);
+const TAKEN = new Set(
+  'Handlers RequestTo ReplyTo HandlersOf RequestOf ReplyOf Int64 WithRequired File Blob Record Omit Extract AsyncIterable'
+    .concat(' Client ClientOptions Route Readable Promise')
+    .split(' '),
+);
 
 /** Each schema under its own name, where TypeScript admits it. */
 function namedTypes(schemas: readonly string[]): string {

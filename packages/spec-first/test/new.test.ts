@@ -58,7 +58,6 @@ beforeAll(async () => {
   }
   installed = await run(library, 'npm', 'install', '--prefer-offline', '--no-fund', '--no-audit');
   symlinkSync(join(library, 'node_modules'), join(books, 'node_modules'));
-  symlinkSync(resolve('packages/group-commit'), join(books, 'node_modules/group-commit'));
 }, 180_000);
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -169,8 +168,8 @@ describe('a project for a document', () => {
 });
 
 describe('the example', () => {
-  test('has 18 files', async () => {
-    expect(await filesOf(books)).toHaveLength(18);
+  test('has 17 files', async () => {
+    expect(await filesOf(books)).toHaveLength(17);
   });
 
   test('passes its tests, and its document has no warnings', async () => {
