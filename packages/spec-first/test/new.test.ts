@@ -119,7 +119,7 @@ describe('a project for a document', () => {
     }
     const production = start(library, ['src/main.ts'], { ACCESS_TOKENS: 'token', NODE_ENV: 'production' });
     expect(await production.exit).toBe(1);
-    expect(production.output()).toMatch(/MISSING_OPERATIONS .*is "mock", but must be refuse or 501/);
+    expect(production.output()).toMatch(/MISSING_OPERATIONS .*is \\*"mock\\*", but must be refuse or 501/);
   });
 
   test('becomes an image by its Dockerfile, with the files of its document and without the tools', async () => {
