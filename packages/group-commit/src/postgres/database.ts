@@ -61,6 +61,7 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
   const target = readUrl(options.url, options.name, options.password);
   const { location, max } = target;
   const connections = createConnections(createConnector(target, setUp, warn), target, options.onConnect);
+
   /** Inserts rows together, and in halves if one of them breaks a rule of the table. */
   async function insertEach(client: ClientBase, rows: readonly Row[]): Promise<readonly Outcome[]> {
     try {
@@ -92,7 +93,7 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
 
   function failUnavailable(error: unknown): never {
     const cause = reason(error);
-    const code = String(Object(error).code ?? 'UNKNOWN');
+    const code = String(Object(error).code ?? Object(error).errors?.[0]?.code ?? 'UNKNOWN');
     throw new Unavailable(`PostgreSQL at ${location} cannot answer now: ${cause.message}`, code, cause);
   }
 

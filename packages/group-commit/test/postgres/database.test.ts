@@ -1,43 +1,15 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
-import {
-  clientFor,
-  openDatabase,
-  type PostgresOptions,
-  RowRejected,
-  Unavailable,
-  Unusable,
-} from '../../src/postgres/index.ts';
+import { clientFor, openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
+import { open, optionsFor, server, TABLE, useServer } from './support.ts';
 
-const TABLE = "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
-
-let server: PostgresServer;
-beforeAll(async () => {
-  server = await startPostgres();
-});
-afterAll(() => server.remove());
-
-const optionsFor = (url: string, onBatch?: (rows: number) => void): PostgresOptions<string> => ({
-  url,
-  name: 'notes',
-  table: TABLE,
-  async setUp(client) {
-    await client.query(TABLE);
-  },
-  async insert(client, texts) {
-    await client.query('INSERT INTO notes (text) SELECT unnest($1::text[])', [texts]);
-  },
-  onBatch,
-});
-
-const open = (url: string, onBatch?: (rows: number) => void) => openDatabase(optionsFor(url, onBatch));
+useServer();
 
 test('rows that wait share a statement, and other statements run beside them', async () => {
   const batches: number[] = [];
-  const database = await open(await server.createSchema(), (rows) => batches.push(rows));
+  const database = await open(await server.createSchema(), { onBatch: (rows) => batches.push(rows) });
   await Promise.all(Array.from({ length: 600 }, (_, at) => database.add(`note ${at}`)));
   expect(batches).toEqual([600]);
   const { rows } = await database.run((client) => client.query('SELECT count(*)::int FROM notes'));

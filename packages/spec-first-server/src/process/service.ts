@@ -89,7 +89,10 @@ export async function startService(config: Config, definition: ServiceDefinition
       if (draining) {
         throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, expected: true });
       }
-      await (await opening).ready?.();
+      await (await opening).ready?.()?.catch((cause: unknown) => {
+        const { status, headers } = Object(cause);
+        throw status === 503 ? new HttpError(503, 'the store is not ready', { headers, cause }) : cause;
+      });
     },
   });
   const backend = await opening;

@@ -1,0 +1,99 @@
+import { expect, test } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { Unavailable } from '../../src/postgres/index.ts';
+import { locked, open, proxy, server, session, useServer } from './support.ts';
+
+useServer();
+
+test('a database opens where a server accepts and says nothing, and closes while a call waits', async () => {
+  const through = await proxy();
+  through.silent = true;
+  const database = await open(`postgres://u:p@127.0.0.1:${through.port}/plants?connect_timeout=1`);
+  const lost = expect(database.add('Basil')).rejects.toThrow(Unavailable);
+  await database.close();
+  await lost;
+});
+
+test('a database is unavailable while the network is silent, and recovers', async () => {
+  const through = await proxy();
+  const url = (await server.createSchema()).replace(String(server.port), String(through.port));
+  const database = await open(`${url}&statement_timeout=300&connect_timeout=1&max=1`);
+  through.silent = true;
+  through.silence();
+  await expect(database.add('Basil')).rejects.toThrow(/timeout/);
+  await expect(database.ready()).rejects.toThrow(Unavailable);
+  through.silent = false;
+  await eventually(() => database.ready());
+  await database.add('Basil');
+});
+
+test('no connection is used any more after one of them was silent', async () => {
+  const through = await proxy();
+  const url = await server.createSchema();
+  const database = await open(`${url.replace(String(server.port), String(through.port))}&statement_timeout=1500`);
+  const locker = await session(url);
+  await locker.query('BEGIN; LOCK TABLE notes');
+  const busy = [];
+  for (const id of [1, 2, 3, 4]) {
+    busy.push(database.add('Basil'));
+    await locked(locker, id);
+  }
+  await locker.query('ROLLBACK');
+  await Promise.all(busy);
+  through.silence();
+  await expect(database.add('Basil')).rejects.toThrow(/timeout/);
+  await database.add('Basil');
+});
+
+test('a database closes while the network is silent', async () => {
+  const through = await proxy();
+  const url = (await server.createSchema()).replace(String(server.port), String(through.port));
+  const database = await open(`${url}&statement_timeout=300&connect_timeout=1`);
+  through.silent = true;
+  through.silence();
+  const lost = database.add('Basil').catch((error: unknown) => error);
+  await database.close();
+  expect(await lost).toBeInstanceOf(Unavailable);
+});
+
+test('a database that closes finishes what waits, takes no more, and leaves no connection', async () => {
+  const url = await server.createSchema();
+  const database = await open(`${url}&application_name=closed`);
+  const waiting = Array.from({ length: 1000 }, () => database.add('Basil'));
+  const closed = database.close();
+  await expect(database.add('Basil')).rejects.toThrow(Unavailable);
+  await Promise.all(waiting);
+  await closed;
+  await eventually(async () => {
+    const rows = await server.query("SELECT FROM pg_stat_activity WHERE application_name = 'closed'");
+    return rows.length === 0;
+  });
+});
+
+test('a database is unavailable while the server has no connection left', async () => {
+  const url = await server.createDatabase();
+  await open(url);
+  await server.query("CREATE ROLE single LOGIN PASSWORD 'p' CONNECTION LIMIT 1");
+  await server.query('GRANT SELECT, INSERT ON notes TO single; GRANT CREATE ON SCHEMA public TO single', url);
+  const single = url.replace(/\/\/.*@/, '//single:p@');
+  const holder = await session(single);
+  const database = await open(single);
+  await expect(database.add('Basil')).rejects.toThrow(/too many connections.*SQLSTATE 53300/);
+  await holder.end();
+  await eventually(() => database.ready());
+  await database.add('Basil');
+});
+
+test('a database is unavailable while the server only reads, and finds the next primary by itself', async () => {
+  const url = await server.createDatabase();
+  const database = await open(url);
+  const name = new URL(url).pathname.slice(1);
+  const backends = `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '${name}'`;
+  await server.query(`ALTER DATABASE ${name} SET default_transaction_read_only = on; ${backends}`);
+  await eventually(async () => expect(await database.ready().catch(String)).toMatch(/read-only transaction/));
+  await expect(database.add('Basil')).rejects.toThrow(Unavailable);
+  // Only new connections see this: one that still reads only must not be used again.
+  await server.query(`ALTER DATABASE ${name} RESET default_transaction_read_only`);
+  await database.ready();
+  await database.add('Basil');
+});

@@ -1,0 +1,118 @@
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
+import { Client } from 'pg';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
+import { openDatabase, type PostgresDatabase, type PostgresOptions } from '../../src/postgres/index.ts';
+
+export const TABLE =
+  "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
+
+/** The server of the tests of a file. */
+export let server: PostgresServer;
+
+/** Closed after each test. */
+export const opened: { close(): unknown }[] = [];
+
+export function useServer(): void {
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.remove());
+  afterEach(async () => {
+    await Promise.all(opened.splice(0).map((each) => each.close()));
+  });
+}
+
+export const optionsFor = (url: string): PostgresOptions<string> => ({
+  url,
+  name: 'notes',
+  table: TABLE,
+  async setUp(client) {
+    await client.query(TABLE);
+  },
+  async insert(client, texts) {
+    await client.query('INSERT INTO notes (text) SELECT unnest($1::text[])', [texts]);
+  },
+});
+
+/** Opens a database of notes. */
+export async function open(
+  url: string,
+  options: Partial<PostgresOptions<string>> = {},
+): Promise<PostgresDatabase<string>> {
+  const database = await openDatabase({ ...optionsFor(url), ...options });
+  opened.push(database);
+  return database;
+}
+
+/** A session of its own, which can hold locks. */
+export async function session(url: string): Promise<Client> {
+  const client = new Client({ connectionString: url });
+  client.on('error', () => {});
+  await client.connect();
+  opened.push({ close: () => client.end() });
+  return client;
+}
+
+/** Waits until so many statements wait for a lock. */
+export const locked = (client: Client, count: number) =>
+  eventually(async () => {
+    const { rows } = await client.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
+    expect(rows).toEqual([{ count }]);
+  });
+
+export async function listen(listener: Server): Promise<number> {
+  listener.listen(0, '127.0.0.1');
+  await once(listener, 'listening');
+  const address = listener.address();
+  if (address === null || typeof address === 'string') throw new Error('no TCP port');
+  return address.port;
+}
+
+export interface Proxy {
+  readonly port: number;
+  /** From now on says nothing over the connections that are there, which stay. */
+  silence(): void;
+  /** Whether new connections are met with silence as well. */
+  silent: boolean;
+  close(): void;
+}
+
+/** Forwards to the server. */
+export async function proxy(): Promise<Proxy> {
+  const sockets = new Set<Socket>();
+  const mute = new Set<Socket>();
+  const listener = createServer((near) => {
+    const far = connect(server.port, '127.0.0.1');
+    for (const [from, to] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(from);
+      if (state.silent) mute.add(from);
+      from.on('data', (data) => {
+        if (!mute.has(from)) to.write(data);
+      });
+      from.on('error', () => {});
+      from.on('close', () => {
+        sockets.delete(from);
+        if (!mute.has(from)) to.destroy();
+      });
+    }
+  });
+  const state = {
+    port: await listen(listener),
+    silent: false,
+    silence() {
+      for (const socket of sockets) mute.add(socket);
+    },
+    close() {
+      listener.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+  opened.push(state);
+  return state;
+}
