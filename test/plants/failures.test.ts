@@ -283,7 +283,7 @@ describe('credentials', () => {
   });
 
   test('that come twice get 401, and a media type that comes twice gets 415', async () => {
-    const twice = (header: string) => send(GOOD.replace('\r\n', `\r\n${header}\r\n`));
+    const twice = (header: string) => exchange(service.port, GOOD.replace('\r\n', `\r\n${header}\r\n`));
     for (const [header, status] of [
       ['Authorization: Bearer another', 401],
       [`Authorization: Bearer ${TOKEN}`, 401],

@@ -1,12 +1,12 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { noConnections, requestsArrived } from './arrivals.ts';
 import { Connection } from './connection.ts';
 import { LIMITS, type Limits } from './limits.ts';
 import { limitConnections } from './open-files.ts';
 import { CutOff, PROBLEM_DETAILS, type Problem, type ProblemBody } from './problem.ts';
-import { noConnections } from './quiet.ts';
 import { type OnRejected, rejecter } from './rejected.ts';
 import { faultOf } from './request-faults.ts';
 
@@ -15,9 +15,6 @@ const { createServer } = process.getBuiltinModule('node:http');
 
 /** From so many connections on, their number is limited. */
 const MANY = 250;
-
-/** How often a stop looks whether connections still wait for a request. Milliseconds. */
-const ARRIVAL_CHECK = 10;
 
 /** Where to listen, and how to answer what is not for the app. */
 export interface ListenOptions {
@@ -140,13 +137,6 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     }
   }
 
-  /** Resolves when each connection has had the request that may be on its way, or a while for it. */
-  async function requestsArrived(quick: boolean): Promise<void> {
-    const latest = performance.now() + limits.idleStopTimeout;
-    const isWaiting = ({ isUsed, isKept }: Connection): boolean => (quick ? !isUsed : !isUsed || isKept);
-    while (performance.now() < latest && connections.values().some(isWaiting)) await delay(ARRIVAL_CHECK);
-  }
-
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port, backlog: 1024 }, resolve);
@@ -158,12 +148,13 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     drain,
     async stop(quick = false) {
       drain();
-      await requestsArrived(quick);
-      // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
-      if (!quick) held = [];
-      if (!quick) await noConnections(() => accepted, limits.quietTimeout, allAccepted);
-      // A request may have come since the event loop looked.
-      await immediate();
+      await requestsArrived(connections, limits.idleStopTimeout, quick);
+      if (!quick) {
+        // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
+        held = [];
+        await noConnections(() => accepted, limits.quietTimeout, allAccepted);
+        await requestsArrived(connections, limits.idleStopTimeout, true);
+      }
       stopping = true;
       // Node closes the connections that wait for a request.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
