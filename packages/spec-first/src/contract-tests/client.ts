@@ -39,6 +39,8 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
       const options = { method, path: prefix + target, headers: { ...headers, ...length }, agent };
       const outgoing = (secure ? secureRequest : request)(origin, options);
       outgoing.setTimeout(SECONDS * 1_000, () => outgoing.destroy(new Error(`no answer in ${SECONDS} seconds`)));
+      // A connection that is reset after the answer has begun: reading says so.
+      outgoing.on('error', () => {});
       outgoing.end(body);
       const [incoming] = await once(outgoing, 'response');
       const chunks: Buffer[] = [];

@@ -9,9 +9,8 @@ import {
   valueAt,
   writeParameter,
 } from 'openapi-document';
-import type { How } from './scalars.ts';
 import { type Context, samplesOf } from './values.ts';
-import { variantsOf } from './variants.ts';
+import { type Variant, variantsOf } from './variants.ts';
 
 /** The values of a parameter that the tests of an operation send. */
 export interface ParameterValues {
@@ -19,7 +18,7 @@ export interface ParameterValues {
   /** Declared examples come first. */
   readonly valid: readonly unknown[];
   readonly examples: number;
-  readonly invalid: readonly { readonly how: How; readonly at: string; readonly value: unknown }[];
+  readonly invalid: readonly Variant[];
 }
 
 /** How many variants of a value are tried. */
@@ -39,10 +38,17 @@ export function parameterValues({ root, checks }: Context, parameter: Parameter)
   const examples = examplesIn(root, parameter).filter(isValid);
   const samples = samplesOf(root, parameter.schema).filter(isValid);
   const bases = [...examples, ...samples];
-  const variants = bases
-    .filter((value, index) => bases.findIndex((other) => typeof other === typeof value) === index)
-    .flatMap((base) => variantsOf(root, [parameter.schema], base).take(TRIED).toArray());
-  const valid = [...bases, ...variants.map(({ value }) => value).filter(isValid)];
+  const different = bases.filter((value, index) => bases.findIndex((other) => typeof other === typeof value) === index);
+  const variants: Variant[] = [
+    { at: '', how: 'is empty', value: '' },
+    ...different.flatMap((base) => variantsOf(root, [parameter.schema], base).take(TRIED).toArray()),
+  ];
+  const valid = [
+    ...examples,
+    ...samples.slice(0, 3),
+    ...different,
+    ...variants.map(({ value }) => value).filter(isValid),
+  ];
   return {
     parameter,
     valid: unique(valid),

@@ -40,7 +40,8 @@ export function requestsOf(context: Context, seed: number): Requests {
   }
   if (requestBody?.required && media.length === 0) throw noValue('the body');
   const examples = Math.max(0, ...all.map((values) => values.examples), ...media.map((values) => values.examples));
-  const starts = new Map(all.map(({ parameter }) => [parameter, Math.floor(random() * 1_000)]));
+  /** How often each parameter was sent: each of its values has its turn. */
+  const turns = new Map(all.map(({ parameter }) => [parameter, Math.floor(random() * 1_000)]));
 
   const bodyAt = (index: number): RequestBody | undefined => {
     const { bodies, examples: shown } = media[index % media.length] ?? { bodies: [], examples: 0 };
@@ -53,10 +54,10 @@ export function requestsOf(context: Context, seed: number): Requests {
   const requestAt = (index: number): Made => {
     const request = { path: {}, query: {}, header: {}, cookie: {} } as Record<Parameter['in'], Record<string, unknown>>;
     for (const { parameter, valid, examples: shown } of all) {
-      if (valid.length === 0 || (!parameter.required && index >= shown && random() < 0.4)) continue;
-      // Each value has its turn.
-      const turn = index < shown ? index : index + (starts.get(parameter) ?? 0);
-      request[parameter.in][parameter.name] = valid[turn % valid.length];
+      if (valid.length === 0 || (!parameter.required && index >= shown && random() < 0.25)) continue;
+      const turn = turns.get(parameter) ?? 0;
+      turns.set(parameter, turn + 1);
+      request[parameter.in][parameter.name] = valid[index < shown ? index : turn % valid.length];
     }
     const made = { ...request, body: bodyAt(index) };
     // What exists, in half of the requests; a deletion ends it.

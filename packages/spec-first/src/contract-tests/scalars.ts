@@ -3,6 +3,7 @@ import { alternatives, asArray, type Json } from 'openapi-document';
 /** What is wrong with a value, if it is invalid. */
 export type How =
   | 'is missing'
+  | 'is empty'
   | 'is not declared'
   | 'has a wrong type'
   | 'is too small'

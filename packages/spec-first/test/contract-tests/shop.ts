@@ -23,6 +23,12 @@ export const FAULTS = [
   'any credentials accepted',
   '404 in place of 405',
   'Allow missing',
+  'enum ignored',
+  'date ignored',
+  'old dates rejected',
+  'closed object ignored',
+  'empty query accepted',
+  'failure on 7',
 ] as const;
 
 export type ShopFault = (typeof FAULTS)[number];
@@ -60,8 +66,10 @@ export function createShop(fault?: ShopFault): RequestListener {
     const key = headers['x-key'];
     const denied = fault === 'any credentials accepted' ? key === undefined : key !== KEY;
     if (denied && fault !== 'no credentials needed') return problem(401, 'wrong key');
-    const names = id === undefined && method === 'GET' ? ['limit', 'color'] : [];
-    const undeclared = [...searchParams.keys()].filter((name) => !names.includes(name));
+    const names = id === undefined && method === 'GET' ? ['limit', 'color', 'since', 'filter[size]'] : [];
+    const undeclared = [...searchParams.keys()].filter(
+      (name) => !names.includes(name) && !(fault === 'closed object ignored' && name.startsWith('filter[')),
+    );
     if (undeclared.length > 0 && fault !== 'undeclared query accepted') return problem(400, 'undeclared parameter');
     if (id !== undefined) return get(decodeURIComponent(id));
     return method === 'GET' ? list(searchParams) : add(headers['content-type'], text);
@@ -103,10 +111,22 @@ export function createShop(fault?: ShopFault): RequestListener {
   }
 
   function list(query: URLSearchParams): Reply {
-    const limit = Number(query.get('limit') ?? 100);
+    const given = query.get('limit') ?? '100';
+    const limit = given === '' && fault === 'empty query accepted' ? 100 : Number(given || 'none');
+    if (limit === 7 && fault === 'failure on 7') return problem(500, 'crashed');
     const ok = Number.isInteger(limit) && limit >= 1 && limit <= 100;
     if (!ok && fault !== 'wrong query accepted') return problem(400, 'limit is wrong');
-    if (query.getAll('color').some((color) => color !== 'red' && color !== 'green')) return problem(400, 'no color');
+    const isColor = (color: string) => color === 'red' || color === 'green' || fault === 'enum ignored';
+    if (!query.getAll('color').every(isColor)) return problem(400, 'no color');
+    const since = query.get('since') ?? '2026-01-01T00:00:00Z';
+    const isDate =
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(since) &&
+      isDay(since.slice(0, 10)) &&
+      !Number.isNaN(Date.parse(since));
+    if (!isDate && fault !== 'date ignored') return problem(400, 'since is no date');
+    if (since < '1970' && fault === 'old dates rejected') return problem(400, 'since is too early');
+    const size = query.get('filter[size]') ?? 's';
+    if (size !== 's' && size !== 'l') return problem(400, 'no size');
     return {
       status: 200,
       body: fault === 'wrong body' ? [{ id: 'one', name: 'cup' }] : [...items.values()].slice(0, 3),
@@ -120,6 +140,10 @@ export function createShop(fault?: ShopFault): RequestListener {
     return { status: 200, body: fault === 'int64 rounded' ? { ...Object(item), id: 2 ** 63 } : item };
   }
 }
+
+/** `Date.parse` takes February 30 for March. */
+const isDay = (day: string): boolean =>
+  !Number.isNaN(Date.parse(day)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 
 const isTooLarge = (id: unknown): boolean =>
   typeof id === 'number' ? id >= 2 ** 63 : typeof id === 'bigint' && id >= 2n ** 63n;
