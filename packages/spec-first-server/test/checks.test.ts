@@ -60,8 +60,8 @@ describe('the start fails and names the place of', () => {
     ],
     [
       'a member of a wrong type',
-      'paths:\n  /a:\n    get: { operationId: 5, responses: {} }\n',
-      'openapi.yaml:5:12 must be string',
+      'paths:\n  /a:\n    get: { operationId: a, responses: 5 }\n',
+      'openapi.yaml:5:28 must be object, but responses is 5',
     ],
     [
       'a reference to nothing',
@@ -104,16 +104,6 @@ describe('the start fails and names the place of', () => {
       'openapi.yaml:9:34 nothing verifies credentials of http basic',
     ],
     [
-      'a URL that two servers share',
-      `servers: [{ url: / }, { url: /v1 }]\npaths:\n  /v1/x: { get: { operationId: a, ${DONE} } }\n  /x: { get: { operationId: b, ${DONE} } }\n`,
-      'openapi.yaml:6:9 get /v1/x has the same URL as get /v1/x',
-    ],
-    [
-      'two operations with the same operationId',
-      `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: a, ${DONE} } }\n`,
-      'openapi.yaml:5:16 operationId a is also that of get /a',
-    ],
-    [
       'an operation without a handler',
       `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b:\n    get: { operationId: b, ${DONE} }\n`,
       'openapi.yaml:6:5 operation b has no handler: run npm run stub -- b',
@@ -131,7 +121,7 @@ describe('the start fails and names the place of', () => {
     [
       'an invalid schema',
       schema('{ type: strin }'),
-      'openapi.yaml:12:10 must be equal to one of the allowed values (JSON Schema 2020-12)',
+      'openapi.yaml:12:10 must be equal to one of the allowed values: array, boolean, integer, null, number, object, string, but type is "strin" (JSON Schema 2020-12)',
     ],
     [
       'schemas of which each has the next one twice',
@@ -150,29 +140,6 @@ describe('the start fails and names the place of', () => {
       'openapi.yaml:12:10 $ref: "#" is the whole',
     ],
     [
-      'two paths that match the same URLs',
-      `paths:\n  /a/{x}: { get: { operationId: a, parameters: [{ name: x, in: path, required: true, schema: {} }], ${DONE} } }\n  /a/{y}: { get: { operationId: b, parameters: [{ name: y, in: path, required: true, schema: {} }], ${DONE} } }\n`,
-      'openapi.yaml:5:13 get /a/{y} has the same URL as get /a/{x}',
-    ],
-    [
-      'a path parameter that is not declared',
-      operation('summary: x', '/a/{x}'),
-      'openapi.yaml:5:5 the path has {x}, but no path parameter',
-    ],
-    [
-      'a path parameter that is not in the path',
-      operation('parameters: [{ name: x, in: path, required: true, schema: {} }]'),
-      'openapi.yaml:7:20 path parameter x is not in the path /a',
-    ],
-    [
-      'path parameters without a text between',
-      operation(
-        'parameters: [{ name: x, in: path, required: true, schema: {} }, { name: y, in: path, required: true, schema: {} }]',
-        '/a/{x}{y}',
-      ),
-      'two path parameters need a text between them',
-    ],
-    [
       'a style that the place of the parameter does not have',
       operation('parameters: [{ name: q, in: query, style: matrix, schema: {} }]'),
       'openapi.yaml:7:42 must be equal to one of the allowed values: form, spaceDelimited, pipeDelimited, deepObject',
@@ -188,13 +155,42 @@ describe('the start fails and names the place of', () => {
 
   test('all errors at once', async () => {
     const { error } = await started(
-      `paths:\n  /a/{x}: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
+      `paths:\n  /a: { get: { operationId: a, responses: 5 } }\n  /b: { get: { operationId: b, ${DONE} } }\n`,
       { a: done },
     );
     expect(error?.split('\n')).toEqual([
-      'openapi.yaml:4:13 the path has {x}, but no path parameter of that name is declared',
+      'openapi.yaml:4:32 must be object, but responses is 5',
       'openapi.yaml:5:9 operation b has no handler: run npm run stub -- b',
     ]);
+  });
+});
+
+describe('an operation that cannot be enforced', () => {
+  const text = `paths:
+  /a: { get: { operationId: a, ${DONE} } }
+  /b: { get: { operationId: b, parameters: [{ $ref: '#/components/parameters/P' }], ${DONE} } }
+  /c: { get: { operationId: c, security: [{ key: [] }], ${DONE} } }
+  /d: { get: { operationId: d, parameters: [{ name: q, in: query, schema: { pattern: '(' } }], ${DONE} } }
+`;
+
+  test('answers 501, and the others are served', async () => {
+    const { client, lines, error } = await started(text);
+    expect(error).toBeUndefined();
+    await client?.get('/a').expect(204);
+    for (const path of ['/b', '/c', '/d']) {
+      const answer = await client?.get(path).expect(501);
+      expect(answer?.text).toContain('it cannot be served');
+    }
+    await client?.get('/readyz').expect(200, { status: 'ready', notServed: ['b', 'c', 'd'] });
+    for (const id of ['b', 'c', 'd']) {
+      const msg = `${id} cannot be served and answers 501`;
+      expect(lines).toContainEqual(expect.objectContaining({ operationId: id, msg }));
+    }
+  });
+
+  test('stops the start if it has a handler, or if the option says so', async () => {
+    expect((await started(text, { a: done, b: done })).error).toContain('$ref leads to nothing');
+    expect((await started(text, { a: done }, { strict: true })).error?.split('\n')).toHaveLength(3);
   });
 });
 
@@ -247,6 +243,31 @@ describe('an operation without a handler', () => {
 
 describe('the start logs a notice for', () => {
   test.each<[string, string, string]>([
+    [
+      'a path parameter that is not declared',
+      operation('summary: x', '/a/{x}'),
+      'openapi.yaml:5:5 the path has {x}, but no path parameter of that name is declared: it is read as a text',
+    ],
+    [
+      'a path parameter that is not in the path',
+      operation('parameters: [{ name: x, in: path, required: true, schema: {} }]'),
+      'openapi.yaml:7:20 path parameter x is not in the path /a: it is ignored',
+    ],
+    [
+      'a URL that two servers share',
+      `servers: [{ url: / }, { url: /v1 }]\npaths:\n  /v1/x: { get: { operationId: a, ${DONE} } }\n  /x: { get: { ${DONE} } }\n`,
+      'openapi.yaml:6:9 get /v1/x has the same URL as get /v1/x, which is served',
+    ],
+    [
+      'two operations with the same operationId',
+      `paths:\n  /a: { get: { operationId: a, ${DONE} } }\n  /b: { get: { operationId: a, ${DONE} } }\n`,
+      'openapi.yaml:5:16 operationId a is also that of get /a: this one is a2',
+    ],
+    [
+      'a description that is no text',
+      operation('description: 5'),
+      'openapi.yaml:7:7 must be string, but description is 5',
+    ],
     [
       'a format that is not known',
       schema('{ type: string, format: colour }'),
@@ -325,7 +346,7 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:7:68 encoding is not checked: its contentType only tells which fields are files',
     ],
   ])('%s', async (_title, files, notice) => {
-    const { notices, error } = await started(files);
+    const { notices, error } = await started(files, { a: done }, { missing: '501' });
     expect(error).toBeUndefined();
     expect(notices.join('\n')).toContain(notice);
   });

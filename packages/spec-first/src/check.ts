@@ -26,7 +26,8 @@ export async function checkFile(file: string): Promise<CheckedFile> {
   try {
     const document = await loadDocument(file);
     const operations = operationsOf(document);
-    const { problems, notices, examples } = checkDocument(document, operations);
+    const { problems: unreadable, broken, notices, examples } = checkDocument(document, operations);
+    const problems = [...unreadable, ...[...broken.values()].flat()];
     return {
       document: problems.length > 0 ? undefined : document,
       problems: linesOf(describeFindings(document, problems)),

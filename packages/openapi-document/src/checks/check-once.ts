@@ -20,9 +20,9 @@ export function checkOnce(root: Json, check: () => Checked): Checked {
   const key = hash('sha256', JSON.stringify([root, checker()]));
   // The key is last, so that a file that was not written to its end is not used.
   const [notices = '', known] = textOf(() => file).split('\n');
-  if (known === key) return { problems: [], notices: JSON.parse(notices) };
+  if (known === key) return { problems: [], broken: new Map(), notices: JSON.parse(notices) };
   const checked = check();
-  if (checked.problems.length > 0) return checked;
+  if (checked.problems.length > 0 || checked.broken.size > 0) return checked;
   try {
     mkdirSync(folder, { recursive: true });
     writeFileSync(file, `${JSON.stringify(checked.notices)}\n${key}`);

@@ -1,4 +1,4 @@
-import { asArray, asObject, escapePointerToken, type Json } from '../document/document.ts';
+import { asArray, asObject, escapePointerToken, type Json, resolveRef, valueAt } from '../document/document.ts';
 import { type Operation, pathItemOf } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
 import { basePathsOf, lacksScheme } from '../document/servers.ts';
@@ -9,14 +9,18 @@ export function checkOperations(root: Json, operations: readonly Operation[], re
   checkServers(root, report);
   checkPaths(root, report);
   checkUrls(root, operations, report);
-  const named = new Map<string, Operation>();
+  const named = new Map<unknown, Operation>();
   const types = new Set<string>();
   for (const operation of operations) {
     const { id, pointer } = operation;
-    const other = named.get(id);
-    if (other === undefined) named.set(id, operation);
-    else report.problem(`${pointer}/operationId`, `operationId ${id} is also that of ${other.method} ${other.path}`);
-    checkParameters(operation, report);
+    const declared = asObject(valueAt(root, pointer)).operationId;
+    const other = named.get(declared);
+    if (other === undefined) named.set(declared ?? pointer, operation);
+    else {
+      const message = `operationId ${declared} is also that of ${other.method} ${other.path}: this one is ${id}`;
+      report.notice(`${pointer}/operationId`, message);
+    }
+    checkParameters(root, operation, report);
     checkBodies(operation, types, report);
   }
 }
@@ -49,7 +53,7 @@ function checkPaths(root: Json, { notice }: Report): void {
 }
 
 /** Two operations must not have the same method and URL. The names of path parameters do not distinguish URLs. */
-function checkUrls(root: Json, operations: readonly Operation[], { problem }: Report): void {
+function checkUrls(root: Json, operations: readonly Operation[], { notice }: Report): void {
   const first = new Map<string, Operation>();
   for (const basePath of basePathsOf({ root })) {
     for (const operation of operations) {
@@ -58,23 +62,28 @@ function checkUrls(root: Json, operations: readonly Operation[], { problem }: Re
       const other = first.get(key) ?? operation;
       first.set(key, other);
       if (other === operation) continue;
-      problem(pointer, `${method} ${basePath}${path} has the same URL as ${other.method} ${other.path}`);
+      const message = `${method} ${basePath}${path} has the same URL as ${other.method} ${other.path}, which is served`;
+      notice(pointer, message);
     }
   }
 }
 
 function checkParameters(
+  root: Json,
   { path, template: { names }, pointer, parameters }: Operation,
-  { problem, notice }: Report,
+  { notice }: Report,
 ): void {
-  const declared = parameters.filter((parameter) => parameter.in === 'path');
-  for (const name of names.filter((inPath) => !declared.some((parameter) => parameter.name === inPath))) {
-    problem(pointer, `the path has {${name}}, but no path parameter of that name is declared`);
+  for (const { name } of parameters.filter(({ in: where, pointer: at }) => where === 'path' && at === '')) {
+    notice(pointer, `the path has {${name}}, but no path parameter of that name is declared: it is read as a text`);
   }
-  for (const parameter of declared.filter(({ name }) => !names.includes(name))) {
-    problem(parameter.pointer, `path parameter ${parameter.name} is not in the path ${path}`);
+  const item = `/paths/${escapePointerToken(path)}`;
+  for (const at of [`${item}/parameters`, `${pointer}/parameters`]) {
+    for (const [index, value] of asArray(valueAt(root, at)).entries()) {
+      const { in: where, name } = resolveRef(root, value) ?? {};
+      if (where !== 'path' || names.includes(String(name))) continue;
+      notice(`${at}/${index}`, `path parameter ${name} is not in the path ${path}: it is ignored`);
+    }
   }
-  if (path.includes('}{')) problem(pointer, 'two path parameters need a text between them, such as {a}-{b}');
   for (const parameter of parameters.filter(({ source }) => source.allowEmptyValue === true)) {
     notice(parameter.pointer, 'allowEmptyValue is ignored: an empty value is checked like any other');
   }

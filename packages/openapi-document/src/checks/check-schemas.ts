@@ -1,31 +1,29 @@
+import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { unionOf } from '../document/discriminator.ts';
-import {
-  asArray,
-  asObject,
-  escapePointerToken,
-  type Finding,
-  isObject,
-  type Json,
-  valueAt,
-} from '../document/document.ts';
+import { asArray, asObject, escapePointerToken, isObject, type Json, valueAt } from '../document/document.ts';
 import { knownFormat } from '../document/formats.ts';
 import type { Operation } from '../document/operations.ts';
 import { allOfSchemas, eachSchema, typesOf } from '../document/schema.ts';
 import { checkPatterns } from './check-patterns.ts';
+import { describe } from './check-structure.ts';
 import { checkWork } from './check-work.ts';
 import { misfitOf } from './fits.ts';
 import type { Report } from './report.ts';
 
 /** Checks that the schemas of a document are JSON Schema 2020-12, and says what of them is not enforced. */
 export function checkSchemas(root: Json, operations: readonly Operation[], report: Report): void {
-  const ajv = new Ajv2020({ strict: false, logger: false });
+  const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
   const formats = new Set<string>();
   checkDialect(root.jsonSchemaDialect, '/jsonSchemaDialect', report);
   for (const { schema, pointer } of schemasOf(root, operations)) {
-    const invalid = invalidity(ajv, schema);
-    if (invalid !== undefined) report.problem(pointer + invalid.pointer, invalid.message);
-    else {
+    const isValid = invalidities(ajv, schema).map((error) => {
+      const isHarmless = HARMLESS.test(error.instancePath);
+      const say = isHarmless ? report.notice : report.problem;
+      say(pointer + error.instancePath, `${describe(schema, error)} (JSON Schema 2020-12)`);
+      return isHarmless;
+    });
+    if (isValid.every(Boolean)) {
       checkWork(root, schema, pointer, report);
       eachSchema(schema, pointer, (inner, at) => {
         checkKeywords(root, inner, at, report);
@@ -67,16 +65,23 @@ export function schemasOf(root: Json, operations: readonly Operation[]): { schem
 }
 
 /** Why a schema is not valid JSON Schema. A name that `required` lists twice does no harm; boolean bounds are ignored. */
-function invalidity(ajv: Ajv2020, schema: unknown): Finding | undefined {
-  // Ajv does not know the dialect of OpenAPI, and it stops at the first error.
+function invalidities(ajv: Ajv2020, schema: unknown): ErrorObject[] {
+  // Ajv does not know the dialect of OpenAPI.
   const plain = isObject(schema) ? { ...schema, $schema: undefined } : typeof schema === 'boolean' ? schema : {};
-  if (ajv.validateSchema(plain)) return undefined;
-  const first = ajv.errors?.find(({ keyword }) => !['anyOf', 'oneOf', 'if'].includes(keyword));
-  const pointer = first?.instancePath ?? '';
-  if (first?.keyword === 'uniqueItems' && pointer.endsWith('/required')) return undefined;
-  if (/\/exclusive(Minimum|Maximum)$/.test(pointer) && typeof valueAt(schema, pointer) === 'boolean') return undefined;
-  return { pointer, message: `${first?.message ?? 'is not a schema'} (JSON Schema 2020-12)` };
+  if (ajv.validateSchema(plain)) return [];
+  const precise = ajv.errors?.filter(({ keyword, instancePath }) => {
+    if (['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword)) return false;
+    if (keyword === 'uniqueItems') return !instancePath.endsWith('/required');
+    const isBound = /\/exclusive(Minimum|Maximum)$/.test(instancePath);
+    return !(isBound && typeof valueAt(schema, instancePath) === 'boolean');
+  });
+  const seen = new Set<string>();
+  return precise?.filter(({ instancePath }) => !seen.has(instancePath) && seen.add(instancePath)) ?? [];
 }
+
+/** Keywords that a value is validated without. */
+const HARMLESS =
+  /\/(title|description|deprecated|examples?|\$comment|\$recursive(Anchor|Ref)|readOnly|writeOnly|format)$/;
 
 /** What `$schema` may be in OpenAPI 3.1 (§4.8.24.5). */
 const DIALECTS = new Set([

@@ -1,4 +1,4 @@
-import type { Json } from '../document/document.ts';
+import { asObject, type Json } from '../document/document.ts';
 import { type Operation, securitySchemesOf } from '../document/operations.ts';
 import type { Report } from './report.ts';
 
@@ -12,4 +12,4 @@ export function checkSecurity(root: Json, operations: readonly Operation[], { pr
   }
 }
 
-const namesOf = (security: Operation['security']): string[] => security.flatMap((all) => Object.keys(all));
+const namesOf = (security: Operation['security']): string[] => security.flatMap((all) => Object.keys(asObject(all)));

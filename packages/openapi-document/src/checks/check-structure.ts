@@ -22,9 +22,10 @@ export function checkStructure(root: Json, report: Report): void {
   // A branch of `if` or `oneOf` fails as well when only something is wrong inside it that is ignored.
   const vague = invalid.length === errors.length ? invalid : [];
   for (const error of (precise.length > 0 ? precise : vague).slice(0, MOST)) {
-    report.problem(error.instancePath, messageOf(error));
+    const say = isAnnotation(error) ? report.notice : report.problem;
+    say(error.instancePath, describe(root, error));
   }
-  for (const error of served) if (error.keyword === 'format') report.notice(error.instancePath, messageOf(error));
+  for (const error of served) if (error.keyword === 'format') report.notice(error.instancePath, describe(root, error));
   const ignored = served.flatMap((error) => ignoredBy(root, error, version) ?? []);
   for (const { pointer, message } of ignored) {
     // A known member with an unknown one inside counts as unknown itself in some branches.
@@ -47,9 +48,23 @@ function validatorOf(version: string): ValidateFunction {
 const UNSERVED =
   /^\/webhooks\/|^\/components\/(links|callbacks)\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//;
 
-function messageOf({ message = '', params }: ErrorObject): string {
+/** Whether an error is in what only people read, so that everything can be served without it. */
+function isAnnotation({ instancePath, params }: ErrorObject): boolean {
+  const name = params.missingProperty ?? instancePath.slice(instancePath.lastIndexOf('/') + 1);
+  return (
+    /^\/(info|servers|tags|externalDocs)(\/|$)/.test(instancePath) || (ANNOTATIONS.test(name) && instancePath !== '')
+  );
+}
+
+const ANNOTATIONS = /^(description|summary|title|externalDocs|url|tags|deprecated|operationId|examples?|schemas)$/;
+
+/** What is wrong: the value that was found, and what would be right. */
+export function describe(root: unknown, { instancePath, keyword, message = '', params }: ErrorObject): string {
   const allowed = asArray(params.allowedValues).join(', ');
-  return allowed === '' ? message : `${message}: ${allowed}`;
+  const name = instancePath.slice(instancePath.lastIndexOf('/') + 1);
+  const found = JSON.stringify(valueAt(root, instancePath)) ?? '';
+  const but = keyword === 'required' || found.length > 60 ? '' : `, but ${name} is ${found}`;
+  return (allowed === '' ? message : `${message}: ${allowed}`) + but;
 }
 
 /** What is served without a member that OpenAPI does not have; `undefined` if the error is another one. */

@@ -1,5 +1,16 @@
-import type { Checked, CheckedDocument, Document, Finding, Json } from '../document/document.ts';
+import {
+  asObject,
+  type Checked,
+  type CheckedDocument,
+  type Document,
+  decoded,
+  escapePointerToken,
+  type Finding,
+  type Json,
+  valueAt,
+} from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
+import { eachObject } from '../document/references.ts';
 import { checkExamples } from './check-examples.ts';
 import { checkOnce } from './check-once.ts';
 import { checkOperations } from './check-operations.ts';
@@ -13,21 +24,60 @@ import type { Report } from './report.ts';
  * its operations have distinct names and URLs.
  */
 export const checkDocument = (document: Document, operations: readonly Operation[]): CheckedDocument => ({
-  ...checkOnce(document.root, () => check(document.root, operations)),
+  ...checkOnce(document.root, () => check(document, operations)),
   examples: () => checkExamples(document, operations),
 });
 
-function check(root: Json, operations: readonly Operation[]): Checked {
-  const problems: Finding[] = [];
+function check({ root, unresolved = [] }: Document, operations: readonly Operation[]): Checked {
+  const found: Finding[] = [...unresolved];
   const notices: Finding[] = [];
   const report: Report = {
-    problem: (pointer, message) => problems.push({ pointer, message }),
+    problem(pointer, message) {
+      // What was referenced there is missing, which is said already.
+      if (!unresolved.some((reference) => reference.pointer === pointer)) found.push({ pointer, message });
+    },
     notice: (pointer, message) => notices.push({ pointer, message }),
   };
   checkStructure(root, report);
-  if (problems.length > 0) return { problems, notices: [] };
   checkOperations(root, operations, report);
   checkSecurity(root, operations, report);
   checkSchemas(root, operations, report);
-  return { problems, notices };
+  const problems: Finding[] = [];
+  const broken = new Map<string, Finding[]>();
+  const reached =
+    found.length === 0 ? [] : operations.map((operation) => ({ operation, parts: partsOf(root, operation) }));
+  for (const finding of found) {
+    const concerned = reached.filter(({ parts }) => concerns(finding.pointer, parts));
+    for (const { operation } of concerned) broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
+    if (concerned.length > 0) continue;
+    const isUnused = /^\/(components|webhooks|paths)\//.test(finding.pointer);
+    if (isUnused) notices.push({ ...finding, message: `${finding.message} (no operation uses it)` });
+    else problems.push(finding);
+  }
+  return { problems, broken, notices };
 }
+
+/** The pointers of what an operation consists of: its own, and what it references. */
+function partsOf(root: Json, { path, pointer, security }: Operation): Set<string> {
+  const parts = new Set<string>();
+  const visit = (at: string) => {
+    if (parts.has(at)) return;
+    parts.add(at);
+    eachObject(valueAt(root, at), ({ $ref }) => {
+      if (typeof $ref === 'string') visit(decoded($ref.slice(1)));
+    });
+  };
+  const item = `/paths/${escapePointerToken(path)}`;
+  const { $ref } = asObject(valueAt(root, item));
+  for (const at of [pointer, `${item}/parameters`]) visit(at);
+  if (typeof $ref === 'string') visit(decoded($ref.slice(1)));
+  for (const name of security.flatMap((all) => Object.keys(asObject(all))))
+    visit(`/components/securitySchemes/${escapePointerToken(name)}`);
+  return parts;
+}
+
+/** Whether a place is inside one of the parts, or is the path item around one. */
+const concerns = (place: string, parts: ReadonlySet<string>): boolean =>
+  [...parts].some(
+    (part) => `${place}/`.startsWith(`${part}/`) || (place.startsWith('/paths/') && part.startsWith(`${place}/`)),
+  );

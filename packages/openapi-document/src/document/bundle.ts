@@ -15,7 +15,7 @@ export class Unreadable {
 
 export interface Bundled {
   readonly origins: ReadonlyMap<string, Location>;
-  /** The references that cannot be followed, and why. */
+  /** The references that cannot be followed, and why. They are removed. */
   readonly problems: readonly Finding[];
 }
 
@@ -31,7 +31,7 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
   const seen = new Set<unknown>();
   const anchors = new Map<string, ReadonlyMap<string, string>>();
-  const references: { readonly ref: string; readonly from: Location }[] = [];
+  const references: { readonly ref: string; readonly at: string; readonly holder: Members }[] = [];
   const origins = new Map<string, Location>();
   const problems: Finding[] = [];
 
@@ -47,7 +47,7 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   if (Object.keys(components).length > 0) root.components = components;
   for (const [ref, uses] of Map.groupBy(references, (reference) => reference.ref)) {
     const message = problemOf(root, ref);
-    if (message !== undefined) for (const { from } of uses) problem(from, message);
+    if (message !== undefined) for (const { at, holder } of uses) problem(holder, at, message);
   }
   return { origins, problems };
 
@@ -57,7 +57,7 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
     seen.add(value);
     const members = value as Members;
     if (typeof members.$dynamicRef === 'string') members.$ref ??= members.$dynamicRef;
-    const ref = typeof members.$ref === 'string' ? newRef(members.$ref, from, at) : undefined;
+    const ref = typeof members.$ref === 'string' ? newRef(members, '$ref', from, at) : undefined;
     if (ref === `#${at}`) return replace(members, from, at);
     if (ref !== undefined) members.$ref = ref;
     if (at.endsWith('/discriminator') && typeof members.defaultMapping === 'string') {
@@ -100,20 +100,23 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   }
 
   /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
-  function newRef(ref: string, from: Location, at: string): string | undefined {
-    if (isUrl(ref)) return problem(from, `$ref: ${ref} is not fetched: only files are read`);
+  function newRef(holder: Members, key: string, from: Location, at: string): string | undefined {
+    const ref = String(holder[key]);
+    if (isUrl(ref)) return problem(holder, at, `$ref: ${ref} is not fetched: only files are read`);
     const origin = placeOf(ref, from);
     const local = `#${encodeURI(origin.pointer).replaceAll('#', '%23')}`;
-    const made = origin.file === documentFile ? local : refToFile(ref, origin, from, at);
-    if (made !== undefined && made !== `#${at}`) references.push({ ref: made, from });
+    const made = origin.file === documentFile ? local : refToFile(holder, ref, origin, at);
+    if (made !== undefined && made !== `#${at}`) references.push({ ref: made, at, holder });
     return made;
   }
 
-  function refToFile(ref: string, origin: Location, from: Location, at: string): string | undefined {
+  function refToFile(holder: Members, ref: string, origin: Location, at: string): string | undefined {
     const content = files.get(origin.file);
-    if (content instanceof Unreadable) return problem(from, `$ref: ${origin.file} cannot be read: ${content.reason}`);
+    if (content instanceof Unreadable) {
+      return problem(holder, at, `$ref: ${origin.file} cannot be read: ${content.reason}`);
+    }
     const value = valueIn(origin);
-    if (value === undefined) return problem(from, `$ref leads to nothing: ${ref}`);
+    if (value === undefined) return problem(holder, at, `$ref leads to nothing: ${ref}`);
     const key = keyOf(origin);
     if (known.has(key)) return known.get(key);
     const group = componentGroup(at);
@@ -140,13 +143,14 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
       const isName = Object.hasOwn(asObject(components.schemas), target);
       if (isName) mapping[value] = `#/components/schemas/${escapePointerToken(target)}`;
       else if (!isUrl(target) && valueIn(placeOf(target, from)) !== undefined) {
-        mapping[value] = newRef(target, from, `${at}/mapping/${escapePointerToken(value)}`);
+        mapping[value] = newRef(mapping, value, from, `${at}/mapping/${escapePointerToken(value)}`);
       }
     }
   }
 
-  function problem(from: Location, message: string): undefined {
-    problems.push({ ...from, message });
+  function problem(holder: Members, pointer: string, message: string): undefined {
+    problems.push({ pointer, message });
+    Reflect.deleteProperty(holder, '$ref');
   }
 }
 

@@ -13,6 +13,8 @@ export interface Finding {
 export interface Checked {
   /** Why the document cannot be served. */
   readonly problems: readonly Finding[];
+  /** Why operations cannot be served, by their ids. */
+  readonly broken: ReadonlyMap<string, readonly Finding[]>;
   /** What is served otherwise than the document says, or not checked. */
   readonly notices: readonly Finding[];
 }
@@ -49,6 +51,8 @@ export interface Document {
   readonly version?: string;
   /** The parts of `root` that came from other files, by their pointers in `root`. */
   readonly origins?: ReadonlyMap<string, Location>;
+  /** The references that cannot be followed, which are removed. */
+  readonly unresolved?: readonly Finding[];
   /** Absolute paths of all files that were read. */
   readonly files?: readonly string[];
 }

@@ -30,10 +30,10 @@ export async function loadDocument(name: string, { allowOutside = false }: LoadO
     const source = contents.get(file);
     if (!isObject(source)) throw new DocumentError(`${file}:1:1 an OpenAPI document is an object at its top`);
     const { origins, problems } = bundle(file, source, contents);
-    const findings = [...mixedVersions(contents), ...problems];
+    const findings = mixedVersions(contents);
     if (findings.length > 0) throw new DocumentError(describeFindings({ file, root: {} }, findings));
     const root = await toOpenApi31(file, source);
-    return { file, root, version: String(source.openapi), origins, files: files() };
+    return { file, root, unresolved: problems, version: String(source.openapi), origins, files: files() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DocumentError(error instanceof DocumentError ? message : `${file} cannot be read: ${message}`, files());

@@ -13,12 +13,16 @@ interface Named {
  */
 export function operationIds(operations: readonly Named[]): string[] {
   const taken = new Set(operations.map(({ source }) => source.operationId));
+  const used = new Set<unknown>();
   const paths = new Map<Json, string>();
   return operations.map(({ method, path, source }) => {
     const { operationId } = source;
     const first = paths.get(source) ?? path;
     paths.set(source, first);
-    if (operationId !== undefined && first === path) return String(operationId);
+    if (operationId !== undefined && first === path && !used.has(operationId)) {
+      used.add(operationId);
+      return String(operationId);
+    }
     const name = String(operationId ?? nameOf(method, path));
     let free = name;
     for (let count = 2; taken.has(free); count++) free = `${name}${count}`;

@@ -74,7 +74,7 @@ export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
       path,
       template: pathTemplate(path),
       pointer,
-      parameters: parametersOf(root, [
+      parameters: parametersOf(root, path, [
         [`/paths/${escapePointerToken(path)}/parameters`, shared],
         [`${pointer}/parameters`, source.parameters],
       ]),
@@ -103,7 +103,7 @@ export const securitySchemesOf = (root: Json): Record<string, Json> =>
     }),
   );
 
-function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]): Parameter[] {
+function parametersOf(root: Json, path: string, lists: readonly (readonly [string, unknown])[]): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const [pointer, list] of lists) {
     for (const [index, value] of asArray(list).entries()) {
@@ -125,11 +125,30 @@ function parametersOf(root: Json, lists: readonly (readonly [string, unknown])[]
       });
     }
   }
+  const { names } = pathTemplate(path);
+  for (const name of names) if (!parameters.has(`path ${name}`)) parameters.set(`path ${name}`, textInPath(name));
   // Header parameters of these names are ignored (OpenAPI 3.1 §4.8.12.1).
-  return [...parameters.values()].filter(
-    ({ in: where, name }) => where !== 'header' || !/^(accept|content-type|authorization)$/i.test(name),
+  return [...parameters.values()].filter(({ in: where, name }) =>
+    where === 'path'
+      ? names.includes(name)
+      : where !== 'header' || !/^(accept|content-type|authorization)$/i.test(name),
   );
 }
+
+/** The parameter that a path template has and the document does not declare. */
+const textInPath = (name: string): Parameter => ({
+  in: 'path',
+  name,
+  required: true,
+  style: 'simple',
+  explode: false,
+  allowReserved: false,
+  json: false,
+  schema: { type: 'string' },
+  media: undefined,
+  pointer: '',
+  source: {},
+});
 
 /** A value has a `schema`, or a `content` with one media type (OpenAPI 3.1 §4.8.12.2). */
 function serialization(root: Json, { content, schema }: Json, pointer: string) {

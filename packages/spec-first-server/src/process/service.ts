@@ -74,6 +74,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     logNotices: !inDevelopment,
     bodyLimit: config.BODY_LIMIT,
     missing: config.MISSING_OPERATIONS,
+    strict: isProduction(process.env),
     readOnly: config.READ_ONLY,
     discriminator: config.DISCRIMINATOR,
     docs: config.DOCS === 'on',

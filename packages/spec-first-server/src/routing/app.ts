@@ -87,7 +87,7 @@ async function createParts(options: AppOptions): Promise<Parts> {
     setOwnHeaders(response);
     next();
   });
-  edge.use(operatorRoutes(ready, docs ? { root: document.root, page } : undefined));
+  edge.use(operatorRoutes(ready, [...context.broken.keys()], docs ? { root: document.root, page } : undefined));
   edge.use((_request, response) => answerFailure(response, noSuchPath, errorBody));
   edge.use(onError);
   const core = createCore(route, context, { cors, tracing });

@@ -6,6 +6,7 @@ import { HandlerRequest } from '../request/handler-request.ts';
 import { prepareParameters } from '../request/parameters.ts';
 import type { OperationContext, Samples } from '../response/failure-reply.ts';
 import { answerFailure } from '../response/failures.ts';
+import { HttpError } from '../response/http-error.ts';
 import type { ErrorBody } from '../response/problem.ts';
 import { checkReply } from '../response/reply.ts';
 import { send } from '../response/send.ts';
@@ -30,6 +31,8 @@ export interface AppContext {
   /** What failures of a mocked operation are made of. */
   readonly samplesFor: (operation: Operation) => Samples | undefined;
   readonly verifiers: Verifiers;
+  /** Why operations cannot be served, by their ids. */
+  readonly broken: ReadonlyMap<string, string>;
   readonly validatorOf: ValidatorOf;
   readonly errorBody: ErrorBody;
   readonly log: Log;
@@ -41,6 +44,8 @@ export interface AppContext {
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
 export function createDispatch(operation: Operation, context: AppContext): Dispatch {
   const { root, errorBody, verifiers, log } = context;
+  const reason = context.broken.get(operation.id);
+  if (reason !== undefined) return refusal(operation, reason, errorBody);
   const handler = context.handlers[operation.id];
   if (handler === undefined) throw new Error(`${operation.id} has no handler`);
   const validator = context.validatorOf(operation);
@@ -71,6 +76,16 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
     } catch (error) {
       await answerFailure(response, error, errorBody, operationContext);
     }
+    return true;
+  };
+}
+
+/** Answers an operation that cannot be served. Its credentials cannot be checked either. */
+function refusal({ id }: Operation, reason: string, errorBody: ErrorBody): Dispatch {
+  const failure = new HttpError(501, `the document has an error at ${id}: it cannot be served`, { reason });
+  return async (_request, response) => {
+    traceOf(response).operationId = id;
+    await answerFailure(response, failure, errorBody);
     return true;
   };
 }

@@ -39,6 +39,8 @@ export interface AppOptions {
   readonly discriminator?: Reading['discriminator'] | undefined;
   /** What becomes of operations without a handler. By default the start fails. */
   readonly missing?: WhenMissing;
+  /** Whether the start fails if an operation cannot be enforced. By default such an operation answers 501. */
+  readonly strict?: boolean;
   /** The origins whose pages may call, such as `https://app.example`; `*` for all. By default none. */
   readonly corsOrigins?: '*' | readonly string[];
   /** Express's `trust proxy`: which proxies tell a client's address, for the log. By default none. */

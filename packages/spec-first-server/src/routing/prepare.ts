@@ -35,16 +35,18 @@ export async function prepare(options: AppOptions) {
   } = options;
   const document = typeof options.document === 'string' ? await loadDocument(options.document) : options.document;
   const { root } = document;
-  const operations = operationsOf(document);
+  const all = operationsOf(document);
   const tokens = options.authenticator ?? (await createAuthenticator({ accessTokens: options.accessTokens ?? [] }));
   const verifiers = verifiersOf(root, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
-  const { problems, notices } = checkDocument(document, operations);
+  const { problems, broken, notices } = checkDocument(document, all);
+  const operations = all.filter(({ id }) => !broken.has(id));
 
   const byVersion = document.version?.startsWith('3.0') ? 'drop' : 'reject';
   const { readOnly = byVersion, discriminator = 'selects' } = options;
   const validatorOf = validatorsOf(root, operations, { readOnly, discriminator });
   const given = await options.handlers;
-  const { handlers, findings, samplesFor } = await completeHandlers(document, operations, given, missing, {
+  const served = Object.fromEntries(Object.entries(given).filter(([id]) => !broken.has(id)));
+  const { handlers, findings, samplesFor } = await completeHandlers(document, operations, served, missing, {
     validatorOf,
     errorBody,
   });
@@ -53,8 +55,14 @@ export async function prepare(options: AppOptions) {
     ? operations.filter(({ id }) => Object.hasOwn(given, id) && given[id] !== undefined)
     : operations;
   const unverified = checkVerifiers(root, handled, new Set(Object.keys(verifiers)));
-  const faults = [...problems, ...unverified, ...findings];
+  const isRefused = (id: string) => options.strict === true || (!mocks && Object.hasOwn(given, id));
+  const refused = [...broken].flatMap(([id, reasons]) => (isRefused(id) ? reasons : []));
+  const faults = [...problems, ...refused, ...unverified, ...findings];
   if (faults.length > 0) throw new DocumentError(describeFindings(document, faults));
+  const reasons = new Map([...broken].map(([id, found]) => [id, describeFindings(document, found)]));
+  for (const [operationId, reason] of reasons) {
+    log.warn({ operationId, locations: reason.split('\n') }, `${operationId} cannot be served and answers 501`);
+  }
   const unenforced: Finding[] = [
     ...(logNotices ? notices : []),
     ...checkErrorBody(root, operations, validatorOf, errorBody),
@@ -74,7 +82,8 @@ export async function prepare(options: AppOptions) {
     bodyLimit,
     stopping,
     verifiers: accepting,
+    broken: reasons,
     log,
   };
-  return { document, operations, context };
+  return { document, operations: all, context };
 }
