@@ -62,6 +62,23 @@ describe('forms whose schema is a reference or an allOf', () => {
 });
 
 describe('multipart/form-data', () => {
+  test('validates the size of a large file without a text of its length', async () => {
+    const field = '{ type: string, format: binary, minLength: 2, maxLength: 30000000 }';
+    const list = `{ type: array, items: ${field} }`;
+    const schema = `{ type: object, properties: { file: ${field}, list: ${list} } }`;
+    const document = `openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /files:\n    post:\n      operationId: files\n      requestBody: { content: { multipart/form-data: { schema: ${schema}, x-body-limit: 50000000 } } }\n      responses: { '200': { description: it, content: { application/json: {} } } }\n`;
+    const files: AnyHandler = ({ body }) => ({ status: 200, body: (body as { file: File }).file.size });
+    await withFiles({ 'openapi.yaml': document }, async (folder) => {
+      const { client } = await serve(join(folder, 'openapi.yaml'), { files });
+      const send = (name: string, size: number) => client.post('/files').attach(name, Buffer.alloc(size, 'é'), 'a.bin');
+      expect((await send('file', 20_000_000)).body).toBe(20_000_000);
+      const large = await send('file', 30_000_001).expect(400);
+      expect(large.body.message).toBe('/body/file must NOT have more than 30000000 bytes');
+      const small = await send('list', 1).expect(400);
+      expect(small.body.message).toBe('/body/list/0 must NOT have fewer than 2 bytes');
+    });
+  });
+
   const part = (head: string, content: Buffer) =>
     Buffer.concat([
       Buffer.from(`--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),

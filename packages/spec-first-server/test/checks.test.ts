@@ -336,6 +336,11 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:12:5 ^a\\-b$ is not a regular expression with the flag u',
     ],
     [
+      'dependencies of older drafts of JSON Schema',
+      schema('{ dependencies: { a: [b] } }'),
+      'openapi.yaml:12:5 dependencies is not checked: use dependentRequired or dependentSchemas',
+    ],
+    [
       'the schema of a stream',
       `paths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { content: { application/xml: { schema: { type: object } } } }\n      ${DONE}\n`,
       'openapi.yaml:7:33 bodies of application/xml are not checked against their schema',

@@ -208,7 +208,7 @@ describe('request bodies', () => {
 
   test('in forms are checked against the limits of the schema', async () => {
     const long = await served.client.post('/bodies').attach('photo', Buffer.alloc(1001), 'photo.png').expect(400);
-    expect(long.body.message).toBe('/body/photo must NOT have more than 1000 characters');
+    expect(long.body.message).toBe('/body/photo must NOT have more than 1000 bytes');
     const missing = await served.client.post('/bodies').field('count', '2').expect(400);
     expect(missing.body.message).toBe("/body/photo must have required property 'photo'");
     const file = Buffer.from('x');

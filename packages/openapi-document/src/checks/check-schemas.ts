@@ -98,6 +98,7 @@ function checkDialect(dialect: unknown, pointer: string, { notice }: Report): vo
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
   $id: '$id is ignored: a $ref is relative to its file',
+  dependencies: 'dependencies is not checked: use dependentRequired or dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
   contentSchema: 'contentSchema is not checked',
 };

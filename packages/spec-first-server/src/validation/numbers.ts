@@ -157,3 +157,12 @@ function decimal(value: Exact): { readonly digits: bigint; readonly exponent: nu
   const [whole = '', fraction = ''] = mantissa.split('.');
   return { digits: BigInt(whole + fraction), exponent: Number(exponent) - fraction.length };
 }
+
+/** Rounds the numbers that are neither doubles nor integers of int64. Those in arrays and objects are rounded in place. */
+export function rounded(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (value instanceof Inexact) return value.double;
+  const holder = value as Record<string, unknown>;
+  for (const key of Object.keys(holder)) holder[key] = rounded(holder[key]);
+  return value;
+}

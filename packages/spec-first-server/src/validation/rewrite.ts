@@ -82,6 +82,8 @@ export class SchemaRewriter {
       tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
     const inside: Context = { direction, hidden: NONE, int64: false, tracked: false };
+    // Ajv takes all items for evaluated where a schema has `contains`. Only those that match are.
+    const contained = all.flatMap(({ contains }) => contains ?? []);
     const more: unknown[] = [];
     const out: Record<string, unknown> = this.#assertions(schema, here);
     for (const [key, value] of Object.entries(schema)) {
@@ -89,12 +91,18 @@ export class SchemaRewriter {
       if (key === 'properties') out[key] = mapValues(value, (item) => this.#property(item, rewrite, direction));
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
+      else if (key === 'unevaluatedItems') out[key] = { anyOf: [rewrite(value), ...contained.map(rewrite)] };
       else if (SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
       else if (SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
       else if (SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = mapValues(value, rewrite);
       if (key === 'patternProperties') this.#measure(Object.keys(asObject(value)));
     }
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
+    if (here.tracked && out.contains !== undefined) {
+      const { contains, minContains, maxContains } = out;
+      for (const key of ['contains', 'minContains', 'maxContains']) delete out[key];
+      more.push({ not: { not: { contains, minContains, maxContains } } });
+    }
     if (more.length > 0) out.allOf = more;
     const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
     const required = asArray(schema.required).filter((name) => !notRequired.has(String(name)));

@@ -1,7 +1,9 @@
-import { asObject, type DeclaredResponse, Inexact, type Json, type MediaType, type Operation } from 'openapi-document';
+import { asObject, type DeclaredResponse, type Json, type MediaType, type Operation } from 'openapi-document';
 import { TookTooLong, withinBudget } from './budget.ts';
 import { Completion } from './completion.ts';
 import type { Direction } from './eov.ts';
+import { filesOf, withoutFiles } from './files.ts';
+import { rounded } from './numbers.ts';
 import { type Reading, SchemaRewriter } from './rewrite.ts';
 import { SchemaValidators } from './schema-validators.ts';
 import { Survey } from './survey.ts';
@@ -17,6 +19,7 @@ type Indices = Map<MediaType | DeclaredResponse | Operation, number>;
 
 /** What the validators of one path item share. */
 interface Shared {
+  readonly root: Json;
   readonly indices: Indices;
   /** Of the items in requests. */
   readonly itemIndices: ReadonlyMap<MediaType, number>;
@@ -33,6 +36,7 @@ const LONG = 10_000;
 /** How long a request may be validated, in milliseconds: others wait for so long. */
 const BUDGET = 50;
 const BUDGET_PER_MEMBER = 0.002;
+const BUDGET_PER_CHARACTER = 0.000_01;
 
 /**
  * Makes the validators for the operations of one path item.
@@ -90,13 +94,16 @@ export function createPathValidators(
     else {
       // To compile it takes longer, but is done once.
       all.prepare(index);
-      bounded(() => all.validate(index, value), BUDGET + survey.members * BUDGET_PER_MEMBER);
+      bounded(() => all.validate(index, value), budgetFor(survey));
     }
     return survey;
   };
-  const shared = { indices, itemIndices, completion: new Completion(root, reading), validate };
+  const shared = { root, indices, itemIndices, completion: new Completion(root, reading), validate };
   return new Map(operations.map((operation) => [operation, new OperationValidator(operation, shared)]));
 }
+
+const budgetFor = ({ members, longest }: Survey): number =>
+  BUDGET + members * BUDGET_PER_MEMBER + longest * BUDGET_PER_CHARACTER;
 
 /** @throws {Violations} if the validation does not end in time, as if the value were not valid. */
 function bounded(validate: () => void, milliseconds: number): void {
@@ -127,10 +134,11 @@ export class OperationValidator {
     media: MediaType | undefined,
     body: unknown,
   ): { readonly parameters: Parameters; readonly body: unknown } {
-    const { indices, completion, validate } = this.#shared;
+    const { root, indices, completion, validate } = this.#shared;
     const validated = media === undefined || media.kind === 'stream' ? undefined : body;
     const isForm = media?.kind === 'multipart';
-    const value = { path, query, header, cookie, body: isForm ? textsForFiles(asObject(validated)) : validated };
+    const plain = isForm ? withoutFiles(root, media.schema, asObject(validated)) : validated;
+    const value = { path, query, header, cookie, body: plain };
     const { hasInexact } = validate('request', indices.get(media ?? this.#operation) ?? 0, value);
     if (hasInexact) rounded(value);
     if (isForm) value.body = { ...asObject(value.body), ...filesOf(asObject(validated)) };
@@ -181,30 +189,10 @@ const objectSchema = (
   properties: Object.fromEntries(members.map(({ name, schema }) => [name, rewriter.rewrite(schema, direction)])),
 });
 
-/** Rounds the numbers that are neither doubles nor integers of int64. Those in arrays and objects are rounded in place. */
-function rounded(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  if (value instanceof Inexact) return value.double;
-  const holder = value as Record<string, unknown>;
-  for (const key of Object.keys(holder)) holder[key] = rounded(holder[key]);
-  return value;
-}
-
 /** A copy without the members that JSON leaves out. */
 function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutUndefined);
   if (typeof value !== 'object' || value === null) return value;
   const members = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(members.map(([name, item]) => [name, withoutUndefined(item)]));
-}
-
-const isFile = (value: unknown): boolean => (Array.isArray(value) ? value.some(isFile) : value instanceof Blob);
-
-const filesOf = (form: Json): Json => Object.fromEntries(Object.entries(form).filter(([, value]) => isFile(value)));
-
-/** A form whose files are texts of their length in bytes. Schemas describe files as strings. */
-function textsForFiles(form: Json): Json {
-  const text = (value: unknown): unknown =>
-    Array.isArray(value) ? value.map(text) : value instanceof Blob ? '\0'.repeat(value.size) : value;
-  return Object.fromEntries(Object.entries(form).map(([name, value]) => [name, text(value)]));
 }
