@@ -6,9 +6,8 @@ import { readUrl, type Target } from './url.ts';
 /** An open connection. */
 export interface Connection extends OwnClient {
   readonly target: Target;
-  /** When it was opened and when it was last used, by `performance.now()`. */
+  /** When it was opened, by `performance.now()`. */
   readonly since: number;
-  usedAt: number;
 }
 
 /** Opens connections to the hosts of a URL. */
@@ -59,8 +58,7 @@ export function createConnector(
       warnOfPlainText(target);
       return open(target, wanted);
     }
-    const now = performance.now();
-    return { ...own, target, since: now, usedAt: now };
+    return { ...own, target, since: performance.now() };
   }
 
   return {

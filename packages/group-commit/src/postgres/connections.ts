@@ -7,9 +7,6 @@ import { codeOf } from './errors.ts';
 /** SQLSTATE of a server that only reads, as after another one became the primary. */
 const READ_ONLY = '25006';
 
-/** After this time without use, in milliseconds, a connection may have been cut by the network: it is replaced. */
-const IDLE_MS = 60_000;
-
 /** While no connection can be opened, calls wait no longer than this, in milliseconds. */
 const OUTAGE_MS = 200;
 
@@ -54,7 +51,7 @@ export function createConnections(
       if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
       const connection = idle.pop();
       if (connection) {
-        if (connection.since >= distrusted && performance.now() - connection.usedAt < IDLE_MS) return connection;
+        if (connection.since >= distrusted) return connection;
         void discard(connection);
       } else if (open < max) {
         return add(patient);
@@ -95,7 +92,6 @@ export function createConnections(
   function release(connection: Connection): void {
     if (ended) void discard(connection);
     if (!all.has(connection)) return;
-    connection.usedAt = performance.now();
     idle.push(connection);
     waiters.shift()?.();
   }

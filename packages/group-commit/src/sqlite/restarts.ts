@@ -5,27 +5,21 @@ import { type Answer, type Message, packError, type Request, type ThreadData } f
 /** This file runs as TypeScript in the repository and as JavaScript in the package; so does the thread. */
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** The database thread, which is started again after it ended. */
-export interface Thread {
-  /** Resolves to the thread's answer, or to its end. Rejects only if the request cannot be cloned. */
-  ask(request: Exclude<Request, 'close'>): Promise<Answer>;
-  /** Answers what was asked before, closes the database and ends the thread. */
-  close(): Promise<void>;
-}
-
 /** Starts the thread. After an unexpected end, the next request starts another one. */
-export function startThread(data: Omit<ThreadData, 'create'>, warn: (message: string) => void): Thread {
+export function startThread(data: Omit<ThreadData, 'create'>, warn: (message: string) => void) {
   let current = runThread({ ...data, create: true }, warn);
   let opened = false;
 
   return {
-    async ask(request) {
+    /** Resolves to the thread's answer, or to its end. Rejects only if the request cannot be cloned. */
+    async ask(request: Exclude<Request, 'close'>): Promise<Answer> {
       if (current.hasEnded()) current = runThread({ ...data, create: !opened }, warn);
       const answer = await current.ask(request);
       if (!('trouble' in answer)) opened = true;
       return answer;
     },
-    close: () => current.close(),
+    /** Answers what was asked before, closes the database and ends the thread. */
+    close: (): Promise<void> => current.close(),
   };
 }
 

@@ -80,17 +80,14 @@ function tidy(idle: boolean): void {
 
 /** Rolls back, and closes a connection where a new one may do better. */
 function recover(error: unknown): void {
-  if (connection === undefined) return;
-  const { db } = connection;
-  try {
-    if (db.isTransaction) db.exec('ROLLBACK');
-    if (file === ':memory:' || keepsConnection(error)) return;
-  } catch {
-    // Closing rolls back as well.
+  const db = connection?.db;
+  if (file === ':memory:' || keepsConnection(error)) {
+    if (db?.isTransaction) db.exec('ROLLBACK');
+    return;
   }
   connection = undefined;
   try {
-    db.close();
+    db?.close();
   } catch {
     // The error at hand says more.
   }
