@@ -202,6 +202,14 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     const help = await run('npm start -- --help');
     for (const [name] of variables()) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
   },
+  async 'npm start -- --version'() {
+    expect(await run('npm start -- --version')).toMatch(/^openapi-plant-store \d.* \(spec-first-server \d.*, Node 26/m);
+  },
+  async 'DATABASE_URL=sqlite:backup.db npm start'() {
+    const service = shell('DATABASE_URL=sqlite:backup.db npm start', { PORT: '0' }, copy());
+    await service.said(/"store":"sqlite:backup.db"/);
+    await interrupt(service);
+  },
   async 'npm run new'() {
     expect(await run('npm run new -- --help')).toContain('Usage: spec-first new DIR [DOCUMENT]');
   },
@@ -232,7 +240,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     await run('npm run generate -- --check');
   },
   async [command('npm run generate -- --client')]() {
-    expect(readFileSync(join(await makeClient(), 'plant-store.ts'), 'utf8')).toContain('export interface paths');
+    expect(readFileSync(join(await makeClient(), 'plant-store.ts'), 'utf8')).toContain('export const createClient');
   },
   async [command('cd ../my-client')]() {
     expect(JSON.parse(readFileSync(join(await makeClient(), 'package.json'), 'utf8')).type).toBe('module');
@@ -334,7 +342,9 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
   },
 };
 
-const packageFiles = (): string[] => readdirSync(path('packages')).map((name) => `packages/${name}/package.json`);
+const packages = readdirSync(join(PROJECT, 'packages')).filter((name) => !name.includes('.'));
+
+const packageFiles = (): string[] => packages.map((name) => `packages/${name}/package.json`);
 
 const manifestOf = (name: string) => JSON.parse(read(`packages/${name}/package.json`));
 
@@ -422,7 +432,7 @@ test('each dependency has its reason in the documentation, and each reason its d
     page('docs/design.md')
       .table(...header)
       .flatMap(([names = '']) => names.split(', '));
-  const own = readdirSync(path('packages'));
+  const own = packages;
   const external = (...lists: (object | undefined)[]) =>
     new Set(
       lists
