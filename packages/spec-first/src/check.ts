@@ -22,9 +22,9 @@ export interface CheckedFile {
 }
 
 /** Checks a document as the start of the server does, except what depends on handlers and verifiers. */
-export async function checkFile(file: string): Promise<CheckedFile> {
+export async function checkFile(file: string, allowOutside = false): Promise<CheckedFile> {
   try {
-    const document = await loadDocument(file);
+    const document = await loadDocument(file, { allowOutside });
     const operations = operationsOf(document);
     const { problems: unreadable, broken, notices, examples } = checkDocument(document, operations);
     const problems = [...unreadable, ...[...broken.values()].flat()];

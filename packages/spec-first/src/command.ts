@@ -1,5 +1,8 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
 
+/** The option of commands that read a document. */
+export const OUTSIDE = { 'allow-outside': { type: 'boolean' } } as const;
+
 const HELP = { help: { type: 'boolean' } } as const;
 
 type Parsed<Options extends ParseArgsOptionsConfig> = ReturnType<

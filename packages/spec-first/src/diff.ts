@@ -4,37 +4,38 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asObject, loadDocument } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
-import { command, messageOf, UsageError } from './command.ts';
+import { command, messageOf, OUTSIDE, UsageError } from './command.ts';
 import { olderVersion } from './older-version.ts';
 
-const USAGE = `Usage: spec-first diff GIT-REF [--format FORMAT]
+const USAGE = `Usage: spec-first diff GIT-REF [--format FORMAT] [--allow-outside]
 
 Shows what changed in the OpenAPI document since a commit, a branch or a tag, and which changes break clients. The
 comparison is made by oasdiff.
 Exits with 1 if a change breaks clients, with 2 if the documents cannot be compared.
 
-  --format   text (default), singleline, json, yaml, markdown, html, junit, sarif, or githubactions, which annotates
-             the lines of a pull request
-  --help     show this
+  --format          text (default), singleline, json, yaml, markdown, html, junit, sarif, or githubactions, which annotates
+                    the lines of a pull request
+  --allow-outside   read files outside the document's folder that it references
+  --help            show this
 
 The document is openapi.yaml, or what OPENAPI_FILE names.`;
 
 const NOT_COMPARED = `oasdiff does not read all of OpenAPI 3.2 yet. Not compared: QUERY and additionalOperations, querystring, itemSchema.`;
 
-const OPTIONS = { format: { type: 'string', default: 'text' } } as const;
+const OPTIONS = { format: { type: 'string', default: 'text' }, ...OUTSIDE } as const;
 
 export const run = command(
   USAGE,
   OPTIONS,
-  ({ format }, [ref, ...others]) => {
+  ({ format, 'allow-outside': allowOutside }, [ref, ...others]) => {
     if (ref === undefined || others.length > 0) throw new UsageError('One git reference is expected, such as "main"');
-    return compareWith(ref, format);
+    return compareWith(ref, format, allowOutside);
   },
   2,
 );
 
 /** Compares the document with its version at a commit. Resolves to the exit code. */
-async function compareWith(ref: string, format: string): Promise<number> {
+async function compareWith(ref: string, format: string, allowOutside?: boolean): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'contract-'));
   try {
     loadEnvFile();
@@ -53,7 +54,7 @@ async function compareWith(ref: string, format: string): Promise<number> {
     let isNewer = false;
     for (const path of [file, older.file]) {
       try {
-        const { root } = await loadDocument(path);
+        const { root } = await loadDocument(path, { allowOutside });
         rejectUrls(root);
         isNewer ||= /^3\.2\b/.test(String(root.openapi));
       } catch (error) {

@@ -3,61 +3,66 @@ import { dirname } from 'node:path';
 import { diff, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
 import { checkFile } from './check.ts';
-import { command, UsageError } from './command.ts';
+import { command, OUTSIDE, UsageError } from './command.ts';
 import { lintDocument, withLintMessages } from './lint.ts';
 import { counted, remarks } from './remarks.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
 
-const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all]
+const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all] [--allow-outside]
 
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
-  --client FILE   also write the file of a client: types, and a function for each operation
-  --check         write nothing; exit with 1 and show the difference if a file is stale
-  --all           show all notices, and all warnings of the linter
-  --help          show this
+  --client FILE     also write the file of a client: types, and a function for each operation
+  --check           write nothing; exit with 1 and show the difference if a file is stale
+  --allow-outside   read files outside the document's folder that it references
+  --all             show all notices, and all warnings of the linter
+  --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
 Exit codes: 0 the types fit, 1 the document has an error or the types are stale, 2 a wrong command line.`;
 
-const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { type: 'string' } } as const;
+const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { type: 'string' }, ...OUTSIDE } as const;
 
 /** Writes the generated types, or compares them. Resolves to the exit code. */
-export const run = command(USAGE, FLAGS, async ({ check = false, all = false, client }, others) => {
-  if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}"`);
-  loadEnvFile();
-  const file = process.env.OPENAPI_FILE || 'openapi.yaml';
-  const started = performance.now();
-  const { document, problems, notices } = await checkFile(file);
-  const lint = await lintDocument(file);
-  if (document === undefined) {
-    const lines = withLintMessages(problems, lint);
-    console.error(lines.join('\n'));
-    console.error(`${file} has ${counted(lines.length, 'error', 'errors')}. ${TYPES} is unchanged.`);
-    return 1;
-  }
-  for (const line of remarks(file, notices(), lint, all)) console.error(line);
-
-  const outputs = [{ path: TYPES, text: await generateTypes(document) }];
-  if (client !== undefined) outputs.push({ path: client, text: await generateClient(document) });
-  let code = 0;
-  for (const { path, text } of outputs) {
-    const current = existsSync(path) ? readFileSync(path, 'utf8').replaceAll('\r\n', '\n') : undefined;
-    const time = `${Math.round(performance.now() - started)} ms`;
-    if (current === text) console.log(`${path} fits ${file} (${time})`);
-    else if (check) {
-      if (current !== undefined) console.log(difference(current, text));
-      const state = current === undefined ? 'is missing' : `is stale: ${file} has changed`;
-      console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
-      code = 1;
-    } else {
-      mkdirSync(dirname(path), { recursive: true });
-      writeFileSync(path, text);
-      console.log(`${path} written from ${file} (${time})`);
+export const run = command(
+  USAGE,
+  FLAGS,
+  async ({ check = false, all = false, client, 'allow-outside': outside }, others) => {
+    if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}"`);
+    loadEnvFile();
+    const file = process.env.OPENAPI_FILE || 'openapi.yaml';
+    const started = performance.now();
+    const { document, problems, notices } = await checkFile(file, outside);
+    const lint = await lintDocument(file);
+    if (document === undefined) {
+      const lines = withLintMessages(problems, lint);
+      console.error(lines.join('\n'));
+      console.error(`${file} has ${counted(lines.length, 'error', 'errors')}. ${TYPES} is unchanged.`);
+      return 1;
     }
-  }
-  return code;
-});
+    for (const line of remarks(file, notices(), lint, all)) console.error(line);
+
+    const outputs = [{ path: TYPES, text: await generateTypes(document) }];
+    if (client !== undefined) outputs.push({ path: client, text: await generateClient(document) });
+    let code = 0;
+    for (const { path, text } of outputs) {
+      const current = existsSync(path) ? readFileSync(path, 'utf8').replaceAll('\r\n', '\n') : undefined;
+      const time = `${Math.round(performance.now() - started)} ms`;
+      if (current === text) console.log(`${path} fits ${file} (${time})`);
+      else if (check) {
+        if (current !== undefined) console.log(difference(current, text));
+        const state = current === undefined ? 'is missing' : `is stale: ${file} has changed`;
+        console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
+        code = 1;
+      } else {
+        mkdirSync(dirname(path), { recursive: true });
+        writeFileSync(path, text);
+        console.log(`${path} written from ${file} (${time})`);
+      }
+    }
+    return code;
+  },
+);
 
 /** The lines that differ, with two lines around them. */
 function difference(before: string, after: string): string {

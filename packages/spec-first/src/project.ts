@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { asObject, type Document } from 'openapi-document';
 import manifest from '../package.json' with { type: 'json' };
 import { checkFile } from './check.ts';
@@ -46,17 +46,11 @@ export async function projectFiles(folder: string, named: string | undefined): P
  * The files of a document as they are copied, its own first: `openapi.yaml` or `openapi.json`, or the folder `api` with all of
  * them under their names, where none can take the place of a file of the project.
  *
- * @throws {Error} if a file lies outside the document's folder, is hidden, or has a name that has to be quoted somewhere.
+ * @throws {Error} if a file is hidden, or has a name that has to be quoted somewhere.
  */
 function documentFiles(file: string, { files = [resolve(file)] }: Document): Files {
   const paths = [...new Set([resolve(file), ...files])];
   const names = paths.map((path) => relative(dirname(resolve(file)), path).replaceAll(sep, '/'));
-  const outside = paths.filter((_, index) => /^\.\.(\/|$)/.test(names[index] ?? '') || isAbsolute(names[index] ?? ''));
-  if (outside.length > 0) {
-    throw new Error(
-      `${file} references files outside its folder: ${outside.join(', ')}. Move the document above them, or bundle it.`,
-    );
-  }
   const odd = names.filter(
     (name) => !/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) || name.split('/').includes('node_modules'),
   );

@@ -3,30 +3,32 @@ import { dirname, resolve } from 'node:path';
 import { diff } from 'node:util';
 import { loadDocument, operationsOf } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
-import { command, UsageError } from './command.ts';
+import { command, OUTSIDE, UsageError } from './command.ts';
 import { addStubs } from './stub/add-stubs.ts';
 import { handledIn } from './stub/handled.ts';
 import { readSource } from './stub/source-file.ts';
 
-const USAGE = `Usage: spec-first stub ID… | --all [--file FILE]
+const USAGE = `Usage: spec-first stub ID… | --all [--file FILE] [--allow-outside]
 
 Writes a handler to fill in for each of these operations, by operationId. A stub answers 501. Operations with a handler in
 the file or in another one in src are left out.
 
-  --all         the operations that have no handler
-  --file FILE   the file of the handlers, src/handlers.ts by default
-  --help        show this
+  --all             the operations that have no handler
+  --file FILE       the file of the handlers, src/handlers.ts by default
+  --allow-outside   read files outside the document's folder that it references
+  --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
 Exit codes: 0 the handlers are there, 1 an unknown operationId or a file without handlers, 2 a wrong command line.`;
 
-const OPTIONS = { all: { type: 'boolean' }, file: { type: 'string', default: 'src/handlers.ts' } } as const;
+const OPTIONS = { all: { type: 'boolean' }, file: { type: 'string', default: 'src/handlers.ts' }, ...OUTSIDE } as const;
 
 /** Writes stubs of handlers. Resolves to the exit code. */
-export const run = command(USAGE, OPTIONS, async ({ all = false, file }, ids) => {
+export const run = command(USAGE, OPTIONS, async ({ all = false, file, 'allow-outside': allowOutside }, ids) => {
   if (all === ids.length > 0) throw new UsageError('Give operationIds, or --all');
   loadEnvFile();
-  const known = operationsOf(await loadDocument(process.env.OPENAPI_FILE || 'openapi.yaml')).map(({ id }) => id);
+  const document = await loadDocument(process.env.OPENAPI_FILE || 'openapi.yaml', { allowOutside });
+  const known = operationsOf(document).map(({ id }) => id);
   const unknown = ids.filter((id) => !known.includes(id));
   if (unknown.length > 0) throw new Error(unknown.map((id) => unknownOperation(id, known)).join('\n'));
 

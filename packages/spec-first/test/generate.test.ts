@@ -258,6 +258,15 @@ webhooks: { grown: { post: { responses: { '200': { description: Seen. } } } } }
     });
   });
 
+  test('reads files outside the folder of the document only with --allow-outside', () => {
+    const files = { 'api/openapi.yaml': SMALL.replace('schemas/plant', '../plant'), 'plant.yaml': PLANT };
+    inFolder(files, (folder) => {
+      const api = join(folder, 'api');
+      expect(generate(api)).toMatchObject({ status: 1, stderr: expect.stringContaining('--allow-outside') });
+      expect(generate(api, '--allow-outside')).toMatchObject({ status: 0 });
+    });
+  });
+
   test('names a misspelt keyword, which is served otherwise than it is meant', () => {
     const text = SMALL.replace("{ $ref: 'schemas/plant.yaml#/Plant' }", '{ typ: string }');
     inFolder({ 'openapi.yaml': text }, (folder) => {

@@ -14,6 +14,7 @@ export interface Saved {
   readonly file: string;
   /** Whether the document was saved. */
   readonly fileSaved: boolean;
+  readonly allowOutside: boolean;
 }
 
 /** How the start after the last save ended. */
@@ -58,11 +59,11 @@ process.on('message', (message: Saved | Outcome) => {
 });
 
 /** Checks the document and writes its types. A newer save goes on with what is left. */
-async function follow({ file, fileSaved }: Saved): Promise<void> {
+async function follow({ file, fileSaved, allowOutside }: Saved): Promise<void> {
   const turn = ++saves;
   if (fileSaved || checked === undefined) {
     stale.add('types').add('notices');
-    checked = checkFile(file);
+    checked = checkFile(file, allowOutside);
     tell({ files: (await checked).files });
   }
   const { document } = await checked;

@@ -39,10 +39,12 @@ export interface LoopOptions {
   readonly token: string | undefined;
   /** Whether all notices and warnings are shown. */
   readonly all: boolean;
+  /** Whether the document may reference files outside its folder. */
+  readonly allowOutside: boolean;
 }
 
 /** Serves the document, and each newer version of it and of `src`, until a signal ends the process. */
-export async function watchAndServe({ file, env, token, all }: LoopOptions): Promise<void> {
+export async function watchAndServe({ file, env, token, all, allowOutside }: LoopOptions): Promise<void> {
   let serving: Server | undefined;
   let starting: Server | undefined;
   let savedAt: number | undefined = performance.now();
@@ -54,7 +56,7 @@ export async function watchAndServe({ file, env, token, all }: LoopOptions): Pro
   let typeCheck = new AbortController();
   let saidOfTypes = '';
   let typesChecked: Promise<void> | undefined;
-  prepareServers();
+  prepareServers(allowOutside ? ['--allow-outside'] : []);
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
   const saves = watchSaves(resolve(file), (ofDocument) => {
     fileSaved ||= ofDocument;
@@ -123,7 +125,7 @@ export async function watchAndServe({ file, env, token, all }: LoopOptions): Pro
   function followSave(): void {
     followUp ??= startFollowUp();
     typeCheck.abort();
-    followUp.send({ file, fileSaved } satisfies Saved, () => undefined);
+    followUp.send({ file, fileSaved, allowOutside } satisfies Saved, () => undefined);
     fileSaved = false;
   }
 

@@ -7,10 +7,10 @@ export type Server = Worker;
 export const CACHED = ['--import', 'spec-first-server/compile-cache'];
 
 /** Makes `src/main.ts` the program of servers. Each server is a cluster worker: two of them can share the port. */
-export function prepareServers(): void {
+export function prepareServers(args: string[]): void {
   // Each server accepts its own connections. Connections that this process passed on would be lost with a server.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  cluster.setupPrimary({ exec: 'src/main.ts', args: [], execArgv: CACHED });
+  cluster.setupPrimary({ exec: 'src/main.ts', args, execArgv: CACHED });
 }
 
 export const startServer = (env: Readonly<Record<string, string>>): Server => cluster.fork(env);
