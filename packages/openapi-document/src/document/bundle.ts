@@ -96,7 +96,8 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   }
 
   function valueIn({ file, pointer }: Location): unknown {
-    return valueAt(files.get(file), pointer);
+    const content = files.get(file);
+    return content instanceof Unreadable ? undefined : valueAt(content, pointer);
   }
 
   /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
