@@ -1,9 +1,4 @@
-/** What a log says of one request. */
-export interface Entry {
-  readonly requestId?: unknown;
-  readonly reason?: unknown;
-  readonly err?: unknown;
-}
+import { asObject, type Json } from 'openapi-document';
 
 /** Keeps what a service logs, so that a failed test can show the cause. */
 export interface TestLog {
@@ -28,9 +23,9 @@ const KEPT = 1_000;
  * await contractTests({ document, app: createApp({ document, handlers, log }), log, test });
  */
 export function testLog(): TestLog {
-  const entries: Entry[] = [];
+  const entries: Json[] = [];
   const keep = (entry: unknown): void => {
-    if (typeof entry === 'object' && entry !== null) entries.push(entry);
+    entries.push(asObject(entry));
     if (entries.length > KEPT) entries.shift();
   };
   const log: TestLog = {
@@ -59,12 +54,12 @@ export function testLog(): TestLog {
   return log;
 }
 
-function causeIn({ reason, err }: Entry): string | undefined {
-  if (typeof err !== 'object' || err === null) return reason === undefined ? undefined : String(reason);
-  const { message, stack } = err as { readonly message?: unknown; readonly stack?: unknown };
+function causeIn({ reason, err }: Json): string | undefined {
+  if (err === undefined) return reason === undefined ? undefined : String(reason);
+  const { message, stack } = Object(err);
   // Frames of libraries say nothing about a handler.
-  const frames = String(stack ?? '')
+  const frames = String(stack)
     .split('\n')
     .filter((line) => /^\s+at /.test(line) && !/node:|node_modules/.test(line));
-  return [String(message), ...frames.slice(0, 5).map((line) => `           ${line.trim()}`)].join('\n');
+  return [message, ...frames.slice(0, 5).map((line) => `           ${line.trim()}`)].join('\n');
 }

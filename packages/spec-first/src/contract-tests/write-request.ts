@@ -8,29 +8,25 @@ export function writeRequest(operation: Operation, values: Values, secrets: read
   const { method, parameters } = operation;
   const at = (where: Parameter['in']) =>
     parameters
-      .filter(({ in: place }) => place === where)
-      .flatMap((parameter): [Parameter, unknown][] => {
-        const value = values[where][parameter.name];
-        return value === undefined ? [] : [[parameter, value]];
-      });
-  const declared = new Set(parameters.filter(({ in: where }) => where === 'query').map(({ name }) => name));
+      .filter(({ in: place, name }) => place === where && values[where][name] !== undefined)
+      .map((parameter) => [parameter.name, writeParameter(parameter, values[where][parameter.name])] as const);
   const secret = (where: Secret['in']) => secrets.filter(({ in: place }) => place === where);
-
-  const inPath = new Map(at('path').map(([parameter, value]) => [parameter.name, writeParameter(parameter, value)]));
+  const inPath = new Map(at('path'));
   const path = operation.template.write((name) => inPath.get(name) ?? `{${name}}`);
+  const declared = new Set(parameters.filter(({ in: where }) => where === 'query').map(({ name }) => name));
   const query = [
-    ...at('query').map(([parameter, value]) => writeParameter(parameter, value)),
+    ...at('query').map(([, text]) => text),
     ...Object.entries(values.query).flatMap(([name, value]) => (declared.has(name) ? [] : [`${name}=${value}`])),
     ...secret('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
   ].filter((text) => text !== '');
   const cookies = [
-    ...at('cookie').map(([parameter, value]) => writeParameter(parameter, value)),
+    ...at('cookie').map(([, text]) => text),
     ...secret('cookie').map(({ name, value }) => `${name}=${value}`),
   ];
   const headers = [
-    ...at('header').map(([parameter, value]) => [parameter.name, writeParameter(parameter, value)]),
-    ...secret('header').map(({ name, value }) => [name, value]),
-    ...(cookies.length > 0 ? [['Cookie', cookies.join('; ')]] : []),
+    ...at('header'),
+    ...secret('header').map(({ name, value }) => [name, value] as const),
+    ...(cookies.length > 0 ? [['Cookie', cookies.join('; ')] as const] : []),
   ];
   const written = values.body && writeBody(values.body);
   return {

@@ -129,15 +129,13 @@ function targetOf({ path, parameters }: Route, input: AnyInput) {
     const { in: where, name } = parameter;
     const value = input[where]?.[name];
     if (value === undefined) continue;
-    if (where === 'query') query.push(...pairs(parameter, value));
-    else if (where === 'cookie') cookies.push(`${name}=${text(parameter, value, encodeURIComponent)}`);
-    else if (where === 'header') headers[name] = text(parameter, value, String);
-    else {
-      const segment = text(parameter, value, encodeURIComponent);
-      // A URL without such a segment is another path.
-      if (/^\.{0,2}$/.test(segment)) throw new TypeError(`the path parameter ${name} cannot be "${segment}"`);
-      url = url.replaceAll(`{${name}}`, () => segment);
-    }
+    const text = write(parameter, value);
+    if (where === 'query') query.push(text);
+    else if (where === 'cookie') cookies.push(text);
+    else if (where === 'header') headers[name] = text;
+    // A URL without such a segment is another path.
+    else if (/^\.{0,2}$/.test(text)) throw new TypeError(`the path parameter ${name} cannot be "${text}"`);
+    else url = url.replaceAll(`{${name}}`, () => text);
   }
   if (cookies.length > 0) headers.Cookie = cookies.join('; ');
   return { url: query.length > 0 ? `${url}?${query.join('&')}` : url, headers };
@@ -151,46 +149,38 @@ const PREFIXES: Readonly<Record<string, string>> = { label: '.', matrix: ';' };
 const isList = (value: unknown): value is object => typeof value === 'object' && value !== null;
 const scalar = (value: unknown): string => (isList(value) ? stringify(value) : String(value ?? ''));
 /** The items of a list, or the names and values of an object, alternating. */
-const flat = (value: object): string[] =>
-  Object.entries(value)
-    .flatMap((pair) => (Array.isArray(value) ? pair[1] : pair))
-    .map(scalar);
+const flat = (value: object): string[] => (Array.isArray(value) ? value : Object.entries(value).flat()).map(scalar);
 
-/** A parameter of a query, by its style (OpenAPI 3.1 §4.8.12.2). */
-function pairs({ name, style, explode, json }: Parameter, value: unknown): string[] {
-  const pair = (key: string, item: unknown) => `${encodeURIComponent(key)}=${encodeURIComponent(scalar(item))}`;
-  if (json) return [pair(name, stringify(value))];
-  if (!isList(value)) return [pair(name, value)];
-  if (style === 'deepObject') return deep(name, value);
-  if (!explode)
-    return [
-      `${encodeURIComponent(name)}=${flat(value)
-        .map(encodeURIComponent)
-        .join(DELIMITERS[style] ?? ',')}`,
-    ];
-  if (Array.isArray(value)) return value.map((item) => pair(name, item));
-  return Object.entries(value).flatMap(([key, inner]) => [inner].flat().map((item) => pair(key, item)));
-
-  function deep(at: string, inner: object): string[] {
-    return Object.entries(inner).flatMap(([key, item]) => {
-      const inside = `${at}[${Array.isArray(inner) ? '' : key}]`;
-      return isList(item) ? deep(inside, item) : [pair(inside, item)];
-    });
-  }
-}
-
-/** A parameter of a path, a header or a cookie, by its style. */
-function text({ name, style, explode, json }: Parameter, value: unknown, encode: (part: string) => string): string {
-  if (json) return encode(stringify(value));
+/** A parameter by its style (OpenAPI 3.1 §4.8.12.2): with its name in a query or a cookie. */
+function write({ in: where, name, style, explode, json }: Parameter, value: unknown): string {
+  const encode = where === 'header' ? String : encodeURIComponent;
   const prefix = PREFIXES[style] ?? '';
-  const label = style === 'matrix' ? `${name}=` : '';
+  const isNamed = where === 'query' || style === 'matrix';
+  const label = isNamed || where === 'cookie' ? `${style === 'matrix' ? name : encode(name)}=` : '';
+  if (json) return label + encode(stringify(value));
   if (!isList(value)) return prefix + label + encode(scalar(value));
-  if (!explode) return prefix + label + flat(value).map(encode).join(',');
+  if (style === 'deepObject') return deep(name, value).join('&');
+  if (!explode)
+    return (
+      prefix +
+      label +
+      flat(value)
+        .map(encode)
+        .join(DELIMITERS[style] ?? ',')
+    );
   const parts = Array.isArray(value)
-    ? value.map((item) => label + encode(scalar(item)))
-    : Object.entries(value).map(([key, item]) => `${encode(key)}=${encode(scalar(item))}`);
-  return prefix + parts.join(prefix || ',');
+    ? value.map((item) => (isNamed ? label : '') + encode(scalar(item)))
+    : Object.entries(value).flatMap(([key, inner]) =>
+        (isNamed ? [inner].flat() : [inner]).map((item) => `${encode(key)}=${encode(scalar(item))}`),
+      );
+  return (isNamed ? '' : label) + prefix + parts.join(where === 'query' ? '&' : prefix || ',');
 }
+
+const deep = (name: string, value: object): string[] =>
+  Object.entries(value).flatMap(([key, item]) => {
+    const inside = `${name}[${Array.isArray(value) ? '' : key}]`;
+    return isList(item) ? deep(inside, item) : [`${encodeURIComponent(inside)}=${encodeURIComponent(scalar(item))}`];
+  });
 
 function bodyOf(type: string, body: unknown): RequestInit['body'] {
   if (/\bjson\b/.test(type)) return stringify(body);
@@ -204,7 +194,7 @@ function bodyOf(type: string, body: unknown): RequestInit['body'] {
   if (type !== 'application/x-www-form-urlencoded') return body as RequestInit['body'];
   const field = { in: 'query', style: 'form', explode: true, json: false } as const;
   return Object.entries(Object(body))
-    .flatMap(([name, value]) => pairs({ ...field, name }, value))
+    .map(([name, value]) => write({ ...field, name }, value))
     .join('&');
 }
 
