@@ -34,6 +34,8 @@ function plainOne(item: unknown): unknown {
   const made: Record<string, unknown> = { ...item };
   // The generator would make a member of this name.
   if (typeof made.nullable === 'boolean') delete made.nullable;
+  // No value has so many.
+  if (Number(made.minItems) > 2_000) delete made.minItems;
   if (typeof made.$ref === 'string') made.$ref = decodeURIComponent(made.$ref);
   if (typeof made.format === 'string') made.format = SAME[made.format] ?? made.format;
   try {

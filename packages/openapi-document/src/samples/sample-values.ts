@@ -3,13 +3,15 @@ import { sample } from 'openapi-sampler';
 import { isObject, type Json } from '../document/document.ts';
 import { essenceOf, type MediaType } from '../document/media-types.ts';
 import { definitionsOf, plain } from './plain-schemas.ts';
-import { isSamplable } from './samplable.ts';
+import { isSamplable, sampleDepth } from './samplable.ts';
 
 /** How many values are made at random for a schema that asks for more than the first one has. */
 const ATTEMPTS = 20;
 
-/** Values that are deeper grow without bounds where many schemas reference each other. */
-const SAMPLE = { quiet: true, maxSampleDepth: 5 };
+/** How long values are made for one schema, with what the caller does meanwhile. Milliseconds. */
+const LONGEST = 500;
+
+const SAMPLE = { quiet: true };
 
 /**
  * Values made from a schema, the most readable one first. Neither tool knows all of JSON Schema, so the caller validates
@@ -23,10 +25,17 @@ export function* valuesOf(
   skipped: 'readOnly' | 'writeOnly' = 'writeOnly',
 ): Generator<unknown> {
   if (!isObject(schema)) return yield {};
-  const options = { ...SAMPLE, skipReadOnly: skipped === 'readOnly', skipWriteOnly: skipped === 'writeOnly' };
+  const end = performance.now() + LONGEST;
+  const maxSampleDepth = sampleDepth(root, schema);
+  const options = {
+    ...SAMPLE,
+    maxSampleDepth,
+    skipReadOnly: skipped === 'readOnly',
+    skipWriteOnly: skipped === 'writeOnly',
+  };
   if (isSamplable(root, schema)) yield attempt(() => sample(schema, options, root));
   const definitions = definitionsOf(root);
-  for (let seed = 1; seed <= ATTEMPTS; seed += 1) {
+  for (let seed = 1; seed <= ATTEMPTS && performance.now() < end; seed += 1) {
     // Required members first: with optional ones, a recursive schema soon ends at the depth limit with a wrong value.
     const required = { optionalsProbability: 0, maxDepth: seed < 10 ? 14 : 60, ...(seed >= 10 && { maxItems: 1 }) };
     const depth = seed % 2 === 1 ? required : { maxDepth: 6 };
@@ -44,7 +53,13 @@ export function* bodiesOf(root: Json, type: string, { kind, schema }: MediaType)
   if (LINES.test(essence)) for (const value of valuesOf(root, schema)) yield lines(value);
   else if (kind === 'json' || kind === 'text' || essence === 'application/json') yield* valuesOf(root, schema);
   else if (/[/+]xml$/.test(essence) && isObject(schema)) {
-    yield attempt(() => sample(schema, { ...SAMPLE, skipWriteOnly: true, format: 'xml' }, root));
+    yield attempt(() =>
+      sample(
+        schema,
+        { ...SAMPLE, maxSampleDepth: sampleDepth(root, schema), skipWriteOnly: true, format: 'xml' },
+        root,
+      ),
+    );
   } else if (essence === 'image/png') yield PIXEL;
   yield '';
 }
