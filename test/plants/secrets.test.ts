@@ -61,7 +61,7 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
     await send(request('GET /plants', good), 405);
     await send(request('POST /plants', { ...good, Expect: token }, plant()), 417);
     await send(request('POST /plants', { ...good, 'Transfer-Encoding': token }), 400);
-    await send(request('POST /plants', good).replace('\r\n', `\r\nAuthorization: Bearer ${token}\r\n`), 400);
+    await send(request('POST /plants', good).replace('\r\n', `\r\nAuthorization: Bearer ${token}\r\n`), 401);
   }
   for (const token of [TOKEN, HASHED, wrong, digest(TOKEN), `sha256:${digest(HASHED)}`]) {
     const presented = token === TOKEN || token === HASHED;

@@ -149,6 +149,17 @@ describe('several workers', () => {
     expect(killed.lines().map(({ msg }) => msg)).toEqual(['listening', 'answered']);
   });
 
+  test('end with the first process if that is killed, also while they are busy', async () => {
+    const busy = 'data:text/javascript,process.on("SIGUSR2", () => { for (;;); })';
+    const killed = launchTwo({}, { flags: ['--import', busy] });
+    await killed.url;
+    const workers = childrenOf(killed.pid);
+    expect(workers).toHaveLength(2);
+    for (const worker of workers) process.kill(worker, 'SIGUSR2');
+    killed.child.kill('SIGKILL');
+    await eventually(() => !workers.some(isRunning));
+  });
+
   test('read the file of tokens again, all of them', async () => {
     const tokens = join(folder, 'tokens');
     writeFileSync(tokens, 'token\nrevoked\n');

@@ -14,7 +14,7 @@ import { type SupervisorMessage, tellSupervisor } from './messages.ts';
 import { endProcess } from './output.ts';
 import type { Service } from './service.ts';
 import { handleSignals, stopper } from './stop.ts';
-import { superviseWorkers } from './supervisor.ts';
+import { endWithSupervisor, superviseWorkers } from './supervisor.ts';
 import { banner, explain, help, startError } from './terminal.ts';
 import { readVariables, type ValuesOf, type Variables } from './variables.ts';
 import { versionText } from './versions.ts';
@@ -118,5 +118,6 @@ function obeySupervisor(service: Service, stop: (quick: boolean) => void): void 
     else if (message === 'reload') await service.reload();
     else if (message === 'report') await tellSupervisor({ metrics: (await service.metrics?.()) ?? [] });
   });
+  endWithSupervisor();
   void tellSupervisor({ started: service.started });
 }

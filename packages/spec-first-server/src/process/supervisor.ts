@@ -1,5 +1,6 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
+import { Worker as Thread } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Config } from './configuration.ts';
 import { type Started, tellWorker, type WorkerMessage } from './messages.ts';
@@ -16,6 +17,18 @@ const LONGEST_PAUSE = 30_000;
 /** How often each worker is asked for its metrics, as a sign of life, in milliseconds; how often it may fail to answer. */
 const HEARTBEAT = 1_000;
 const MOST_MISSED = 10;
+
+/** How long a worker without a supervisor may take to end by itself. Milliseconds. */
+const ORPHANED = 2_000;
+
+/** Ends this worker when the supervisor is gone, also while the event loop is busy: a thread of its own watches. */
+export function endWithSupervisor(): void {
+  const { pid, ppid } = process;
+  const watch = `setInterval(() => {
+    if (process.ppid !== ${ppid}) setTimeout(() => process.kill(${pid}, 'SIGKILL'), ${ORPHANED});
+  }, 500);`;
+  new Thread(watch, { eval: true, execArgv: [] }).unref();
+}
 
 /**
  * Starts as many processes as `WORKERS` says, which share the port. Replaces each one that ends or hangs: at once, or
