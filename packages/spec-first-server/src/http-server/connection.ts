@@ -6,7 +6,7 @@ import type { Socket } from 'node:net';
 const SLICE = 1024;
 
 /** How long a connection may be parsed before others get their turn. Milliseconds. */
-const TURN = 1;
+const TURN = 0.2;
 
 /** What a connection needs from the server that has accepted it. */
 export interface ConnectionOptions {
