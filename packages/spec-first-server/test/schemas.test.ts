@@ -2,6 +2,7 @@ import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/global
 import { operationsOf } from 'openapi-document';
 import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
 import type { AnyHandler } from '../src/handlers/types.ts';
+import type { Problem } from '../src/response/problem.ts';
 import { createPathValidators } from '../src/validation/validator.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
@@ -223,6 +224,28 @@ describe('JSON Schema 2020-12', () => {
     script.next = () => ({ status: 200, body: wrong });
     await post('/trees', tree).expect(500);
   });
+});
+
+test('the error body gets the path, the message and the keyword of each violation', async () => {
+  const errorBody = { mediaType: 'application/json', make: ({ errors }: Problem) => ({ errors }) };
+  const { client } = await serve(documentFile('schemas.yaml'), { modern: echo }, { ...MOCKED, errorBody });
+  const errorsOf = async (body: object, query = '') =>
+    (await client.post(`/modern${query}`).send(body).expect(400)).body.errors;
+  expect(await errorsOf({ maybe: 'a', tuple: ['a'], 'x/y~z': 1, set: [1, 1], mixed: 0, size: 3 })).toEqual(
+    expect.arrayContaining([
+      { path: '/body/maybe', message: 'must NOT have fewer than 2 characters', keyword: 'minLength' },
+      { path: '/body/tuple/0', message: 'must be integer', keyword: 'type' },
+      { path: '/body/x~1y~0z', message: 'must NOT have unevaluated properties', keyword: 'unevaluatedProperties' },
+      { path: '/body/set', message: expect.stringContaining('duplicate items'), keyword: 'uniqueItems' },
+      { path: '/body/mixed', message: 'must be >= 1', keyword: 'minimum' },
+      { path: '/body/size', message: expect.stringContaining('allowed values: 1, 2.5, big'), keyword: 'enum' },
+    ]),
+  );
+  expect(await errorsOf({}, '?unknown=1')).toEqual([
+    { path: '/query/unknown', message: 'is not a parameter of this operation', keyword: 'additionalProperties' },
+  ]);
+  const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));
+  expect(await errorsOf(many)).toHaveLength(100);
 });
 
 test('of a value with thousands of members, only the first violation is looked for', async () => {
