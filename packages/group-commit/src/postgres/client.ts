@@ -45,7 +45,9 @@ export function createClient(config: ClientConfig & { readonly host: string }): 
       if (key === undefined) return;
       const { host, port = 5432, ssl } = config;
       const plain = host.startsWith('/') ? connect(`${host}/.s.PGSQL.${port}`) : connect(port, host);
-      const late = setTimeout(() => plain.destroy(new Error('timeout')), config.connectionTimeoutMillis);
+      const late = setTimeout(() => plain.destroy(new Error('timeout')), config.connectionTimeoutMillis).unref();
+      // A request that is not answered does not keep the process from ending.
+      plain.unref();
       try {
         let channel: Socket = plain;
         if (ssl) {
