@@ -191,6 +191,8 @@ describe('a process that is told to stop', () => {
     await eventually(async () => (await service.waiting()) === 1);
     service.child.kill('SIGTERM');
     await eventually(async () => (await connectionError(service)) === 'ECONNREFUSED');
+    // Signals within a second count as one.
+    await delay(1_100);
     service.child.kill('SIGTERM');
     expect(await service.exit).not.toBe(0);
     expect(await unanswered).toMatchObject({ code: 'ECONNRESET' });
