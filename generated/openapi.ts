@@ -40,7 +40,7 @@ export interface components {
              */
             error: number;
             /**
-             * @description What went wrong, for people. Names each violation in a body by its JSON path.
+             * @description What went wrong, for people. Names each violation in a body by its JSON Pointer.
              * @example /body/id must be integer
              */
             message: string;
