@@ -42,8 +42,8 @@ export function testLog(): TestLog {
       }
     },
     async causeOf(requestId) {
-      // The line is written when the answer is over, perhaps after it has arrived here.
-      for (let waited = 0; waited < 20; waited += 1) {
+      // A service writes its lines in pieces, up to a second after the answer.
+      for (let waited = 0; waited < 200; waited += 1) {
         const found = entries.find((entry) => entry.requestId === requestId);
         if (found !== undefined) return causeIn(found);
         await new Promise((resolve) => setTimeout(resolve, 10));

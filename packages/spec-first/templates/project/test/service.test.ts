@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
-import { contractTests } from 'spec-first/contract-tests';
+import { contractTests, testLog } from 'spec-first/contract-tests';
 import { errorBody } from '../src/errors.ts';
 
+/** What the service logs: a failed contract test shows the cause. */
+const log = testLog();
 let service: ChildProcess;
 /** Where the document's paths begin. */
 let base: string;
@@ -13,14 +15,14 @@ before(async () => {
   const env = { ...process.env, PORT: '0', ACCESS_TOKENS: 'token-of-the-tests', MISSING_OPERATIONS: 'mock' };
   const started = spawn(process.execPath, ['src/main.ts'], { env, stdio: ['ignore', 'pipe', 'inherit'] });
   service = started;
-  for await (const line of createInterface(started.stdout)) {
-    const { msg, url } = JSON.parse(line);
-    if (msg !== 'listening') continue;
-    base = url;
-    started.stdout.resume();
-    return;
-  }
-  throw new Error('The service does not start');
+  base = await new Promise<string>((resolve, reject) => {
+    started.once('exit', () => reject(new Error('The service does not start')));
+    createInterface(started.stdout).on('line', (line) => {
+      log.line(line);
+      const { msg, url } = JSON.parse(line);
+      if (msg === 'listening') resolve(url);
+    });
+  });
 });
 
 after(() => service.kill());
@@ -40,4 +42,4 @@ test('answers an unknown path with 404 and the error body of the document', asyn
 });
 
 // Calls each operation with requests that the document allows and does not allow, and checks each answer.
-await contractTests({ document: '{{document}}', url: () => base, credentials: 'token-of-the-tests', test });
+await contractTests({ document: '{{document}}', url: () => base, log, credentials: 'token-of-the-tests', test });
