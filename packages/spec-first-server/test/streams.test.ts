@@ -1,3 +1,4 @@
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -195,6 +196,24 @@ describe('a handler that returns an AsyncIterable', () => {
     const response = await fetch(`${url}/stream`, { method: 'HEAD' });
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(isIterated).toBe(false);
+  });
+
+  test('lets others be served while its items come without a pause', async () => {
+    script.next = () => ({
+      status: 200,
+      contentType: 'application/jsonl',
+      body: (async function* () {
+        while (!request.signal.aborted) yield { name: 'Fern' };
+      })(),
+    });
+    // In another process: it reads as fast as this one sends.
+    const read = `for await (const chunk of (await fetch('${url}/stream')).body) process.stdout.write('.')`;
+    const reader = spawn(process.execPath, ['--input-type=module', '-e', read]);
+    await once(reader.stdout, 'data');
+    for (let count = 0; count < 5; count += 1)
+      expect((await fetch(`${url}/texts`, { method: 'PUT' })).status).toBe(405);
+    reader.kill();
+    await once(reader, 'exit');
   });
 
   test('waits for a slow reader, and cleans up when it is gone', async () => {

@@ -24,6 +24,22 @@ export interface StreamOptions {
 /** Until the client gets the headers without an item. Milliseconds. */
 const OPENING = 500;
 
+/** How much a stream sends before others get their turn. Bytes. */
+const SLICE = 16_384;
+
+const waiting: (() => void)[] = [];
+
+/** Resolves in a round of the event loop of its own. A stream whose items are all there would never let go of it. */
+const nextTurn = (): Promise<void> =>
+  new Promise((resolve) => {
+    if (waiting.push(resolve) === 1) setImmediate(takeTurn);
+  });
+
+function takeTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(takeTurn);
+}
+
 /**
  * Sends items as they come, not faster than the client reads.
  *
@@ -38,6 +54,7 @@ export async function sendItems(
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   let isOver = false;
+  let sent = 0;
   let onRoom: (() => void) | undefined;
   let timer = setTimeout(() => {
     open();
@@ -75,10 +92,14 @@ export async function sendItems(
       const bytes = write(value, index);
       if (index === 0) open();
       else timer.refresh();
-      if (response.write(bytes)) continue;
-      await new Promise<void>((resolve) => {
-        onRoom = resolve;
-      });
+      sent += bytes.length;
+      if (!response.write(bytes)) {
+        await new Promise<void>((resolve) => {
+          onRoom = resolve;
+        });
+      } else if (sent < SLICE) continue;
+      sent = 0;
+      await nextTurn();
       if (isOver) return;
     }
     if (!response.headersSent) begin();
