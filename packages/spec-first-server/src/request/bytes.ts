@@ -82,7 +82,12 @@ function readArrived(request: IncomingMessage, limit: number): Buffer {
     request.resume();
     throw tooLarge(limit);
   }
-  return request.read() ?? Buffer.alloc(0);
+  const first: Buffer = request.read() ?? Buffer.alloc(0);
+  if (request.readableLength === 0) return first;
+  // A stream that flows gives one chunk after the other.
+  const bytes = new Bytes();
+  for (let chunk: Buffer | null = first; chunk !== null; chunk = request.read()) bytes.add(chunk);
+  return bytes.all();
 }
 
 /** The body as a stream, which ends with 413 if it grows beyond the limit. */
