@@ -2,9 +2,6 @@ import { asArray, asObject, type Json, type MediaType, type Operation, resolveRe
 import type { DirectedSchemas, Direction } from './directed-schemas.ts';
 import { STREAM } from './generator.ts';
 
-/** An operation with all that it references, but for schemas: an Operation Object of OpenAPI 3.1. */
-export type TypedOperation = Json;
-
 const FLIPPED = { request: 'reply', reply: 'request' } as const;
 
 /**

@@ -31,6 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => {
   server.close();
+  server.closeAllConnections();
   rmSync(folder, { recursive: true });
   rmSync(join(made, '..'), { recursive: true });
 });
@@ -85,6 +86,7 @@ describe('the tools open no connection', () => {
   test('in dev', async () => {
     const loop = start(folder, [SPEC_FIRST, 'dev', '--all'], { LOG_LEVEL: 'error' });
     await loop.said(/no-unresolved-refs/).finally(() => end(loop));
+    await loop.exit;
     expect(requests).toEqual([]);
   });
 

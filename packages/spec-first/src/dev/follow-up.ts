@@ -78,8 +78,11 @@ async function report({ file, all, mocked, missing, failure }: Outcome): Promise
   const isFault = failure !== undefined && problems.length > 0;
   const why = isFault ? withLintMessages(problems, await lintDocument(file)).join('\n') : failure;
   if (turn !== saves) return;
-  if (why === undefined) sayOnce('missing', describeMissing(missing, mocked, withoutHandler));
-  else tell({ failure: why });
+  if (why === undefined) {
+    // Each concerns an operation that answers 501.
+    sayOnce('problems', problems.join('\n'));
+    sayOnce('missing', describeMissing(missing, mocked, withoutHandler));
+  } else tell({ failure: why });
 
   await followed;
   if (why !== undefined || turn !== saves || !stale.delete('notices')) return;
