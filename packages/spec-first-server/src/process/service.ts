@@ -74,7 +74,8 @@ export async function startService(config: Config, definition: ServiceDefinition
     logNotices: !inDevelopment,
     bodyLimit: config.BODY_LIMIT,
     missing: config.MISSING_OPERATIONS,
-    strict: isProduction(process.env),
+    // `npm run dev` goes on with the last good version.
+    strict: inDevelopment || isProduction(process.env),
     readOnly: config.READ_ONLY,
     discriminator: config.DISCRIMINATOR,
     docs: config.DOCS === 'on',
