@@ -6,12 +6,14 @@ import { drawChart } from './chart.ts';
 import { BENCHMARKS } from './contenders.ts';
 import { measure, summary } from './measure.ts';
 import { splitCores } from './processes.ts';
+import { benchStreams } from './streams.ts';
 
 const HELP = `Measures POST /plants, each request with a new plant: this service beside others, in one run.
 
   npm run bench                  in memory and on disk, beside Express, express-openapi-validator (EOV) and Fastify
   npm run bench -- --paths       with 1 to 1,000 paths in the document
   npm run bench -- --workers     with 1, 2 and 4 processes
+  npm run bench -- --streams     streams of events, beside Express
 
   --only PATTERN      only the contenders whose name matches, as in --only '^(Express|This service),'
   --rounds N          rounds; the contenders take turns in each (5)
@@ -27,6 +29,7 @@ where there are two cores and taskset, but not with --workers. DATABASE_URL take
 try {
   const flags = readFlags();
   if (flags.help) console.log(HELP);
+  else if (flags.streams) await benchStreams(flags.seconds);
   else await benchmark(flags);
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
@@ -39,7 +42,16 @@ function readFlags() {
   const flag = { type: 'boolean' } as const;
   const text = (preset = '') => ({ type: 'string', default: preset }) as const;
   const numbers = { rounds: text('5'), seconds: text('2'), connections: text('32,128') };
-  const options = { paths: flag, workers: flag, help: flag, only: text(), json: text(), svg: text(), ...numbers };
+  const options = {
+    paths: flag,
+    workers: flag,
+    streams: flag,
+    help: flag,
+    only: text(),
+    json: text(),
+    svg: text(),
+    ...numbers,
+  };
   const { rounds, seconds, connections, ...others } = parseArgs({ options }).values;
   const positive = (value: string): number => {
     if (Number(value) > 0) return Number(value);
