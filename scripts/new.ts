@@ -22,7 +22,7 @@ function addTarballs(): void {
   edit('package.json', (text) => {
     const { dependencies, devDependencies, ...project } = JSON.parse(text);
     const local = (name: string) => [name, `file:vendor/${basename(tarballs.get(name) ?? '')}`];
-    const own = ['openapi-document', 'spec-first-server', ...('group-commit' in dependencies ? ['group-commit'] : [])];
+    const own = ['openapi-document', 'spec-first-server'];
     Object.assign(dependencies, Object.fromEntries(own.map(local)));
     Object.assign(devDependencies, Object.fromEntries([local('spec-first')]));
     return `${JSON.stringify({ ...project, dependencies, devDependencies }, undefined, 2)}\n`;
