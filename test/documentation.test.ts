@@ -202,6 +202,9 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     const help = await run('npm start -- --help');
     for (const [name] of variables()) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
   },
+  async 'npm start'() {
+    expect(scripts).toHaveProperty('start');
+  },
   async 'npm start -- --version'() {
     expect(await run('npm start -- --version')).toMatch(/^openapi-plant-store \d.* \(spec-first-server \d.*, Node 26/m);
   },

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
 import { asObject, type Document } from 'openapi-document';
 import manifest from '../package.json' with { type: 'json' };
@@ -49,7 +49,7 @@ export async function projectFiles(folder: string, named: string | undefined): P
  * @throws {Error} if a file is hidden, or has a name that has to be quoted somewhere.
  */
 function documentFiles(file: string, { files = [resolve(file)] }: Document): Files {
-  const paths = [...new Set([resolve(file), ...files])];
+  const paths = [...new Set([resolve(file), ...files])].filter((path) => existsSync(path));
   const names = paths.map((path) => relative(dirname(resolve(file)), path).replaceAll(sep, '/'));
   const odd = names.filter(
     (name) => !/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) || name.split('/').includes('node_modules'),

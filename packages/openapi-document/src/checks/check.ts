@@ -50,7 +50,8 @@ function check({ root, unresolved = [] }: Document, operations: readonly Operati
     const concerned = reached.filter(({ parts }) => concerns(finding.pointer, parts));
     for (const { operation } of concerned) broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
     if (concerned.length > 0) continue;
-    const isUnused = /^\/(components|webhooks|paths)\//.test(finding.pointer);
+    // A path item that is missing as a whole may hold any operation.
+    const isUnused = /^\/(components|webhooks|paths\/[^/]+)\//.test(finding.pointer);
     if (isUnused) notices.push({ ...finding, message: `${finding.message} (no operation uses it)` });
     else problems.push(finding);
   }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE } from 'js-yaml';
 import {
   type Document,
@@ -61,6 +61,8 @@ interface Target {
 export function positionsOf(places: readonly Location[]): string[] {
   const found = new Map<Location, string>();
   for (const [file, inFile] of Map.groupBy(places, (place) => place.file)) {
+    // A linter also names files that a reference does not find.
+    if (!existsSync(file)) continue;
     const root: Target = { position: '1:1', members: new Map() };
     const chains = inFile.map(({ pointer }) => {
       const chain = [root];
