@@ -259,7 +259,8 @@ await new Promise((done) => setTimeout(done, 1200));`;
   test('ends with all its processes when Ctrl-C reaches all of them', async () => {
     process.kill(-(loop.child.pid ?? 0), 'SIGINT');
     expect(await loop.exit).toBe(0);
-    expect(groupRuns(loop)).toBe(false);
+    // The compiler's own process ends a moment after its parent.
+    await eventually(() => !groupRuns(loop));
   });
 });
 
