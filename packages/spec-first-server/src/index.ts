@@ -19,10 +19,9 @@ export type { ValuesOf, Variable, Variables } from './process/variables.ts';
 export { HttpError, type HttpErrorOptions } from './response/http-error.ts';
 export type { DeclaredProblem, ErrorBody, Problem } from './response/problem.ts';
 export type { AppOptions } from './routing/options.ts';
-export type { Credentials } from './security/credentials.ts';
 export { Forbidden, Unauthorized } from './security/errors.ts';
-export type { Verifiers, VerifyScheme } from './security/schemes.ts';
-export { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
+export type { Credentials, Verifiers, VerifyScheme } from './security/schemes.ts';
+export { type Authenticator, type AuthSettings, createAuthenticator, randomToken } from './security/tokens.ts';
 
 /**
  * Makes the Express app that serves a document, for tests and for embedding. Opens no port.
@@ -45,4 +44,3 @@ export { hasCredentials, readConfig } from './process/configuration.ts';
 export { loadEnvFile } from './process/environment.ts';
 export type { Started, SupervisorMessage, WorkerMessage } from './process/messages.ts';
 export { banner, explain, startError } from './process/terminal.ts';
-export { randomToken } from './security/access-tokens.ts';

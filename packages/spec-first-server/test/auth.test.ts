@@ -7,10 +7,9 @@ import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { randomToken } from '../src/security/access-tokens.ts';
 import { Unauthorized } from '../src/security/errors.ts';
 import { bearerToken } from '../src/security/schemes.ts';
-import { type AuthSettings, createAuthenticator } from '../src/security/tokens.ts';
+import { type AuthSettings, createAuthenticator, randomToken } from '../src/security/tokens.ts';
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 

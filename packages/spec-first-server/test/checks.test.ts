@@ -101,7 +101,7 @@ describe('the start fails and names the place of', () => {
     [
       'a security scheme without a verifier',
       `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`,
-      'openapi.yaml:9:34 nothing verifies credentials of http basic',
+      'openapi.yaml:9:34 nothing verifies credentials of this scheme',
     ],
     [
       'an operation without a handler',
@@ -219,7 +219,7 @@ test('mocks need no verifier for their security schemes', async () => {
   const text = `${operation('security: [{ basic: [] }]')}components: { securitySchemes: { basic: { type: http, scheme: basic } } }\n`;
   expect((await started(text, {}, { missing: 'mock' })).error).toBeUndefined();
   expect((await started(text, { a: done }, { missing: 'mock' })).error).toBe(
-    'openapi.yaml:9:34 nothing verifies credentials of http basic: pass verifiers: { "basic": … } to serve',
+    'openapi.yaml:9:34 nothing verifies credentials of this scheme: pass verifiers: { "basic": … } to serve',
   );
 });
 

@@ -11,9 +11,8 @@ import type { ErrorBody } from '../response/problem.ts';
 import { checkReply } from '../response/reply.ts';
 import { send } from '../response/send.ts';
 import { traceOf } from '../response/trace.ts';
-import { credentialsOf } from '../security/credentials.ts';
 import { authentication } from '../security/requirements.ts';
-import { apiKeyQueryNames, type Verifiers } from '../security/schemes.ts';
+import { apiKeyQueryNames, credentialsOf, type Schemes } from '../security/schemes.ts';
 import type { ValidatorOf } from './validators.ts';
 
 /** Takes a request to one operation from its credentials to its answer. */
@@ -30,7 +29,7 @@ export interface AppContext {
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   /** What failures of a mocked operation are made of. */
   readonly samplesFor: (operation: Operation) => Samples | undefined;
-  readonly verifiers: Verifiers;
+  readonly schemes: Schemes;
   /** Why operations cannot be served, by their ids. */
   readonly broken: ReadonlyMap<string, string>;
   readonly validatorOf: ValidatorOf;
@@ -43,14 +42,16 @@ export interface AppContext {
 
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
 export function createDispatch(operation: Operation, context: AppContext): Dispatch {
-  const { root, errorBody, verifiers, log } = context;
+  const { root, errorBody, log } = context;
   const reason = context.broken.get(operation.id);
   if (reason !== undefined) return refusal(operation, reason, errorBody);
   const handler = context.handlers[operation.id];
   if (handler === undefined) throw new Error(`${operation.id} has no handler`);
   const validator = context.validatorOf(operation);
-  const operationContext: OperationContext = { root, operation, validator, samples: context.samplesFor(operation) };
-  const authenticate = operation.security.length > 0 ? authentication(root, operation, verifiers) : undefined;
+  const samples = context.samplesFor(operation);
+  const operationContext: OperationContext = { root, operation, validator, samples };
+  const authenticate =
+    operation.security.length > 0 ? authentication(operation, context.schemes, samples !== undefined) : undefined;
   const readParameters = prepareParameters(root, operation, apiKeyQueryNames(root));
   const readBody = bodyReader(root, operation, context.bodyLimit, validator);
 

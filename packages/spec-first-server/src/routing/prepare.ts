@@ -9,8 +9,8 @@ import {
 import { checkErrorBody } from '../response/check-error-body.ts';
 import { completeHandlers } from '../response/complete-handlers.ts';
 import { PROBLEM_DETAILS } from '../response/problem.ts';
-import { checkVerifiers } from '../security/check-verifiers.ts';
-import { acceptAnything, verifiersOf } from '../security/schemes.ts';
+import { unverified } from '../security/requirements.ts';
+import { schemesOf } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
 import type { AppContext } from './dispatch.ts';
 import { type AppOptions, SILENT } from './options.ts';
@@ -37,7 +37,7 @@ export async function prepare(options: AppOptions) {
   const { root } = document;
   const all = operationsOf(document);
   const tokens = options.authenticator ?? (await createAuthenticator({ accessTokens: options.accessTokens ?? [] }));
-  const verifiers = verifiersOf(root, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
+  const schemes = schemesOf(root, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
   const { problems, broken, notices } = checkDocument(document, all);
   const operations = all.filter(({ id }) => !broken.has(id));
 
@@ -54,10 +54,9 @@ export async function prepare(options: AppOptions) {
   const handled = mocks
     ? operations.filter(({ id }) => Object.hasOwn(given, id) && given[id] !== undefined)
     : operations;
-  const unverified = checkVerifiers(root, handled, new Set(Object.keys(verifiers)));
   const isRefused = (id: string) => options.strict === true || (!mocks && Object.hasOwn(given, id));
   const refused = [...broken].flatMap(([id, reasons]) => (isRefused(id) ? reasons : []));
-  const faults = [...problems, ...refused, ...unverified, ...findings];
+  const faults = [...problems, ...refused, ...unverified(handled, schemes), ...findings];
   if (faults.length > 0) throw new DocumentError(describeFindings(document, faults));
   const reasons = new Map([...broken].map(([id, found]) => [id, describeFindings(document, found)]));
   for (const [operationId, reason] of reasons) {
@@ -72,7 +71,6 @@ export async function prepare(options: AppOptions) {
     const more = unenforced.length > FEW ? unenforced.length - FEW : undefined;
     log.warn({ locations, more }, 'not all of the document is enforced');
   }
-  const accepting = mocks ? { ...acceptAnything(root), ...verifiers } : verifiers;
   const context: AppContext = {
     root,
     handlers,
@@ -81,7 +79,7 @@ export async function prepare(options: AppOptions) {
     errorBody,
     bodyLimit,
     stopping,
-    verifiers: accepting,
+    schemes,
     broken: reasons,
     log,
   };

@@ -18,23 +18,16 @@ export class Forbidden extends HttpError {
   constructor(scopes: readonly string[]) {
     const needed = scopes.join(' ');
     // A header holds no other characters than those of a URI.
-    const headers = {
-      'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${encodeURI(needed.toWellFormed())}"`,
-    };
+    const scope = encodeURI(needed.toWellFormed());
+    const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
     super(403, `The token lacks a scope: this operation needs ${needed}`, { headers });
   }
 }
 
-/** A signed token cannot be checked because its issuer's keys cannot be fetched: 503. The cause is for the log. */
-export class KeysUnavailable extends Error {
-  override readonly name = 'KeysUnavailable';
-  readonly status = 503;
-  readonly expose = true;
-  readonly headers: Readonly<Record<string, number>>;
-
-  /** @param retryAfter whole seconds after which it is worth trying again, at least 1. */
+/** A signed token cannot be checked because its issuer's keys cannot be used: 503. The cause is for the log. */
+export class KeysUnavailable extends HttpError {
   constructor(retryAfter: number, cause: Error) {
-    super('The keys that signed tokens are checked with cannot be fetched; try again later', { cause });
-    this.headers = { 'Retry-After': retryAfter };
+    const message = 'The keys that signed tokens are checked with cannot be fetched; try again later';
+    super(503, message, { headers: { 'Retry-After': retryAfter }, cause });
   }
 }

@@ -1,7 +1,6 @@
-import { errors, type JWTVerifyResult, jwtVerify } from 'jose';
+import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type JWTVerifyResult, jwtVerify } from 'jose';
 import type { Caller } from '../handlers/types.ts';
 import { KeysUnavailable, Unauthorized } from './errors.ts';
-import { type KeyTiming, remoteKeys, seconds, TIMING } from './jwks.ts';
 
 /** Where the keys of signed tokens are, and what their claims must say. */
 export interface JwtSettings {
@@ -12,6 +11,21 @@ export interface JwtSettings {
   /** A value that the `aud` claim must be or hold; undefined accepts any. */
   readonly audience: string | undefined;
 }
+
+/** How long things take and last, in milliseconds. */
+const TIMING = {
+  /** A fetch that takes longer has failed. */
+  timeout: 5_000,
+  /** For so long after a fetch, a token that no key fits leads to no other fetch. */
+  cooldown: 10_000,
+  /** For so long after a failed fetch there is no other. */
+  pause: 5_000,
+  /** Older keys are fetched again in the background, so that a withdrawn key is rejected. */
+  refreshAfter: 10 * 60_000,
+  /** Keys are used no longer than this while they cannot be fetched again. */
+  discardAfter: 24 * 60 * 60_000,
+};
+export type KeyTiming = Readonly<typeof TIMING>;
 
 /** Asymmetric ones only: with a symmetric one, whoever can check a token could also make one (RFC 8725 §3.1). */
 const ALGORITHMS = [
@@ -43,7 +57,7 @@ export function createJwtVerifier(
   timing: KeyTiming = TIMING,
 ): (token: string) => Promise<Caller> {
   checkUrl(jwksUrl);
-  const keys = remoteKeys(jwksUrl, report, timing);
+  const keyOf = remoteKeys(jwksUrl, report, timing);
   const options = {
     algorithms: ALGORITHMS,
     requiredClaims: ['exp'],
@@ -51,46 +65,74 @@ export function createJwtVerifier(
     ...(issuer !== undefined && { issuer }),
     ...(audience !== undefined && { audience }),
   };
-  return verify;
-
-  async function verify(token: string): Promise<Caller> {
-    const known = keys.fetchedAt();
+  return async (token) => {
     try {
-      if (!FORM.test(token)) throw new errors.JWSInvalid();
-      return callerOf(await verified(token).catch((error: unknown) => withNewerKeys(token, error, known)));
+      if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw new errors.JWSInvalid();
+      return callerOf(await jwtVerify(token, keyOf, options));
     } catch (error) {
       if (error instanceof KeysUnavailable || error instanceof Unauthorized) throw error;
-      if (!isUnusableKey(error)) throw new Unauthorized(messageOf(error));
-      const cause = new Error(`The key server ${jwksUrl.origin} publishes a key that cannot be used`, { cause: error });
-      throw new KeysUnavailable(seconds(timing.cooldown), cause);
+      if (error instanceof errors.JOSEError) throw new Unauthorized(messageOf(error));
+      // A key is too short, which jose reports by a TypeError.
+      throw new KeysUnavailable(seconds(timing.cooldown), unusable(jwksUrl, error));
     }
-  }
+  };
+}
 
-  async function withNewerKeys(token: string, error: unknown, known: number): Promise<JWTVerifyResult> {
-    if (!needsOtherKey(error)) throw error;
-    const newer = await keys.newerThan(known).catch((unavailable: unknown) => {
-      throw error instanceof errors.JWSSignatureVerificationFailed ? error : unavailable;
-    });
-    if (!newer) throw error;
-    return verified(token);
-  }
-
-  /** A token may lack a `kid` while several keys are of its algorithm: then any of them may have signed it. */
-  async function verified(token: string): Promise<JWTVerifyResult> {
+/**
+ * The keys at a URL: jose's remote set, which goes on with the keys that it has while they are fetched again or cannot
+ * be, and leaves a failing key server alone for a while.
+ */
+function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, timing: KeyTiming): JWTVerifyGetKey {
+  let refreshAt = 0;
+  type Failure = { readonly until: number; readonly cause: unknown; readonly error: KeysUnavailable };
+  let failure: Failure | undefined;
+  const remote = createRemoteJWKSet(url, {
+    timeoutDuration: timing.timeout,
+    cooldownDuration: timing.cooldown,
+    cacheMaxAge: timing.discardAfter,
+    // A kept connection may have been cut meanwhile, which would look like a key server that is down.
+    headers: { connection: 'close' },
+    async [customFetch](address, init) {
+      if (isPaused()) throw failure?.cause;
+      const response = await fetch(address, init);
+      if (response.status !== 200) await response.body?.cancel();
+      return response;
+    },
+  });
+  const isPaused = (): boolean => failure !== undefined && performance.now() < failure.until;
+  const failed = (cause: unknown): never => {
+    if (failure !== undefined && (failure.cause === cause || isPaused())) throw failure.error;
+    const error = new KeysUnavailable(seconds(timing.pause), unusable(url, cause));
+    failure = { until: performance.now() + timing.pause, cause, error };
+    refreshAt = 0;
+    report(error);
+    throw error;
+  };
+  return async (header, token) => {
+    if (performance.now() >= refreshAt && !remote.reloading) {
+      const refreshed = () => {
+        refreshAt = performance.now() + timing.refreshAfter;
+      };
+      remote
+        .reload()
+        .then(refreshed, failed)
+        .catch(() => undefined);
+    }
     try {
-      return await jwtVerify(token, keys.resolve, options);
+      return await remote(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-      for await (const candidate of error) {
-        try {
-          return await jwtVerify(token, candidate, options);
-        } catch (failure) {
-          if (!needsOtherKey(failure)) throw failure;
-        }
-      }
-      throw new errors.JWSSignatureVerificationFailed();
+      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
+      return failed(error);
     }
-  }
+  };
+}
+
+const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
+
+/** Why keys cannot be used: without the cause, which may quote what the key server has sent. */
+function unusable({ origin }: URL, error: unknown): Error {
+  const { message, cause } = error as Error & { cause?: { code?: unknown } };
+  return new Error(`The keys of ${origin} cannot be used: ${typeof cause?.code === 'string' ? cause.code : message}`);
 }
 
 function checkUrl({ protocol, hostname, host, username, password }: URL): void {
@@ -123,8 +165,6 @@ function scopesOf(claim: unknown): string[] {
   return scopes.filter((scope): scope is string => typeof scope === 'string' && scope !== '');
 }
 
-const FORM = /^[\w-]+\.[\w-]+\.[\w-]+$/;
-
 /** What to tell the client. jose's own errors hold the claims, so they go no further. */
 function messageOf(error: unknown): string {
   if (error instanceof errors.JOSEAlgNotAllowed) return `The token must be signed with one of ${ALGORITHMS.join(', ')}`;
@@ -136,16 +176,8 @@ function messageOf(error: unknown): string {
   }
   if (error instanceof errors.JWKSNoMatchingKey)
     return 'The token is signed with a key that its issuer does not publish';
+  if (error instanceof errors.JWKSMultipleMatchingKeys)
+    return 'The token does not name its key ("kid"), one of several';
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the token is wrong';
   return 'The token is not valid';
 }
-
-/** Whether a key of the issuer cannot be imported, or is too short: jose throws what is none of its own errors. */
-const isUnusableKey = (error: unknown): boolean =>
-  error instanceof errors.JWKSInvalid || !(error instanceof errors.JOSEError || error instanceof KeysUnavailable);
-
-/** Whether newer keys could verify the token. */
-const needsOtherKey = (error: unknown): boolean =>
-  error instanceof errors.JWKSNoMatchingKey ||
-  error instanceof errors.JWSSignatureVerificationFailed ||
-  isUnusableKey(error);

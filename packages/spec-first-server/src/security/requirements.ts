@@ -1,25 +1,36 @@
-import type { Json, Operation } from 'openapi-document';
+import { escapePointerToken, type Finding, type Operation } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
 import { HttpError } from '../response/http-error.ts';
-import type { Credentials } from './credentials.ts';
 import { Forbidden, Unauthorized } from './errors.ts';
-import { schemesOf, type Verifiers } from './schemes.ts';
+import type { Credentials, Schemes } from './schemes.ts';
 
 /** Resolves to the caller; `undefined` for an anonymous one. Rejects if the credentials are not accepted. */
 export type Authenticate = (credentials: Credentials) => Promise<Caller | undefined>;
+
+const schemesIn = (operations: readonly Operation[]) =>
+  new Set(operations.flatMap(({ security }) => security.flatMap(Object.keys)));
+
+/** Finds the security schemes of operations whose credentials nothing verifies. */
+export const unverified = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
+  [...schemesIn(operations)]
+    .filter((name) => schemes.has(name) && schemes.get(name)?.verify === undefined)
+    .map((name) => ({
+      pointer: `/components/securitySchemes/${escapePointerToken(name)}`,
+      message: `nothing verifies credentials of this scheme: pass verifiers: { ${JSON.stringify(name)}: … } to serve`,
+    }));
 
 /**
  * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the first alternative whose
  * credentials are all accepted decides. Where credentials are optional, a request is anonymous only if it presents none:
  * one that is wrong is rejected.
+ *
+ * @param isMock whether credentials that nothing verifies are accepted.
  */
-export function authentication(root: Json, { security }: Operation, verifiers: Verifiers): Authenticate {
-  const names = [...new Set(security.flatMap((all) => Object.keys(all)))];
-  const alternatives = security
+export function authentication(operation: Operation, schemes: Schemes, isMock: boolean): Authenticate {
+  const alternatives = operation.security
     .map((all) => Object.entries(all).map(([name, scopes]) => ({ verify: verifierOf(name), scopes })))
     .filter((all) => all.length > 0);
-  const optional = alternatives.length < security.length;
-  const schemes = schemesOf(root);
+  const optional = alternatives.length < operation.security.length;
 
   return async (credentials) => {
     const reasons: unknown[] = [];
@@ -39,9 +50,10 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
   };
 
   function verifierOf(name: string) {
-    const verify = verifiers[name];
-    if (verify === undefined) throw new Error(`nothing verifies credentials of ${name}`);
-    return verify;
+    const { verify, accept } = schemes.get(name) ?? {};
+    const verifier = verify ?? (isMock ? accept : undefined);
+    if (verifier === undefined) throw new Error(`nothing verifies credentials of ${name}`);
+    return verifier;
   }
 
   /** What cannot be checked (503, 500) comes before what is not allowed (403) and what is not accepted (401). */
@@ -51,9 +63,9 @@ export function authentication(root: Json, { security }: Operation, verifiers: V
     const unauthorized = reasons.filter((reason) => reason instanceof Unauthorized);
     const presented = unauthorized.find((reason) => reason.presented);
     // A challenge for each scheme that is accepted (RFC 9110 §11.6.1).
+    const names = [...schemesIn([operation])];
     const challenges = new Set(names.map((name) => schemes.get(name)?.challenge(presented !== undefined)));
     const headers = { 'WWW-Authenticate': [...challenges].join(', ') };
-    const message = (presented ?? unauthorized[0])?.message ?? '';
-    return unchecked ?? forbidden ?? new HttpError(401, message, { headers });
+    return unchecked ?? forbidden ?? new HttpError(401, (presented ?? unauthorized[0])?.message ?? '', { headers });
   }
 }

@@ -1,10 +1,18 @@
-import type { Json } from 'openapi-document';
-import { securitySchemesOf } from 'openapi-document';
+import type { IncomingHttpHeaders } from 'node:http';
+import { cookiesOf, type Json, securitySchemesOf } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
 import { HttpError } from '../response/http-error.ts';
-import { type Credentials, isForged } from './credentials.ts';
 import { Unauthorized } from './errors.ts';
 import type { Authenticator } from './tokens.ts';
+
+/** Where a request's credentials may stand. */
+export interface Credentials {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The first value of each name. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly cookies: Readonly<Record<string, string>>;
+}
 
 /**
  * Checks a request's credential of one scheme and says whose it is. Called only if there is one of the scheme's form.
@@ -16,63 +24,83 @@ export type VerifyScheme = (credentials: Credentials, scopes: readonly string[])
 /** How credentials are checked, by the names of the document's security schemes. */
 export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 
-/** A Security Scheme Object (OpenAPI 3.1 §4.8.27). */
-interface SecurityScheme {
-  /** Whether its credential is a bearer token, or an API key, which is a token in another place. */
-  readonly isToken: boolean;
-  readonly inCookie?: boolean;
+/** A Security Scheme Object (OpenAPI 3.1 §4.8.27), ready to be checked. */
+export interface Scheme {
+  /** `undefined` if nothing verifies credentials of this scheme. */
+  readonly verify: VerifyScheme | undefined;
+  /** Accepts each credential of the declared form, for mocks. */
+  readonly accept: VerifyScheme;
+  /** The challenge of a 401 (RFC 9110 §11.6.1). */
+  readonly challenge: (presented: boolean) => string;
+}
+export type Schemes = ReadonlyMap<string, Scheme>;
+
+/** The form of a scheme's credentials. */
+interface Form {
+  /** Whether a credential is a bearer token, or an API key, which is a token in another place. */
+  readonly isToken?: boolean;
   /** The credential of a request; `undefined` if there is none of this form. @throws {Unauthorized} if it is malformed. */
-  read(credentials: Credentials): string | undefined;
+  readonly read: (credentials: Credentials) => string | undefined;
   /** What a client without a credential learns. */
   readonly required: string;
-  /** The challenge of a 401 (RFC 9110 §11.6.1). */
-  challenge(presented: boolean): string;
+  readonly challenge: Scheme['challenge'];
 }
 
-/** The security schemes of a document by name. */
-export const schemesOf = (root: Json): ReadonlyMap<string, SecurityScheme> =>
-  new Map(Object.entries(securitySchemesOf(root)).map(([name, scheme]) => [name, schemeOf(scheme)]));
+const NOTHING = {};
+const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
+const FORGED = 'a page of another origin cannot use the cookies of this service, unless CORS_ORIGINS lists the origin';
+
+/** Reads what a request presents. No token has a character that is badly encoded. */
+export const credentialsOf = (method: string, headers: IncomingHttpHeaders, query: string): Credentials => ({
+  method,
+  headers,
+  query: query === '' ? NOTHING : Object.fromEntries([...new URLSearchParams(query)].reverse()),
+  cookies:
+    headers.cookie === undefined
+      ? NOTHING
+      : Object.fromEntries([...cookiesOf(headers.cookie)].map(([name, [value = '']]) => [name, value])),
+});
 
 /**
- * Verifiers for the schemes of a document: a project's own ones, or else tokens. Other schemes have none.
+ * The security schemes of a document by name. A project's own verifier comes before the one of tokens.
  *
  * @param trusted origins whose pages may use cookies.
  */
-export const verifiersOf = (
+export function schemesOf(
   root: Json,
   authenticator: Authenticator,
   own: Verifiers = {},
   trusted: readonly string[] = [],
-): Verifiers =>
-  eachScheme(root, trusted, (name, { isToken }) => {
-    const verify = own[name];
-    if (verify !== undefined) return (_token, ...request) => verify(...request);
-    return isToken ? (token, _credentials, scopes) => authenticator.verify(token, scopes) : undefined;
+): Schemes {
+  const schemes = Object.entries(securitySchemesOf(root)).map(([name, source]): [string, Scheme] => {
+    const { isToken, read, required, challenge } = formOf(source);
+    const verifier =
+      (verify: (token: string, ...request: Parameters<VerifyScheme>) => ReturnType<VerifyScheme>): VerifyScheme =>
+      (credentials, scopes) => {
+        const token = read(credentials);
+        if (token === undefined) throw new Unauthorized(required, false);
+        if (source.in === 'cookie' && isForged(credentials, trusted)) throw new HttpError(403, FORGED);
+        return verify(token, credentials, scopes);
+      };
+    const verifyOwn = own[name];
+    const verify = verifyOwn
+      ? verifier((_token, ...request) => verifyOwn(...request))
+      : isToken && verifier((token, _credentials, scopes) => authenticator.verify(token, scopes));
+    return [name, { verify: verify || undefined, accept: verifier(() => ANYONE), challenge }];
   });
+  return new Map(schemes);
+}
 
-/** Verifiers that accept each credential of the form that its scheme declares, for mocks. */
-export const acceptAnything = (root: Json): Verifiers => eachScheme(root, [], () => () => ANYONE);
-
-/** Checks a credential that was read from the request. */
-type VerifyToken = (token: string, ...request: Parameters<VerifyScheme>) => ReturnType<VerifyScheme>;
-
-function eachScheme(
-  root: Json,
-  trusted: readonly string[],
-  verifierOf: (name: string, scheme: SecurityScheme) => VerifyToken | undefined,
-): Verifiers {
-  const verifiers: Record<string, VerifyScheme> = {};
-  for (const [name, scheme] of schemesOf(root)) {
-    const verify = verifierOf(name, scheme);
-    if (verify === undefined) continue;
-    verifiers[name] = (credentials, scopes) => {
-      const token = scheme.read(credentials);
-      if (token === undefined) throw new Unauthorized(scheme.required, false);
-      if (scheme.inCookie === true && isForged(credentials, trusted)) throw new HttpError(403, FORGED);
-      return verify(token, credentials, scopes);
-    };
-  }
-  return verifiers;
+/**
+ * Whether a page of another origin sends a request that may change something. A browser adds cookies to it by itself, so
+ * they do not show who wants the request. What is no browser sends neither header.
+ */
+function isForged({ method, headers }: Credentials, trusted: readonly string[]): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
+  if (origin !== undefined && trusted.includes(origin)) return false;
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && URL.parse(origin)?.host !== host;
 }
 
 /** The names of the query parameters in which a document's API keys travel. */
@@ -81,21 +109,15 @@ export function apiKeyQueryNames(root: Json): Set<string> {
   return new Set(schemes.filter((scheme) => scheme.in === 'query').map((scheme) => String(scheme.name)));
 }
 
-const FORGED = 'a page of another origin cannot use the cookies of this service, unless CORS_ORIGINS lists the origin';
-
-const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
-
-function schemeOf({ type, scheme, in: where, name }: Json): SecurityScheme {
+function formOf({ type, scheme, in: location, name }: Json): Form {
   const http = String(scheme).toLowerCase();
-  if (type === 'apiKey') return apiKey(String(where), String(name));
+  if (type === 'apiKey') return apiKey(String(location), String(name));
   if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer')) return BEARER;
   // Mutual TLS: where a certificate shows depends on the proxy before the service.
   if (type !== 'http') {
-    const required = `Credentials are required: ${type}`;
-    return { isToken: false, read: () => '', required, challenge: () => String(type) };
+    return { read: () => '', required: `Credentials are required: ${type}`, challenge: () => String(type) };
   }
   return {
-    isToken: false,
     read: ({ headers: { authorization } }) => (isOfScheme(http, authorization) ? authorization : undefined),
     required: `Credentials are required, in a header "Authorization: ${scheme} …"`,
     challenge: () => (http === 'basic' ? 'Basic realm="api", charset="UTF-8"' : String(scheme)),
@@ -103,23 +125,22 @@ function schemeOf({ type, scheme, in: where, name }: Json): SecurityScheme {
 }
 
 /** A bearer token (RFC 6750 §2.1), also of OAuth 2 and OpenID Connect. */
-const BEARER: SecurityScheme = {
+const BEARER: Form = {
   isToken: true,
   read: ({ headers }) => bearerToken(headers.authorization),
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
   challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
 };
 
-const apiKey = (where: string, name: string): SecurityScheme => ({
+const apiKey = (location: string, name: string): Form => ({
   isToken: true,
-  inCookie: where === 'cookie',
   read({ headers, query, cookies }) {
-    const value = where === 'header' ? headers[name.toLowerCase()] : where === 'query' ? query[name] : cookies[name];
-    return String(value ?? '') || undefined;
+    const values = location === 'query' ? query : location === 'cookie' ? cookies : headers;
+    return String(values[location === 'header' ? name.toLowerCase() : name] ?? '') || undefined;
   },
-  required: `An API key is required, in the ${where === 'query' ? 'query parameter' : where} "${name}"`,
+  required: `An API key is required, in the ${location === 'query' ? 'query parameter' : location} "${name}"`,
   // A header holds no other characters than those of a URI.
-  challenge: () => `ApiKey in="${where}", name="${encodeURI(name)}"`,
+  challenge: () => `ApiKey in="${location}", name="${encodeURI(name)}"`,
 });
 
 /** RFC 6750 §2.1. The alphabets of its parts are disjoint, so a match takes one pass. */
@@ -134,13 +155,10 @@ const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
 export function bearerToken(authorization: string | undefined): string | undefined {
   const token = authorization === undefined ? undefined : CREDENTIALS.exec(authorization)?.[1];
   if (token !== undefined || !isOfScheme('bearer', authorization)) return token;
-  throw new Unauthorized(
-    'The Authorization header is malformed: it must be "Bearer", a space and the token, which is made of letters, digits and -._~+/ with = only at its end',
-  );
+  const form = 'it must be "Bearer", a space and the token, which is made of letters, digits and -._~+/';
+  throw new Unauthorized(`The Authorization header is malformed: ${form} with = only at its end`);
 }
 
 /** Whether an Authorization header names a scheme (RFC 9110 §11.4), given in lower case. */
-export function isOfScheme(scheme: string, authorization: string | undefined): boolean {
-  const name = /^[\w\-!#$%&'*+.^`|~]+/.exec(authorization ?? '')?.[0];
-  return name?.toLowerCase() === scheme;
-}
+const isOfScheme = (scheme: string, authorization = ''): boolean =>
+  /^[\w\-!#$%&'*+.^`|~]+/.exec(authorization)?.[0].toLowerCase() === scheme;

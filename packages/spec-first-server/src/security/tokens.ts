@@ -1,5 +1,7 @@
+import { hash, randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { isAbsolute } from 'node:path';
 import type { Caller } from '../handlers/types.ts';
-import { AccessTokens, MAX_TOKEN_LENGTH } from './access-tokens.ts';
 import { Forbidden, type KeysUnavailable, Unauthorized } from './errors.ts';
 import type { JwtSettings } from './jwt.ts';
 
@@ -31,6 +33,18 @@ export interface Authenticator {
   readonly shortTokens?: number;
 }
 
+/** Longer tokens are rejected unread: half of what Node accepts as all headers together. */
+const MAX_LENGTH = 8192;
+
+/** A token of fewer characters can be guessed. */
+const SHORT = 16;
+
+/** Perhaps a name, then a token or its digest. The name of a hash function is none, so that a wrong digest is no token. */
+const ENTRY = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\-.~+/]+=*))$/i;
+
+/** A token that cannot be guessed: 256 random bits in base64url, safe in a shell and in a header. */
+export const randomToken = (): string => randomBytes(32).toString('base64url');
+
 /**
  * Accepts access tokens and signed tokens.
  *
@@ -38,20 +52,36 @@ export interface Authenticator {
  * @throws {Error} fit for the operator, if a setting is wrong. It names the place, never a token.
  */
 export async function createAuthenticator(
-  { accessTokens, accessTokensFile, jwt }: AuthSettings,
+  { accessTokens, accessTokensFile: file, jwt }: AuthSettings,
   report: (error: KeysUnavailable) => void = () => {},
 ): Promise<Authenticator> {
-  const accepted = new AccessTokens(accessTokens, accessTokensFile);
-  if ((await accepted.load()) === 0 && accessTokensFile !== undefined && jwt === undefined) {
+  const fixed = accessTokens.flatMap((entry, index) => entriesOf(entry, `ACCESS_TOKENS: entry ${index + 1}`));
+  const key = randomToken();
+  // The digest also covers a random key, which nobody else has. So the time of a look-up tells nothing about a token.
+  const fingerprint = (digest: string): string => hash('sha256', key + digest);
+  let callers: ReadonlyMap<string, Caller> = new Map();
+  let shortTokens = 0;
+  let inFile = 0;
+  let loading: Promise<unknown> = Promise.resolve();
+
+  async function load(): Promise<number> {
+    const read = file === undefined ? [] : await entriesOfFile(file);
+    if (read.length === 0 && inFile > 0) throw new Error('ACCESS_TOKENS_FILE holds no token any more');
+    inFile = read.length;
+    const entries = [...fixed, ...read];
+    shortTokens = entries.filter(({ length }) => length < SHORT).length;
+    callers = new Map(entries.map(({ digest, caller }) => [fingerprint(digest), caller]));
+    return callers.size;
+  }
+
+  if ((await load()) === 0 && file !== undefined && jwt === undefined) {
     throw new Error('ACCESS_TOKENS_FILE holds no token, so every call would be rejected: put one on a line of it');
   }
   const verifySigned = jwt && (await import('./jwt.ts')).createJwtVerifier(jwt, report);
   return {
     verify(token, scopes) {
-      if (token.length > MAX_TOKEN_LENGTH) {
-        throw new Unauthorized(`The token is longer than ${MAX_TOKEN_LENGTH} characters`);
-      }
-      const known = accepted.callerOf(token);
+      if (token.length > MAX_LENGTH) throw new Unauthorized(`The token is longer than ${MAX_LENGTH} characters`);
+      const known = callers.get(fingerprint(hash('sha256', token)));
       if (known !== undefined) return known;
       if (verifySigned === undefined) throw new Unauthorized('The token is not valid');
       return verifySigned(token).then((caller) => {
@@ -59,9 +89,42 @@ export async function createAuthenticator(
         return caller;
       });
     },
-    reload: () => accepted.load(),
+    reload() {
+      // One after the other, so that the last reading counts.
+      const loaded = loading.then(load);
+      loading = loaded.catch(() => {});
+      return loaded;
+    },
     get shortTokens() {
-      return accepted.short;
+      return shortTokens;
     },
   };
+}
+
+/** The digest of a token, its caller, and its length if that is known. Nothing for an empty entry. */
+function entriesOf(entry: string, place: string) {
+  const text = entry.trim();
+  if (text === '') return [];
+  const [, subject, digest, token = ''] = ENTRY.exec(text) ?? [];
+  const caller = Object.freeze<Caller>({ subject, scopes: 'all' });
+  if (digest !== undefined) return [{ digest: digest.toLowerCase(), caller, length: Infinity }];
+  if (token !== '' && token.length <= MAX_LENGTH) {
+    return [{ digest: hash('sha256', token), caller, length: token.length }];
+  }
+  const form = `a token (up to ${MAX_LENGTH} letters, digits and -._~+/ with = only at its end)`;
+  throw new Error(
+    `${place} is neither ${form} nor "sha256:" and 64 hex digits; a name and a colon may stand before it`,
+  );
+}
+
+async function entriesOfFile(file: string) {
+  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+    // Not the path: whoever takes this variable for ACCESS_TOKENS has put a token there.
+    const seenFrom = isAbsolute(file) ? '' : `, looked for from ${process.cwd()}`;
+    throw new Error(`ACCESS_TOKENS_FILE cannot be read (${error.code ?? 'unknown error'}${seenFrom})`);
+  });
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  return lines.flatMap((line, index) =>
+    entriesOf(line.replace(/(^|\s)#.*$/, ''), `ACCESS_TOKENS_FILE: line ${index + 1}`),
+  );
 }
