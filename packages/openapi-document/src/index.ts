@@ -15,6 +15,7 @@ export {
   valueAt,
 } from './document/document.ts';
 export { knownFormat } from './document/formats.ts';
+export { SUBSCHEMAS } from './document/kinds.ts';
 export { loadDocument } from './document/load.ts';
 export { isFile, kindOf, type MediaType, mediaTypeFor } from './document/media-types.ts';
 export {
@@ -28,16 +29,13 @@ export {
 } from './document/operations.ts';
 export { pathTemplate } from './document/path-template.ts';
 export { describeFindings } from './document/positions.ts';
-export { isData } from './document/references.ts';
 export {
   allOfSchemas,
   alternatives,
   eachSchema,
   itemSchemas,
   patternEngine,
-  patternOf,
   propertySchemas,
-  SUBSCHEMAS,
   safeLength,
 } from './document/schema.ts';
 export { basePathsOf } from './document/servers.ts';

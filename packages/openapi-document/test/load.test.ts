@@ -136,14 +136,6 @@ test('an example of OpenAPI 3.0 keeps its member nullable', async () => {
   expect(components.examples.A.value).toEqual({ nullable: true, n: 1 });
 });
 
-test('JSON is read as YAML is: a key that comes twice is an error, an escaped quote in a text is not', async () => {
-  const document = (extra: string) =>
-    `{\n"openapi": "3.1.0",\n"info": { "title": "a \\": b", "version": "\\\\" },\n"paths": {}${extra}\n}`;
-  expect(await rootOf({ 'openapi.yaml': document('') })).toMatchObject({ info: { title: 'a ": b', version: '\\' } });
-  const twice = rootOf({ 'openapi.yaml': document(',\n"paths": {}') });
-  await expect(twice).rejects.toThrow(/openapi\.yaml:5:2 duplicated mapping key$/);
-});
-
 describe('a flow collection that is closed in the column of its key', () => {
   const text = `${HEAD}paths:\n  /a:\n    get:\n      tags: [\n        a\n      ]\n      x-a: {\n        b: [{\n          c: '}'\n        }]\n      }\n      x-text: |\n        }\n      responses: { 5: { description: x } }\n`;
 

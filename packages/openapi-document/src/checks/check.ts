@@ -9,8 +9,8 @@ import {
   type Json,
   valueAt,
 } from '../document/document.ts';
+import { type MemberKind, walk } from '../document/kinds.ts';
 import type { Operation } from '../document/operations.ts';
-import { eachObject } from '../document/references.ts';
 import { checkExamples } from './check-examples.ts';
 import { checkOnce } from './check-once.ts';
 import { checkOperations } from './check-operations.ts';
@@ -61,19 +61,20 @@ function check({ root, unresolved = [] }: Document, operations: readonly Operati
 /** The pointers of what an operation consists of: its own, and what it references. */
 function partsOf(root: Json, { path, pointer, security }: Operation): Set<string> {
   const parts = new Set<string>();
-  const visit = (at: string) => {
+  const visit = (at: string, kind: MemberKind) => {
     if (parts.has(at)) return;
     parts.add(at);
-    eachObject(valueAt(root, at), ({ $ref }) => {
-      if (typeof $ref === 'string') visit(decoded($ref.slice(1)));
+    walk(valueAt(root, at), kind, at, ({ $ref }, held) => {
+      if (typeof $ref === 'string') visit(decoded($ref.slice(1)), held);
     });
   };
   const item = `/paths/${escapePointerToken(path)}`;
   const { $ref } = asObject(valueAt(root, item));
-  for (const at of [pointer, `${item}/parameters`]) visit(at);
-  if (typeof $ref === 'string') visit(decoded($ref.slice(1)));
+  visit(pointer, 'operation');
+  visit(`${item}/parameters`, ['parameter']);
+  if (typeof $ref === 'string') visit(decoded($ref.slice(1)), 'pathItem');
   for (const name of security.flatMap((all) => Object.keys(asObject(all))))
-    visit(`/components/securitySchemes/${escapePointerToken(name)}`);
+    parts.add(`/components/securitySchemes/${escapePointerToken(name)}`);
   return parts;
 }
 

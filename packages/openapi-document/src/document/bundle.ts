@@ -1,17 +1,20 @@
-import { basename, extname } from 'node:path';
-import { asObject, escapePointerToken, type Finding, type Location, resolveRef, valueAt } from './document.ts';
-import { anchorsIn, componentGroup, isData, isUrl, targetOf } from './references.ts';
+import { basename, dirname, extname, join, relative } from 'node:path';
+import {
+  asObject,
+  decoded,
+  escapePointerToken,
+  type Finding,
+  type Json,
+  type Location,
+  resolveRef,
+  valueAt,
+} from './document.ts';
+import { componentGroup, inside, type MemberKind } from './kinds.ts';
 
 type Members = Record<string, unknown>;
 
-/** Stands for the content of a file that cannot be read. */
-export class Unreadable {
-  readonly reason: string;
-
-  constructor(reason: string) {
-    this.reason = reason;
-  }
-}
+/** What a file holds, or why it cannot be read. */
+export type Content = { readonly value: unknown } | { readonly reason: string };
 
 export interface Bundled {
   readonly origins: ReadonlyMap<string, Location>;
@@ -23,27 +26,28 @@ export interface Bundled {
  * Rewrites the references of a document in place, and moves what other files hold into its components. The bundlers on
  * npm leave mappings of discriminators as they are, lose the names of schemas, and read examples as references.
  */
-export function bundle(documentFile: string, root: Members, files: ReadonlyMap<string, unknown>): Bundled {
+export function bundle(documentFile: string, root: Members, read: (file: string) => Content): Bundled {
   // The object is the document's own: parts of other files are added to it.
   const components = (root.components ?? {}) as Record<string, Members>;
   /** The `$ref` to each part of another file, by `file#pointer`. */
   const known = new Map<string, string>();
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
   const seen = new Set<unknown>();
-  const anchors = new Map<string, ReadonlyMap<string, string>>();
+  const anchors = new Map<string, Map<string, string>>();
   const references: { readonly ref: string; readonly at: string; readonly holder: Members }[] = [];
   const origins = new Map<string, Location>();
   const problems: Finding[] = [];
+  const self = URL.parse(String(root.$self));
 
   const top = { file: documentFile, pointer: '' };
   for (const [group, members] of Object.entries(components)) {
     for (const [name, member] of Object.entries(asObject(members))) {
       const { $ref } = asObject(member);
-      if (typeof $ref !== 'string' || $ref.startsWith('#') || isUrl($ref)) continue;
-      known.set(keyOf(placeOf($ref, top)), `#/components/${group}/${escapePointerToken(name)}`);
+      const place = typeof $ref === 'string' && !$ref.startsWith('#') ? placeOf($ref, top) : undefined;
+      if (place !== undefined) known.set(keyOf(place), `#/components/${group}/${escapePointerToken(name)}`);
     }
   }
-  rewrite(root, top, '');
+  rewrite(root, 'document', top, '');
   if (Object.keys(components).length > 0) root.components = components;
   for (const [ref, uses] of Map.groupBy(references, (reference) => reference.ref)) {
     const message = problemOf(root, ref);
@@ -52,75 +56,90 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
   return { origins, problems };
 
   /** @returns the value, or what another file has in its place. */
-  function rewrite(value: unknown, from: Location, at: string): unknown {
+  function rewrite(value: unknown, kind: MemberKind, from: Location, at: string): unknown {
     if (typeof value !== 'object' || value === null || seen.has(value)) return value;
     seen.add(value);
     const members = value as Members;
     if (typeof members.$dynamicRef === 'string') members.$ref ??= members.$dynamicRef;
-    const ref = typeof members.$ref === 'string' ? newRef(members, '$ref', from, at) : undefined;
-    if (ref === `#${at}`) return replace(members, from, at);
+    const ref = typeof members.$ref === 'string' ? newRef(members, '$ref', kind, from, at) : undefined;
+    if (ref === `#${at}`) return replace(members, kind, from, at);
     if (ref !== undefined) members.$ref = ref;
-    if (at.endsWith('/discriminator') && typeof members.defaultMapping === 'string') {
-      const fallback = { defaultMapping: members.defaultMapping };
-      rewriteMapping(fallback, from, at);
-      Object.assign(members, fallback);
+    if (kind === 'discriminator') {
+      rewriteMapping(members, 'defaultMapping', from, at);
+      const mapping = asObject(members.mapping) as Members;
+      for (const key of Object.keys(mapping)) rewriteMapping(mapping, key, from, `${at}/mapping`);
     }
-    for (const [key, item] of Object.entries(members)) {
-      if (typeof item !== 'object' || item === null || isData(key, item, at)) continue;
-      const inside = { file: from.file, pointer: `${from.pointer}/${escapePointerToken(key)}` };
-      if (key === 'mapping' && at.endsWith('/discriminator')) rewriteMapping(item as Members, inside, at);
-      else {
-        const rewritten = rewrite(item, inside, `${at}/${escapePointerToken(key)}`);
-        if (rewritten !== item) members[key] = rewritten;
-      }
+    for (const { key, value: item, kind: held, at: place } of inside(members, kind, at)) {
+      const pointer = `${from.pointer}/${escapePointerToken(key)}`;
+      const rewritten = rewrite(item, held, { file: from.file, pointer }, place);
+      if (rewritten !== item) members[key] = rewritten;
     }
     return value;
   }
 
   /** Replaces a reference by the part of another file that it leads to. Members beside `$ref` take precedence. */
-  function replace({ $ref, ...siblings }: Members, from: Location, at: string): unknown {
-    const origin = placeOf(String($ref), from);
+  function replace({ $ref, ...siblings }: Members, kind: MemberKind, from: Location, at: string): unknown {
+    const origin = placeOf(String($ref), from) ?? from;
     origins.set(at, origin);
     const target = valueIn(origin);
     const whole = Object.keys(siblings).length === 0 ? target : { ...asObject(target), ...siblings };
-    return rewrite(whole, origin, at);
+    return rewrite(whole, kind, origin, at);
   }
 
-  /** Where a reference leads; an anchor becomes the pointer of its schema. */
-  function placeOf(ref: string, from: Location): Location {
-    const { file, pointer } = targetOf(ref, from);
-    if (pointer === '' || pointer.startsWith('/')) return { file, pointer };
-    const inFile = anchors.get(file) ?? anchorsIn(files.get(file));
-    anchors.set(file, inFile);
-    return { file, pointer: inFile.get(pointer) ?? pointer };
+  /**
+   * Where a reference leads; `undefined` for a URL, unless `$self` makes it the document or a file beside it (OpenAPI 3.2
+   * §4.1.2.2.2). An anchor becomes the pointer of its schema.
+   */
+  function placeOf(ref: string, from: Location): Location | undefined {
+    const [path = '', fragment = ''] = ref.split('#');
+    let file = path === '' ? from.file : join(dirname(from.file), decoded(path));
+    if (/^[a-z][a-z\d+.-]+:/i.test(ref)) {
+      const url = URL.parse(path);
+      if (self === null || url?.origin !== self.origin) return undefined;
+      const isSelf = url.pathname === self.pathname;
+      file = isSelf ? documentFile : join(dirname(documentFile), relative(dirname(self.pathname), url.pathname));
+    }
+    const pointer = decoded(fragment);
+    return { file, pointer: /^(\/|$)/.test(pointer) ? pointer : (anchorsIn(file).get(pointer) ?? pointer) };
+  }
+
+  /** The pointers of the schemas in a file by `$anchor` and `$dynamicAnchor` (JSON Schema 2020-12 §8.2.2). */
+  function anchorsIn(file: string): ReadonlyMap<string, string> {
+    const found = anchors.get(file) ?? new Map<string, string>();
+    if (!anchors.has(file)) {
+      eachObject(valueIn({ file, pointer: '' }), '', ({ $anchor, $dynamicAnchor }, at) => {
+        for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') found.set(name, at);
+      });
+      anchors.set(file, found);
+    }
+    return found;
   }
 
   function valueIn({ file, pointer }: Location): unknown {
-    const content = files.get(file);
-    return content instanceof Unreadable ? undefined : valueAt(content, pointer);
+    const content = read(file);
+    return 'value' in content ? valueAt(content.value, pointer) : undefined;
   }
 
   /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
-  function newRef(holder: Members, key: string, from: Location, at: string): string | undefined {
+  function newRef(holder: Members, key: string, kind: MemberKind, from: Location, at: string): string | undefined {
     const ref = String(holder[key]);
-    if (isUrl(ref)) return problem(holder, at, `$ref: ${ref} is not fetched: only files are read`);
     const origin = placeOf(ref, from);
+    if (origin === undefined) return problem(holder, at, `$ref: ${ref} is not fetched: only files are read`);
     const local = `#${encodeURI(origin.pointer).replaceAll('#', '%23')}`;
-    const made = origin.file === documentFile ? local : refToFile(holder, ref, origin, at);
+    const made = origin.file === documentFile ? local : refToFile(holder, ref, kind, origin, at);
     if (made !== undefined && made !== `#${at}`) references.push({ ref: made, at, holder });
     return made;
   }
 
-  function refToFile(holder: Members, ref: string, origin: Location, at: string): string | undefined {
-    const content = files.get(origin.file);
-    if (content instanceof Unreadable) {
-      return problem(holder, at, `$ref: ${origin.file} cannot be read: ${content.reason}`);
-    }
-    const value = valueIn(origin);
+  function refToFile(holder: Members, ref: string, kind: MemberKind, origin: Location, at: string): string | undefined {
+    const content = read(origin.file);
+    if ('reason' in content) return problem(holder, at, `$ref: ${origin.file} cannot be read: ${content.reason}`);
+    const value = valueAt(content.value, origin.pointer);
     if (value === undefined) return problem(holder, at, `$ref leads to nothing: ${ref}`);
     const key = keyOf(origin);
-    if (known.has(key)) return known.get(key);
-    const group = componentGroup(at);
+    const group = typeof kind === 'string' ? componentGroup(kind) : undefined;
+    const made = known.get(key);
+    if (made !== undefined) return made;
     if (group === undefined) {
       known.set(key, `#${at}`);
       return `#${at}`;
@@ -133,19 +152,19 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
     origins.set(place, origin);
     // Reserves the name while what is inside takes others.
     members[name] = value;
-    members[name] = rewrite(value, origin, place);
+    members[name] = rewrite(value, kind, origin, place);
     return `#${place}`;
   }
 
-  /** The values of a mapping are references or names of schemas (OpenAPI 3.1 §4.8.25.4). Those of schemas become references. */
-  function rewriteMapping(mapping: Members, from: Location, at: string): void {
-    for (const [value, target] of Object.entries(mapping)) {
-      if (typeof target !== 'string') continue;
-      const isName = Object.hasOwn(asObject(components.schemas), target);
-      if (isName) mapping[value] = `#/components/schemas/${escapePointerToken(target)}`;
-      else if (!isUrl(target) && valueIn(placeOf(target, from)) !== undefined) {
-        mapping[value] = newRef(mapping, value, from, `${at}/mapping/${escapePointerToken(value)}`);
-      }
+  /** A mapping leads to a schema by reference or by name (OpenAPI 3.1 §4.8.25.4). Either becomes a reference. */
+  function rewriteMapping(holder: Members, key: string, from: Location, at: string): void {
+    const target = holder[key];
+    if (typeof target !== 'string') return;
+    const place = placeOf(target, from);
+    if (Object.hasOwn(asObject(components.schemas), target)) {
+      holder[key] = `#/components/schemas/${escapePointerToken(target)}`;
+    } else if (place !== undefined && valueIn(place) !== undefined) {
+      holder[key] = newRef(holder, key, 'schema', from, `${at}/${escapePointerToken(key)}`);
     }
   }
 
@@ -156,6 +175,12 @@ export function bundle(documentFile: string, root: Members, files: ReadonlyMap<s
 }
 
 const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;
+
+function eachObject(value: unknown, at: string, visit: (object: Json, at: string) => void): void {
+  if (typeof value !== 'object' || value === null) return;
+  visit(value as Json, at);
+  for (const [key, item] of Object.entries(value)) eachObject(item, `${at}/${escapePointerToken(key)}`, visit);
+}
 
 function freeName(taken: Members, { file, pointer }: Location): string {
   const last = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));

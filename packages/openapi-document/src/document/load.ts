@@ -1,11 +1,9 @@
-import { realpathSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { bundle, Unreadable } from './bundle.ts';
-import { asObject, type Document, DocumentError, type Finding, isObject } from './document.ts';
+import { bundle, type Content } from './bundle.ts';
+import { asObject, type Document, DocumentError, isObject, type Json } from './document.ts';
 import { parseFile } from './parse.ts';
-import { describeFindings, positionsOf } from './positions.ts';
-import { externalReferences, relativizeReferences, targetOf } from './references.ts';
+import { positionsOf } from './positions.ts';
 import { toOpenApi31 } from './versions.ts';
 
 export interface LoadOptions {
@@ -18,20 +16,26 @@ export interface LoadOptions {
  * file or of its place there, so that each `$ref` points into the document and shared objects stay shared. Nothing is
  * fetched.
  *
- * @throws {DocumentError} if a file cannot be read, has a syntax error, or a reference leads to nothing.
+ * @throws {DocumentError} if the document cannot be read, or a file has a syntax error.
  */
 export async function loadDocument(name: string, { allowOutside = false }: LoadOptions = {}): Promise<Document> {
   const file = join(name);
-  const contents = new Map<string, unknown>();
+  // Files that cannot be read are among them: tools watch them, too.
+  const contents = new Map<string, Content>([[file, UNREAD]]);
   const files = () => [...contents.keys()].map((path) => resolve(path));
   try {
-    const isAllowed = (path: string) => allowOutside || isInside(dirname(file), path);
-    await readFiles(file, contents, isAllowed);
-    const source = contents.get(file);
+    const source = parseFile(file, readFileSync(file, 'utf8'));
     if (!isObject(source)) throw new DocumentError(`${file}:1:1 an OpenAPI document is an object at its top`);
-    const { origins, problems } = bundle(file, source, contents);
-    const findings = mixedVersions(contents);
-    if (findings.length > 0) throw new DocumentError(describeFindings({ file, root: {} }, findings));
+    contents.set(file, { value: source });
+    const { origins, problems } = bundle(file, source, (path) => {
+      const known = contents.get(path);
+      if (known !== undefined) return known;
+      contents.set(path, UNREAD);
+      const content = contentOf(path, file, allowOutside);
+      contents.set(path, content);
+      if ('value' in content) checkVersion(path, content.value, file, source);
+      return content;
+    });
     const root = await toOpenApi31(file, source);
     return { file, root, unresolved: problems, version: String(source.openapi), origins, files: files() };
   } catch (error) {
@@ -40,32 +44,21 @@ export async function loadDocument(name: string, { allowOutside = false }: LoadO
   }
 }
 
-/** Reads a file and those that it references. One that cannot be read is `Unreadable`. */
-async function readFiles(
-  file: string,
-  contents: Map<string, unknown>,
-  isAllowed: (path: string) => boolean,
-): Promise<void> {
-  contents.set(file, new Unreadable('there is no such file'));
-  const value = parseFile(file, await readFile(file, 'utf8'));
-  contents.set(file, value);
-  const [[document, root] = [file, value]] = contents;
-  relativizeReferences(value, file, document, asObject(root).$self);
-  for (const ref of externalReferences(value)) {
-    const target = targetOf(ref, { file, pointer: '' });
-    if (contents.has(target.file)) continue;
-    if (!isAllowed(target.file)) contents.set(target.file, new Unreadable(OUTSIDE));
-    else {
-      await readFiles(target.file, contents, isAllowed).catch((error: unknown) => {
-        if (error instanceof DocumentError) throw error;
-        const code = String(asObject(error).code);
-        if (code !== 'ENOENT') contents.set(target.file, new Unreadable(code));
-      });
-    }
+const UNREAD: Content = { reason: 'it has a syntax error' };
+
+/** What a file holds that a document references. */
+function contentOf(file: string, document: string, allowOutside: boolean): Content {
+  if (!allowOutside && !isInside(dirname(document), file)) {
+    return { reason: 'it is outside the folder of the document; --allow-outside reads it anyway' };
+  }
+  try {
+    return { value: parseFile(file, readFileSync(file, 'utf8')) };
+  } catch (error) {
+    if (error instanceof DocumentError) throw error;
+    const { code } = asObject(error);
+    return { reason: code === 'ENOENT' ? 'there is no such file' : String(code) };
   }
 }
-
-const OUTSIDE = 'it is outside the folder of the document; --allow-outside reads it anyway';
 
 /** Whether a file is in a folder, links followed. One that is missing is where its path leads. */
 function isInside(folder: string, file: string): boolean {
@@ -81,20 +74,12 @@ function realpath(path: string): string {
   }
 }
 
-/** The files whose version of OpenAPI is not that of the document: references do not change what a version means. */
-function mixedVersions(contents: ReadonlyMap<string, unknown>): Finding[] {
-  const [[document, root] = ['', {}], ...others] = contents;
-  const versionOf = (content: unknown) => String(asObject(content).openapi ?? '');
-  const mixed = others.filter(
-    ([, content]) => versionOf(content) !== '' && minor(versionOf(content)) !== minor(versionOf(root)),
-  );
-  // The position takes time in a large document.
-  const [place] = mixed.length === 0 ? [] : positionsOf([{ file: document, pointer: '/openapi' }]);
-  return mixed.map(([file, content]) => ({
-    file,
-    pointer: '/openapi',
-    message: `openapi is ${versionOf(content)}, but ${versionOf(root)} in the document that references it: ${place}`,
-  }));
+/** References do not change what a version of OpenAPI means. @throws {DocumentError} if a file has another version. */
+function checkVersion(file: string, value: unknown, document: string, root: Json): void {
+  const { openapi } = asObject(value);
+  const minor = (version: unknown) => String(version).split('.', 2).join('.');
+  if (openapi === undefined || minor(openapi) === minor(root.openapi)) return;
+  const [place, other] = positionsOf([file, document].map((path) => ({ file: path, pointer: '/openapi' })));
+  const message = `openapi is ${openapi}, but ${root.openapi} in the document that references it: ${other}`;
+  throw new DocumentError(`${place} ${message}`);
 }
-
-const minor = (version: string): string => version.split('.', 2).join('.');

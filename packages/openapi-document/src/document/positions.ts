@@ -47,13 +47,6 @@ function direct(root: Json, pointer: string, hops = 0): string {
   return pointer;
 }
 
-/** A place whose position is asked for, or one around it. */
-interface Target {
-  /** `line:column`, once it is found. */
-  position?: string;
-  readonly members: Map<string, Target>;
-}
-
 /**
  * `file:line:column` of each place, or of the nearest place around it that the text shows. Reads each file again, once:
  * only messages need positions.
@@ -63,56 +56,54 @@ export function positionsOf(places: readonly Location[]): string[] {
   for (const [file, inFile] of Map.groupBy(places, (place) => place.file)) {
     // A linter also names files that a reference does not find.
     if (!existsSync(file)) continue;
-    const root: Target = { position: '1:1', members: new Map() };
-    const chains = inFile.map(({ pointer }) => {
-      const chain = [root];
-      for (const key of pointerTokens(pointer)) {
-        const { members } = chain.at(-1) ?? root;
-        const next = members.get(key) ?? { members: new Map() };
-        members.set(key, next);
-        chain.push(next);
-      }
-      return chain;
-    });
-    findPositions(readFileSync(file, 'utf8'), root);
+    const chains = inFile.map(({ pointer }) =>
+      [...pointer.matchAll(/\/|$/g)].map(({ index }) => pointer.slice(0, index)),
+    );
+    const positions = findPositions(readFileSync(file, 'utf8'), new Set(chains.flat()));
     for (const [index, place] of inFile.entries()) {
-      found.set(place, `${file}:${chains[index]?.findLast(({ position }) => position)?.position}`);
+      const nearest = chains[index]?.findLast((pointer) => positions.has(pointer)) ?? '';
+      found.set(place, `${file}:${positions.get(nearest) ?? '1:1'}`);
     }
   }
   return places.map((place) => found.get(place) ?? place.file);
 }
 
-/** A mapping or a sequence that is open at an event. */
+/** A mapping or a sequence that is open at an event. What is inside is looked at if it has a pointer. */
 interface Frame {
-  readonly target: Target | undefined;
+  readonly pointer: string | undefined;
   readonly isMapping: boolean;
   /** How many nodes it has had: the items of a sequence; the keys and values of a mapping, in turn. */
   count: number;
-  /** What is wanted of the value of the latest key. */
-  value?: Target | undefined;
+  /** The pointer of the latest key or item. */
+  member: string | undefined;
 }
 
-/** Sets the positions of what is wanted: of the keys of mappings, and of the items of sequences. */
-function findPositions(source: string, root: Target): void {
+/** The positions of what is wanted, by pointer: of the keys of mappings, and of the items of sequences. */
+function findPositions(source: string, wanted: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { text, events } = eventsOf(source);
-  const positionAt = positionsIn(text);
+  const found = new Map<string, string>();
+  let [line, start, end] = [1, 0, text.indexOf('\n')];
   const stack: Frame[] = [];
   for (const event of events) {
     if (event.type === EVENT_ID.POP) stack.pop();
     if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) continue;
     const frame = stack.at(-1);
     const count = frame === undefined ? 0 : frame.count++;
-    let target = frame === undefined ? root : frame.value;
-    if (frame !== undefined && !(frame.isMapping && count % 2 === 1)) {
-      const key = event.type === EVENT_ID.SCALAR && frame.isMapping ? getScalarValue(text, event) : String(count);
-      target = frame.target?.members.get(key);
-      if (target !== undefined) target.position = positionAt(startOf(event));
-      if (frame.isMapping) frame.value = target;
+    if (frame?.pointer !== undefined && !(frame.isMapping && count % 2 === 1)) {
+      const key = event.type === EVENT_ID.SCALAR && frame.isMapping ? getScalarValue(text, event) : count;
+      const pointer = `${frame.pointer}/${escapePointerToken(key)}`;
+      frame.member = wanted.has(pointer) ? pointer : undefined;
+      if (frame.member !== undefined) {
+        const offset = startOf(event);
+        for (; end >= 0 && end < offset; end = text.indexOf('\n', start)) [line, start] = [line + 1, end + 1];
+        found.set(pointer, `${line}:${offset - start + 1}`);
+      }
     }
-    if (event.type === EVENT_ID.MAPPING || event.type === EVENT_ID.SEQUENCE) {
-      stack.push({ target, isMapping: event.type === EVENT_ID.MAPPING, count: 0 });
-    }
+    if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) continue;
+    const pointer = frame === undefined ? '' : frame.member;
+    stack.push({ pointer, isMapping: event.type === EVENT_ID.MAPPING, count: 0, member: undefined });
   }
+  return found;
 }
 
 function startOf(node: Extract<Event, { anchorStart: number }>): number {
@@ -120,18 +111,4 @@ function startOf(node: Extract<Event, { anchorStart: number }>): number {
   if (node.type !== EVENT_ID.SCALAR) return node.start;
   const isQuoted = node.style === SCALAR_STYLE.SINGLE_QUOTED || node.style === SCALAR_STYLE.DOUBLE_QUOTED;
   return isQuoted ? node.valueStart - 1 : node.valueStart;
-}
-
-/** Makes a function that returns `line:column` of an offset, which must not be before the offset of the last call. */
-function positionsIn(text: string): (offset: number) => string {
-  let line = 1;
-  let start = 0;
-  let end = text.indexOf('\n');
-  return (offset) => {
-    for (; end >= 0 && end < offset; end = text.indexOf('\n', start)) {
-      line += 1;
-      start = end + 1;
-    }
-    return `${line}:${offset - start + 1}`;
-  };
 }

@@ -1,41 +1,11 @@
-import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from './document.ts';
+import { asArray, asObject, isObject, type Json, memoized, valueAt } from './document.ts';
+import { walk } from './kinds.ts';
 
-/** Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12 §10, §11). */
-export const SUBSCHEMAS = {
-  one: [
-    'not',
-    'if',
-    'then',
-    'else',
-    'items',
-    'contains',
-    'additionalProperties',
-    'propertyNames',
-    'unevaluatedItems',
-    'unevaluatedProperties',
-  ],
-  list: ['allOf', 'anyOf', 'oneOf', 'prefixItems'],
-  named: ['properties', 'patternProperties', 'dependentSchemas', '$defs'],
-};
-
-/**
- * Calls `visit` with a schema and each schema inside it. Does not follow references.
- *
- * @param pointer where the schema stands, for messages.
- */
-export function eachSchema(schema: unknown, pointer: string, visit: (schema: Json, pointer: string) => void): void {
-  if (!isObject(schema)) return;
-  visit(schema, pointer);
-  for (const key of SUBSCHEMAS.one) eachSchema(schema[key], `${pointer}/${key}`, visit);
-  for (const key of SUBSCHEMAS.list) {
-    for (const [index, item] of asArray(schema[key]).entries()) eachSchema(item, `${pointer}/${key}/${index}`, visit);
-  }
-  for (const key of SUBSCHEMAS.named) {
-    for (const [name, item] of Object.entries(asObject(schema[key]))) {
-      eachSchema(item, `${pointer}/${key}/${escapePointerToken(name)}`, visit);
-    }
-  }
-}
+/** Calls `visit` with a schema and each schema inside it, and their pointers. Does not follow references. */
+export const eachSchema = (schema: unknown, pointer: string, visit: (schema: Json, pointer: string) => void): void =>
+  isObject(schema)
+    ? walk(schema, 'schema', pointer, (part, kind, at) => kind === 'schema' && visit(part, at))
+    : undefined;
 
 /** A schema and the schemas that describe the same value: what it references, and its `allOf`. */
 export function allOfSchemas(root: Json, schema: unknown, seen = new Set<unknown>()): Json[] {

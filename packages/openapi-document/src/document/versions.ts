@@ -1,22 +1,19 @@
 import { DocumentError, type Json } from './document.ts';
+import { walk } from './kinds.ts';
 import { positionsOf } from './positions.ts';
-import { eachObject } from './references.ts';
 
 /**
- * The document as OpenAPI 3.1. OpenAPI 3.0 is upgraded; of OpenAPI 3.2 is served what 3.1 has as well.
+ * The document as OpenAPI 3.1 or 3.2. OpenAPI 3.0 is upgraded.
  *
  * @throws {DocumentError} if it is another version.
  */
 export async function toOpenApi31(file: string, root: Json): Promise<Json> {
   const { openapi, swagger } = root;
-  if (typeof openapi === 'string' && /^3\.[12]\.\d/.test(openapi)) {
-    eachObject(root, allowNull);
-    return root;
-  }
-  if (typeof openapi === 'string' && /^3\.0\.\d/.test(openapi)) {
-    const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
-    const upgraded: Json = { ...upgradeFromThreeToThreeOne({ ...root }) };
-    eachObject(upgraded, allowNull);
+  if (typeof openapi === 'string' && /^3\.[012]\.\d/.test(openapi)) {
+    const isOld = openapi.startsWith('3.0');
+    const upgrade = isOld && (await import('@scalar/openapi-upgrader/3.0-to-3.1')).upgradeFromThreeToThreeOne;
+    const upgraded: Json = upgrade ? { ...upgrade({ ...root }) } : root;
+    walk(upgraded, 'document', '', (object, kind) => kind === 'schema' && allowNull(object));
     return upgraded;
   }
   const message =
@@ -27,13 +24,10 @@ export async function toOpenApi31(file: string, root: Json): Promise<Json> {
   throw new DocumentError(`${place} ${message}`);
 }
 
-/** Schemas by name, of which one may be named `nullable`. */
-const NAMED = /\/(properties|patternProperties|dependentSchemas|\$defs|schemas)$/;
-
 /** Writes `nullable` as OpenAPI 3.1 does. Many documents have it there as well, and their authors mean it. */
-function allowNull(schema: Json, at: string): void {
+function allowNull(schema: Json): void {
   const { nullable, type, anyOf, oneOf, $ref } = schema;
-  if (typeof nullable !== 'boolean' || NAMED.test(at)) return;
+  if (typeof nullable !== 'boolean') return;
   Reflect.deleteProperty(schema, 'nullable');
   if (!nullable) return;
   if (type !== undefined) Reflect.set(schema, 'type', [...new Set([type, 'null'].flat())]);
