@@ -63,9 +63,10 @@ export async function openPlants(values: ValuesOf<typeof variables>, context: Op
   const { workers, ...observers } = context;
   const url = values.DATABASE_URL_FILE || values.DATABASE_URL;
   const name = values.DATABASE_URL_FILE ? 'DATABASE_URL_FILE' : 'DATABASE_URL';
-  if (workers > 1 && /^sqlite::memory:$/i.test(url)) {
+  if (workers > 1 && /^sqlite:/i.test(url)) {
     throw new ConfigError(
-      `WORKERS is ${workers}, but must be 1 with ${name}=sqlite::memory:, which each process has for itself`,
+      `WORKERS is ${workers}, but must be 1 with SQLite: several processes on one file serve fewer requests than one. ` +
+        `Set ${name} to a PostgreSQL database for several processes`,
     );
   }
   const password = passwordFrom(values.DATABASE_PASSWORD_FILE, values.DATABASE_PASSWORD_COMMAND);

@@ -21,6 +21,7 @@ import { childrenOf, endAll, FAULTY, isRunning, launch, post } from '../support/
 import { exchange, request } from '../support/raw-http.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-output-'));
+const main = join(import.meta.dirname, 'support/storeless.ts');
 const pipes: number[] = [];
 afterEach(endAll);
 afterAll(() => {
@@ -62,10 +63,9 @@ async function launchStalled(workers: string, env: Readonly<Record<string, strin
   const reader = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const writer = openSync(path, 'w');
   pipes.push(reader, writer);
-  const database = `sqlite:${path}.db`;
   const service = launch(
-    { ACCESS_TOKENS: 'token', WORKERS: workers, DATABASE_URL: database, ...env },
-    { flags: FAULTY, stdio: ['ignore', writer, 'pipe'] },
+    { ACCESS_TOKENS: 'token', WORKERS: workers, ...env },
+    { main, flags: FAULTY, stdio: ['ignore', writer, 'pipe'] },
   );
   let text = '';
   await eventually(() => {
@@ -101,9 +101,9 @@ test.each(['1', '2'])(
   async (workers) => {
     const path = join(folder, `log-${workers}`);
     const output = openSync(path, 'w');
-    const env = { ACCESS_TOKENS: 'token', WORKERS: workers, DATABASE_URL: `sqlite:${path}.db` };
+    const env = { ACCESS_TOKENS: 'token', WORKERS: workers };
     const port = await freePort();
-    const service = launch({ ...env, PORT: String(port) }, { stdio: ['ignore', output, 'pipe'] });
+    const service = launch({ ...env, PORT: String(port) }, { main, stdio: ['ignore', output, 'pipe'] });
     closeSync(output);
     const url = `http://127.0.0.1:${port}`;
     await eventually(async () => (await fetch(`${url}/readyz`)).ok);

@@ -15,6 +15,9 @@ import { endAll, FAULTY, launch, MAIN, PROJECT, post, postAlmost, whileStarting 
 import { plantsIn } from './support/plant-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-start-'));
+/** The service without a store, as several workers can run it. */
+const STORELESS = join(PROJECT, 'test/plants/support/storeless.ts');
+
 afterEach(endAll);
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -211,9 +214,12 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     });
   });
 
-  test('that several workers cannot share a database in memory', async () => {
-    expect(await block(launch({ WORKERS: '2', DATABASE_URL: 'SQLite::memory:' }))).toEqual(
-      startError('WORKERS is 2, but must be 1 with DATABASE_URL=sqlite::memory:, which each process has for itself'),
+  test('that several workers cannot use SQLite, and what can', async () => {
+    expect(await block(launch({ WORKERS: '2', DATABASE_URL: 'sqlite:plants.db' }))).toEqual(
+      startError(
+        'WORKERS is 2, but must be 1 with SQLite: several processes on one file serve fewer requests than one. ' +
+          'Set DATABASE_URL to a PostgreSQL database for several processes',
+      ),
     );
   });
 
@@ -415,7 +421,7 @@ test.each([
   ['2', 'process.kill(process.ppid, "SIGHUP")'],
 ])('SIGHUP while it starts reads the tokens again once it serves, with WORKERS=%s', async (workers, hangUp) => {
   const env = { ACCESS_TOKENS_FILE: file('early-tokens', 'token\n'), WORKERS: workers };
-  const service = launch({ ...env, DATABASE_URL: `sqlite:${folder}/early.db` }, { flags: whileStarting(hangUp) });
+  const service = launch(env, { flags: whileStarting(hangUp), main: STORELESS });
   expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
   expect(await service.line(({ msg }) => msg === 'access tokens read again')).toMatchObject({ accepted: 1 });
 });

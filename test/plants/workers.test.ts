@@ -1,27 +1,19 @@
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { childrenOf, endAll, isRunning, type Launched, launch, post, postAlmost } from '../support/launch.ts';
-import { plantsIn } from './support/plant-service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-workers-'));
-afterEach(endAll);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-let database = '';
-let files = 0;
-beforeEach(() => {
-  files += 1;
-  database = join(folder, `${files}.db`);
-});
-
+/** What they do needs no store. */
+const main = join(import.meta.dirname, 'support/storeless.ts');
 const launchTwo = (env: Record<string, string> = {}, options = {}): Launched =>
-  launch({ WORKERS: '2', ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, ...env }, options);
+  launch({ WORKERS: '2', ACCESS_TOKENS: 'token', ...env }, { main, ...options });
 
 /** Waits until no worker is ready. */
 async function draining(url: string): Promise<void> {
@@ -33,7 +25,7 @@ async function draining(url: string): Promise<void> {
 
 /** What holds a worker right before it listens: after `hold`, the next one that comes so far, until `release`. */
 function holder() {
-  const name = `hold-${files}`;
+  const name = 'hold';
   const order = join(folder, name);
   const waiting = `import cluster from 'node:cluster';
     import { existsSync, renameSync } from 'node:fs';
@@ -68,29 +60,46 @@ function holder() {
 const sixTimes = (url: string, token: string): Promise<number[]> =>
   Promise.all([1, 2, 3, 4, 5, 6].map(() => post(url, { id: 1, name: 'Fern' }, token)));
 
-describe('several workers', () => {
-  test('share one port, one token and one SQLite file, which keeps a plant once; their log lines do not mix', async () => {
-    const service = launchTwo({ ACCESS_TOKENS: '' });
-    const url = await service.url;
-    const token = String(service.lines()[0]?.token);
+describe('several workers, one after the other', () => {
+  const tokens = join(folder, 'read-again');
+  let service: Launched;
+  let url = '';
+  /** Its worker hangs while the other tests run. */
+  let hanging: Launched;
+  let hung = 0;
+  beforeAll(async () => {
+    writeFileSync(tokens, 'token\nrevoked\n');
+    hanging = launchTwo();
+    service = launchTwo({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
+    await hanging.url;
+    [hung = 0] = childrenOf(hanging.pid);
+    process.kill(hung, 'SIGSTOP');
+    url = await service.url;
+  });
+  afterAll(endAll);
+
+  test('share one port and one log, whose lines do not mix', async () => {
     expect(childrenOf(service.pid)).toHaveLength(2);
     for (let id = 1; id <= 20; id += 1) {
-      const statuses = await Promise.all(Array.from({ length: 8 }, () => post(url, { id, name: 'Fern' }, token)));
+      const statuses = await Promise.all(Array.from({ length: 8 }, () => post(url, { id, name: 'Fern' })));
       expect(new Set(statuses)).toEqual(new Set([200]));
     }
-    service.child.kill('SIGTERM');
-    expect(await service.exit).toBe(0);
-    const stored = new DatabaseSync(database, { readOnly: true });
-    expect(stored.prepare('SELECT count(*) AS plants FROM plants').get()).toEqual({ plants: 20 });
-    stored.close();
-    expect(service.lines().filter(({ operationId }) => operationId === 'createPlant')).toHaveLength(160);
+    const answers = () => service.lines().filter(({ operationId }) => operationId === 'createPlant');
+    await eventually(() => answers().length === 160);
+    expect(new Set(answers().map(({ worker }) => worker)).size).toBe(2);
     const others = service.lines().filter(({ operationId }) => operationId === undefined);
-    expect(others.map(({ msg }) => msg)).toEqual(['listening', 'stopping', 'stopped']);
+    expect(others.map(({ msg }) => msg)).toEqual(['listening']);
+  });
+
+  test('read the file of tokens again, all of them', async () => {
+    expect(new Set(await sixTimes(url, 'revoked'))).toEqual(new Set([200]));
+    writeFileSync(tokens, 'token\n');
+    service.child.kill('SIGHUP');
+    await eventually(() => service.lines().filter(({ msg }) => msg === 'access tokens read again').length === 2);
+    expect(new Set(await sixTimes(url, 'revoked'))).toEqual(new Set([401]));
   });
 
   test('serve on when one is killed, which is replaced after a pause that grows if it ends at once', async () => {
-    const service = launchTwo();
-    const url = await service.url;
     let [victim = 0] = childrenOf(service.pid);
     for (const [round, pauseMs] of [500, 1000].entries()) {
       process.kill(victim, 'SIGKILL');
@@ -107,17 +116,28 @@ describe('several workers', () => {
     // A stop does not wait for the next one.
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(0);
+    expect(service.lines().slice(-2)).toMatchObject([{ msg: 'stopping' }, { msg: 'stopped' }]);
   });
 
-  test.each([
-    ['SIGTERM to the first', (pid: number) => process.kill(pid, 'SIGTERM')],
-    ['Ctrl-C, which reaches all,', (pid: number) => process.kill(-pid, 'SIGINT')],
-  ])('stop by %s: readiness falls, requests in flight are finished, all end with 0', async (_what, signal) => {
-    const service = launchTwo({ DRAIN_SECONDS: '2' }, { detached: true });
+  test('end and replace one that hangs', async () => {
+    const hangs = await hanging.line(({ msg }) => msg === 'a worker hangs and is ended');
+    expect(hangs).toMatchObject({ level: 50, worker: hung, seconds: 10 });
+    await hanging.line(({ msg, worker }) => msg === 'a worker died' && worker === hung);
+    await hanging.line(({ msg }) => /took its place/.test(String(msg)));
+    expect(childrenOf(hanging.pid)).toHaveLength(2);
+    expect(await sixTimes(await hanging.url, 'token')).toEqual([200, 200, 200, 200, 200, 200]);
+  });
+});
+
+describe('several workers', () => {
+  afterEach(endAll);
+
+  test('stop by Ctrl-C, which reaches all: readiness falls, requests in flight are finished, all end with 0', async () => {
+    const service = launchTwo({ DRAIN_SECONDS: '1' }, { detached: true });
     const url = await service.url;
     const workers = childrenOf(service.pid);
     const finish = await Promise.all([1, 2, 3].map((id) => postAlmost(url, { id, name: 'Fern' })));
-    signal(service.pid);
+    process.kill(-service.pid, 'SIGINT');
     await draining(url);
     // Node's cluster can keep a connection of this very moment until the end: it is not waited for.
     await eventually(() =>
@@ -129,27 +149,21 @@ describe('several workers', () => {
     for (const answer of await Promise.all(finish.map((send) => send()))) expect(answer).toMatch(/^HTTP\/1\.1 200 /);
     expect(await service.exit).toBe(0);
     expect(workers.filter(isRunning)).toEqual([]);
-    expect(plantsIn(database).size).toBe(3);
   });
 
-  test('end at once at a second signal, and with the first process if that is killed', async () => {
-    const [twice, killed] = [launchTwo({ DRAIN_SECONDS: '60' }), launchTwo({ DATABASE_URL: `sqlite:${database}2` })];
-    const [url] = await Promise.all([twice.url, killed.url]);
-    const workers = [twice, killed].flatMap(({ pid }) => childrenOf(pid));
-    expect(workers).toHaveLength(4);
-    twice.child.kill('SIGTERM');
+  test('end at once at a second signal', async () => {
+    const service = launchTwo({ DRAIN_SECONDS: '60' });
+    const url = await service.url;
+    const workers = childrenOf(service.pid);
+    service.child.kill('SIGTERM');
     await draining(url);
     await delay(1_100);
-    twice.child.kill('SIGTERM');
-    expect(await post(await killed.url, { id: 1, name: 'Fern' })).toBe(200);
-    killed.child.kill('SIGKILL');
-    expect(await twice.exit).toBe(1);
-    expect(await killed.exit).toBe('SIGKILL');
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(1);
     await eventually(() => !workers.some(isRunning));
-    expect(killed.lines().map(({ msg }) => msg)).toEqual(['listening', 'answered']);
   });
 
-  test('end with the first process if that is killed, also while they are busy', async () => {
+  test('end with the first process if that is killed, while they are busy', async () => {
     const busy = 'data:text/javascript,process.on("SIGUSR2", () => { for (;;); })';
     const killed = launchTwo({}, { flags: ['--import', busy] });
     await killed.url;
@@ -158,18 +172,6 @@ describe('several workers', () => {
     for (const worker of workers) process.kill(worker, 'SIGUSR2');
     killed.child.kill('SIGKILL');
     await eventually(() => !workers.some(isRunning));
-  });
-
-  test('read the file of tokens again, all of them', async () => {
-    const tokens = join(folder, 'tokens');
-    writeFileSync(tokens, 'token\nrevoked\n');
-    const service = launchTwo({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
-    const url = await service.url;
-    expect(new Set(await sixTimes(url, 'revoked'))).toEqual(new Set([200]));
-    writeFileSync(tokens, 'token\n');
-    service.child.kill('SIGHUP');
-    await eventually(() => service.lines().filter(({ msg }) => msg === 'access tokens read again').length === 2);
-    expect(new Set(await sixTimes(url, 'revoked'))).toEqual(new Set([401]));
   });
 
   test('read the file of tokens again, also a worker that read it before and serves later', async () => {
@@ -208,19 +210,6 @@ describe('several workers', () => {
     await service.line(({ msg }) => /took its place/.test(String(msg)));
     expect(childrenOf(service.pid)).toHaveLength(2);
     expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
-  });
-
-  test('serve on when one hangs, which is ended and replaced', async () => {
-    const service = launchTwo();
-    const url = await service.url;
-    const [victim = 0] = childrenOf(service.pid);
-    process.kill(victim, 'SIGSTOP');
-    const hangs = await service.line(({ msg }) => msg === 'a worker hangs and is ended');
-    expect(hangs).toMatchObject({ level: 50, worker: victim, seconds: 10 });
-    await service.line(({ msg, worker }) => msg === 'a worker died' && worker === victim);
-    await service.line(({ msg }) => /took its place/.test(String(msg)));
-    expect(childrenOf(service.pid)).toHaveLength(2);
-    expect(await sixTimes(url, 'token')).toEqual([200, 200, 200, 200, 200, 200]);
   });
 
   test('fail the start with one message if the first of them cannot serve', async () => {

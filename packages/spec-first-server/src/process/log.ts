@@ -45,21 +45,26 @@ interface LocationsLine {
 /**
  * A log of JSON lines on standard output; of lines for people on a terminal, if pino-pretty is installed. It never
  * blocks the process: lines that cannot be written wait, and are dropped at a limit. A later line says how many.
+ * `writeLine` takes lines of other processes.
  */
-export async function createLog(level: Config['LOG_LEVEL']): Promise<Logger> {
+export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
-  if (pretty !== undefined) {
-    const colorize = process.stdout.hasColors();
-    const ignore = 'service,version,pid,worker,requestId,locations';
-    const messageFormat = ({ msg, locations = [] }: LocationsLine) => [msg, ...locations].join('\n  ');
-    return pino(options(level), pretty.default({ ignore, messageFormat, sync: true, singleLine: true, colorize }));
-  }
-  const log = pino(
-    options(level),
-    createOutput((lines) => log.warn({ lines }, 'lines of this log were lost: standard output was too slow')),
-  );
-  return log;
+  const stream =
+    pretty === undefined
+      ? createOutput((lines) => log.warn({ lines }, 'lines of this log were lost: standard output was too slow'))
+      : pretty.default({
+          ignore: IGNORED,
+          messageFormat,
+          sync: true,
+          singleLine: true,
+          colorize: process.stdout.hasColors(),
+        });
+  const log: Logger = pino(options(level), stream);
+  return { log, writeLine: (line: string): unknown => stream.write(line) };
 }
+
+const IGNORED = 'service,version,pid,worker,requestId,locations';
+const messageFormat = ({ msg, locations = [] }: LocationsLine) => [msg, ...locations].join('\n  ');
 
 /** Logs an error at the start on standard error, at once. */
 export const logStartError = (reason: string): void =>

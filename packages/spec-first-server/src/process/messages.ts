@@ -1,5 +1,3 @@
-import type { Worker } from 'node:cluster';
-
 /** What a start tells: where the service is, and what is left to write. */
 export interface Started {
   /** Where the document's paths start, without a slash at the end. */
@@ -22,23 +20,16 @@ export interface Started {
  * From the supervisor to a worker:
  * - `stop` in order; `replace`, where a newer worker serves already: stop, and close idle connections at once
  * - `reload` the access tokens
- * - `report` with the metrics, as a sign of life
  * - `pong`, the answer to `ping`
  */
-export type SupervisorMessage = 'stop' | 'replace' | 'reload' | 'report' | 'pong';
+export type SupervisorMessage = 'stop' | 'replace' | 'reload' | 'pong';
 
-/** From a worker to its supervisor: that it serves, why it cannot, its metrics, lines of its log, a `ping` for a `pong`. */
+/** From a worker to its supervisor: that it serves, why it cannot, its metrics as a sign of life, a `ping` for a `pong`. */
 export type WorkerMessage =
   | { readonly started: Started }
   | { readonly failed: string }
-  | { readonly metrics: readonly object[] }
-  | { readonly log: string }
+  | { readonly metrics: string }
   | { readonly ping: true };
-
-/** Sends to a worker. Does nothing if the worker has just ended. */
-export function tellWorker(worker: Worker, what: SupervisorMessage): void {
-  worker.send(what, () => undefined);
-}
 
 /** Sends to the supervisor. Resolves once it is sent, or if nobody is there to read it. */
 export function tellSupervisor(what: WorkerMessage): Promise<void> {

@@ -1,4 +1,5 @@
-import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import cluster from 'node:cluster';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { listen } from '../http-server/index.ts';
 import { rejectAddress } from './address.ts';
 import { lostLines } from './output.ts';
@@ -6,10 +7,11 @@ import { versions } from './versions.ts';
 
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
-/** What each process measures of itself, also the supervisor. */
+/** What each process measures of itself, also the supervisor. With `WORKERS`, the label `worker` tells them apart. */
 function createRegistry() {
   const registry = new Registry();
   const registers = [registry];
+  if (cluster.worker) registry.setDefaultLabels({ worker: String(cluster.worker.id) });
   collectDefaultMetrics({ register: registry });
   // Gauges with a name of counters, which Prometheus advises against.
   for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
@@ -28,7 +30,6 @@ function createRegistry() {
     name: 'service_build_info',
     help: 'The versions in use; always 1',
     labelNames: ['service', 'version', 'runtime', 'node'],
-    aggregator: 'first',
     registers,
   }).set({ service, version, runtime, node }, 1);
   return { registry, registers };
@@ -73,8 +74,6 @@ export function createMetrics() {
   return {
     /** All of them in Prometheus's text format. */
     text: (): Promise<string> => registry.metrics(),
-    /** All of them as objects, for {@link Totals}. */
-    values: (): Promise<readonly object[]> => registry.getMetricsAsJSON(),
     /** Counts an answer. `status` is 499 where the client was gone before it. */
     observe(operation: string, status: number, seconds: number): void {
       requests.inc({ operation, status });
@@ -96,9 +95,7 @@ export function createMetrics() {
       for (const name of Object.keys(stats())) {
         new Gauge({
           name: `store_${name}`,
-          help: HELP[name] ?? `${name.replaceAll('_', ' ')} of the store`,
-          // The workers share the files.
-          aggregator: name.endsWith('_bytes') ? 'max' : 'sum',
+          help: `The store's ${name.replaceAll('_', ' ')}, now`,
           registers,
           collect() {
             this.set(stats()[name] ?? 0);
@@ -109,15 +106,7 @@ export function createMetrics() {
   };
 }
 
-const HELP: Readonly<Record<string, string>> = {
-  waiting: 'Requests that wait for the store',
-  connections: 'Open connections to the store',
-  connections_idle: 'Open connections to the store that nothing uses',
-  database_bytes: 'Size of the database file',
-  log_bytes: 'Size of the write-ahead log',
-};
-
-/** The metrics of the supervisor. */
+/** The metrics of the supervisor, beside the last ones of each worker. */
 export function createSupervisorMetrics() {
   const { registry, registers } = createRegistry();
   const restarts = new Counter({
@@ -125,53 +114,26 @@ export function createSupervisorMetrics() {
     help: 'Workers that ended and were replaced',
     registers,
   });
+  const workers = new Map<number, string>();
   return {
-    values: (): Promise<readonly object[]> => registry.getMetricsAsJSON(),
     onRestart: (): void => restarts.inc(),
+    /** Takes the metrics of a worker as they are now; an empty text when it has ended. */
+    update: (worker: number, text: string): unknown =>
+      text === '' ? workers.delete(worker) : workers.set(worker, text),
+    text: async (): Promise<string> => merge([await registry.metrics(), ...workers.values()]),
   };
 }
 
-/**
- * The sum of the metrics of several processes. No counter falls while they come and go: the latest metrics of a slow
- * process count, and so do the latest counters of one that has ended. Rates may undercount, never overcount.
- */
-export class Totals {
-  readonly #latest = new Map<number, readonly object[]>();
-  #ended: readonly object[] = [];
-
-  /** Takes the metrics of a process as they are now. */
-  update(process: number, metrics: readonly object[]): void {
-    this.#latest.set(process, metrics);
+/** Several texts in Prometheus's format as one, in which the lines of a metric follow its description. */
+function merge(texts: readonly string[]): string {
+  const metrics = new Map<string, string>();
+  for (const block of texts.flatMap((text) => text.trim().split('\n\n'))) {
+    const [help, type, ...lines] = block.split('\n');
+    const description = `${help}\n${type}`;
+    metrics.set(description, [metrics.get(description) ?? description, ...lines].join('\n'));
   }
-
-  /** Retains the counters of a process that has ended. */
-  retain(process: number): void {
-    const counters = this.#latest.get(process)?.filter(isCounter) ?? [];
-    this.#latest.delete(process);
-    this.#ended = AggregatorRegistry.aggregate([this.#ended, counters]).getMetricsAsArray();
-  }
-
-  /** In Prometheus's text format. The delay of the event loop is the largest. @param own the supervisor's metrics */
-  text(own: readonly object[]): Promise<string> {
-    const all = [this.#ended, ...this.#latest.values(), own.filter(isCounted)];
-    return AggregatorRegistry.aggregate(all.map((metrics) => metrics.map(withAggregator))).metrics();
-  }
+  return `${[...metrics.values()].join('\n\n')}\n`;
 }
-
-const nameOf = (metric: object): string => ('name' in metric ? String(metric.name) : '');
-
-/** Whether a metric of the supervisor counts beside those of the workers: it has no load of its own. */
-const isCounted = (metric: object): boolean => /^(log_|worker_|process_start_time)/.test(nameOf(metric));
-
-/** A metric of Node as it is added up: the slowest event loop is what clients wait for. */
-const withAggregator = (metric: object): object =>
-  /^(nodejs_eventloop_lag|process_start_time)/.test(nameOf(metric))
-    ? { ...metric, aggregator: nameOf(metric).startsWith('process') ? 'min' : 'max' }
-    : metric;
-
-/** Whether a metric only grows. A gauge ends with its process. */
-const isCounter = (metric: object): boolean =>
-  'type' in metric && (metric.type === 'counter' || metric.type === 'histogram');
 
 /** Serves `GET /metrics` on a port of its own. @throws {ConfigError} if it cannot be listened on. */
 export async function serveMetrics(host: string, port: number, read: () => Promise<string>) {

@@ -1,7 +1,6 @@
 import cluster from 'node:cluster';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import sonic from 'sonic-boom';
-import { tellSupervisor } from './messages.ts';
 
 /** Lines gather up to this length: a write for each costs more than the line. Characters. */
 const GATHERED = 32 * 1024;
@@ -32,63 +31,45 @@ let allLost = 0;
 /** How many lines of this process's log were dropped so far. */
 export const lostLines = (): number => allLost;
 
-const countLines = (text: string): number => text.split('\n').length - 1;
-
 /**
- * Standard output. A worker passes its lines to the supervisor, so that the lines of several processes do not mix.
+ * Standard output.
  *
  * @param onLost called with the number of lines that were dropped since the last call, once lines are accepted again.
  */
 export function createOutput(onLost: (lines: number) => void): Output {
   const out = new sonic.SonicBoom({ fd: 1, minLength: 1, maxLength: MOST_WAITING, maxWrite: LARGEST_WRITE });
   let lines = '';
-  let passed = 0;
   let lost = 0;
-  const accepted = (): void => {
-    if (lost > 0) onLost(lost);
-    lost = 0;
-  };
-  const drop = (dropped: string): void => {
-    const count = countLines(dropped);
+  out.on('drop', (dropped: string) => {
+    const count = dropped.split('\n').length - 1;
     lost += count;
     allLost += count;
-  };
-  out.on('drop', drop);
-  out.on('drain', accepted);
+  });
+  out.on('drain', () => {
+    if (lost > 0) onLost(lost);
+    lost = 0;
+  });
   // The lines stay, and are written with the next ones.
   out.on('error', () => undefined);
 
-  const pass = async (): Promise<void> => {
-    const text = lines;
+  const pass = (): void => {
+    if (lines !== '') out.write(lines);
     lines = '';
-    if (text === '') return;
-    if (!cluster.isWorker || !process.connected) {
-      out.write(text);
-    } else if (passed + text.length > MOST_WAITING) {
-      drop(text);
-    } else {
-      passed += text.length;
-      await tellSupervisor({ log: text });
-      passed -= text.length;
-      accepted();
-    }
   };
   setInterval(pass, LONGEST_WAIT).unref();
   const flush = (callback: () => void): void => {
-    void pass().then(() => out.flush(() => (lines === '' ? callback() : flush(callback))));
+    pass();
+    out.flush(() => (lines === '' ? callback() : flush(callback)));
   };
   output = {
     write(line) {
       lines += line;
-      if (lines.length > GATHERED) void pass();
+      if (lines.length > GATHERED) pass();
     },
     flush,
   };
   return output;
 }
-
-/** Writes lines of a worker's log. */
-export const writeLines = (lines: string): void => output?.write(lines);
 
 /** Ends the process when the log is written; after {@link LAST_LINES} by SIGKILL, if nobody reads it. */
 export async function endProcess(code: number): Promise<void> {

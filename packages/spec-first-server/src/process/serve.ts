@@ -14,7 +14,7 @@ import { type SupervisorMessage, tellSupervisor } from './messages.ts';
 import { endProcess } from './output.ts';
 import type { Service } from './service.ts';
 import { handleSignals, stopper } from './stop.ts';
-import { endWithSupervisor, superviseWorkers } from './supervisor.ts';
+import { endWithSupervisor, HEARTBEAT, superviseWorkers } from './supervisor.ts';
 import { banner, explain, help, startError } from './terminal.ts';
 import { readVariables, type ValuesOf, type Variables } from './variables.ts';
 import { versionText } from './versions.ts';
@@ -81,7 +81,7 @@ async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?:
   const values = readVariables(variables ?? ({} as V), process.env);
   const token = hasCredentials(read) ? undefined : randomToken();
   const config = token === undefined ? read : { ...read, ACCESS_TOKENS: [token] };
-  const log = await createLog(config.LOG_LEVEL);
+  const { log, writeLine } = await createLog(config.LOG_LEVEL);
   process.once('uncaughtException', (error) => {
     log.fatal({ err: error }, 'the service failed and ends');
     void endProcess(1);
@@ -94,7 +94,7 @@ async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?:
 
   let service: Service;
   if (config.WORKERS > 1 && cluster.isPrimary) {
-    service = await superviseWorkers(config, token === undefined ? {} : { ACCESS_TOKENS: token }, log);
+    service = await superviseWorkers(config, token === undefined ? {} : { ACCESS_TOKENS: token }, log, writeLine);
   } else {
     const { startService } = await import('./service.ts');
     const definition = { ...rest, open: (context: OpenContext) => open(values, context), allowOutside };
@@ -116,8 +116,8 @@ function obeySupervisor(service: Service, stop: (quick: boolean) => void): void 
   process.on('message', async (message: SupervisorMessage) => {
     if (message === 'stop' || message === 'replace') stop(message === 'replace');
     else if (message === 'reload') await service.reload();
-    else if (message === 'report') await tellSupervisor({ metrics: (await service.metrics?.()) ?? [] });
   });
+  setInterval(async () => tellSupervisor({ metrics: (await service.metrics?.()) ?? '' }), HEARTBEAT);
   endWithSupervisor();
   void tellSupervisor({ started: service.started });
 }

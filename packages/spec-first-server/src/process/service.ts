@@ -30,8 +30,8 @@ export interface Service {
   readonly started: Started;
   /** Reads the file of access tokens again, and logs the outcome. */
   reload(): Promise<void>;
-  /** The metrics of this process, if they are measured. */
-  readonly metrics?: (() => Promise<readonly object[]>) | undefined;
+  /** The metrics of this process in Prometheus's format, if they are measured. */
+  readonly metrics?: (() => Promise<string>) | undefined;
   /** Stops being ready, then accepting; finishes what is in flight; closes the backend. @param quick see `listen` */
   stop(quick?: boolean): Promise<void>;
 }
@@ -118,7 +118,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const running = opened.move();
   return {
     started,
-    metrics: metrics?.values,
+    metrics: metrics?.text,
     async reload() {
       try {
         log.info({ accepted: await authenticator.reload() }, 'access tokens read again');

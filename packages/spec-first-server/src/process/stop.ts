@@ -24,13 +24,7 @@ export function handleSignals() {
   let reload = (): void => {
     reloadLater = true;
   };
-  const { worker } = cluster;
-  if (worker !== undefined) {
-    // Without the supervisor Node would end this process at once, and the log would lack its last lines.
-    worker.once('disconnect', () => {
-      worker.exitedAfterDisconnect = true;
-      void endProcess(0);
-    });
+  if (cluster.isWorker) {
     // A terminal sends its signals to all processes of a command. The supervisor tells the workers what to do.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   } else {

@@ -22,7 +22,6 @@ export function startOf(server: Server): Promise<Started | string> {
     server.on('message', (message: WorkerMessage) => {
       if ('started' in message) done(message.started);
       if ('failed' in message) failure = message.failed;
-      if ('log' in message) process.stdout.write(message.log);
     });
     server.once('exit', () => done(failure));
   });
