@@ -7,7 +7,9 @@ import { rounded } from './numbers.ts';
 import { type Reading, SchemaRewriter } from './rewrite.ts';
 import { SchemaValidators } from './schema-validators.ts';
 import { Survey } from './survey.ts';
-import { Violations } from './violations.ts';
+import { describeViolations, Violations } from './violations.ts';
+
+export { describeViolations, Violations };
 
 const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
 

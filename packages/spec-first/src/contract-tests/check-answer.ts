@@ -2,11 +2,15 @@ import {
   coerce,
   type DeclaredResponse,
   declaredFor,
+  type MediaType,
   mediaTypeFor,
   parseJson,
+  readItems,
   readParameter,
   stringifyJson,
+  UnreadableItem,
 } from 'openapi-document';
+import { mismatch } from './checks.ts';
 import type { Answer, Context } from './values.ts';
 
 /** An answer that breaks the document. */
@@ -42,67 +46,81 @@ export function checkNoFailure(answer: Answer): void {
  * @param strict whether the status must be declared. Errors that HTTP itself brings, such as 401, often are not.
  * @throws {Fault}
  */
-export function checkAnswer(context: Context, answer: Answer, strict: boolean): void {
-  const { responses } = context.operation;
-  const declared = declaredFor(context.operation, answer.status);
+export async function checkAnswer(context: Context, answer: Answer, strict: boolean): Promise<void> {
+  const { operation } = context;
+  const { status } = answer;
+  const declared = declaredFor(operation, status);
   if (declared === undefined) {
-    if (!strict || responses.length === 0) return;
-    const keys = responses.map(({ key }) => key).join(', ');
-    throw new Fault('each status is declared', `the status ${answer.status} is not declared (${keys})`, answer);
+    if (!strict || operation.responses.length === 0) return;
+    const keys = operation.responses.map(({ key }) => key).join(', ');
+    throw new Fault('each status is declared', `the status ${status} is not declared (${keys})`, answer);
   }
   checkHeaders(context, declared, answer);
-  checkBody(context, declared, answer);
+  const isEmpty = operation.method === 'head' || [204, 205, 304].includes(status);
+  const wrong = isEmpty ? undefined : await mismatchOfBody(context, declared, answer);
+  if (wrong !== undefined)
+    throw new Fault('the body fits its schema', `${wrong[0]} of the answer ${status} ${wrong[1]}`, answer);
 }
 
-function checkHeaders({ root, checks }: Context, { headers }: DeclaredResponse, answer: Answer): void {
-  for (const header of headers) {
-    const { name, required, schema } = header;
-    const text = answer.headers[name];
-    const fault = (message: string) => new Fault('the headers are as declared', message, answer);
-    if (text === undefined) {
-      if (required) throw fault(`the header ${name} is missing from the answer ${answer.status}`);
-      continue;
-    }
-    const value = readParameter(root, header, text);
-    const wrong = checks(schema, 'response')(value);
-    if (wrong !== undefined) {
-      throw fault(`the header ${name} of the answer ${answer.status} does not fit its schema: ${text} ${wrong}`);
-    }
-  }
+function checkHeaders({ root, validator }: Context, declared: DeclaredResponse, answer: Answer): void {
+  const texts = declared.headers.flatMap((header) => {
+    const text = answer.headers[header.name];
+    return text === undefined ? [] : [[header.name, readParameter(root, header, text)]];
+  });
+  const wrong = mismatch(() => validator.responseHeaders(declared, Object.fromEntries(texts)));
+  if (wrong === undefined) return;
+  const message = `the answer ${answer.status} has headers that do not fit their schemas: ${wrong}`;
+  throw new Fault('the headers are as declared', message, answer);
 }
 
-function checkBody({ root, operation, checks }: Context, { media }: DeclaredResponse, answer: Answer): void {
+/** What is wrong with a body, and with what part of it. @throws {Fault} for an undeclared media type */
+async function mismatchOfBody(
+  { root, validator }: Context,
+  { media }: DeclaredResponse,
+  answer: Answer,
+): Promise<[part: string, wrong: string] | undefined> {
   const { status, headers, body } = answer;
-  if (operation.method === 'head' || status === 204 || status === 205 || status === 304) return;
+  if (media.length === 0) return body.length > 0 ? ['the body', 'is not declared'] : undefined;
   const type = headers['content-type'];
-  const inType = (message: string) => new Fault('the media type is declared', message, answer);
-  const inBody = (message: string) => new Fault('the body fits its schema', message, answer);
-  if (media.length === 0) {
-    if (body.length > 0) throw inBody(`the answer ${status} has a body, but none is declared`);
-    return;
+  const declared = type === undefined ? undefined : mediaTypeFor(media, type);
+  if (declared === undefined) {
+    const types = media.map((item) => item.type).join(', ');
+    const message = `the media type ${type} of the answer ${status} is none of: ${types}`;
+    throw new Fault('the media type is declared', message, answer);
   }
-  const types = media.map((item) => item.type).join(', ');
-  if (type === undefined) throw inType(`the answer ${status} has no media type, but must have one of: ${types}`);
-  const declared = mediaTypeFor(media, type);
-  if (declared === undefined) throw inType(`the media type ${type} of the answer ${status} is none of: ${types}`);
-  if (declared.items !== undefined) {
-    const { items = [], unreadable } = answer;
-    const check = checks(declared.items.schema, 'response');
-    for (const [index, item] of items.entries()) {
-      const wrong = item instanceof Uint8Array ? undefined : check(item);
-      if (wrong === undefined) continue;
-      throw inBody(`item ${index} of the answer ${status} does not fit its schema: ${wrong} in ${shown(item)}`);
+  const { schema, kind, items } = declared;
+  const check = (part: string, value: unknown): [string, string] | undefined => {
+    if (value === undefined) return [part, 'is not JSON'];
+    const wrong = mismatch(() => validator.response(declared, value));
+    return wrong === undefined
+      ? undefined
+      : [part, `does not fit its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`];
+  };
+  if (items !== undefined) return mismatchOfItems(declared, answer, check);
+  if (schema === undefined || !['json', 'text'].includes(kind)) return undefined;
+  return check('the body', kind === 'json' ? bodyOf(answer) : coerce(root, [schema], body.toString()));
+}
+
+async function mismatchOfItems(
+  media: MediaType,
+  { headers, body, isCut }: Answer,
+  check: (part: string, value: unknown) => [string, string] | undefined,
+): Promise<[string, string] | undefined> {
+  const chunks = async function* () {
+    yield body;
+  };
+  let index = 0;
+  try {
+    for await (const item of readItems(media, headers['content-type'] ?? '', chunks(), Infinity)) {
+      const wrong = item instanceof Uint8Array ? undefined : check(`item ${index}`, item);
+      if (wrong !== undefined) return wrong;
+      index += 1;
     }
-    if (unreadable !== undefined) throw inBody(`item ${items.length} of the answer ${status} ${unreadable}`);
-    return;
+  } catch (error) {
+    if (!(error instanceof UnreadableItem)) throw error;
+    if (!isCut) return [`item ${index}`, error.message];
   }
-  if (declared.schema === undefined || !['json', 'text'].includes(declared.kind)) return;
-  const value = declared.kind === 'json' ? bodyOf(answer) : coerce(root, [declared.schema], body.toString());
-  if (value === undefined) throw inBody(`the body of the answer ${status} is not JSON`);
-  const wrong = checks(declared.schema, 'response')(value);
-  if (wrong !== undefined) {
-    throw inBody(`the body of the answer ${status} does not fit its schema: ${wrong} in ${shown(value)}`);
-  }
+  return undefined;
 }
 
 /** The JSON value of an answer; `undefined` if it is not JSON. */
@@ -113,6 +131,3 @@ export function bodyOf({ body }: Answer): unknown {
     return undefined;
   }
 }
-
-/** A value as a message shows it. */
-const shown = (value: unknown): string => stringifyJson(value)?.slice(0, 500) ?? 'nothing';

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
-import { Agent, createServer, type RequestListener, request } from 'node:http';
-import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import * as http from 'node:http';
+import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Answer, Sent } from './values.ts';
 
@@ -30,41 +30,43 @@ const STREAMS = /^(text\/event-stream|multipart\/mixed|application\/(.*json-seq|
 export function connect(base: string, shownOrigin = new URL(base).origin): Client {
   const { protocol, origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
-  const secure = protocol === 'https:';
-  const agent = new (secure ? SecureAgent : Agent)({ keepAlive: true });
+  const { Agent, request } = protocol === 'https:' ? https : http;
+  const agent = new Agent({ keepAlive: true });
   return {
     base: shownOrigin + prefix,
     async send({ method, target, headers, body }) {
       const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
-      const options = { method, path: prefix + target, headers: { ...headers, ...length }, agent };
-      const outgoing = (secure ? secureRequest : request)(origin, options);
+      const outgoing = request(origin, { method, path: prefix + target, headers: { ...headers, ...length }, agent });
       outgoing.setTimeout(SECONDS * 1_000, () => outgoing.destroy(new Error(`no answer in ${SECONDS} seconds`)));
       // A connection that is reset after the answer has begun: reading says so.
       outgoing.on('error', () => {});
       outgoing.end(body);
-      const [incoming] = await once(outgoing, 'response');
+      const incoming: http.IncomingMessage = (await once(outgoing, 'response'))[0];
+      const isStream = STREAMS.test(incoming.headers['content-type'] ?? '');
       const chunks: Buffer[] = [];
       let isCut = false;
-      const cut = () => {
-        isCut = true;
-        incoming.destroy();
-      };
-      const timer = STREAMS.test(incoming.headers['content-type'] ?? '') ? setTimeout(cut, STREAM) : undefined;
+      const cutAfter = (milliseconds: number) =>
+        setTimeout(() => {
+          isCut = isStream;
+          if (isStream) incoming.destroy();
+        }, milliseconds);
+      const longest = cutAfter(STREAM);
       let quiet: NodeJS.Timeout | undefined;
       try {
         for await (const chunk of incoming) {
           chunks.push(chunk);
           clearTimeout(quiet);
-          if (timer !== undefined) quiet = setTimeout(cut, SILENCE);
+          quiet = cutAfter(SILENCE);
         }
       } catch (error) {
         if (!isCut) throw error;
+      } finally {
+        clearTimeout(longest);
+        clearTimeout(quiet);
       }
-      clearTimeout(timer);
-      clearTimeout(quiet);
-      const joined = Object.entries<string | string[]>(incoming.headers).map(([name, value]) => [name, String(value)]);
-      const read = Buffer.concat(chunks);
-      return { status: incoming.statusCode, headers: Object.fromEntries(joined), body: read, isCut };
+      const joined = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
+      const status = incoming.statusCode ?? 0;
+      return { status, headers: Object.fromEntries(joined), body: Buffer.concat(chunks), isCut };
     },
     async close() {
       agent.destroy();
@@ -73,8 +75,8 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
 }
 
 /** Serves an app on a free port of this machine until the client is closed. */
-export async function serveApp(app: RequestListener, basePath: string): Promise<Client> {
-  const server = createServer(app).listen(0, '127.0.0.1');
+export async function serveApp(app: http.RequestListener, basePath: string): Promise<Client> {
+  const server = http.createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
   const client = connect(`http://127.0.0.1:${port}${basePath}`, 'http://localhost:3000');

@@ -7,6 +7,7 @@ import {
   operationsOf,
   type Parameter,
 } from 'openapi-document';
+import { validatorsOf } from './checks.ts';
 import { type Client, connect, serveApp } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
 import { rememberIds } from './known.ts';
@@ -14,7 +15,6 @@ import type { TestLog } from './log.ts';
 import { ContractError, summaryOf, titleOf } from './report.ts';
 import { testMethods } from './test-methods.ts';
 import { type Finding, type Outcome, testOperation } from './test-operation.ts';
-import { type Checks, createChecks } from './validator.ts';
 import type { Context } from './values.ts';
 
 export type { Credentials } from './credentials.ts';
@@ -65,14 +65,13 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const operations = inOrder(operationsOf(document).filter(({ template }) => template.isReachable));
   const known = rememberIds(root, operations);
   const outcomes = new Map<Operation, Outcome>();
-  let checks: Checks | undefined;
 
   const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<readonly Finding[]>) => {
-    checks ??= createChecks(root);
     const client = await clientFor(document, options);
     try {
       const secrets = secretsFor(root, operation, credentials);
-      const context = { root, operation: without(operation, secrets), checks, secrets, known, log };
+      const tested = without(operation, secrets);
+      const context = { root, operation: tested, validator: validatorsOf(root, [tested])(tested), secrets, known, log };
       const findings = await find(context, client);
       if (findings.length > 0) throw new ContractError(operation, findings, amount);
     } finally {

@@ -12,7 +12,7 @@ import {
   valueAt,
 } from 'openapi-document';
 import { bodyOf } from './check-answer.ts';
-import type { Answer, Known, Named, Values } from './values.ts';
+import type { Answer, Known, Named, Part, Values } from './values.ts';
 
 /** At most so many things of one kind are remembered. */
 const REMEMBERED = 50;
@@ -36,16 +36,17 @@ export function rememberIds(root: Json, operations: readonly Operation[]): Known
   return {
     learn(operation, values, answer) {
       if (answer.status < 200 || answer.status > 299) return;
-      const { path, method } = operation;
+      const { path: template, method } = operation;
       if (method === 'delete') {
-        const gone = pathTemplate(resourceOf(path)).names;
+        const gone = namedIn(values, 'path');
         const others = byPath
-          .get(resourceOf(path))
-          ?.filter((known) => gone.some((name) => known[name] !== values.path[name]));
-        byPath.set(resourceOf(path), others ?? []);
+          .get(resourceOf(template))
+          ?.filter((known) => Object.entries(gone).some(([name, value]) => known[name] !== value));
+        byPath.set(resourceOf(template), others ?? []);
         return;
       }
-      remember(operation, values.path);
+      const path = namedIn(values, 'path');
+      remember(operation, path);
       const body = bodyOf(answer);
       for (const { operationId, parameters } of linksOf(root, operation, answer.status)) {
         const target = operations.find(({ id }) => id === operationId);
@@ -53,15 +54,15 @@ export function rememberIds(root: Json, operations: readonly Operation[]): Known
           name.replace(/^path\./, ''),
           evaluate(expression, values, answer, body),
         ]);
-        if (target !== undefined) remember(target, { ...values.path, ...Object.fromEntries(named) });
+        if (target !== undefined) remember(target, { ...path, ...Object.fromEntries(named) });
       }
       for (const target of withParameters) {
         const located = parametersIn(answer.headers.location, resourceOf(target.path));
         if (located !== undefined) remember(target, located);
         const [name = ''] = pathTemplate(resourceOf(target.path)).names.slice(-1);
-        if (path !== collectionOf(target.path) && path !== resourceOf(target.path)) continue;
+        if (template !== collectionOf(target.path) && template !== resourceOf(target.path)) continue;
         for (const entity of entitiesIn(body)) {
-          remember(target, { ...values.path, [name]: entity[name] ?? (/id$/i.test(name) ? entity.id : undefined) });
+          remember(target, { ...path, [name]: entity[name] ?? (/id$/i.test(name) ? entity.id : undefined) });
         }
       }
     },
@@ -89,13 +90,17 @@ function linksOf(root: Json, operation: Operation, status: number): Json[] {
 }
 
 /** The value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
-function evaluate(expression: unknown, { path, query, body: sent }: Values, answer: Answer, body: unknown): unknown {
+function evaluate(expression: unknown, values: Values, answer: Answer, body: unknown): unknown {
   const [, of, where, name = ''] = /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
   if (of === undefined) return expression;
-  if (where === 'body') return valueAt(of === 'request' ? sent?.value : body, name);
+  if (where === 'body') return valueAt(of === 'request' ? namedIn(values, 'body')[''] : body, name);
   if (where === 'header') return answer.headers[name.toLowerCase()];
-  return where === 'path' ? path[name] : query[name];
+  return namedIn(values, where === 'path' ? 'path' : 'query')[name];
 }
+
+/** The values of a request in one place, by name. */
+const namedIn = (values: Values, where: Part['in']): Named =>
+  Object.fromEntries([...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]));
 
 /** The path parameters in a URL of the service. */
 function parametersIn(url: string | undefined, template: string): Named | undefined {

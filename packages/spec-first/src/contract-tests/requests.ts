@@ -1,15 +1,14 @@
-import { alternatives, isObject, type Parameter } from 'openapi-document';
-import { brokenBodies, changedBody, isValidBody, validBodies } from './body-values.ts';
-import { type ParameterValues, parameterValues } from './parameter-values.ts';
+import { alternatives, isObject } from 'openapi-document';
+import { partsOf } from './parts.ts';
 import { oneOf, randomFrom, shuffled } from './random.ts';
-import type { Context, Named, RequestBody, Values } from './values.ts';
-import { simpler } from './variants.ts';
+import type { Context, Part, Values } from './values.ts';
+import { simpler, variantsOf } from './variants.ts';
+import type { Written } from './write-request.ts';
 
 /** A request that satisfies the document, or breaks it in one place. */
-export interface Made {
-  readonly values: Values;
+export interface Made extends Written {
   /** What is wrong with it; `undefined` if it is valid. */
-  readonly label?: string | undefined;
+  readonly label?: string;
   /** The valid request that it was made from. */
   readonly base: Values;
 }
@@ -24,53 +23,62 @@ export interface Requests {
   simpler(request: Made): Generator<Made>;
 }
 
-const UNDECLARED = 'undeclaredParameter';
+/** How many variants of a value are looked at, and how many places of one are changed at most. */
+const TRIED = 2_000;
+const PLACES = 8;
 
 /** How many valid requests are looked at for places that can be broken. */
-const LOOKED_AT = 12;
+const LOOKED_AT = 6;
 
 /** @throws {Error} if no valid value is found for something that is required. */
 export function requestsOf(context: Context, seed: number): Requests {
-  const { parameters, requestBody } = context.operation;
+  const { root, operation } = context;
   const random = randomFrom(seed);
-  const all = parameters.map((parameter) => parameterValues(context, parameter));
-  const media = (requestBody?.media ?? []).map((type) => validBodies(context, type)).filter(({ bodies }) => bodies[0]);
-  for (const { parameter, valid } of all) {
-    if (parameter.required && valid.length === 0) throw noValue(`the ${parameter.in} parameter ${parameter.name}`);
-  }
-  if (requestBody?.required && media.length === 0) throw noValue('the body');
-  const examples = Math.max(0, ...all.map((values) => values.examples), ...media.map((values) => values.examples));
-  /** How often each parameter was sent: each of its values has its turn. */
-  const turns = new Map(all.map(({ parameter }) => [parameter, Math.floor(random() * 1_000)]));
+  const { parameters, bodies } = partsOf(root, operation);
+  const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
+  /** How often each place was changed: each of its values has its turn. */
+  const turns = new Map<string, number>();
 
-  const bodyAt = (index: number): RequestBody | undefined => {
-    const { bodies, examples: shown } = media[index % media.length] ?? { bodies: [], examples: 0 };
-    const at = Math.floor(index / media.length);
-    if (at < shown) return bodies[at];
-    if (requestBody?.required !== true && random() < 0.2) return undefined;
-    const body = oneOf(bodies, random);
-    return body && changedBody(context, body, at - shown, random);
-  };
-  const requestAt = (index: number): Made => {
-    const request = { path: {}, query: {}, header: {}, cookie: {} } as Record<Parameter['in'], Record<string, unknown>>;
-    for (const { parameter, valid, examples: shown } of all) {
-      if (valid.length === 0 || (!parameter.required && index >= shown && random() < 0.25)) continue;
-      const turn = turns.get(parameter) ?? 0;
-      turns.set(parameter, turn + 1);
-      request[parameter.in][parameter.name] = valid[index < shown ? index : turn % valid.length];
+  /** A valid value that differs from another one in some places. */
+  function changed(part: Part, from: unknown): unknown {
+    const variants = (value: unknown) => variantsOf(root, [part.schema], value).take(TRIED);
+    const places = shuffled([...new Set(variants(from).map(({ at }) => at))], random);
+    let value = from;
+    for (const place of places.slice(0, random() < 0.2 ? 1 : PLACES)) {
+      const others = variants(value).filter(({ at, value: other }) => at === place && part.verdict(other) === 'valid');
+      const list = [...new Set(others.map((other) => other.value))];
+      const key = `${part.in} ${part.name} ${place}`;
+      const turn = turns.get(key) ?? Math.floor(random() * 1_000);
+      turns.set(key, turn + 1);
+      if (list.length > 0) value = list[turn % list.length];
     }
-    const made = { ...request, body: bodyAt(index) };
+    return value;
+  }
+
+  function requestAt(index: number): Made {
+    const values = new Map<Part, unknown>();
+    const body = bodies.slice(index % bodies.length)[0];
+    for (const part of body === undefined ? parameters : [...parameters, body]) {
+      const turn = part === body ? Math.floor(index / bodies.length) : index;
+      if (turn < part.examples.length) values.set(part, part.examples[turn]);
+      else if (part.required || random() > 0.2) {
+        values.set(part, changed(part, oneOf([...part.examples, ...part.made], random)));
+      }
+    }
     // What exists, in half of the requests; a deletion ends it.
-    const turn = context.operation.method === 'delete' ? index : index / 2;
-    const values = Number.isInteger(turn) ? withKnownIds(context, made, turn) : made;
-    return { values, base: values };
-  };
-  const requests: Requests = {
-    *valid(count) {
-      for (let index = 0; index < Math.max(count, examples); index += 1) yield requestAt(index);
-    },
+    const turn = operation.method === 'delete' ? index : index / 2;
+    const base = Number.isInteger(turn) ? withKnownIds(context, values, turn) : values;
+    return { values: base, base };
+  }
+
+  function* valid(count: number): Generator<Made> {
+    for (let index = 0; index < Math.max(count, examples * Math.max(1, bodies.length)); index += 1)
+      yield requestAt(index);
+  }
+  return {
+    valid,
     broken(runs) {
-      const found = [...requests.valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(context, all, values)]);
+      const found = [...valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(context, parameters, values)]);
       const byLabel = Map.groupBy(shuffled(found, random), ({ label }) => label);
       const ranked = [...byLabel.values()].flatMap((same) => same.map((broken, rank) => ({ broken, rank })));
       return ranked
@@ -79,87 +87,78 @@ export function requestsOf(context: Context, seed: number): Requests {
         .map(({ broken }) => broken);
     },
     *simpler({ base, label }) {
-      for (const values of simplerValues(context, base)) {
+      for (const values of simplerValues(base)) {
         if (label === undefined) yield { values, base: values };
         else
-          yield* brokenFrom(context, all, values)
+          yield* brokenFrom(context, parameters, values)
             .filter((broken) => broken.label === label)
             .take(1);
       }
     },
   };
-  return requests;
 }
 
-function* simplerValues(context: Context, values: Values): Generator<Values> {
-  const { parameters, requestBody } = context.operation;
-  for (const { in: where, name, required } of parameters) {
-    const { [name]: _dropped, ...others } = values[where];
-    if (!required && Object.hasOwn(values[where], name)) yield { ...values, [where]: others };
-  }
-  if (values.body === undefined) return;
-  if (requestBody?.required !== true) yield { ...values, body: undefined };
-  for (const value of simpler(values.body.value)) {
-    const body = { ...values.body, value };
-    if (isValidBody(context, body)) yield { ...values, body };
+function* simplerValues(values: Values): Generator<Values> {
+  for (const [part, value] of values) {
+    if (!part.required) yield new Map([...values].filter(([other]) => other !== part));
+    if (part.media === undefined) continue;
+    for (const other of simpler(value)) if (part.verdict(other) === 'valid') yield new Map(values).set(part, other);
   }
 }
 
 /** The same request to something that exists in the service, as far as its replies have told. */
-function withKnownIds(context: Context, values: Values, turn: number): Values {
-  const { operation, known, checks } = context;
+function withKnownIds({ operation, known }: Context, values: Values, turn: number): Values {
+  const path = known.pathOf(operation, turn) ?? {};
   const idFor = (name: string, given: unknown) => oneOf(known.valuesOf(name), () => (turn % 7) / 7) ?? given;
-  const inBody = (value: unknown): unknown =>
+  const inside = (value: unknown): unknown =>
     Array.isArray(value)
-      ? value.map(inBody)
+      ? value.map(inside)
       : isObject(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, idFor(name, inBody(member))]))
+        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, idFor(name, inside(member))]))
         : value;
-  const query = Object.fromEntries(Object.entries(values.query).map(([name, value]) => [name, idFor(name, value)]));
-  const path = { ...values.path, ...known.pathOf(operation, turn) };
-  const isValid = (named: Named) =>
-    operation.parameters.every(
-      ({ in: where, name, schema }) => where !== 'path' || checks(schema, 'request')(named[name]) === undefined,
-    );
-  const body = values.body && { ...values.body, value: inBody(values.body.value) };
-  return {
-    ...values,
-    query,
-    path: isValid(path) ? path : values.path,
-    body: body && isValidBody(context, body) ? body : values.body,
-  };
-}
-
-const noValue = (what: string) =>
-  new Error(
-    `No valid value was found for ${what}. Give it an example in the document, or check that its schema has one.`,
+  return new Map(
+    [...values].map(([part, value]) => {
+      const { in: where, name } = part;
+      const other = where === 'path' ? (path[name] ?? value) : where === 'query' ? idFor(name, value) : inside(value);
+      return [part, part.verdict(other) === 'valid' ? other : value];
+    }),
   );
+}
 
 /** The requests that differ from a valid one in one place, and break the document there. */
-function* brokenFrom(context: Context, all: readonly ParameterValues[], base: Values): Generator<Made> {
-  const { requestBody } = context.operation;
-  for (const { parameter, invalid } of all) {
-    const { name, in: where, required } = parameter;
-    if (base[where][name] === undefined) continue;
-    const { [name]: _dropped, ...others } = base[where];
-    const location = `the ${where} parameter ${name}`;
+function* brokenFrom({ root, operation }: Context, parameters: readonly Part[], base: Values): Generator<Made> {
+  for (const [part, value] of base) {
+    const { in: where, name, required, schema, media, verdict } = part;
+    const others = () => new Map([...base].filter(([other]) => other !== part));
+    const subject = media === undefined ? `a request where the ${where} parameter ${name}` : 'a body that';
+    if (media !== undefined) yield* brokenBodies(operation, part, base);
     if (required && where !== 'path') {
-      yield { label: `a request where ${location} is missing`, values: { ...base, [where]: others }, base };
+      yield { label: media === undefined ? `${subject} is missing` : 'no body', values: others(), base };
     }
-    for (const { how, at, value } of invalid) {
-      const label = `a request where ${location} ${at === '' ? how : `has a ${at} that ${how}`}`;
-      yield { label, values: { ...base, [where]: { ...base[where], [name]: value } }, base };
+    if (media?.kind === 'stream' || media?.kind === 'text') continue;
+    const variants = variantsOf(root, [schema], value).take(TRIED);
+    for (const { at, how, value: other } of [{ at: '', how: 'is empty', value: '' }, ...variants]) {
+      // A form is text: most of its values have no type of their own.
+      if (media !== undefined && media.kind !== 'json' && (how !== 'is missing' || at.lastIndexOf('/') > 0)) continue;
+      if (verdict(other) !== 'broken') continue;
+      const inner = media === undefined ? `${subject} has a ${at} that` : `a body whose ${at}`;
+      yield { label: `${at === '' ? subject : inner} ${how}`, values: new Map(base).set(part, other), base };
     }
   }
-  if (!all.some(({ parameter }) => takesAnyName(context, parameter))) {
-    const query = { ...base.query, [UNDECLARED]: 'text' };
-    yield { label: 'an undeclared query parameter', values: { ...base, query }, base };
-  }
-  if (base.body === undefined) return;
-  if (requestBody?.required) yield { label: 'no body', values: { ...base, body: undefined }, base };
-  for (const [label, body] of brokenBodies(context, base.body)) yield { label, values: { ...base, body }, base };
+  // An object in a query may take each name.
+  const isOpen = parameters.some(
+    ({ in: where, schema, parameter }) =>
+      where === 'query' &&
+      !parameter?.json &&
+      alternatives(root, schema).some(({ type }) => [type].flat().includes('object')),
+  );
+  if (!isOpen)
+    yield { label: 'an undeclared query parameter', values: base, undeclared: 'undeclaredParameter=text', base };
 }
 
-/** Whether a parameter may take each name of the query. */
-const takesAnyName = ({ root }: Context, { in: where, json, schema }: Parameter): boolean =>
-  where === 'query' && !json && alternatives(root, schema).some(({ type }) => [type].flat().includes('object'));
+function* brokenBodies({ requestBody }: Context['operation'], { media }: Part, base: Values): Generator<Made> {
+  if (requestBody?.media.every(({ type }) => !/^[^;]*\*/.test(type))) {
+    yield { label: 'a wrong media type', values: base, contentType: 'application/x-undeclared', base };
+  }
+  if (media?.kind === 'json') yield { label: 'a body that is not JSON', values: base, raw: '{"', base };
+}

@@ -1,7 +1,6 @@
 import { checkAnswer, checkNoFailure, Fault, isMock } from './check-answer.ts';
 import type { Client } from './client.ts';
 import { needsCredentials, type Secret, wrongSecrets } from './credentials.ts';
-import { withItems } from './items.ts';
 import { type Made, requestsOf } from './requests.ts';
 import type { Answer, Context } from './values.ts';
 import { curlLine, writeRequest } from './write-request.ts';
@@ -34,7 +33,7 @@ interface Trial {
   readonly made: Made;
   readonly secrets?: readonly Secret[];
   /** @throws {Fault} */
-  check(answer: Answer): void;
+  check(answer: Answer): Promise<void>;
 }
 
 /** For how long, and with how many requests, a request that shows a fault is made smaller. */
@@ -58,24 +57,24 @@ export async function testOperation(
   const requests = requestsOf(context, seed);
   let sentRequests = 0;
 
-  const accepted = (answer: Answer) => {
+  const accepted = async (answer: Answer) => {
     checkNoFailure(answer);
     if ([400, 415, 422].includes(answer.status) && !mayReject && !isMock(answer)) {
       const message = `the status ${answer.status} rejects a request that satisfies the document`;
       throw new Fault('a valid request is not rejected as malformed', message, answer);
     }
     // The limit of bodies is the service's own.
-    checkAnswer(context, answer, answer.status !== 413);
+    await checkAnswer(context, answer, answer.status !== 413);
   };
-  const rejected = (label: string) => (answer: Answer) => {
+  const rejected = (label: string) => async (answer: Answer) => {
     checkNoFailure(answer);
     if (answer.status < 400) {
       const message = `the status ${answer.status} accepts ${label}`;
       throw new Fault('an invalid request is rejected with 4xx', message, answer);
     }
-    checkAnswer(context, answer, false);
+    await checkAnswer(context, answer, false);
   };
-  const denied = (label: string) => (answer: Answer) => {
+  const denied = (label: string) => async (answer: Answer) => {
     if (answer.status === 401 || answer.status === 403) return checkAnswer(context, answer, false);
     // The mock of a scheme that has no verifier accepts any credential.
     if (isMock(answer) && label === 'with wrong credentials') return;
@@ -85,9 +84,9 @@ export async function testOperation(
 
   for (const made of requests.valid(Math.ceil(runs / 2))) {
     let last: Answer | undefined;
-    const check = (answer: Answer) => {
+    const check = async (answer: Answer) => {
       last ??= answer;
-      if (!isMissing(answer) || answers.length > 0) accepted(answer);
+      if (!isMissing(answer) || answers.length > 0) await accepted(answer);
     };
     await attempt({ made, check });
     if (last === undefined) continue;
@@ -126,11 +125,11 @@ export async function testOperation(
   }
 
   async function faultOf({ made, secrets: own = secrets, check }: Trial) {
-    const sent = writeRequest(operation, made.values, own);
+    const sent = writeRequest(operation, made, own);
     const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
     try {
       const headers = { 'X-Request-Id': id, ...sent.headers };
-      check(await withItems(operation, await client.send({ ...sent, headers }).catch(unanswered)));
+      await check(await client.send({ ...sent, headers }).catch(unanswered));
       return undefined;
     } catch (error) {
       if (!(error instanceof Fault)) throw error;

@@ -1,29 +1,28 @@
-import { isObject, type Json, type MediaType, type Operation } from 'openapi-document';
-import { valuesOf } from 'openapi-document/samples';
+import type { Json, MediaType, Operation, Parameter } from 'openapi-document';
+import type { OperationValidator } from 'spec-first-server/validation';
 import type { Secret } from './credentials.ts';
 import type { TestLog } from './log.ts';
-import { inDecimals } from './scalars.ts';
-import type { Checks } from './validator.ts';
 
 export type Named = Readonly<Record<string, unknown>>;
 
-/** The values of a request, before they are written in their styles. */
-export interface Values {
-  readonly path: Named;
-  readonly query: Named;
-  readonly header: Named;
-  readonly cookie: Named;
-  readonly body?: RequestBody | undefined;
+/** A parameter, or a body of one media type. */
+export interface Part {
+  readonly in: Parameter['in'] | 'body';
+  /** Empty for a body. */
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: unknown;
+  readonly parameter?: Parameter;
+  readonly media?: MediaType;
+  /** Values that the document shows, and values made from the schema. All are valid. */
+  readonly examples: readonly unknown[];
+  readonly made: readonly unknown[];
+  /** Whether a server must accept a value, or must reject it; `undefined` if it cannot be sent as it is. */
+  verdict(value: unknown): 'valid' | 'broken' | undefined;
 }
 
-export interface RequestBody {
-  readonly media: MediaType;
-  readonly value: unknown;
-  /** The text that is sent instead of the value. */
-  readonly raw?: string;
-  /** The media type that is sent instead of the declared one. */
-  readonly contentType?: string;
-}
+/** The values of a request, before they are written in their styles. */
+export type Values = ReadonlyMap<Part, unknown>;
 
 /** A request as it is sent. */
 export interface Sent {
@@ -41,11 +40,7 @@ export interface Answer {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
   /** Whether the rest of a stream was not read. */
-  readonly isCut?: boolean;
-  /** The items of a stream, as far as they could be read. */
-  readonly items?: readonly unknown[];
-  /** What is wrong with the next item. */
-  readonly unreadable?: string;
+  readonly isCut: boolean;
 }
 
 /** What exists in the service, as its replies tell: values of path parameters that belong together. */
@@ -62,23 +57,8 @@ export interface Known {
 export interface Context {
   readonly root: Json;
   readonly operation: Operation;
-  readonly checks: Checks;
+  readonly validator: OperationValidator;
   readonly secrets: readonly Secret[];
   readonly known: Known;
   readonly log?: TestLog | undefined;
 }
-
-/** The schema of a body, or of each item of a stream. */
-export const schemaOf = ({ items, schema }: MediaType): unknown => (items === undefined ? schema : items.schema);
-
-/** How many values are made of a schema. Most schemas need one: the others are made by changing it. */
-const SAMPLES = 12;
-
-/** Values made from a schema. Not all are valid. */
-export const samplesOf = (root: Json, schema: unknown): unknown[] =>
-  isObject(schema) ? valuesOf(root, schema, 'readOnly').take(SAMPLES).toArray().map(rounded) : ['text', 1, true, {}];
-
-const rounded = (value: unknown): unknown =>
-  value === undefined
-    ? undefined
-    : JSON.parse(JSON.stringify(value), (_key, item) => (typeof item === 'number' ? inDecimals(item) : item));

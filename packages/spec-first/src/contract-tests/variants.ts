@@ -7,7 +7,7 @@ import {
   type Json,
   propertySchemas,
 } from 'openapi-document';
-import { candidatesFor, type How, isSendable } from './scalars.ts';
+import { candidatesFor, type How, isSendable } from './candidates.ts';
 
 /** A value that differs from another one in one place. It may be valid or not: the caller checks it. */
 export interface Variant {

@@ -1,5 +1,4 @@
 import { isObject, itemWriter, type MediaType, stringifyJson, writeParameter } from 'openapi-document';
-import type { RequestBody } from './values.ts';
 
 interface Written {
   readonly contentType: string;
@@ -9,7 +8,7 @@ interface Written {
 const BOUNDARY = 'contract-tests-boundary';
 
 /** Writes a body in its media type. */
-export function writeBody({ media, value, raw }: RequestBody): Written {
+export function writeBody(media: MediaType, value: unknown, raw?: string): Written {
   const contentType = concreteType(media.type);
   if (raw !== undefined) return { contentType, bytes: Buffer.from(raw) };
   if (media.items !== undefined) {

@@ -3,40 +3,47 @@ import type { Secret } from './credentials.ts';
 import type { Sent, Values } from './values.ts';
 import { writeBody } from './write-body.ts';
 
+/** What a request consists of. */
+export interface Written {
+  readonly values: Values;
+  /** The text that is sent instead of the body. */
+  readonly raw?: string;
+  /** The media type that is sent instead of the declared one. */
+  readonly contentType?: string;
+  /** What is added to the query. */
+  readonly undeclared?: string;
+}
+
 /** Writes a request's values in the styles of the document. */
-export function writeRequest(operation: Operation, values: Values, secrets: readonly Secret[]): Sent {
-  const { method, parameters } = operation;
-  const at = (where: Parameter['in']) =>
-    parameters
-      .filter(({ in: place, name }) => place === where && values[where][name] !== undefined)
-      .map((parameter) => [parameter.name, writeParameter(parameter, values[where][parameter.name])] as const);
-  const secret = (where: Secret['in']) => secrets.filter(({ in: place }) => place === where);
-  const inPath = new Map(at('path'));
+export function writeRequest(operation: Operation, request: Written, secrets: readonly Secret[]): Sent {
+  const { values, raw, contentType, undeclared } = request;
+  const texts = [...values].flatMap(([{ in: where, name, parameter }, value]) =>
+    parameter === undefined ? [] : [{ in: where, name, text: writeParameter(parameter, value) }],
+  );
+  const at = (where: Parameter['in']) => texts.filter((part) => part.in === where);
+  const secret = (where: Secret['in']) => secrets.filter((part) => part.in === where);
+  const pairs = (where: Secret['in'], encode: (text: string) => string, more: readonly string[] = []) =>
+    [
+      ...at(where).map(({ text }) => text),
+      ...more,
+      ...secret(where).map(({ name, value }) => `${encode(name)}=${encode(value)}`),
+    ].filter((text) => text !== '');
+  const inPath = new Map(at('path').map(({ name, text }) => [name, text]));
   const path = operation.template.write((name) => inPath.get(name) ?? `{${name}}`);
-  const declared = new Set(parameters.filter(({ in: where }) => where === 'query').map(({ name }) => name));
-  const query = [
-    ...at('query').map(([, text]) => text),
-    ...Object.entries(values.query).flatMap(([name, value]) => (declared.has(name) ? [] : [`${name}=${value}`])),
-    ...secret('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`),
-  ].filter((text) => text !== '');
-  const cookies = [
-    ...at('cookie').map(([, text]) => text),
-    ...secret('cookie').map(({ name, value }) => `${name}=${value}`),
-  ];
-  const headers = [
-    ...at('header'),
-    ...secret('header').map(({ name, value }) => [name, value] as const),
-    ...(cookies.length > 0 ? [['Cookie', cookies.join('; ')] as const] : []),
-  ];
-  const written = values.body && writeBody(values.body);
+  const query = pairs('query', encodeURIComponent, undeclared === undefined ? [] : [undeclared]).join('&');
+  const cookies = pairs('cookie', String).join('; ');
+  const [[part, value] = []] = [...values].filter(([{ media }]) => media !== undefined);
+  const body = part?.media && writeBody(part.media, value, raw);
   return {
-    method: method.toUpperCase(),
-    target: query.length > 0 ? `${path}?${query.join('&')}` : path,
+    method: operation.method.toUpperCase(),
+    target: query === '' ? path : `${path}?${query}`,
     headers: {
-      ...Object.fromEntries(headers),
-      ...(written && { 'Content-Type': values.body?.contentType ?? written.contentType }),
+      ...Object.fromEntries(at('header').map(({ name, text }) => [name, text])),
+      ...Object.fromEntries(secret('header').map((header) => [header.name, header.value])),
+      ...(cookies !== '' && { Cookie: cookies }),
+      ...(body && { 'Content-Type': contentType ?? body.contentType }),
     },
-    body: written?.bytes,
+    body: body?.bytes,
   };
 }
 
