@@ -40,10 +40,9 @@ export {
 } from './document/schema.ts';
 export { basePathsOf } from './document/servers.ts';
 export { Inexact, parseJson, stringifyJson } from './json/exact.ts';
-export { coerce } from './parameters/coerce.ts';
 export { formReader } from './parameters/form-reader.ts';
-export { cookiesOf } from './parameters/pairs.ts';
 export { parameterReader, readParameter } from './parameters/parameter-reader.ts';
+export { coerce, cookiesOf } from './parameters/texts.ts';
 export { writeParameter } from './parameters/write-parameter.ts';
 export { examplesOf } from './samples/examples.ts';
 export { readEventData, readItems, UnreadableItem } from './sequences/read-items.ts';

@@ -1,9 +1,8 @@
 import type { Json } from '../document/document.ts';
 import type { Operation, Parameter } from '../document/operations.ts';
-import { coerce, jsonOr } from './coerce.ts';
 import { formReader } from './form-reader.ts';
-import { cookiesOf, pairsOf } from './pairs.ts';
-import { fromPairs, fromText, isDeep, type Pairs, ParameterError, queryNames, takesAnyName } from './read-parameter.ts';
+import { fromPairs, fromText, isDeep, ParameterError, queryNames, takesAnyName } from './read-value.ts';
+import { coerce, cookiesOf, jsonOr, type Pairs, pairsOf } from './texts.ts';
 
 /** What holds the parameters of a request. */
 export interface ParameterSource {
@@ -44,11 +43,8 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
         const value = readValue();
         if (value !== undefined) read.values[parameter.in][parameter.name] = value;
       } catch (error) {
-        read.violations.push({
-          path: `/${parameter.in}/${parameter.name}`,
-          message: reasonOf(error),
-          keyword: 'format',
-        });
+        const path = `/${parameter.in}/${parameter.name}`;
+        read.violations.push({ path, message: reasonOf(error), keyword: 'format' });
       }
     };
     const texts = inPath.length > 0 ? match(path) : undefined;
@@ -69,10 +65,8 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
       const text = headers[parameter.name.toLowerCase()];
       if (text !== undefined) take(parameter, () => readParameter(root, parameter, [text].flat().join(', ')));
     }
-    const cookies: Pairs | undefined = inCookie.length > 0 ? cookiesOf(headers.cookie) : undefined;
-    for (const parameter of cookies === undefined ? [] : inCookie) {
-      take(parameter, () => fromCookies(root, parameter, cookies ?? new Map()));
-    }
+    const cookies = inCookie.length > 0 ? cookiesOf(headers.cookie) : NO_PAIRS;
+    for (const parameter of inCookie) take(parameter, () => fromCookies(root, parameter, cookies));
     return read;
   };
 }
@@ -84,7 +78,7 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
  */
 export function readParameter(root: Json, parameter: Parameter, text: string): unknown {
   if (parameter.style === 'querystring') return fromWholeQuery(root, parameter, text);
-  if (parameter.in === 'query') return fromPairs(root, parameter, pairsOf(text), () => false, decodeURIComponent);
+  if (parameter.in === 'query') return fromPairs(root, parameter, pairsOf(text), isNone, decodeURIComponent);
   if (parameter.in === 'cookie') return fromCookies(root, parameter, cookiesOf(text));
   return fromText(root, parameter, text, parameter.in === 'path' ? decodeURIComponent : (part) => part.trim());
 }
@@ -96,16 +90,14 @@ function fromWholeQuery(root: Json, { media, schema }: Parameter, query: string)
 }
 
 /** The first cookie of a name counts. In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2). */
-const fromCookies = (root: Json, parameter: Parameter, cookies: Pairs): unknown =>
-  parameter.style === 'cookie'
-    ? fromPairs(
-        root,
-        parameter,
-        cookies,
-        () => false,
-        (part) => part,
-      )
-    : fromText(root, parameter, cookies.get(parameter.name)?.[0], decodeURIComponent);
+function fromCookies(root: Json, parameter: Parameter, cookies: Pairs): unknown {
+  const [first] = cookies.get(parameter.name) ?? [];
+  if (parameter.style !== 'cookie') return fromText(root, parameter, first, decodeURIComponent);
+  return fromPairs(root, parameter, cookies, isNone, (part) => part);
+}
+
+const NO_PAIRS: Pairs = new Map();
+const isNone = () => false;
 
 /** What is wrong with a parameter's text. @throws any other error */
 function reasonOf(error: unknown): string {

@@ -1,5 +1,8 @@
+import type { Parameter } from '../document/operations.ts';
 import { stringifyJson } from '../json/exact.ts';
-import { styleOf, type Written } from './styles.ts';
+import { type Styled, styleOf } from './styles.ts';
+
+type Written = Styled & Pick<Parameter, 'allowReserved'> & { readonly media?: Parameter['media'] };
 
 /**
  * Writes a parameter's value by `style` and `explode`: for a query or a cookie with its name, otherwise the text alone.

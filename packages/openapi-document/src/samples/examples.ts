@@ -1,5 +1,5 @@
 import { asObject, escapePointerToken, type Json, resolveRef } from '../document/document.ts';
-import { jsonOr } from '../parameters/coerce.ts';
+import { jsonOr } from '../parameters/texts.ts';
 
 /** A value that may be shown. One that the document gives has a place there, and perhaps a name. */
 export interface Example<T = unknown> {

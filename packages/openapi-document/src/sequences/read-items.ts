@@ -1,7 +1,7 @@
 import type { EventData } from '../document/event-schema.ts';
 import { kindOf, type MediaType } from '../document/media-types.ts';
 import { parseJson } from '../json/exact.ts';
-import { jsonOr } from '../parameters/coerce.ts';
+import { jsonOr } from '../parameters/texts.ts';
 
 /** An item that cannot be read. The message is a predicate: `must be JSON`. */
 export class UnreadableItem extends Error {

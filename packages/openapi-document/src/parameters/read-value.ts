@@ -1,13 +1,8 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
-import type { Parameter } from '../document/operations.ts';
 import { alternatives, propertySchemas } from '../document/schema.ts';
 import { MAX_DEPTH } from '../json/exact.ts';
-import { coerce, coerceItems, coerceObject, jsonOr, shapeOf } from './coerce.ts';
-import { cut } from './pairs.ts';
-import { styleOf } from './styles.ts';
-
-/** A query, a form, or cookies: values by name, as they were sent. */
-export type Pairs = ReadonlyMap<string, readonly string[]>;
+import { type Styled, styleOf } from './styles.ts';
+import { coerce, coerceItems, coerceObject, cut, jsonOr, type Pairs, shapeOf } from './texts.ts';
 
 /** Why a text cannot be the value of a parameter. */
 export class ParameterError extends Error {}
@@ -15,23 +10,37 @@ export class ParameterError extends Error {}
 /** Takes away what makes a part safe for its location. */
 type Decode = (part: string) => string;
 
-/** A value that has no name beside it, or only in the style `matrix`: that of a path, a header or one cookie. */
-export function fromText(root: Json, parameter: Parameter, text: string | undefined, decode: Decode): unknown {
-  const { name, explode, schema, json } = parameter;
-  const { prefix, exploded, isNamed } = styleOf(parameter);
-  if (text === undefined) return undefined;
+type Readable = Styled & { readonly schema: unknown };
+
+/** The value of one text, which has the parameter's name in it only in the style `matrix`. */
+export function fromText(
+  root: Json,
+  parameter: Readable,
+  text: string | undefined,
+  decode: Decode,
+  explode = parameter.explode,
+): unknown {
+  const { name, in: where, schema, json } = parameter;
+  const { prefix, delimiters, exploded, isNamed } = styleOf(parameter);
+  if (!text?.startsWith(prefix)) return undefined;
   if (json) return jsonOr(decode(text));
-  if (!text.startsWith(prefix)) return undefined;
+  const label = where === 'path' && isNamed ? `${name}=` : '';
+  const unnamed = (part: string) => (part.startsWith(label) ? part.slice(label.length) : part);
   const bare = text.slice(prefix.length);
-  const unnamed = (part: string) => (isNamed && part.startsWith(`${name}=`) ? part.slice(name.length + 1) : part);
   const shape = shapeOf(root, schema);
   if (shape === 'text') return coerce(root, [schema], decode(unnamed(bare)));
   const list = explode ? bare : unnamed(bare);
-  const parts = list === '' ? [] : list.split(explode ? exploded : ',');
-  const decoded = (part: string) => decode(unnamed(part));
-  if (shape === 'array') return coerceItems(root, schema, parts.map(decoded));
-  const named = () => parts.map((part) => cut(part, '=').map(decode) as [string, string]);
-  return coerceObject(root, schema, explode ? named() : alternating(parts, decode));
+  const parts = list === '' ? [] : list.split(explode ? exploded : delimiters);
+  if (shape === 'array')
+    return coerceItems(root, schema, explode ? parts.map((part) => decode(unnamed(part))) : parts.map(decode));
+  return coerceObject(root, schema, explode ? parts.map((part) => pairOf(...cut(part, '='))) : alternating());
+
+  function pairOf(key: string, value: string): [string, string] {
+    return [decode(key), decode(value)];
+  }
+  function alternating(): [string, string][] {
+    return parts.flatMap((part, index) => (index % 2 === 0 ? [pairOf(part, parts[index + 1] ?? '')] : []));
+  }
 }
 
 /**
@@ -42,7 +51,7 @@ export function fromText(root: Json, parameter: Parameter, text: string | undefi
  */
 export function fromPairs(
   root: Json,
-  parameter: Parameter,
+  parameter: Readable,
   pairs: Pairs,
   isKnown: (name: string) => boolean,
   decode: Decode,
@@ -56,38 +65,27 @@ export function fromPairs(
     const entries = taken.flatMap(([key, texts]) => texts.map((text) => [key, decode(text)] as const));
     return entries.length === 0 ? undefined : coerceObject(root, schema, entries);
   }
-  const values = pairs.get(name);
-  if (values === undefined) return undefined;
-  const shape = json ? 'text' : shapeOf(root, schema);
-  if (shape === 'array' && explode) return coerceItems(root, schema, values.map(decode));
+  const values = pairs.get(name) ?? [];
+  if (values.length > 0 && explode && !json && shapeOf(root, schema) === 'array') {
+    return coerceItems(root, schema, values.map(decode));
+  }
   if (values.length > 1) throw new ParameterError('must be given once');
-  const [text = ''] = values;
-  if (json) return jsonOr(decode(text));
-  if (shape === 'text') return coerce(root, [schema], decode(text));
-  const parts = text === '' ? [] : text.split(styleOf(parameter).delimiters);
-  if (shape === 'array') return coerceItems(root, schema, parts.map(decode));
-  return coerceObject(root, schema, alternating(parts, decode));
+  return fromText(root, parameter, values[0], decode, false);
 }
 
-/** Names and values that alternate. */
-const alternating = (parts: readonly string[], decode: Decode): [string, string][] =>
-  parts.flatMap((part, index): [string, string][] =>
-    index % 2 === 0 ? [[decode(part), decode(parts[index + 1] ?? '')]] : [],
-  );
-
 /** Whether each property of an object has a name of its own in the query. */
-const isSpread = (root: Json, { style, explode, json, schema }: Parameter): boolean =>
+const isSpread = (root: Json, { style, explode, json, schema }: Readable): boolean =>
   (style === 'form' || style === 'cookie') && explode && !json && shapeOf(root, schema) === 'object';
 
 /** Whether a parameter takes each name that no other one has. */
-export const takesAnyName = (root: Json, parameter: Parameter): boolean =>
+export const takesAnyName = (root: Json, parameter: Readable): boolean =>
   isSpread(root, parameter) &&
   alternatives(root, parameter.schema).some(
     (part) => part.additionalProperties === true || isObject(part.additionalProperties),
   );
 
 /** The names that a parameter has in the query. */
-export function queryNames(root: Json, parameter: Parameter): string[] {
+export function queryNames(root: Json, parameter: Readable): string[] {
   if (parameter.style === 'deepObject') return [];
   return isSpread(root, parameter) ? Object.keys(propertiesOf(root, parameter.schema)) : [parameter.name];
 }
@@ -96,20 +94,19 @@ const propertiesOf = (root: Json, schema: unknown): Json =>
   Object.assign({}, ...alternatives(root, schema).map((part) => asObject(part.properties)));
 
 /** Whether a name such as `filter[a][b]` belongs to a parameter; `filter` alone is that of a scalar. */
-export const isDeep = ({ name, style }: Parameter, key: string): boolean =>
+export const isDeep = ({ name, style }: Styled, key: string): boolean =>
   style === 'deepObject' && key.startsWith(name) && /^(\[[^[\]]*\])*$/.test(key.slice(name.length));
 
 /** The names in the brackets of a key, and the text. */
 type DeepEntry = readonly [path: readonly string[], text: string];
 
-function fromDeepObject(root: Json, parameter: Parameter, pairs: Pairs, decode: Decode): unknown {
-  const entries = [...pairs]
-    .filter(([key]) => isDeep(parameter, key))
-    .flatMap(([key, texts]) => {
-      const path = key === parameter.name ? [] : key.slice(parameter.name.length + 1, -1).split('][');
-      if (path.length > MAX_DEPTH) throw new ParameterError(`must be nested at most ${MAX_DEPTH} levels deep`);
-      return texts.map((text): DeepEntry => [path, decode(text)]);
-    });
+function fromDeepObject(root: Json, parameter: Readable, pairs: Pairs, decode: Decode): unknown {
+  const deep = [...pairs].filter(([key]) => isDeep(parameter, key));
+  const entries = deep.flatMap(([key, texts]) => {
+    const path = key === parameter.name ? [] : key.slice(parameter.name.length + 1, -1).split('][');
+    if (path.length > MAX_DEPTH) throw new ParameterError(`must be nested at most ${MAX_DEPTH} levels deep`);
+    return texts.map((text): DeepEntry => [path, decode(text)]);
+  });
   return entries.length === 0 ? undefined : coerceDeep(root, [parameter.schema], entries);
 }
 
@@ -125,15 +122,16 @@ function coerceDeep(root: Json, schemas: readonly unknown[], entries: readonly D
   const leaf = entries.find(([path]) => path.length === 0);
   // The validator rejects a text that has members as well.
   if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
-  const members = Map.groupBy(entries, ([[first = '']]) => first);
-  return Object.fromEntries(
-    [...members].map(([key, inside]) => [
+  const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
+    const inner = [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))];
+    return [
       key,
       coerceDeep(
         root,
-        [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))],
+        inner,
         inside.map(([[, ...path], text]): DeepEntry => [path, text]),
       ),
-    ]),
-  );
+    ];
+  });
+  return Object.fromEntries(members);
 }

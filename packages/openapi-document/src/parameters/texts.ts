@@ -1,0 +1,82 @@
+import { decoded, type Json } from '../document/document.ts';
+import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
+import { parseJson, parseNumber } from '../json/exact.ts';
+
+/** A text as a value of the types that the schemas name, or as the text that it is. */
+export function coerce(root: Json, schemas: readonly unknown[], text: string): unknown {
+  const types = new Set(schemas.flatMap((schema) => [...typesOf(root, schema)]));
+  if (types.has('integer') || types.has('number')) {
+    const number = parseNumber(text);
+    if (number !== undefined) return number;
+  }
+  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
+  return types.has('null') && text === '' && !types.has('string') ? null : text;
+}
+
+/** Texts as the items of an array. */
+export const coerceItems = (root: Json, schema: unknown, texts: readonly string[]): unknown[] =>
+  texts.map((text, index) => coerce(root, itemSchemas(root, schema, index), text));
+
+/** Names and texts as the members of an object. A name that comes several times is an array. */
+export function coerceObject(root: Json, schema: unknown, entries: readonly (readonly [string, string])[]): unknown {
+  const members = [...Map.groupBy(entries, ([name]) => name)].map(([name, values]) => {
+    const texts = values.map(([, text]) => text);
+    const schemas = propertySchemas(root, schema, name);
+    const array = schemas.find((inner) => shapeOf(root, inner) === 'array');
+    const isOne = array === undefined && texts.length === 1;
+    return [name, isOne ? coerce(root, schemas, texts[0] ?? '') : coerceItems(root, array, texts)];
+  });
+  return Object.fromEntries(members);
+}
+
+/** Whether a value is written as a list, as pairs, or as one text. */
+export function shapeOf(root: Json, schema: unknown): 'array' | 'object' | 'text' {
+  const types = typesOf(root, schema);
+  if (['string', 'number', 'integer', 'boolean'].some((type) => types.has(type))) return 'text';
+  if (types.has('array')) return 'array';
+  return types.has('object') ? 'object' : 'text';
+}
+
+/** The value of a JSON text, or the text as it is. The validator reports that one. */
+export function jsonOr(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Texts by name, as they were sent: those of a query, a form, or cookies. */
+export type Pairs = ReadonlyMap<string, readonly string[]>;
+
+/** The values of a query or a form by name, percent-encoded. A `+` is a space in both. */
+export function pairsOf(text: string): Pairs {
+  const pairs = new Map<string, string[]>();
+  for (const pair of text.replaceAll('+', '%20').split('&')) {
+    const [name, value] = cut(pair, '=');
+    if (pair !== '') add(pairs, decoded(name), value);
+  }
+  return pairs;
+}
+
+/** The cookies of a request by name (RFC 6265 §4.2.1), as they were sent. */
+export function cookiesOf(header: unknown): Pairs {
+  const cookies = new Map<string, string[]>();
+  for (const pair of typeof header === 'string' ? header.split(';') : []) {
+    const [name, value] = cut(pair, '=');
+    if (pair.includes('=')) add(cookies, name.trim(), value.trim().replace(/^"(.*)"$/, '$1'));
+  }
+  return cookies;
+}
+
+function add(pairs: Map<string, string[]>, name: string, value: string): void {
+  const values = pairs.get(name);
+  if (values === undefined) pairs.set(name, [value]);
+  else values.push(value);
+}
+
+/** The texts before and after the first separator. */
+export function cut(text: string, separator: string): [string, string] {
+  const at = text.indexOf(separator);
+  return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
+}
