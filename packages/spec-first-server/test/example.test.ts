@@ -65,7 +65,7 @@ test('the line sends the first operation that needs a token, with required param
 });
 
 test('a body without an example is generated from its schema', async () => {
-  const schema = { type: 'object', required: ['count'], properties: { count: { type: 'integer', minimum: 2 } } };
+  const schema = { type: 'object', required: ['count'], properties: { count: { const: 2 } } };
   const requestBody = { content: { 'application/json': { schema } } };
   const post = { operationId: 'postThing', security: [{ bearer: [] }], requestBody, responses };
   expect((await argumentsFor({ '/things': { post } }))?.at(-1)).toBe('{"count":2}');
