@@ -1,114 +1,167 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { concernsDatabase, retryWhileBusy } from './errors.ts';
-import { type Answer, type Call, packError } from './protocol.ts';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { concernsDatabase, FileLost, packError } from './errors.ts';
+import type { Call, SentOutcome } from './protocol.ts';
 
 /** The functions of a module, by name. */
 export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
-
-type SentOutcome = Exclude<Answer, { trouble: string }>[number];
 
 /** An open database with the functions of its module. */
 export interface Connection {
   readonly db: DatabaseSync;
   /** Runs the calls in one transaction, and returns after its commit. A call that throws undoes only what it did itself. */
   run(calls: readonly Call[]): SentOutcome[];
-  /** Reads. With `write`, also commits: only that shows that a lock is gone or that the disk has space again. */
-  check(write: boolean, lockMilliseconds?: number): void;
-  /**
-   * Copies the log to the file if the log is long or, with `idle`, whatever its length. Returns its pages if it goes on growing
-   * all the same.
-   */
-  checkpoint(idle: boolean): number | undefined;
+  /** Reads. */
+  check(): SentOutcome[];
 }
 
+/** How long a lock of another process is waited for, in milliseconds. */
+const LOCK_MS = 5_000;
+
 /**
- * Pages of the log (40 MB) after which they are copied to the file. With rows all over a large file, 1,000 pages gave two thirds
- * of the throughput, since each copy writes nearly as many pages as it has; more pages make the longest wait longer.
+ * Pages of the log (40 MB) after which a commit copies them to the file. With rows all over a large file, 1,000 pages gave two
+ * thirds of the throughput, since each copy writes nearly as many pages as it has; more pages make the longest wait longer.
  */
 const LOG_PAGES = 10_000;
 
-/** Pages of a log (256 MB) that only a reader can have kept from being cut. */
-const LONG_LOG_PAGES = 65_536;
+/** The size in bytes that the log is cut to after it was longer. */
+const LOG_BYTES = 48 * 1024 * 1024;
 
-/** Runs calls on a database that is set up. `checkFiles` throws if what is committed would be lost. */
-export function createConnection(db: DatabaseSync, functions: Functions, checkFiles: () => void): Connection {
+/** The size in bytes of a log that only a reader can have kept from being cut. */
+const LONG_LOG_BYTES = 256 * 1024 * 1024;
+
+/** Without fullfsync, macOS leaves a commit in the cache of the disk. */
+const SETTINGS = `PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
+  PRAGMA wal_autocheckpoint = ${LOG_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`;
+
+/**
+ * Opens the database, lets the module define its functions and tables in one transaction, and makes sure that it can be
+ * written. Nothing of a file that is not fit for the module is changed.
+ *
+ * @param create whether a missing file is created.
+ */
+export function openConnection(
+  file: string,
+  create: boolean,
+  define: (db: DatabaseSync) => Functions,
+  warn: (message: string) => void,
+): Connection {
+  const inMemory = file === ':memory:';
+  if (!inMemory && !existsSync(file)) createFile(file, create);
+  const db = new DatabaseSync(file, { timeout: LOCK_MS });
+  try {
+    db.exec(SETTINGS);
+    db.exec('BEGIN IMMEDIATE');
+    const functions = define(db);
+    db.exec('COMMIT');
+    const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+    if (mode !== 'wal' && !inMemory) throw new Error('its file system allows no write-ahead log');
+    // In a file that can only be read, SQLite lets a transaction begin and end as long as it changes nothing.
+    const version = db.prepare('PRAGMA user_version').get()?.user_version;
+    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${version}; COMMIT`);
+    const checkFiles = inMemory ? () => {} : watchFiles(file, warn);
+    checkFiles();
+    return createConnection(db, functions, checkFiles);
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** Creates a file that only its owner can read; SQLite gives the files beside it the same rights. */
+function createFile(file: string, create: boolean): void {
+  if (!create) throw new FileLost(file);
+  try {
+    // The recursive mode never ends under /proc.
+    mkdirSync(dirname(file));
+  } catch (error) {
+    if (!existsSync(dirname(file))) throw error;
+  }
+  try {
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch {
+    // Another process was faster, or SQLite explains it better.
+  }
+}
+
+/**
+ * Returns a check for after each commit. SQLite goes on writing to a file that was moved, deleted or replaced, where nobody
+ * finds what it writes.
+ *
+ * @throws {FileLost} if the database or its log (`-wal`) is not the file of the first check.
+ */
+function watchFiles(file: string, warn: (message: string) => void): () => void {
+  const names = [file, `${realpathSync(file)}-wal`];
+  let opened: readonly (Stats | undefined)[] | undefined;
+  let warned = false;
+  return () => {
+    const found = names.map((name) => statSync(name, { throwIfNoEntry: false }));
+    opened ??= found;
+    const lost = names.find((_, at) => found[at]?.ino !== opened?.[at]?.ino || found[at]?.dev !== opened?.[at]?.dev);
+    if (lost !== undefined) throw new FileLost(lost);
+    const size = found[1]?.size ?? 0;
+    if (size > LONG_LOG_BYTES && !warned) {
+      const advice = 'since somebody reads for long: end old transactions and sqlite3 shells';
+      warn(`${file}-wal has ${Math.round(size / 1e6)} MB, ${advice}`);
+    }
+    warned = size > LONG_LOG_BYTES;
+  };
+}
+
+function createConnection(db: DatabaseSync, functions: Functions, checkFiles: () => void): Connection {
   // They run by get(), since run() throws if the last row id is beyond 2^53.
-  const [beginNow, commit] = [db.prepare('BEGIN IMMEDIATE'), db.prepare('COMMIT')];
-  const logStatus = db.prepare('PRAGMA wal_checkpoint(NOOP)');
-  /** How many pages the log has when it is copied next. */
-  let due = LOG_PAGES;
-  const begin = (milliseconds?: number) => retryWhileBusy(() => beginNow.get(), milliseconds);
+  const [begin, commit, read] = [
+    db.prepare('BEGIN IMMEDIATE'),
+    db.prepare('COMMIT'),
+    db.prepare('SELECT 1 FROM sqlite_schema'),
+  ];
 
   function runCall([name, ...args]: Call): SentOutcome {
     const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
     if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
     const result: unknown = Reflect.apply(called, functions, args);
-    if (result instanceof Promise) {
-      result.catch(() => {});
-      throw new TypeError(`the function ${name} must not be async: its transaction ends before it does`);
-    }
+    if (result instanceof Promise) throw new TypeError(`the function ${name} must not be async`);
     return result === undefined ? undefined : [result];
   }
 
-  /** Undoes what the call did if it throws. */
-  function tryCall(call: Call): SentOutcome {
-    db.exec('SAVEPOINT call');
+  /** @throws {unknown} what a call throws: then nothing is done. */
+  function transact(calls: readonly Call[]): SentOutcome[] {
+    begin.get();
     try {
-      const outcome = runCall(call);
-      db.exec('RELEASE call');
-      return outcome;
+      const outcomes = calls.map(runCall);
+      commit.get();
+      checkFiles();
+      return outcomes;
     } catch (error) {
-      failUnlessOwn(error);
-      db.exec('ROLLBACK TO call; RELEASE call');
-      return [undefined, packError(error)];
-    }
-  }
-
-  /** What stopped the whole transaction stops all its calls. */
-  function failUnlessOwn(error: unknown): void {
-    if (!db.isTransaction || concernsDatabase(error)) throw error;
-  }
-
-  /** Calls rarely throw. If one does, all run again, each with a savepoint of its own. */
-  function runAll(calls: readonly Call[]): SentOutcome[] {
-    try {
-      return calls.map(runCall);
-    } catch (error) {
-      failUnlessOwn(error);
-      db.exec('ROLLBACK');
-      begin();
-      return calls.map(tryCall);
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
     }
   }
 
   return {
     db,
     run(calls) {
-      begin();
-      const outcomes = runAll(calls);
-      commit.get();
-      checkFiles();
-      return outcomes.every((outcome) => outcome === undefined) ? [] : outcomes;
-    },
-    check(write, lockMilliseconds) {
-      if (write) {
-        // In a file that can only be read, SQLite lets a transaction begin and end as long as it changes nothing.
-        begin(lockMilliseconds);
-        db.exec(`PRAGMA user_version = ${db.prepare('PRAGMA user_version').get()?.user_version}`);
-        commit.get();
-      } else {
-        db.prepare('SELECT 1 FROM sqlite_schema').get();
+      try {
+        const outcomes = transact(calls);
+        return outcomes.every((outcome) => outcome === undefined) ? [] : outcomes;
+      } catch (error) {
+        if (concernsDatabase(error)) throw error;
       }
-      checkFiles();
+      // Calls rarely throw. If one does, each runs again in a transaction of its own.
+      return calls.map((call) => {
+        try {
+          return transact([call])[0];
+        } catch (error) {
+          if (concernsDatabase(error)) throw error;
+          return [undefined, packError(error)];
+        }
+      });
     },
-    checkpoint(idle) {
-      const log = Number(logStatus.get()?.log);
-      // It has started again.
-      if (log < due - LOG_PAGES) due = LOG_PAGES;
-      if (idle ? log <= 0 : log < due) return undefined;
-      db.exec(`PRAGMA wal_checkpoint(${idle ? 'TRUNCATE' : 'PASSIVE'})`);
-      due = log + LOG_PAGES;
-      return log >= LONG_LOG_PAGES ? log : undefined;
+    check() {
+      read.get();
+      checkFiles();
+      return [];
     },
   };
 }

@@ -1,11 +1,12 @@
 import { statSync } from 'node:fs';
-import { resolve } from 'node:path';
+import { extname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
+import { Worker } from 'node:worker_threads';
 import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
 import type { Functions } from './connection.ts';
-import { type Call, unpackError } from './protocol.ts';
-import { startThread } from './restarts.ts';
+import { unpackError } from './errors.ts';
+import type { Answer, Call, Message, Request, ThreadData } from './protocol.ts';
 
 /** How to open a SQLite database. */
 export interface SqliteOptions extends QueueOptions {
@@ -19,10 +20,13 @@ export interface SqliteOptions extends QueueOptions {
 
 /** An open database, with the functions of its module: each now returns a promise, which resolves after the commit. */
 export type SqliteDatabase<Define extends (db: DatabaseSync) => Functions> = Database & {
-  readonly [Name in keyof ReturnType<Define>]: (
+  readonly [Name in Exclude<keyof ReturnType<Define>, keyof Database>]: (
     ...args: Parameters<ReturnType<Define>[Name]>
   ) => Promise<ReturnType<ReturnType<Define>[Name]>>;
 };
+
+/** This file runs as TypeScript in the repository and as JavaScript in the package; so does the thread. */
+const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
 /**
  * Opens a SQLite database in a thread of its own. Calls that wait share one transaction; each promise resolves after the
@@ -65,4 +69,30 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     },
   });
   return database as SqliteDatabase<Define>;
+}
+
+/** An error that the thread does not catch ends the process, as it does in the main thread. */
+function startThread(workerData: ThreadData, warn: (message: string) => void) {
+  const asked: ((answer: Answer) => void)[] = [];
+  const exit = Promise.withResolvers<void>();
+  // Node 24 still warns of node:sqlite.
+  const execArgv = ['--disable-warning=ExperimentalWarning'];
+  const worker = new Worker(THREAD, { name: 'sqlite', workerData, execArgv });
+  worker.on('message', (message: Message) => {
+    if (typeof message === 'string') warn(message);
+    else asked.shift()?.(message);
+  });
+  worker.on('exit', () => exit.resolve());
+  return {
+    /** Rejects only if the request cannot be cloned. */
+    async ask(request: Exclude<Request, 'close'>): Promise<Answer> {
+      worker.postMessage(request);
+      return new Promise((resolve) => asked.push(resolve));
+    },
+    /** Answers what was asked before, closes the database and ends the thread. */
+    close(): Promise<void> {
+      worker.postMessage('close');
+      return exit.promise;
+    },
+  };
 }

@@ -4,8 +4,6 @@ export interface ThreadData {
   readonly file: string;
   /** URL of the module that defines the functions. */
   readonly module: string;
-  /** Whether a missing file is created. False once the file has been open: then a missing file is lost data. */
-  readonly create: boolean;
 }
 
 /** A call of one of the module's functions. */
@@ -13,6 +11,15 @@ export type Call = readonly [name: string, ...args: unknown[]];
 
 /** Calls that share one transaction. `check` asks whether the database works. After `close` the thread ends. */
 export type Request = readonly Call[] | 'check' | 'close';
+
+/** What a call returned, or the error that it threw. */
+export type SentOutcome = undefined | readonly [result: unknown, error?: SentError];
+
+/** One outcome for each call, or none at all if no call returned anything. Requests are answered in their order. */
+export type Answer = readonly SentOutcome[] | Trouble;
+
+/** What the thread sends: answers, and warnings for the operator. */
+export type Message = Answer | string;
 
 /** An error between threads. Structured cloning alone drops the name and the code. */
 export type SentError = Readonly<Record<string, unknown>>;
@@ -26,17 +33,3 @@ export interface Trouble {
   /** Whether waiting does not help. */
   readonly lasting: boolean;
 }
-
-/** One outcome for each call, or none at all if no call returned anything. Requests are answered in their order. */
-export type Answer = readonly (undefined | readonly [result: unknown, error?: SentError])[] | Trouble;
-
-/** What the thread sends: answers, and warnings for the operator. */
-export type Message = Answer | string;
-
-export function packError(error: unknown): SentError {
-  if (!(error instanceof Error)) return { message: String(error) };
-  const primitives = Object.entries(error).filter(([, value]) => !/object|function|symbol/.test(typeof value));
-  return { ...Object.fromEntries(primitives), name: error.name, message: error.message, stack: error.stack };
-}
-
-export const unpackError = (sent: SentError): Error => Object.assign(new Error(), sent);

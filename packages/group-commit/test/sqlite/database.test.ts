@@ -102,15 +102,14 @@ describe('A call', () => {
     expect(database.waiting()).toBe(0);
   });
 
-  test('rolls its whole batch back if it ends the transaction', async () => {
+  test('that ends the transaction takes no other call with it', async () => {
     const database = await open();
     connect().exec(
       `CREATE TRIGGER no BEFORE INSERT ON notes WHEN new.text = 'no' BEGIN SELECT raise(ROLLBACK, 'no'); END`,
     );
     const outcomes = await Promise.allSettled(['a', 'no', 'b'].map((text, id) => database.add({ id, text })));
-    for (const outcome of outcomes) expect(outcome).toHaveProperty('reason', expect.any(Unavailable));
-    expect(ids()).toEqual([]);
-    await database.add({ id: 1, text: 'a' });
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(ids()).toEqual([0, 2]);
   });
 
   test('is rejected at once if too many wait', async () => {
@@ -202,11 +201,5 @@ describe('A database', () => {
     const opening = openDatabase({ file, module: new URL('./none.ts', import.meta.url) });
     await expect(opening).rejects.toThrow(Unusable);
     await expect(opening).rejects.toThrow(/Cannot find module .*none\.ts/);
-  });
-
-  test.each(['ready', 'waiting', 'close', 'then'])('rejects a function with the name %s', async (name) => {
-    const source = `export default () => ({ ${name}() {} })`;
-    const opening = openDatabase({ file, module: new URL(`data:text/javascript,${encodeURIComponent(source)}`) });
-    await expect(opening).rejects.toThrow(`its module defines a function ${name}, a name of the database itself`);
   });
 });
