@@ -10,7 +10,7 @@ import axe from 'axe-core';
 import express from 'express';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
 import { openapiPage } from '../../packages/spec-first-server/src/page/index.ts';
-import { securityHeaders } from '../../packages/spec-first-server/src/response/own-headers.ts';
+import { securityHeaders } from '../../packages/spec-first-server/src/response/send.ts';
 import { launchBrowser } from '../support/chromium.ts';
 import { plantsIn } from './support/plant-service.ts';
 import { type Running, runPlants } from './support/plants.ts';

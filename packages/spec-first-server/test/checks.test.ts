@@ -382,20 +382,6 @@ describe('the start logs a notice for', () => {
     await client?.get('/a?b=c').expect(400, { why: 'x' });
   });
 
-  test('required headers of failures that the server does not send', async () => {
-    const declaring = (name: string) =>
-      operation('summary: x').replace(
-        DONE,
-        `responses: { '204': { description: done }, 4XX: { description: fault, headers: { ${name}: { required: true, schema: {} } } } }`,
-      );
-    expect((await started(declaring('X-Request-Id'))).notices).toEqual([]);
-    expect((await started(declaring('X-Other'))).notices).toEqual([
-      expect.stringMatching(
-        /^openapi.yaml:8:\d+ the service answers with this too, without these headers: .*\/headers\/x-other/,
-      ),
-    ]);
-  });
-
   test('a path of the server that the document has as well', async () => {
     const { lines, client } = await started(operation('summary: x', '/healthz'));
     expect(lines).toContainEqual(

@@ -8,7 +8,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { authenticator, documentFile, echo, scripted, serve, withFiles } from '../../../test/support/documents.ts';
 import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
-import type { ErrorBody } from '../src/response/problem.ts';
+import type { ErrorBody } from '../src/response/error-body.ts';
 import { KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
 import { type Authenticator, createAuthenticator } from '../src/security/tokens.ts';
 

@@ -83,7 +83,7 @@ describe('over HTTP', () => {
       await post(`{"safe":${safe}}`).expect(200);
       expect(last.request?.body).toEqual({ safe });
     }
-    for (const unsafe of ['9007199254740992', '-9007199254740992', '9007199254740990.5', '1e20']) {
+    for (const unsafe of ['9007199254740992', '-9007199254740992', '1e20']) {
       const response = await post(`{"safe":${unsafe}}`).expect(400);
       const { message } = JSON.parse(String(response.body));
       expect(message).toMatch(/^\/body\/safe must be (an integer from -9007199254740991 to 9007199254740991|integer)$/);

@@ -171,7 +171,8 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
       `{ '204': { description: it }, '400': { description: fault, content: ${content} } }`,
       '      parameters: [{ name: n, in: query, schema: { type: integer } }]\n',
     );
-    await client.get('/a?n=b').expect(400, { why: 'fault' });
+    const why = '/query/n must be integer';
+    await client.get('/a?n=b').expect(400, { why: 'fault' }).expect('X-Mock-Reason', why);
     expect(lines.at(-1)?.reason).toMatch(/^\/query\/n must be integer; errorBody makes another body/);
   });
 

@@ -2,7 +2,7 @@ import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/global
 import { operationsOf } from 'openapi-document';
 import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
 import type { AnyHandler } from '../src/handlers/types.ts';
-import type { Problem } from '../src/response/problem.ts';
+import type { Problem } from '../src/response/error-body.ts';
 import { createPathValidators } from '../src/validation/validator.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;

@@ -67,7 +67,7 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
       durationMs,
       subject: trace.subject,
       mocked: trace.mocked,
-      reason: failure === undefined ? trace.reason : failure.cause === undefined ? failure.reason : undefined,
+      reason: trace.reason ?? (failure?.cause === undefined ? failure?.reason : undefined),
       err: failure?.cause,
       cutOff: this.writableFinished ? undefined : true,
     };

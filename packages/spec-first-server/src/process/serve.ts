@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import type { RequestHandler } from 'express';
-import type { ErrorBody } from '../response/problem.ts';
+import type { ErrorBody } from '../response/error-body.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import { randomToken } from '../security/tokens.ts';
 import type { Backend, OpenContext } from './backend.ts';

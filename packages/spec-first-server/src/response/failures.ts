@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Violations } from '../validation/violations.ts';
-import { type FailureReply, failureReply, type OperationContext } from './failure-reply.ts';
+import { type ErrorBody, failureReply, type OperationContext, PROBLEM_DETAILS } from './error-body.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
-import { type ErrorBody, PROBLEM_DETAILS } from './problem.ts';
+import type { CheckedReply } from './reply.ts';
 import { send } from './send.ts';
 import { traceOf } from './trace.ts';
 
@@ -22,29 +22,32 @@ export async function answerFailure(
   context?: OperationContext,
 ): Promise<void> {
   const trace = traceOf(response);
-  trace.failure = failureOf(error);
+  const failure = failureOf(error);
+  trace.failure = failure;
   if (response.headersSent) {
     response.destroy();
     return;
   }
-  let reply: FailureReply;
+  let reply: CheckedReply;
   try {
-    reply = failureReply(trace.failure, errorBody, context, trace.id);
-    trace.failure = forLog(trace.failure, error, reply);
+    const { mismatch, ...made } = failureReply(failure, errorBody, context, trace.id);
+    reply = made;
+    // The log names what the client does not learn.
+    const isUntold = error instanceof Violations && (made.body === undefined || mismatch !== undefined);
+    if (isUntold) trace.reason = failure.message;
+    if (mismatch !== undefined) {
+      trace.reason = `${trace.reason ?? failure.reason}; errorBody makes another body than the document declares: ${mismatch}`;
+    }
+    // So does a header, where the body is that of a mock.
+    if (isUntold && context?.samples !== undefined) {
+      const printable = failure.message.replace(/[^\x20-\x7e]/g, '?');
+      reply = { ...made, headers: { ...made.headers, 'X-Mock-Reason': printable } };
+    }
   } catch (broken) {
     trace.failure = internal(broken);
     reply = LAST_RESORT;
   }
   await send(response, reply);
-}
-
-/** The log names what the client does not learn: violations, if the answer has no body of `errorBody`, and why. */
-function forLog(failure: HttpError, error: unknown, { body, mismatch }: FailureReply): HttpError {
-  const { status, message, headers, cause, expected, errors } = failure;
-  const isUntold = body === undefined || mismatch !== undefined;
-  const reasons = [error instanceof Violations && isUntold ? message : failure.reason];
-  if (mismatch !== undefined) reasons.push(`errorBody makes another body than the document declares: ${mismatch}`);
-  return new HttpError(status, message, { headers, cause, expected, errors, reason: reasons.join('; ') });
 }
 
 /**
@@ -69,7 +72,7 @@ const internal = (cause: unknown): HttpError => {
 };
 
 /** For an `errorBody` that throws. */
-const LAST_RESORT: FailureReply = {
+const LAST_RESORT: CheckedReply = {
   status: 500,
   headers: undefined,
   type: PROBLEM_DETAILS.mediaType,

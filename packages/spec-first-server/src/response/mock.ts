@@ -1,13 +1,20 @@
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Document, Json, MediaType } from 'openapi-document';
-import { type DeclaredResponse, examplesOf, type Operation } from 'openapi-document';
+import {
+  type DeclaredResponse,
+  examplesOf,
+  isObject,
+  type Operation,
+  readEventData,
+  readItems,
+} from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import { TookTooLong, withinBudget } from '../validation/budget.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import type { Samples } from './failure-reply.ts';
+import type { ErrorBody, Samples } from './error-body.ts';
 import { HttpError } from './http-error.ts';
-import { listOf, paced } from './mock-items.ts';
-import type { ErrorBody } from './problem.ts';
 import { BODILESS, checkHeaders, checkReply, mismatchOf, responseFor } from './reply.ts';
 
 type Example<T = unknown> = { readonly value: T; readonly name?: string; readonly pointer?: string | undefined };
@@ -16,11 +23,15 @@ type Example<T = unknown> = { readonly value: T; readonly name?: string; readonl
 interface Made {
   readonly headers: Json;
   readonly body: unknown;
+  /** Which examples do not fit. */
   readonly reason: string | undefined;
 }
 
 /** How long values are made for one answer, in milliseconds. */
 const BUDGET = 2000;
+
+/** Between two items of a stream. Milliseconds. */
+const PACE = 300;
 
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;
@@ -38,85 +49,71 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     const preferred = preferences(request.headers.prefer);
     const [status, declared] = chosenResponse(operation, preferred.get('code'));
     const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
+    const key = [status, media?.type, preferred.get('example')].join(' ');
+    const made = known.get(key) ?? make(status, declared, media, preferred.get('example'));
+    known.set(key, made);
+    if (made instanceof HttpError) throw made;
     // The first one marks an answer that no handler made.
     const given = {
       'X-Mock': 'true',
       ...(preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') }),
     };
-    const key = [status, media?.type, preferred.get('example')].join(' ');
-    const made = known.get(key) ?? make(status, declared, media, preferred.get('example'));
-    // A name that is no example is not kept: clients can make up any.
-    if (!(made instanceof HttpError && made.status === 400)) known.set(key, made);
-    if (made instanceof HttpError) throw made;
-    const { headers, body, reason } = made;
-    return {
-      status,
-      headers: { ...headers, ...given },
-      ...(media !== undefined && { contentType: concrete(media.type), body: media.items ? paced(media, body) : body }),
-      reason,
-      mocked: true,
-    };
+    const body = media?.items === undefined ? made.body : paced(media, made.body);
+    const type = media && { contentType: concrete(media.type), body };
+    return { status, headers: { ...made.headers, ...given }, ...type, reason: made.reason, mocked: true };
   };
 
-  function make(...of: Parameters<typeof firstOf>): Made | HttpError {
-    try {
-      return firstOf(...of);
-    } catch (error) {
-      if (error instanceof HttpError) return error;
-      throw error;
-    }
-  }
-
-  /** The first headers and the first body that fit. */
-  function firstOf(status: number, declared: DeclaredResponse, media: MediaType | undefined, name?: string): Made {
+  /** The first headers and the first body that fit. @throws {HttpError} 400 if no example has the name. */
+  function make(status: number, declared: DeclaredResponse, media: MediaType | undefined, name?: string) {
     const validator = validatorOf(operation);
     const wrong: string[] = [];
-    const headers = firstFitting(headerSets(declared), wrong, (set) => checkHeaders(validator, declared, set));
-    const type = media && { contentType: concrete(media.type) };
-    const check = (body: unknown) => {
-      if (media?.items === undefined) checkReply(operation, validator, { status, headers, ...type, body });
-      else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
-    };
+    const set = firstFitting(headerSets(declared), wrong, (headers) => checkHeaders(validator, declared, headers));
     const shown = media === undefined ? [{ value: undefined }] : bodies(status, declared, media, name);
-    const body = firstFitting(shown, wrong, check);
-    const reason = wrong.length > 0 ? `examples that do not fit: ${wrong.join('; ')}` : undefined;
-    return { headers, body, reason };
+    const shownBody = firstFitting(shown, wrong, (body) => {
+      const type = media && { contentType: concrete(media.type) };
+      if (media?.items === undefined) checkReply(operation, validator, { status, headers: set?.value, ...type, body });
+      else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
+    });
+    if (set === undefined || shownBody === undefined) {
+      const why = wrong.at(-1) ?? 'to make a value takes too long';
+      return new HttpError(501, `no answer could be made: give the response an example in the document (${why})`);
+    }
+    const misfits = wrong.filter((each) => each.startsWith('#'));
+    const reason = misfits.length > 0 ? `examples that do not fit: ${misfits.join('; ')}` : undefined;
+    return { headers: set.value, body: shownBody.value, reason };
   }
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
   function* bodies(status: number, { key }: DeclaredResponse, media: MediaType, name?: string): Generator<Example> {
+    const { items, type: mediaType, schema } = media;
     const all = examplesOf(root, media);
-    const examples =
-      media.items === undefined ? all : all.map((each) => ({ ...each, value: listOf(media, each.value) }));
+    const examples = items === undefined ? all : all.map((each) => ({ ...each, value: listOf(media, each.value) }));
     if (name !== undefined) {
       const named = examples.filter((example) => example.name === name);
       const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
       if (named.length > 0) return yield* named;
       throw new HttpError(400, `/header/Prefer example must be one of the declared examples: ${names}`);
     }
-    const declared = { operationId: operation.id, mediaType: media.type, schema: media.schema };
+    const declared = { operationId: operation.id, mediaType, schema };
     const failure =
-      status < 400 || media.items ? [] : [{ value: errorBody.make({ status, message: 'a mocked failure' }, declared) }];
+      status < 400 || items ? [] : [{ value: errorBody.make({ status, message: 'a mocked failure' }, declared) }];
     yield* key === String(status) ? [...examples, ...failure] : [...failure, ...examples];
-    if (media.items === undefined) for (const value of bodiesOf(root, concrete(media.type), media)) yield { value };
-    else for (const value of valuesOf(root, media.items.schema)) yield { value: [value] };
+    if (items === undefined) for (const value of bodiesOf(root, concrete(mediaType), media)) yield { value };
+    else for (const value of valuesOf(root, items.schema)) yield { value: [value] };
   }
 
   /** Values for the headers that a response must have: the examples, then values of the schemas. */
   function* headerSets({ headers }: DeclaredResponse): Generator<Example<Json>> {
-    const required = headers.filter((header) => header.required);
-    if (required.length === 0) return yield { value: {} };
-    const columns = required.map(function* (header): Generator<Example> {
-      yield* examplesOf(root, header);
-      for (const value of valuesOf(root, header.schema)) yield { value };
-    });
-    let cells: Example[] = [];
-    for (;;) {
-      const next = columns.map((column) => column.next());
-      if (next.every(({ done }) => done)) return;
-      cells = next.map((cell, index) => (cell.done ? (cells[index] ?? { value: '' }) : cell.value));
-      const value = Object.fromEntries(cells.map((cell, index) => [required[index]?.name ?? '', cell.value]));
-      yield { value, pointer: cells.flatMap(({ pointer }) => pointer ?? []).join(', ') || undefined };
+    const columns = headers
+      .filter(({ required }) => required)
+      .map((header) => {
+        const values = [...valuesOf(root, header.schema)].map((value): Example => ({ value }));
+        return { name: header.name, cells: [...examplesOf(root, header), ...values] };
+      });
+    for (let row = 0; row < Math.max(1, ...columns.map(({ cells }) => cells.length)); row += 1) {
+      const cells = columns.map(({ name, cells }) => ({ name, ...(cells[row] ?? cells.at(-1)) }));
+      const pointer = cells.flatMap((cell) => cell.pointer ?? []).join(', ') || undefined;
+      yield { value: Object.fromEntries(cells.map(({ name, value }) => [name, value])), pointer };
     }
   }
 }
@@ -124,33 +121,51 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
 /** Bodies made from the schema of a media type. */
 export const sampleBodies =
   ({ root }: Document): Samples =>
-  (media) => {
-    const contentType = concrete(media.type);
-    return { contentType, bodies: bodiesOf(root, contentType, media) };
-  };
+  (type, media) =>
+    bodiesOf(root, type, media);
+
+/** The items of an example. A text holds them as they are sent. */
+function listOf({ items }: MediaType, example: unknown): unknown {
+  if (typeof example === 'string') return example;
+  return [example].flat().map((item: unknown) => {
+    if (!isObject(item) || typeof item.data !== 'string' || items === undefined) return item;
+    try {
+      return { ...item, data: readEventData(items.data, item.data) };
+    } catch {
+      return item;
+    }
+  });
+}
+
+/** Items with a pause between them. */
+async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
+  let pace = 0;
+  const text = Readable.from([Buffer.from(String(list))]);
+  for await (const item of Array.isArray(list) ? list : readItems(media, media.type, text, Infinity)) {
+    await delay(pace);
+    yield item;
+    pace = PACE;
+  }
+}
 
 /**
- * The first candidate that passes a check, or else the first example of the document. `wrong` gets the examples that do not.
- *
- * @throws {HttpError} if there is none.
+ * The first candidate that passes a check, or else the first example of the document. `wrong` gets what the others break,
+ * after the place of an example.
  */
-function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], check: (value: T) => void): T {
-  let found: { readonly value: T } | undefined;
-  let example: typeof found;
-  let reason = 'to make a value takes too long';
+function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], check: (value: T) => void) {
+  let found: Example<T> | undefined;
+  let example: Example<T> | undefined;
   const find = (): void => {
-    for (const { value, pointer } of candidates) {
+    for (const candidate of candidates) {
       try {
-        check(value);
-        found = { value };
+        check(candidate.value);
+        found = candidate;
         return;
       } catch (error) {
         const mismatch = mismatchOf(error);
         if (mismatch === undefined) throw error;
-        reason = mismatch;
-        if (pointer === undefined) continue;
-        example ??= { value };
-        wrong.push(`${pointer}: ${mismatch}`);
+        if (candidate.pointer !== undefined) example ??= candidate;
+        wrong.push(candidate.pointer === undefined ? mismatch : `${candidate.pointer}: ${mismatch}`);
       }
     }
   };
@@ -159,9 +174,7 @@ function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], chec
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
   }
-  found ??= example;
-  if (found !== undefined) return found.value;
-  throw new HttpError(501, `no answer could be made: give the response an example in the document (${reason})`);
+  return found ?? example;
 }
 
 function preferences(header: string | string[] | undefined): Map<string, string> {
@@ -170,17 +183,14 @@ function preferences(header: string | string[] | undefined): Map<string, string>
 }
 
 function chosenResponse(operation: Operation, code: string | undefined): [number, DeclaredResponse] {
-  const status = Number(code ?? firstStatus(operation));
+  const { responses } = operation;
+  // The first success declared, or the first response.
+  const first = (responses.find(({ key }) => /^2/.test(key)) ?? responses[0])?.key.replace(/XX$/i, '00') ?? '200';
+  const status = Number(code ?? first.replace('default', '200'));
   const response = responseFor(operation, status);
   if (response !== undefined && Number.isInteger(status) && status >= 200 && status <= 599) return [status, response];
-  const keys = operation.responses.map(({ key }) => key).join(', ');
+  const keys = responses.map(({ key }) => key).join(', ');
   throw new HttpError(400, `/header/Prefer code must be one of the declared responses: ${keys}`);
-}
-
-/** The status of the first success declared, or of the first response. */
-function firstStatus({ responses }: Operation): number {
-  const key = (responses.find((response) => /^2/.test(response.key)) ?? responses[0])?.key ?? '200';
-  return key === 'default' ? 200 : Number(key.replace(/XX$/i, '00'));
 }
 
 /** What the client accepts. Prefers JSON: the only type made from a schema. */

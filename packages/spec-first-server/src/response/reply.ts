@@ -2,13 +2,13 @@ import { Readable } from 'node:stream';
 import {
   type DeclaredResponse,
   declaredFor,
-  isObject,
   itemWriter,
   kindOf,
   type MediaType,
   mediaTypeFor,
   type Operation,
   stringifyJson,
+  writeParameter,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -109,7 +109,7 @@ function itemsOf(validator: ReplyValidator, media: MediaType, type: string, item
   const writer = itemWriter(media, type);
   const write = (item: unknown, index: number) => {
     try {
-      validator.response(media, item instanceof Uint8Array ? '\0'.repeat(item.length) : item);
+      validator.response(media, item);
       return writer.write(item, index);
     } catch (error) {
       const what = error instanceof TypeError ? error.message : mismatchOf(error);
@@ -166,12 +166,12 @@ function writeHeaders(declared: DeclaredResponse, headers: object): Record<strin
   return written;
 }
 
+const UNDECLARED = { in: 'header', style: 'simple', explode: false, json: false, allowReserved: false } as const;
+
 /** A header's value in the `simple` style, or as JSON. */
 function headerText({ headers }: DeclaredResponse, name: string, value: unknown): string {
   const header = headers.find((candidate) => candidate.name === name.toLowerCase());
-  const pairs = (object: object) => Object.entries(object).map((pair) => pair.join(header?.explode ? '=' : ','));
-  const list = Array.isArray(value) ? value.map(String) : isObject(value) ? pairs(value) : [String(value)];
-  const text = header?.json === true ? (stringifyJson(value) ?? '') : list.join(',');
+  const text = writeParameter(header ?? { ...UNDECLARED, name }, value);
   try {
     validateHeaderName(name);
     validateHeaderValue(name, text);

@@ -1,9 +1,34 @@
 import type { ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { ownHeaders, setOwnHeaders } from './own-headers.ts';
+import helmet from 'helmet';
 import type { CheckedReply } from './reply.ts';
 import { type ItemStream, type StreamOptions, sendItems } from './send-items.ts';
+import { traceOf } from './trace.ts';
+
+// An import of node:http would load a whole HTTP client beside it.
+const { IncomingMessage, ServerResponse: Outgoing } = process.getBuiltinModule('node:http');
+
+/**
+ * Helmet's headers for a service of JSON, without those that only concern pages, downloads in old browsers and Flash.
+ * Nothing here asks a browser for HTTPS, which a service over plain HTTP cannot give.
+ */
+export const securityHeaders = helmet({
+  contentSecurityPolicy: { useDefaults: false, directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] } },
+  strictTransportSecurity: false,
+  crossOriginOpenerPolicy: false,
+  originAgentCluster: false,
+  xDnsPrefetchControl: false,
+  xDownloadOptions: false,
+  xPermittedCrossDomainPolicies: false,
+  xXssProtection: false,
+});
+
+// They are the same for all responses.
+const blank = new Outgoing(new IncomingMessage(new Socket()));
+securityHeaders(blank.req, blank, () => undefined);
+const written = blank.getHeaderNames().flatMap((name) => [name, String(blank.getHeader(name))]);
 
 /** Sends a reply. Resolves when it is sent, or the client is gone. */
 export function send(
@@ -25,8 +50,8 @@ export function send(
   const isStream = body instanceof Readable;
   if (headers === undefined && type !== undefined && body !== undefined && !isStream) {
     // One call with a flat list: setHeader for each header would take 4 µs more.
-    const framing = ['Content-Type', type, 'Content-Length', String(Buffer.byteLength(body))];
-    response.writeHead(status, [...ownHeaders(response), ...framing]).end(body);
+    const own = ['X-Request-Id', traceOf(response).id, 'Content-Type', type];
+    response.writeHead(status, [...written, ...own, 'Content-Length', String(Buffer.byteLength(body))]).end(body);
     return undefined;
   }
   if (isStream && !isHead) return sendStream(response, reply, body);
@@ -42,6 +67,12 @@ export function send(
 const UNBUFFERED = { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' };
 
 const isItemStream = (body: CheckedReply['body']): body is ItemStream => typeof body === 'object' && 'items' in body;
+
+/** Sets the headers that each answer has. */
+export function setOwnHeaders(response: ServerResponse): void {
+  for (let at = 0; at < written.length; at += 2) response.setHeader(written[at] ?? '', written[at + 1] ?? '');
+  response.setHeader('X-Request-Id', traceOf(response).id);
+}
 
 function setHeaders(response: ServerResponse, { status, type, headers }: Omit<CheckedReply, 'body'>): void {
   setOwnHeaders(response);

@@ -4,7 +4,7 @@ import type { AnyHandler, Log } from '../handlers/types.ts';
 import type { Observe } from '../http/access-log.ts';
 import type { TrustProxy } from '../http/client-address.ts';
 import type { WhenMissing } from '../response/complete-handlers.ts';
-import type { ErrorBody } from '../response/problem.ts';
+import type { ErrorBody } from '../response/error-body.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import type { Authenticator } from '../security/tokens.ts';
 import type { Reading } from '../validation/rewrite.ts';

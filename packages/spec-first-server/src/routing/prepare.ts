@@ -6,9 +6,8 @@ import {
   loadDocument,
   operationsOf,
 } from 'openapi-document';
-import { checkErrorBody } from '../response/check-error-body.ts';
 import { completeHandlers } from '../response/complete-handlers.ts';
-import { PROBLEM_DETAILS } from '../response/problem.ts';
+import { checkErrorBody, PROBLEM_DETAILS } from '../response/error-body.ts';
 import { unverified } from '../security/requirements.ts';
 import { schemesOf } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
