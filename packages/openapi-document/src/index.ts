@@ -39,7 +39,7 @@ export {
   safeLength,
 } from './document/schema.ts';
 export { basePathsOf } from './document/servers.ts';
-export { Inexact, parseJson, stringifyJson } from './json/exact.ts';
+export { parseJson, stringifyJson } from './json/exact.ts';
 export { formReader } from './parameters/form-reader.ts';
 export { parameterReader, readParameter } from './parameters/parameter-reader.ts';
 export { coerce, cookiesOf } from './parameters/texts.ts';

@@ -13,24 +13,11 @@ declare global {
 
 const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
-/** A number that is not an int64 although its nearest double is one: 9007199254740992.5, or −2⁶³−1. */
-export class Inexact {
-  readonly text: string;
-
-  constructor(text: string) {
-    this.text = text;
-  }
-
-  get double(): number {
-    return Number(this.text);
-  }
-}
-
 /**
  * Parses a JSON number (RFC 8259 §6). Returns an integer of int64 exactly, any other number as the nearest double, and
  * `undefined` for a text that is not a JSON number. `1.0` and `1e2` are integers.
  */
-export function parseNumber(text: string): number | bigint | Inexact | undefined {
+export function parseNumber(text: string): number | bigint | undefined {
   const match = NUMBER.exec(text);
   if (match === null) return undefined;
   const double = Number(text);
@@ -39,10 +26,9 @@ export function parseNumber(text: string): number | bigint | Inexact | undefined
   const digits = (whole + fraction).replace(/^0+(?=\d)/, '');
   const shift = Number(exponent) - fraction.length;
   if (digits === '0') return double;
-  if (-shift > trailingZeros(digits)) return new Inexact(text);
+  if (-shift > trailingZeros(digits)) return double;
   const exact = BigInt(sign + (shift < 0 ? digits.slice(0, shift) : digits + '0'.repeat(shift)));
-  if (exact !== BigInt.asIntN(64, exact)) return double === 2 ** 63 ? double : new Inexact(text);
-  return Number.isSafeInteger(double) ? double : exact;
+  return Number.isSafeInteger(double) || exact !== BigInt.asIntN(64, exact) ? double : exact;
 }
 
 /** Counts from the end. A regular expression would start at each zero again. */

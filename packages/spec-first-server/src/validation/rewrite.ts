@@ -3,27 +3,27 @@ import {
   alternatives,
   asArray,
   asObject,
+  defaultFits,
   isObject,
   type Json,
   knownFormat,
+  type Parameter,
   SUBSCHEMAS,
   safeLength,
   unionOf,
   valueAt,
 } from 'openapi-document';
 import type { Direction } from './eov.ts';
-import { ASSERTIONS } from './numbers.ts';
+import { ASSERTIONS } from './keywords.ts';
 
 /** Assertions that are copied (JSON Schema 2020-12, Validation §6). */
 const COPIED = new Set([
-  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains'],
+  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains', 'uniqueItems'],
   ...['maxProperties', 'minProperties', 'dependentRequired'],
 ]);
 
-/** Applicators to the value itself, not to a member. `anyOf` and `oneOf` are rewritten apart. */
-const IN_PLACE = new Set(['allOf', 'if', 'then', 'else', 'not', 'dependentSchemas']);
-
-const NONE: ReadonlySet<string> = new Set();
+/** Applicators to the value itself, not to a member. A valid value need not match their schemas. */
+const CONDITIONAL = new Set(['anyOf', 'oneOf', 'if', 'then', 'else', 'not', 'dependentSchemas']);
 
 /** How parts of a document are read on which its authors differ. */
 export interface Reading {
@@ -33,16 +33,20 @@ export interface Reading {
   readonly discriminator: 'selects' | 'describes';
 }
 
-/** What the surrounding schemas, which describe the same value, say about a schema. */
+/** What the surrounding schemas say about a schema. The first three are about the same value only. */
 interface Context {
-  readonly direction: Direction;
   /** Properties that are not required, because they go the other way only. */
-  readonly hidden: ReadonlySet<string>;
+  readonly hidden: readonly unknown[];
   /** Whether an integer may be beyond what a `number` holds exactly. */
   readonly int64: boolean;
   /** Whether `unevaluatedProperties` or `unevaluatedItems` of a surrounding schema depend on it. */
   readonly tracked: boolean;
+  /** Whether a text may be a file. */
+  readonly files: boolean;
+  /** Whether each valid value matches it, so that defaults are filled in and members dropped. */
+  readonly certain: boolean;
 }
+const AT_TOP = { hidden: [], int64: false, tracked: false };
 
 /**
  * Rewrites the schemas of a document for express-openapi-validator and Ajv. Without this, the neighbours of a `$ref` and
@@ -51,51 +55,69 @@ interface Context {
  * Each target of a `$ref` becomes a component for each context, made when it is first asked for.
  */
 export class SchemaRewriter {
+  readonly direction: Direction;
   readonly #root: Json;
   readonly #reading: Reading;
   readonly #names = new Map<string, string>();
-  /** Names of components that contain themselves. */
+  /** Those that contain themselves. */
   readonly #recursive = new Set<string>();
   /** The components made so far, by name. */
   readonly components: Record<string, Json> = {};
   /** The length of the longest text that no pattern takes long to match. */
   safeLength = Number.POSITIVE_INFINITY;
 
-  constructor(root: Json, reading: Reading) {
+  constructor(direction: Direction, root: Json, reading: Reading) {
+    this.direction = direction;
     this.#root = root;
     this.#reading = reading;
   }
 
-  /** Returns a schema that admits the same values. `undefined` admits every value. */
-  rewrite(schema: unknown, direction: Direction): unknown {
-    return this.#rewrite(schema, { direction, hidden: NONE, int64: false, tracked: false });
+  /**
+   * Returns a schema that admits the same values. `undefined` admits every value.
+   *
+   * @param files whether texts may be files.
+   */
+  rewrite(schema: unknown, files = false): unknown {
+    return this.#rewrite(schema, { ...AT_TOP, files, certain: this.direction === 'request' });
+  }
+
+  /** Returns the schema of an object with members, such as parameters. */
+  object(members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[]): Json {
+    const context = { ...AT_TOP, files: false, certain: this.direction === 'request' };
+    return {
+      type: 'object',
+      required: members.filter((member) => member.required).map(({ name }) => name),
+      properties: Object.fromEntries(members.map(({ name, schema }) => [name, this.#member(schema, context)])),
+    };
   }
 
   #rewrite(schema: unknown, context: Context): unknown {
     if (!isObject(schema)) return schema !== false;
-    const { direction } = context;
     const all = allOfSchemas(this.#root, schema);
     const here: Context = {
       ...context,
-      hidden: new Set([...context.hidden, ...this.#oneWayNames(all, direction)]),
+      hidden: [...context.hidden, ...this.#oneWayNames(all)],
       int64: context.int64 || all.some(({ format }) => format === 'int64'),
       tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
-    const inside: Context = { direction, hidden: NONE, int64: false, tracked: false };
     // Ajv takes all items for evaluated where a schema has `contains`. Only those that match are.
     const contained = all.flatMap(({ contains }) => contains ?? []);
     const more: unknown[] = [];
-    const out: Record<string, unknown> = this.#assertions(schema, here);
+    const out = this.#assertions(schema, here);
     for (const [key, value] of Object.entries(schema)) {
-      const rewrite = (item: unknown) => this.#rewrite(item, IN_PLACE.has(key) ? here : inside);
-      if (key === 'properties') out[key] = mapValues(value, (item) => this.#property(item, rewrite, direction));
-      else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here));
+      const isConditional = CONDITIONAL.has(key);
+      const place = isConditional || key === 'allOf' ? here : { ...context, ...AT_TOP };
+      const inner = { ...place, certain: context.certain && !isConditional && key !== 'contains' };
+      const rewrite = (item: unknown) => this.#rewrite(item, inner);
+      if (key === 'properties') out[key] = mapValues(value, (item) => this.#property(item, inner));
+      else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here, rewrite));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
       else if (key === 'unevaluatedItems') out[key] = { anyOf: [rewrite(value), ...contained.map(rewrite)] };
       else if (SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
       else if (SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
       else if (SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = mapValues(value, rewrite);
-      if (key === 'patternProperties') this.#measure(Object.keys(asObject(value)));
+      const patterns = key === 'patternProperties' ? Object.keys(asObject(value)) : key === 'pattern' ? [value] : [];
+      this.safeLength = Math.min(this.safeLength, ...patterns.map((pattern) => safeLength(String(pattern))));
     }
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
     if (here.tracked && out.contains !== undefined) {
@@ -104,50 +126,56 @@ export class SchemaRewriter {
       more.push({ not: { not: { contains, minContains, maxContains } } });
     }
     if (more.length > 0) out.allOf = more;
-    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema), direction)]);
-    const required = asArray(schema.required).filter((name) => !notRequired.has(String(name)));
-    if (required.length > 0) out.required = [...new Set(required)];
-    return out;
-  }
-
-  #measure(patterns: readonly string[]): void {
-    this.safeLength = Math.min(this.safeLength, ...patterns.map(safeLength));
+    const { required, type, minLength, maxLength } = schema;
+    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema))]);
+    out.required = [...new Set(asArray(required)).difference(notRequired)];
+    if (!context.files || (type ?? minLength ?? maxLength) === undefined) return out;
+    if (type !== undefined && ![type].flat().includes('string')) return { ...out, file: false };
+    return when({ file: {} }, { file: { minLength, maxLength } }, out);
   }
 
   /** A property that goes the other way only must not be present, unless it is dropped. */
-  #property(schema: unknown, rewrite: (schema: unknown) => unknown, direction: Direction): unknown {
-    if (!isOneWay(this.#root, schema, direction)) return rewrite(schema);
-    return direction === 'request' && this.#reading.readOnly === 'drop';
+  #property(schema: unknown, context: Context): unknown {
+    if (!this.#isOneWay(schema)) return this.#member(schema, context);
+    if (this.direction === 'response' || this.#reading.readOnly === 'reject') return false;
+    return context.certain ? { dropped: true } : true;
   }
 
-  /** The assertions about the value itself. Those about numbers become the keywords of `numericKeywords`. */
+  /** A member with its default, unless that does not fit. */
+  #member(schema: unknown, context: Context): unknown {
+    const rewritten = this.#rewrite(schema, context);
+    if (!context.certain) return rewritten;
+    const source = allOfSchemas(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
+    if (!source || !defaultFits(this.#root, { ...asObject(schema), default: source.default })) return rewritten;
+    return { ...asObject(rewritten), default: source.default };
+  }
+
+  /** The assertions about the value itself. Those about numbers become the keywords of `keywords.ts`. */
   #assertions(schema: Json, { int64 }: Context): Record<string, unknown> {
     const { type, format } = schema;
     const out: Record<string, unknown> = {};
-    const numeric: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
       if (COPIED.has(key)) out[key] = value;
-      else if (ASSERTIONS.has(key)) numeric[key] = value;
       else if ((key === 'enum' || key === 'const') && isNative(value)) out[key] = value;
       else if (key === 'enum' || key === 'const') out[`${key}Values`] = key === 'enum' ? value : [value];
-      else if (key === 'uniqueItems' && value === true) out.distinct = true;
     }
-    if (typeof schema.pattern === 'string') this.#measure([schema.pattern]);
     const types = [type].flat();
-    if (types.includes('integer') || types.includes('number')) numeric.type = types;
-    else if (type !== undefined) out.type = type;
-    if (format === 'int32' || format === 'int64') numeric.format = format;
-    else if (int64 && types.includes('integer')) numeric.format = 'int64';
-    else if (typeof format === 'string' && knownFormat(format)) out.format = format;
-    if (Object.keys(numeric).length > 0) out.numeric = numeric;
+    const isNumeric = types.includes('integer') || types.includes('number');
+    const isLarge = format === 'int64' || (int64 && types.includes('integer'));
+    const size = isLarge ? 'int64' : format === 'int32' ? format : undefined;
+    if (!isNumeric && type !== undefined) out.type = type;
+    if (size === undefined && typeof format === 'string' && knownFormat(format)) out.format = format;
+    if (isNumeric || size !== undefined || Object.keys(ASSERTIONS).some((key) => key in schema)) {
+      out.numeric = { ...schema, type: isNumeric ? types : undefined, format: size };
+    }
     return out;
   }
 
   /** A `oneOf` or an `anyOf`. Where the value of a property decides, only that alternative is validated. */
-  #union(key: 'oneOf' | 'anyOf', schema: Json, context: Context): unknown {
-    const rewrite = (item: unknown) => this.#rewrite(item, context);
+  #union(key: 'oneOf' | 'anyOf', schema: Json, context: Context, rewriteAny: (item: unknown) => unknown): unknown {
     const union = unionOf(this.#root, asArray(schema[key]), schema.discriminator, this.#reading.discriminator);
-    if (union === undefined) return { [key]: asArray(schema[key]).map(rewrite) };
+    if (union === undefined) return { [key]: asArray(schema[key]).map(rewriteAny) };
+    const rewrite = (item: unknown) => this.#rewrite(item, context);
     const { propertyName, choices, orNull, fallback } = union;
     const values = choices.flatMap((choice) => choice.values);
     const branches = choices.map((choice) => when(hasValue(propertyName, choice.values), rewrite(choice.schema)));
@@ -159,39 +187,33 @@ export class SchemaRewriter {
   }
 
   #component(ref: string, context: Context): Json {
-    const { direction, hidden, int64, tracked } = context;
-    const key = JSON.stringify([ref, direction, [...hidden].sort(), int64, tracked]);
+    const key = JSON.stringify([ref, { ...context, hidden: [...new Set(context.hidden)].sort() }]);
     const known = this.#names.get(key);
-    if (known !== undefined) {
-      if (this.components[known] === undefined) this.#recursive.add(known);
-      return { $ref: `#/components/schemas/${known}` };
-    }
-    const name = `S${this.#names.size}`;
-    this.#names.set(key, name);
-    const made = this.#rewrite(valueAt(this.#root, ref), context);
-    const schema: Json = isObject(made) ? made : made === false ? { not: {} } : {};
-    this.components[name] = this.#recursive.has(name) && !tracked ? { once: schema } : schema;
+    const name = known ?? `S${this.#names.size}`;
+    if (known === undefined) {
+      this.#names.set(key, name);
+      const made = this.#rewrite(valueAt(this.#root, ref), context);
+      const schema: Json = isObject(made) ? made : made === false ? { not: {} } : {};
+      this.components[name] = this.#recursive.has(name) && !context.tracked ? { once: schema } : schema;
+    } else if (this.components[known] === undefined) this.#recursive.add(known);
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  #oneWayNames(schemas: readonly Json[], direction: Direction): string[] {
-    return schemas.flatMap((schema) =>
-      Object.entries(asObject(schema.properties))
-        .filter(([, property]) => isOneWay(this.#root, property, direction))
-        .map(([name]) => name),
-    );
+  #oneWayNames(schemas: readonly Json[]): string[] {
+    const properties = schemas.flatMap((schema) => Object.entries(asObject(schema.properties)));
+    return properties.filter(([, property]) => this.#isOneWay(property)).map(([name]) => name);
+  }
+
+  /** Whether a property goes the other way only: read-only in a request, write-only in a response. */
+  #isOneWay(property: unknown): boolean {
+    const keyword = this.direction === 'request' ? 'readOnly' : 'writeOnly';
+    return allOfSchemas(this.#root, property).some((part) => part[keyword] === true);
   }
 }
 
 /** Whether Ajv can compare with these values: there is no number among them, which a bigint may equal. */
 const isNative = (value: unknown): boolean =>
   Array.isArray(value) ? value.length > 0 && value.every(isNative) : typeof value !== 'number' && !isObject(value);
-
-/** Whether a property goes the other way only: read-only in a request, write-only in a response. */
-export function isOneWay(root: Json, property: unknown, direction: Direction): boolean {
-  const keyword = direction === 'request' ? 'readOnly' : 'writeOnly';
-  return allOfSchemas(root, property).some((part) => part[keyword] === true);
-}
 
 const when = (test: unknown, then: unknown, otherwise: unknown = true): Json => ({ if: test, then, else: otherwise });
 
@@ -201,5 +223,5 @@ const hasValue = (name: string, values: readonly unknown[]): Json => ({
   properties: { [name]: { enum: values } },
 });
 
-const mapValues = (value: unknown, change: (item: unknown, key: string) => unknown): Json =>
-  Object.fromEntries(Object.entries(asObject(value)).map(([key, item]) => [key, change(item, key)]));
+const mapValues = (value: unknown, change: (item: unknown) => unknown): Json =>
+  Object.fromEntries(Object.entries(asObject(value)).map(([key, item]) => [key, change(item)]));

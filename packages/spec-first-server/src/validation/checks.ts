@@ -1,0 +1,139 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { asArray, escapePointerToken, type Json } from 'openapi-document';
+import { TookTooLong, withinBudget } from './budget.ts';
+import { eovCompiler } from './eov.ts';
+import { keywords, type Run } from './keywords.ts';
+import type { SchemaRewriter } from './rewrite.ts';
+import { type Violation, Violations } from './violations.ts';
+
+/** Validates a value. Completes one of a request: rounds numbers, fills in defaults, drops members. @throws {Violations} */
+export type Check = (value: unknown) => void;
+
+/** What a validator does besides: looks for every violation or only for the first; or completes a valid value. */
+const MODES = { all: { allErrors: true }, first: { allErrors: false }, fill: { allErrors: true, useDefaults: true } };
+type Mode = keyof typeof MODES;
+
+/** The time to collect violations grows with their square. A value with so many members is validated up to the first. */
+const MANY = 2000;
+
+/** Formats are regular expressions, too. */
+const LONG = 10_000;
+
+/** How long a request may be validated, in milliseconds: others wait for so long. */
+const budgetFor = (members: number, longest: number): number => 50 + members * 0.002 + longest * 0.000_01;
+
+/** Prepares to validate values by rewritten schemas. Each one is compiled when it is first used. */
+export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
+  const { direction, components } = rewriter;
+  const isRequest = direction === 'request';
+  const run: Run = { count: 0, large: isRequest ? new Map() : undefined };
+  const compilers: Partial<Record<Mode, ReturnType<typeof eovCompiler>>> = {};
+
+  return (schema) => {
+    const validators: Partial<Record<Mode, ValidateFunction>> = {};
+    const prepare = (mode: Mode): ValidateFunction => {
+      const options = { ...MODES[mode], keywords: keywords(run, mode === 'fill') };
+      compilers[mode] ??= eovCompiler(direction, components, options);
+      validators[mode] ??= compilers[mode](schema);
+      return validators[mode];
+    };
+    let isFilled: boolean | undefined;
+
+    return (value) => {
+      const { members, longest, hasUndefined } = new Survey(value);
+      const mode = members < MANY ? 'all' : 'first';
+      const validate = validators[mode] ?? prepare(mode);
+      const isQuick = !isRequest || (members < MANY && longest <= Math.min(rewriter.safeLength, LONG));
+      run.count += 1;
+      // Clearing an empty map would allocate a new table.
+      if (run.large !== undefined && run.large.size > 0) run.large.clear();
+      if (isQuick) validate(!isRequest && hasUndefined ? withoutUndefined(value) : value);
+      else bounded(() => validate(value), budgetFor(members, longest));
+      if (validate.errors) throw new Violations(violationsOf(validate.errors));
+      if (!isRequest) return;
+      if (run.large !== undefined && run.large.size > 0) round(run.large);
+      isFilled ??= hasFilling(schema, components);
+      if (isFilled) (validators.fill ?? prepare('fill'))(value);
+    };
+  };
+}
+
+/** @throws {Violations} if the validation does not end in time, as if the value were not valid. */
+function bounded(validate: () => void, milliseconds: number): void {
+  try {
+    withinBudget(validate, milliseconds);
+  } catch (error) {
+    if (!(error instanceof TookTooLong)) throw error;
+    throw new Violations([{ path: '', message: 'the request takes too long to validate', keyword: 'timeout' }]);
+  }
+}
+
+/** Rounds bigints to doubles, in place, where no schema asks for an integer. */
+function round(large: NonNullable<Run['large']>): void {
+  for (const { location, isExact } of large.values()) {
+    const { parentData, parentDataProperty: key } = location;
+    if (!isExact) parentData[key] = Number(parentData[key]);
+  }
+}
+
+/** Whether a rewritten schema has a default or a member to drop. */
+function hasFilling(schema: unknown, components: Json, seen = new Set<unknown>()): boolean {
+  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false;
+  seen.add(schema);
+  if ('default' in schema || 'dropped' in schema) return true;
+  const target = '$ref' in schema ? components[String(schema.$ref).replace('#/components/schemas/', '')] : undefined;
+  return [target, ...Object.values(schema)].some((inner) => hasFilling(inner, components, seen));
+}
+
+/** What of a value decides how it is validated. */
+class Survey {
+  /** The members of the value and of all values inside. */
+  members = 0;
+  /** The length of the longest text. */
+  longest = 0;
+  hasUndefined = false;
+
+  constructor(value: unknown) {
+    this.#add(value);
+  }
+
+  #add(value: unknown): void {
+    if (typeof value === 'string') {
+      if (value.length > this.longest) this.longest = value.length;
+    } else if (value === undefined) this.hasUndefined = true;
+    else if (Array.isArray(value)) {
+      this.members += value.length;
+      // A loop over an array with `for … in` takes several times as long.
+      for (let at = 0; at < value.length; at += 1) this.#add(value[at]);
+    } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+      for (const key in value) {
+        this.members += 1;
+        if (key.length > this.longest) this.longest = key.length;
+        this.#add((value as Record<string, unknown>)[key]);
+      }
+    }
+  }
+}
+
+/** A copy without the members that JSON leaves out. */
+function withoutUndefined(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(withoutUndefined);
+  if (typeof value !== 'object' || value === null) return value;
+  const members = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(members.map(([name, item]) => [name, withoutUndefined(item)]));
+}
+
+function violationsOf(errors: readonly ErrorObject[]): Violation[] {
+  // A failed `if` adds nothing to the violations inside it.
+  const telling = errors.filter(({ keyword }) => keyword !== 'if');
+  return (telling.length > 0 ? telling : errors).map(({ keyword, instancePath, message = '', params }) => {
+    const name = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+    return {
+      path: name === undefined ? instancePath : `${instancePath}/${escapePointerToken(String(name))}`,
+      message: params.allowedValues ? `${message}: ${asArray(params.allowedValues).join(', ')}` : plain(message),
+      keyword,
+    };
+  });
+}
+
+const plain = (message: string): string => (message === 'boolean schema is false' ? 'must not be present' : message);

@@ -1,0 +1,180 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { ErrorObject, FuncKeywordDefinition, Schema, ValidateFunction, Vocabulary } from 'ajv';
+import { asArray, type Json } from 'openapi-document';
+
+type Input = Parameters<ValidateFunction>;
+type Location = NonNullable<Input[1]>;
+
+/** A compiled keyword of Ajv. Leaves its violations in `errors`. */
+interface KeywordValidator {
+  (...input: Input): boolean;
+  errors?: Partial<ErrorObject>[];
+}
+
+/** An integer of any size, or a double. JavaScript compares the two types exactly. */
+type Exact = number | bigint;
+
+/** The keywords about numbers (JSON Schema 2020-12, Validation §6.2). */
+export const ASSERTIONS: Readonly<Record<string, (value: Exact, bound: Exact) => boolean>> = {
+  minimum: (value, bound) => value >= bound,
+  maximum: (value, bound) => value <= bound,
+  exclusiveMinimum: (value, bound) => value > bound,
+  exclusiveMaximum: (value, bound) => value < bound,
+  multipleOf: isMultipleOf,
+};
+const RELATIONS: Readonly<Record<string, string>> = {
+  ...{ minimum: '>=', maximum: '<=', exclusiveMinimum: '>', exclusiveMaximum: '<', multipleOf: 'multiple of' },
+};
+
+/** What the validations of one direction share. */
+export interface Run {
+  /** Counts validations. */
+  count: number;
+  /** The bigints of a request by their paths, and whether a schema wants them exact. */
+  readonly large: Map<string, { readonly location: Location; readonly isExact: boolean }> | undefined;
+}
+
+/**
+ * Keywords of Ajv that the rewriter puts in place of standard ones: `numeric` for `type` and formats of numbers and for
+ * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues` for lists with numbers; `file` for texts that may
+ * be files; `dropped` for members that are removed; `once` for schemas that contain themselves.
+ *
+ * @param isFilling whether valid values are completed now.
+ */
+export const keywords = (run: Run, isFilling: boolean): Vocabulary => [
+  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, run)) },
+  {
+    keyword: ['enumValues', 'constValues'],
+    errors: true,
+    compile: (values: unknown[]) => keyword(oneOfValues(values)),
+  },
+  { keyword: 'file', errors: true, compile: (bounds: Json | false) => keyword(file(bounds)) },
+  {
+    keyword: 'dropped',
+    modifying: true,
+    validate(_true: unknown, _value: unknown, _parent: unknown, location?: Location) {
+      if (isFilling && location !== undefined) delete location.parentData[location.parentDataProperty];
+      return true;
+    },
+  },
+  onceKeyword(run),
+];
+
+/** What a value breaks: a keyword of JSON Schema, and how. */
+interface Broken {
+  readonly keyword: string;
+  readonly message: string;
+}
+const NONE: readonly Broken[] = [];
+
+function keyword(brokenBy: (...input: Input) => readonly Broken[]): KeywordValidator {
+  const validate: KeywordValidator = (value, location) => {
+    const broken = brokenBy(value, location);
+    if (broken.length > 0) validate.errors = broken.map((error) => ({ ...error, params: {} }));
+    return broken.length === 0;
+  };
+  return validate;
+}
+
+/** The integers of a format. Without a format, one of a request is exact as a `number`; a reply may hold any of int64. */
+function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max: Exact] {
+  if (format === 'int32') return [-(2 ** 31), 2 ** 31 - 1];
+  if (format === undefined && isRequest) return [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  return [-(2n ** 63n), 2n ** 63n - 1n];
+}
+
+function numeric({ type, format, ...bounds }: Json, { large }: Run): (...input: Input) => readonly Broken[] {
+  const types = asArray(type);
+  const isInteger = format !== undefined || (types.includes('integer') && !types.includes('number'));
+  const [min, max] = rangeOf(format, large !== undefined);
+  const outside = [{ keyword: format ? 'format' : 'type', message: `must be an integer from ${min} to ${max}` }];
+  const wrongType = [{ keyword: 'type', message: `must be ${types.length > 0 ? types.join(',') : 'integer'}` }];
+  const assertions = Object.entries(bounds).flatMap(([key, bound]) => {
+    const holds = ASSERTIONS[key];
+    if (holds === undefined || (typeof bound !== 'number' && typeof bound !== 'bigint')) return [];
+    const broken = { keyword: key, message: `must be ${RELATIONS[key]} ${bound}` };
+    return [{ broken, holds: (value: Exact) => holds(value, bound) }];
+  });
+
+  return (value: unknown, location) => {
+    if (typeof value === 'bigint') {
+      if (types.length > 0 && location !== undefined) {
+        const isExact = format === 'int64' || large?.get(location.instancePath)?.isExact === true;
+        large?.set(location.instancePath, { location, isExact });
+      }
+    } else if (typeof value !== 'number') {
+      return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;
+    } else if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value)) return wrongType;
+    // An integer of a request beyond 2^53 is a bigint: such a double was another number, which no double holds.
+    else if (isInteger && large !== undefined && !Number.isSafeInteger(value)) return outside;
+    if (isInteger && (value < min || value > max)) return outside;
+    return assertions.length === 0 ? NONE : assertions.filter(({ holds }) => !holds(value)).map(({ broken }) => broken);
+  };
+}
+
+/** The type of a value that is not a number, in terms of JSON Schema. */
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+/** Whether a number is a multiple of another one in decimals: 19.99 is one of 0.01, although their doubles are not. */
+function isMultipleOf(value: Exact, divisor: Exact): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return Number(value) % Number(divisor) === 0;
+  if (typeof value === 'bigint' && Number.isInteger(Number(divisor))) return value % BigInt(divisor) === 0n;
+  const quotient = Number(value) / Number(divisor);
+  return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 2 ** -51;
+}
+
+/** The values of an `enum` or a `const`. A number equals the bigint of the same value. */
+function oneOfValues(values: readonly unknown[]): (value: unknown) => readonly Broken[] {
+  const allowed = `must be equal to one of the allowed values: ${values.join(', ')}`;
+  const message = values.length === 0 ? 'must not be present: its enum is empty' : allowed;
+  const broken = [{ keyword: 'enum', message }];
+  const exact = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value);
+  const known = values.map(exact);
+  return (value) => (known.some((each) => isDeepStrictEqual(each, exact(value))) ? NONE : broken);
+}
+
+const isFile = (value: unknown): value is Blob | Uint8Array => value instanceof Blob || value instanceof Uint8Array;
+
+/** A file of a length in bytes; or with `false`, anything but a file. */
+function file(bounds: Json | false): (value: unknown) => readonly Broken[] {
+  if (bounds === false) return (value) => (isFile(value) ? [{ keyword: 'type', message: 'must not be a file' }] : NONE);
+  const { minLength, maxLength } = bounds;
+  const few = { keyword: 'minLength', message: `must NOT have fewer than ${minLength} bytes` };
+  const many = { keyword: 'maxLength', message: `must NOT have more than ${maxLength} bytes` };
+  return (value) => {
+    if (!isFile(value)) return [{ keyword: 'type', message: 'must be a file' }];
+    const size = value instanceof Blob ? value.size : value.length;
+    if (size < Number(minLength ?? 0)) return [few];
+    return size > Number(maxLength ?? Infinity) ? [many] : NONE;
+  };
+}
+
+/** The most violations that one object contributes to those of its parent. */
+const MOST = 1000;
+
+/**
+ * The keyword `once`: validates each object once against its schema, however many alternatives lead to it. Without it,
+ * the time for a recursive `oneOf` doubles with each level of the value. Results are used within one run only, since a
+ * handler may change an object.
+ */
+const onceKeyword = (run: Run): FuncKeywordDefinition => ({
+  keyword: 'once',
+  errors: true,
+  compile(schema: Schema, _parent, { self }) {
+    let compiled: ValidateFunction | undefined;
+    let known = { run: -1, results: new WeakMap<WeakKey, ErrorObject[]>() };
+    const validate: KeywordValidator = (value, location) => {
+      compiled ??= self.compile(schema);
+      if (known.run !== run.count) known = { run: run.count, results: new WeakMap() };
+      const isObject = typeof value === 'object' && value !== null;
+      let errors = isObject ? known.results.get(value) : undefined;
+      if (errors === undefined) {
+        errors = compiled(value, location) ? [] : (compiled.errors ?? []).slice(0, MOST);
+        if (isObject) known.results.set(value, errors);
+      }
+      validate.errors = [...errors];
+      return errors.length === 0;
+    };
+    return validate;
+  },
+});
