@@ -16,7 +16,7 @@ COPY packages/spec-first-server ./packages/spec-first-server
 COPY packages/openapi-document ./packages/openapi-document
 COPY packages/group-commit ./packages/group-commit
 COPY src ./src
-COPY scripts/arguments.ts scripts/backup.ts scripts/copy-plants.ts ./scripts/
+COPY scripts/backup.ts scripts/copy-plants.ts ./scripts/
 # The only folder that is written to: the root file system may be read-only.
 RUN install -d -o node -g node /data node_modules/.cache
 VOLUME /data

@@ -1,7 +1,7 @@
 import type { Client } from 'pg';
 import { createClient, type OwnClient } from './client.ts';
 import { hasNoTls } from './errors.ts';
-import { readUrl, type Target } from './url.ts';
+import type { readUrl, Target } from './url.ts';
 
 /** An open connection. */
 export interface Connection extends OwnClient {
@@ -83,19 +83,6 @@ export function createConnector(
       first = (targets.indexOf(target) + 1) % targets.length;
     },
   };
-}
-
-/** One connection of its own, for scripts. `open` opens it; each statement may take so many milliseconds. */
-export function clientFor(url: string, name: string, milliseconds: number) {
-  const read = readUrl(url, name);
-  const own = { statement_timeout: milliseconds, query_timeout: milliseconds, pipeline: false };
-  const targets = read.targets.map((target) => ({ ...target, config: { ...target.config, ...own } }));
-  const { connect } = createConnector(
-    { ...read, targets },
-    async () => {},
-    () => {},
-  );
-  return { location: read.location, open: async (): Promise<OwnClient> => connect() };
 }
 
 /** @throws {Error} if the promise is not settled in time. */

@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { clientFor, openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
+import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
+import { readUrl } from '../../src/postgres/url.ts';
 import { open, optionsFor, server, TABLE, useServer } from './support.ts';
 
 useServer();
@@ -93,7 +94,7 @@ test.each([
 });
 
 test('the hosts of a URL, and of its parameters, are its location', async () => {
-  const locationOf = (url: string) => clientFor(url, 'notes', 1_000).location;
+  const locationOf = (url: string) => readUrl(url, 'notes').location;
   expect(locationOf('postgres://me:secret@a:1,b/notes')).toBe('a:1,b/notes');
   expect(locationOf('postgres:///notes?host=a,b&port=1,2')).toBe('a:1,b:2/notes');
   expect(locationOf('postgres:///notes?host=/run/postgres')).toBe('/run/postgres/notes');

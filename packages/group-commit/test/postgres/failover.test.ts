@@ -1,8 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import type { ClientBase } from 'pg';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
-import { clientFor, openDatabase, type PostgresDatabase, Unavailable } from '../../src/postgres/index.ts';
+import { openDatabase, type PostgresDatabase, Unavailable } from '../../src/postgres/index.ts';
 
 let primary: PostgresServer;
 let standby: PostgresServer;
@@ -21,14 +22,14 @@ const TABLE = 'CREATE TABLE IF NOT EXISTS notes (id int PRIMARY KEY)';
 const urlWith = (parameters: string): string =>
   `postgres://postgres:correct%20horse@127.0.0.1:${primary.port},127.0.0.1:${standby.port}/postgres?${parameters}`;
 
-const open = (parameters: string): Promise<PostgresDatabase<number>> =>
+const createTable = async (client: ClientBase): Promise<void> => void (await client.query(TABLE));
+
+const open = (parameters: string, setUp = createTable): Promise<PostgresDatabase<number>> =>
   openDatabase<number>({
     url: urlWith(parameters),
     name: 'notes',
     table: TABLE,
-    async setUp(client) {
-      await client.query(TABLE);
-    },
+    setUp,
     async insert(client, ids) {
       await client.query('INSERT INTO notes SELECT unnest($1::int[]) ON CONFLICT DO NOTHING', [ids]);
     },
@@ -72,9 +73,9 @@ test.each([
   ['standby', 'standby'],
   ['prefer-standby', 'standby'],
 ])('target_session_attrs=%s finds the %s', async (session, role) => {
-  const { client, end } = await clientFor(urlWith(`target_session_attrs=${session}`), 'notes', 3_000).open();
-  const { rows } = await client.query('SELECT pg_is_in_recovery() AS standby');
-  await end();
+  const database = await open(`target_session_attrs=${session}`, async () => {});
+  const { rows } = await database.run((client) => client.query('SELECT pg_is_in_recovery() AS standby'));
+  await database.close();
   expect(rows).toEqual([{ standby: role === 'standby' }]);
 });
 
