@@ -1,6 +1,6 @@
 import { Router } from 'express';
 import type { Json } from 'openapi-document';
-import { openapiPage, type PageOptions } from '../page/index.ts';
+import { openapiPage, type PageOptions } from '../page/page.ts';
 import { HttpError } from '../response/http-error.ts';
 
 const HEALTH = ['/healthz', '/readyz'];

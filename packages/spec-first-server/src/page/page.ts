@@ -1,10 +1,9 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
-import { asObject, type Json, stringifyJson } from 'openapi-document';
-import { resource } from './resource.ts';
-import { asServed } from './served.ts';
+import { asObject, isObject, type Json, METHODS, stringifyJson } from 'openapi-document';
 
 export interface PageOptions {
   /** The path under which the operations are served: empty by default, or like `/v1`. */
@@ -65,6 +64,47 @@ export function openapiPage(document: Json, { basePath = '', tryItOut = false }:
     else handler(req, res, next);
   };
 }
+
+/**
+ * Answers with what `make` returns at the first request, and keeps it in memory. Its digest is the strong `ETag`: browsers
+ * ask each time and get the body only if it has changed.
+ */
+function resource(type: string, make: () => string | Buffer): RequestHandler {
+  let made: { readonly body: Buffer; readonly etag: string } | undefined;
+  return (_req, res) => {
+    if (made === undefined) {
+      const body = Buffer.from(make());
+      made = { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
+    }
+    res.setHeader('Content-Type', type);
+    res.set({ ETag: made.etag, 'Cache-Control': 'no-cache' }).send(made.body);
+  };
+}
+
+/**
+ * The document with one server: the one that serves it. A relative server URL is resolved against the document's own URL
+ * (OpenAPI 3.1 §4.8.5), so that it is right on every host and under every prefix. Servers of single paths and operations
+ * are removed, because this service answers all operations.
+ */
+function asServed(document: Json, basePath: string): Json {
+  const served: Record<string, unknown> = { ...document, servers: [{ url: `.${basePath}` }] };
+  if (isObject(document.paths)) served.paths = mapObjects(document.paths, itemAsServed);
+  const { pathItems, ...components } = asObject(document.components);
+  if (pathItems) served.components = { ...components, pathItems: mapObjects(pathItems, itemAsServed) };
+  return served;
+}
+
+const itemAsServed = (item: Json): Json =>
+  mapObjects(withoutServers(item), (value, key) =>
+    METHODS.some((name) => name === key) ? withoutServers(value) : value,
+  );
+
+const withoutServers = ({ servers: _, ...rest }: Json): Json => rest;
+
+const mapObjects = (object: unknown, change: (value: Json, key: string) => Json): Json =>
+  Object.fromEntries(
+    Object.entries(asObject(object)).map(([key, value]) => [key, isObject(value) ? change(value, key) : value]),
+  );
 
 /** YAML that readers of YAML 1.1 understand as readers of 1.2 do: `"no"` is a string to both. */
 function printYaml(document: Json): string {

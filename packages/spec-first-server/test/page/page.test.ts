@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import express from 'express';
 import request from 'supertest';
 import { parse } from 'yaml';
-import { openapiPage } from '../../src/page/index.ts';
+import { openapiPage } from '../../src/page/page.ts';
 
 const document = {
   openapi: '3.1.0',

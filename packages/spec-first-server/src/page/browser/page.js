@@ -28,50 +28,6 @@ const exactNumbers = ({ React: { createElement }, getComponent }) => ({
   },
 });
 
-/** A string literal of JavaScript and of Python. */
-const literal = (text) => (/['\\\n\r]/.test(text) ? JSON.stringify(text) : `'${text}'`);
-
-const headerLines = (headers, indent) =>
-  [...headers].map(([name, value]) => `${indent}${literal(name)}: ${literal(value)},\n`).join('');
-
-/** A JSON body on one line; any other body as it is. A form with files is shown by curl only. */
-const bodyOf = (body) => {
-  try {
-    return formatJson(body);
-  } catch {
-    return String(body);
-  }
-};
-
-const inJavaScript = ({ url, method, headers, body }) => `const response = await fetch(${literal(url)}, {
-  method: ${literal(method)},
-  headers: {
-${headerLines(headers, '    ')}  },
-${body ? `  body: ${literal(bodyOf(body))},\n` : ''}});
-console.log(response.status, await response.text());`;
-
-const inPython = ({ url, method, headers, body }) => `import requests
-
-response = requests.request(
-    ${literal(method)},
-    ${literal(url)},
-    headers={
-${headerLines(headers, '        ')}    },
-${body ? `    data=${literal(bodyOf(body))}.encode(),\n` : ''})
-print(response.status_code, response.text)`;
-
-const snippets = {
-  fn: {
-    requestSnippetGenerator_javascript: (request) => inJavaScript(request.toObject()),
-    requestSnippetGenerator_python: (request) => inPython(request.toObject()),
-  },
-};
-const generators = {
-  curl_bash: { title: 'curl', syntax: 'bash' },
-  javascript: { title: 'JavaScript', syntax: 'javascript' },
-  python: { title: 'Python', syntax: 'javascript' },
-};
-
 const KEY = `credentials of ${location.pathname}`;
 const credentials = () => JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
 
@@ -104,14 +60,23 @@ const spec = await (await fetch('openapi.json')).json();
 for (const server of spec.servers)
   server.url = new URL(server.url, new URL('openapi.json', location)).href.replace(/\/$/, '');
 
+// Swagger UI knows neither parents nor summaries of tags (OpenAPI 3.2): their descriptions name them.
+const { tags = [] } = spec;
+const family = (tag) => [tag, ...tags.filter(({ parent }) => parent === tag.name).flatMap(family)];
+spec.tags = tags
+  .filter(({ parent }) => !tags.some(({ name }) => name === parent))
+  .flatMap(family)
+  .map(({ summary, parent, description, ...tag }) => {
+    const texts = [summary, parent && `Part of ${parent}.`, description];
+    return { ...tag, description: texts.filter(Boolean).join(' – ') };
+  });
+
 const ui = SwaggerUIBundle({
   spec,
   dom_id: '#swagger-ui',
-  plugins: [exactNumbers, snippets, keepCredentials, noLinkInButton],
+  plugins: [exactNumbers, keepCredentials, noLinkInButton],
   deepLinking: true,
   displayRequestDuration: true,
-  requestSnippetsEnabled: true,
-  requestSnippets: { generators, languages: Object.keys(generators) },
   syntaxHighlight: { theme: 'obsidian' },
   tryItOutEnabled: document.querySelector('#swagger-ui').dataset.tryItOut === 'true',
   validatorUrl: null,

@@ -1,1 +1,0 @@
-export { openapiPage, type PageOptions } from './page.ts';
