@@ -1,5 +1,5 @@
 export { checkDocument } from './checks/check.ts';
-export { defaultFits } from './checks/fits.ts';
+export { defaultFits, knownFormat } from './checks/fits.ts';
 export { unionOf } from './document/discriminator.ts';
 export {
   asArray,
@@ -14,7 +14,6 @@ export {
   resolveRef,
   valueAt,
 } from './document/document.ts';
-export { knownFormat } from './document/formats.ts';
 export { SUBSCHEMAS } from './document/kinds.ts';
 export { loadDocument } from './document/load.ts';
 export { isFile, kindOf, type MediaType, mediaTypeFor } from './document/media-types.ts';

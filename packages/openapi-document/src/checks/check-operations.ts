@@ -1,5 +1,6 @@
 import { asArray, asObject, escapePointerToken, type Json, resolveRef, valueAt } from '../document/document.ts';
-import { type Operation, pathItemOf } from '../document/operations.ts';
+import { walk } from '../document/kinds.ts';
+import { type Operation, pathItemOf, securitySchemesOf } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
 import { basePathsOf, lacksScheme } from '../document/servers.ts';
 import type { Report } from './report.ts';
@@ -9,6 +10,7 @@ export function checkOperations(root: Json, operations: readonly Operation[], re
   checkServers(root, report);
   checkPaths(root, report);
   checkUrls(root, operations, report);
+  checkObjects(root, report);
   const named = new Map<unknown, Operation>();
   const types = new Set<string>();
   for (const operation of operations) {
@@ -20,7 +22,7 @@ export function checkOperations(root: Json, operations: readonly Operation[], re
       const message = `operationId ${declared} is also that of ${other.method} ${other.path}: this one is ${id}`;
       report.notice(`${pointer}/operationId`, message);
     }
-    checkParameters(root, operation, report);
+    checkDeclared(root, operation, report);
     checkBodies(operation, types, report);
   }
 }
@@ -68,24 +70,22 @@ function checkUrls(root: Json, operations: readonly Operation[], { notice }: Rep
   }
 }
 
-function checkParameters(
+/** Checks that the path has the parameters that are declared for it, and `components` the security schemes. */
+function checkDeclared(
   root: Json,
-  { path, template: { names }, pointer, parameters }: Operation,
-  { notice }: Report,
+  { path, template, pointer, security }: Operation,
+  { problem, notice }: Report,
 ): void {
-  for (const { name } of parameters.filter(({ in: where, pointer: at }) => where === 'path' && at === '')) {
-    notice(pointer, `the path has {${name}}, but no path parameter of that name is declared: it is read as a text`);
-  }
-  const item = `/paths/${escapePointerToken(path)}`;
-  for (const at of [`${item}/parameters`, `${pointer}/parameters`]) {
+  for (const at of [`/paths/${escapePointerToken(path)}/parameters`, `${pointer}/parameters`]) {
     for (const [index, value] of asArray(valueAt(root, at)).entries()) {
       const { in: where, name } = resolveRef(root, value) ?? {};
-      if (where !== 'path' || names.includes(String(name))) continue;
+      if (where !== 'path' || template.names.includes(String(name))) continue;
       notice(`${at}/${index}`, `path parameter ${name} is not in the path ${path}: it is ignored`);
     }
   }
-  for (const parameter of parameters.filter(({ source }) => source.allowEmptyValue === true)) {
-    notice(parameter.pointer, 'allowEmptyValue is ignored: an empty value is checked like any other');
+  const schemes = securitySchemesOf(root);
+  for (const name of security.flatMap((all) => Object.keys(asObject(all)))) {
+    if (!schemes[name]) problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
   }
 }
 
@@ -99,9 +99,6 @@ function checkBodies(
     notice(pointer, `operation ${id} declares no response: its handler answers with any status, without a body`);
   }
   const received = requestBody?.media ?? [];
-  for (const media of received.filter(({ source }) => source.encoding !== undefined)) {
-    notice(`${media.pointer}/encoding`, 'encoding is not checked: its contentType only tells which fields are files');
-  }
   const sent = responses.flatMap(({ media }) => media);
   for (const { type, pointer: at } of [...received, ...sent].filter((media) => /[^ -~]/.test(media.type))) {
     problem(at, `${type} is not a media type: it holds a character that no header can have (RFC 9110 §8.3.1)`);
@@ -114,4 +111,15 @@ function checkBodies(
     types.add(media.type);
     notice(media.pointer, `bodies of ${media.type} are not checked against their schema, only their media type is`);
   }
+}
+
+/** What the official schema of OpenAPI does not tell. */
+function checkObjects(root: Json, { notice }: Report): void {
+  walk(root, 'document', '', (object, kind, at) => {
+    if (kind === 'link' && object.body !== undefined) notice(`${at}/body`, 'a link has no body: name it requestBody');
+    const isShown = kind === 'parameter' || kind === 'header' || kind === 'mediaType';
+    if (isShown && object.example !== undefined && object.examples !== undefined) {
+      notice(`${at}/example`, 'example and examples exclude each other: examples come first');
+    }
+  });
 }

@@ -1,14 +1,10 @@
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { unionOf } from '../document/discriminator.ts';
-import { asArray, asObject, escapePointerToken, isObject, type Json, valueAt } from '../document/document.ts';
-import { knownFormat } from '../document/formats.ts';
+import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
-import { allOfSchemas, eachSchema, typesOf } from '../document/schema.ts';
-import { checkPatterns } from './check-patterns.ts';
+import { eachSchema, patternOf, translate } from '../document/schema.ts';
 import { describe } from './check-structure.ts';
-import { checkWork } from './check-work.ts';
-import { misfitOf } from './fits.ts';
+import { knownFormat, misfitOf } from './fits.ts';
 import type { Report } from './report.ts';
 
 /** Checks that the schemas of a document are JSON Schema 2020-12, and says what of them is not enforced. */
@@ -17,25 +13,21 @@ export function checkSchemas(root: Json, operations: readonly Operation[], repor
   const formats = new Set<string>();
   checkDialect(root.jsonSchemaDialect, '/jsonSchemaDialect', report);
   for (const { schema, pointer } of schemasOf(root, operations)) {
-    const isValid = invalidities(ajv, schema).map((error) => {
-      const isHarmless = HARMLESS.test(error.instancePath);
-      const say = isHarmless ? report.notice : report.problem;
+    const errors = invalidities(ajv, schema);
+    for (const error of errors) {
+      const say = HARMLESS.test(error.instancePath) ? report.notice : report.problem;
       say(pointer + error.instancePath, `${describe(schema, error)} (JSON Schema 2020-12)`);
-      return isHarmless;
-    });
-    if (isValid.every(Boolean)) {
-      checkWork(root, schema, pointer, report);
-      eachSchema(schema, pointer, (inner, at) => {
-        checkKeywords(root, inner, at, report);
-        checkPatterns(inner, at, report);
-        checkDefaults(root, inner, at, report);
-        checkBounds(root, inner, at, report);
-        const { format } = inner;
-        if (typeof format !== 'string' || knownFormat(format) || formats.has(format)) return;
-        formats.add(format);
-        report.notice(at, `format ${format} is not known and not checked`);
-      });
     }
+    if (!errors.every(({ instancePath }) => HARMLESS.test(instancePath))) continue;
+    checkWork(root, schema, pointer, report);
+    eachSchema(schema, pointer, (inner, at) => {
+      checkKeywords(root, inner, at, report);
+      checkPatterns(inner, at, report);
+      const { format } = inner;
+      if (typeof format !== 'string' || knownFormat(format) || formats.has(format)) return;
+      formats.add(format);
+      report.notice(at, `format ${format} is not known and not checked`);
+    });
   }
 }
 
@@ -64,33 +56,24 @@ export function schemasOf(root: Json, operations: readonly Operation[]): { schem
   ].filter(({ schema }) => !seen.has(schema) && seen.add(schema));
 }
 
-/** Why a schema is not valid JSON Schema. A name that `required` lists twice does no harm; boolean bounds are ignored. */
+/** Why a schema is not valid JSON Schema, once for each place. */
 function invalidities(ajv: Ajv2020, schema: unknown): ErrorObject[] {
   // Ajv does not know the dialect of OpenAPI.
   const plain = isObject(schema) ? { ...schema, $schema: undefined } : typeof schema === 'boolean' ? schema : {};
   if (ajv.validateSchema(plain)) return [];
-  const precise = ajv.errors?.filter(({ keyword, instancePath }) => {
-    if (['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword)) return false;
-    if (keyword === 'uniqueItems') return !instancePath.endsWith('/required');
-    const isBound = /\/exclusive(Minimum|Maximum)$/.test(instancePath);
-    return !(isBound && typeof valueAt(schema, instancePath) === 'boolean');
-  });
-  const seen = new Set<string>();
-  return precise?.filter(({ instancePath }) => !seen.has(instancePath) && seen.add(instancePath)) ?? [];
+  const precise = ajv.errors?.filter(
+    ({ keyword }) => !['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword),
+  );
+  return [...new Map(precise?.reverse().map((error) => [error.instancePath, error])).values()].reverse();
 }
 
-/** Keywords that a value is validated without. */
+/** Keywords that a value is validated without, or as if they were right. */
 const HARMLESS =
-  /\/(title|description|deprecated|examples?|\$comment|\$recursive(Anchor|Ref)|readOnly|writeOnly|format)$/;
-
-/** What `$schema` may be in OpenAPI 3.1 (§4.8.24.5). */
-const DIALECTS = new Set([
-  'https://spec.openapis.org/oas/3.1/dialect/base',
-  'https://json-schema.org/draft/2020-12/schema',
-]);
+  /\/(title|description|deprecated|examples?|\$comment|\$recursive(Anchor|Ref)|readOnly|writeOnly|format|required|exclusive(Min|Max)imum)$/;
 
 function checkDialect(dialect: unknown, pointer: string, { notice }: Report): void {
-  if (dialect === undefined || DIALECTS.has(String(dialect))) return;
+  // OpenAPI 3.1 §4.8.24.5
+  if (dialect === undefined || /oas\/3\.[12]\/dialect|draft\/2020-12/.test(String(dialect))) return;
   notice(pointer, `${dialect} is read as JSON Schema 2020-12`);
 }
 
@@ -116,40 +99,46 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
     const place = `${pointer}/discriminator/mapping/${escapePointerToken(value)}`;
     notice(place, `the mapping is ignored: there is no schema ${target}`);
   }
-  const twice = asArray(schema.required).find((name, index, names) => names.indexOf(name) < index);
-  if (twice !== undefined) notice(`${pointer}/required`, `required lists ${twice} twice`);
-  for (const keyword of ['exclusiveMinimum', 'exclusiveMaximum']) {
-    if (typeof schema[keyword] !== 'boolean') continue;
-    notice(`${pointer}/${keyword}`, `${keyword} is a number in JSON Schema 2020-12: ${schema[keyword]} is ignored`);
-  }
-}
-
-function checkDefaults(root: Json, schema: Json, pointer: string, { notice }: Report): void {
   const misfit = schema.default === undefined ? undefined : misfitOf(root, schema, schema.default);
   if (misfit !== undefined) {
     notice(`${pointer}/default`, `the default is not filled in: it does not fit its own schema: ${misfit}`);
   }
-  for (const alternatives of [asArray(schema.anyOf), asArray(schema.oneOf)]) {
-    if (!hasDefaults(root, alternatives) || unionOf(root, alternatives, schema.discriminator) !== undefined) continue;
-    notice(pointer, 'defaults inside anyOf and oneOf are filled in only where a discriminator tells them apart');
+}
+
+/** Checks the regular expressions of a schema. */
+function checkPatterns({ pattern, patternProperties }: Json, pointer: string, { problem, notice }: Report): void {
+  for (const source of [pattern, ...Object.keys(asObject(patternProperties))]) {
+    if (typeof source !== 'string') continue;
+    try {
+      const used = patternOf(source);
+      if (used.unicode && translate(source) === source) continue;
+      notice(pointer, `${source} is not a regular expression with the flag u: it is used as ${used}`);
+    } catch {
+      problem(pointer, `${source} is not a regular expression (ECMA-262)`);
+    }
   }
 }
 
-const hasDefaults = (root: Json, alternatives: readonly unknown[]): boolean =>
-  alternatives
-    .flatMap((alternative) => allOfSchemas(root, alternative))
-    .flatMap(({ properties }) => Object.values(asObject(properties)))
-    .some((property) => allOfSchemas(root, property).some((part) => Object.hasOwn(part, 'default')));
+/** More schemas than this that describe one value are no API: a request would be validated for seconds. */
+const MOST = 10_000;
 
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'const', 'enum', 'default'];
-
-/** Whether a bound of integers rounds to that of its neighbours. Bounds at the ends of int64 and beyond hold anyway. */
-const isInexact = (value: unknown): boolean =>
-  Number.isInteger(value) && !Number.isSafeInteger(value) && Math.abs(Number(value)) < 2 ** 63;
-
-function checkBounds(root: Json, schema: Json, pointer: string, { notice }: Report): void {
-  for (const key of BOUNDS) {
-    if (![schema[key]].flat().some(isInexact) || !typesOf(root, schema).has('integer')) continue;
-    notice(pointer, `${key} is checked only to the nearest double beyond ±(2^53-1)`);
-  }
+/** Checks that not too many schemas describe one value: `allOf` of `allOf` of the same schemas doubles with each level. */
+function checkWork(root: Json, schema: unknown, pointer: string, { problem }: Report): void {
+  const count = isObject(schema) ? countOf(root, schema) : 1;
+  if (count > MOST)
+    problem(pointer, `one value would be validated by ${count} schemas: more than ${MOST} take too long`);
 }
+
+const counting = new Set<Json>();
+
+/** How many schemas describe one value, each as often as a way leads to it. One that contains itself counts once. */
+const countOf: (root: Json, schema: Json) => number = memoized((root, schema) => {
+  if (counting.has(schema)) return 0;
+  counting.add(schema);
+  const { $ref, allOf, anyOf, oneOf, dependentSchemas, not, if: condition, then, else: otherwise } = schema;
+  const lists = [allOf, anyOf, oneOf, Object.values(asObject(dependentSchemas)), [not, condition, then, otherwise]];
+  const inside = [typeof $ref === 'string' ? valueAt(root, $ref) : undefined, ...lists.flatMap(asArray)];
+  const count = inside.filter(isObject).reduce((sum, item) => sum + countOf(root, item), 1);
+  counting.delete(schema);
+  return count;
+});

@@ -13,9 +13,7 @@ export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
   const validate = validatorOf(version);
   validate({ ...root, openapi: `${version}.0` });
-  const all = validate.errors ?? [];
-  // References are resolved when the document is loaded; some of its valid ones are no URI references.
-  const errors = all.filter(({ keyword, instancePath }) => keyword !== 'format' || !instancePath.endsWith('/$ref'));
+  const errors = (validate.errors ?? []).filter(({ keyword, instancePath }) => !OTHERWISE[keyword]?.test(instancePath));
   const served = errors.filter(({ instancePath }) => !UNSERVED.test(instancePath));
   const invalid = served.filter((error) => error.keyword !== 'format' && ignoredBy(root, error, version) === undefined);
   const precise = invalid.filter(({ keyword }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
@@ -43,6 +41,12 @@ function validatorOf(version: string): ValidateFunction {
   addFormats.default(ajv, ['email', 'regex', 'uri', 'uri-reference']);
   return ajv.compile(schema);
 }
+
+/** Rules that other checks know better, by keyword and place: references, of which some valid ones are no URIs; examples. */
+const OTHERWISE: Readonly<Record<string, RegExp>> = {
+  format: /\/\$ref$/,
+  not: /(?<!\/parameters|\/additionalOperations)$/,
+};
 
 /** Parts of a document that say nothing about its own operations. */
 const UNSERVED =

@@ -15,7 +15,6 @@ import { checkExamples } from './check-examples.ts';
 import { checkOnce } from './check-once.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
-import { checkSecurity } from './check-security.ts';
 import { checkStructure } from './check-structure.ts';
 import type { Report } from './report.ts';
 
@@ -28,9 +27,9 @@ export const checkDocument = (document: Document, operations: readonly Operation
   examples: () => checkExamples(document, operations),
 });
 
-function check({ root, unresolved = [] }: Document, operations: readonly Operation[]): Checked {
+function check({ root, unresolved = [], mended = [] }: Document, operations: readonly Operation[]): Checked {
   const found: Finding[] = [...unresolved];
-  const notices: Finding[] = [];
+  const notices = [...mended];
   const report: Report = {
     problem(pointer, message) {
       // What was referenced there is missing, which is said already.
@@ -40,7 +39,6 @@ function check({ root, unresolved = [] }: Document, operations: readonly Operati
   };
   checkStructure(root, report);
   checkOperations(root, operations, report);
-  checkSecurity(root, operations, report);
   checkSchemas(root, operations, report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();

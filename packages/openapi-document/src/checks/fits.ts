@@ -1,32 +1,34 @@
 import { Ajv2020, type FuncKeywordDefinition, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { asObject, type Json } from '../document/document.ts';
+import { asObject, type Json, memoized } from '../document/document.ts';
 import { allOfSchemas, patternEngine } from '../document/schema.ts';
 
 const ANNOTATION = /^(title|description|default|examples?|deprecated|externalDocs|discriminator|\$id)$/;
 
-/** The validators for a document, by the text of the schema. Many schemas are alike. */
-interface Validators {
-  readonly ajv: Ajv2020;
-  readonly known: Map<string, ValidateFunction | undefined>;
-}
+const { formats } = addFormats.default(new Ajv2020({ meta: false }));
+
+/** Whether a format is known. An unknown format is an annotation (JSON Schema 2020-12, Validation §7.2.3). */
+export const knownFormat = (format: string): boolean => Object.hasOwn(formats, format);
 
 /** A compiled keyword of Ajv. Leaves its violations in `errors`. */
 type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
 
-const byDocument = new WeakMap<Json, Validators>();
+/** The validators for a document, by the text of the schema. Many schemas are alike. */
+const validatorsFor = memoized((root) => ({
+  ajv: ajvFor(root),
+  known: new Map<string, ValidateFunction | undefined>(),
+}));
 
 /**
  * Why a value of the document does not fit a schema there; `undefined` if it fits, or if the schema cannot be compiled:
  * other checks report that. Properties that are read-only or write-only may be missing, as they are in one direction.
  */
 export function misfitOf(root: Json, schema: Json, value: unknown): string | undefined {
-  const validators = byDocument.get(root) ?? { ajv: ajvFor(root), known: new Map() };
-  byDocument.set(root, validators);
+  const { ajv, known } = validatorsFor(root, root);
   const entries = Object.entries(schema).filter(([key]) => !ANNOTATION.test(key));
   const text = JSON.stringify(Object.fromEntries(entries)).replaceAll('"$ref":"#/', '"$ref":"document#/');
-  if (!validators.known.has(text)) validators.known.set(text, compiled(root, validators.ajv, text));
-  const validate = validators.known.get(text);
+  if (!known.has(text)) known.set(text, compiled(root, ajv, text));
+  const validate = known.get(text);
   if (validate === undefined || validate(value)) return undefined;
   const [error] = validate.errors ?? [];
   return `${error?.instancePath ?? ''} ${error?.message ?? ''}`.trim();

@@ -53,6 +53,8 @@ export interface Document {
   readonly origins?: ReadonlyMap<string, Location>;
   /** The references that cannot be followed, which are removed. */
   readonly unresolved?: readonly Finding[];
+  /** What is read otherwise than it is written. */
+  readonly mended?: readonly Finding[];
   /** Absolute paths of all files that were read. */
   readonly files?: readonly string[];
 }

@@ -2,9 +2,9 @@ import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { bundle, type Content } from './bundle.ts';
 import { asObject, type Document, DocumentError, isObject, type Json } from './document.ts';
+import { mend } from './mend.ts';
 import { parseFile } from './parse.ts';
 import { positionsOf } from './positions.ts';
-import { toOpenApi31 } from './versions.ts';
 
 export interface LoadOptions {
   /** Whether references may lead to files outside the folder of the document. By default they must not. */
@@ -36,8 +36,8 @@ export async function loadDocument(name: string, { allowOutside = false }: LoadO
       if ('value' in content) checkVersion(path, content.value, file, source);
       return content;
     });
-    const root = await toOpenApi31(file, source);
-    return { file, root, unresolved: problems, version: String(source.openapi), origins, files: files() };
+    const version = String(source.openapi);
+    return { file, ...(await mend(file, source)), unresolved: problems, version, origins, files: files() };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DocumentError(error instanceof DocumentError ? message : `${file} cannot be read: ${message}`, files());

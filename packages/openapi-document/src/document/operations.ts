@@ -53,29 +53,39 @@ export interface Operation {
   readonly security: readonly SecurityRequirement[];
 }
 
+/** The Operation Objects of a document, in its order, and the parameters of their path items. */
+export const operationObjects = (root: Json) =>
+  Object.entries(asObject(root.paths)).flatMap(([path, value]) => {
+    const item = pathItemOf(root, value);
+    const at = `/paths/${escapePointerToken(path)}`;
+    // Methods of other names (OpenAPI 3.2 §4.9.1), as HTTP has them: upper case.
+    const more = Object.entries(asObject(item.additionalOperations));
+    return [
+      ...METHODS.map((method) => ({ method: String(method), source: item[method], pointer: `${at}/${method}` })),
+      ...more.map(([method, source]) => ({
+        method,
+        source,
+        pointer: `${at}/additionalOperations/${escapePointerToken(method)}`,
+      })),
+    ].flatMap(({ source, ...found }) =>
+      isObject(source) ? [{ ...found, path, source, shared: item.parameters, sharedAt: `${at}/parameters` }] : [],
+    );
+  });
+
 /** The operations of a document, in its order. The document need not be checked before. */
 export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
-  const found = Object.entries(asObject(root.paths)).flatMap(([path, value]) => {
-    const item = pathItemOf(root, value);
-    // Methods of other names (OpenAPI 3.2 §4.9.1), as HTTP has them: upper case.
-    const more = asObject(item.additionalOperations);
-    return [...METHODS.map((method) => [method, item[method]] as const), ...Object.entries(more)]
-      .filter(([, source]) => isObject(source))
-      .map(([method, source]) => ({ method, path, source: asObject(source), shared: item.parameters }));
-  });
+  const found = operationObjects(root);
   const ids = operationIds(found);
-  return found.map(({ method, path, source, shared }, index) => {
-    const isFixed = METHODS.some((name) => name === method);
-    const key = isFixed ? method : `additionalOperations/${escapePointerToken(method)}`;
-    const pointer = `/paths/${escapePointerToken(path)}/${key}`;
+  return found.map(({ method, path, source, pointer, shared, sharedAt }, index) => {
+    const template = pathTemplate(path);
     return {
       id: ids[index] ?? '',
       method: method.toLowerCase(),
       path,
-      template: pathTemplate(path),
+      template,
       pointer,
-      parameters: parametersOf(root, path, [
-        [`/paths/${escapePointerToken(path)}/parameters`, shared],
+      parameters: parametersOf(root, template.names, [
+        [sharedAt, shared],
         [`${pointer}/parameters`, source.parameters],
       ]),
       requestBody: requestBodyOf(root, source.requestBody, `${pointer}/requestBody`),
@@ -103,30 +113,22 @@ export const securitySchemesOf = (root: Json): Record<string, Json> =>
     }),
   );
 
-function parametersOf(root: Json, path: string, lists: readonly (readonly [string, unknown])[]): Parameter[] {
+function parametersOf(
+  root: Json,
+  names: readonly string[],
+  lists: readonly (readonly [string, unknown])[],
+): Parameter[] {
   const parameters = new Map<string, Parameter>();
   for (const [pointer, list] of lists) {
     for (const [index, value] of asArray(list).entries()) {
       const source = resolveRef(root, value);
       if (source === undefined) continue;
+      const name = String(source.name);
       const where = source.in === 'querystring' ? 'query' : (source.in as Parameter['in']);
-      const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
-      const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
-      parameters.set(`${where} ${where === 'header' ? String(source.name).toLowerCase() : source.name}`, {
-        name: String(source.name),
-        in: where,
-        required: source.required === true,
-        style,
-        explode: typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
-        allowReserved: source.allowReserved === true,
-        ...serialization(root, source, `${pointer}/${index}`),
-        pointer: `${pointer}/${index}`,
-        source,
-      });
+      const key = `${where} ${where === 'header' ? name.toLowerCase() : name}`;
+      parameters.set(key, parameterOf(root, source, where, name, `${pointer}/${index}`));
     }
   }
-  const { names } = pathTemplate(path);
-  for (const name of names) if (!parameters.has(`path ${name}`)) parameters.set(`path ${name}`, textInPath(name));
   // Header parameters of these names are ignored (OpenAPI 3.1 §4.8.12.1).
   return [...parameters.values()].filter(({ in: where, name }) =>
     where === 'path'
@@ -135,25 +137,24 @@ function parametersOf(root: Json, path: string, lists: readonly (readonly [strin
   );
 }
 
-/** The parameter that a path template has and the document does not declare. */
-const textInPath = (name: string): Parameter => ({
-  in: 'path',
-  name,
-  required: true,
-  style: 'simple',
-  explode: false,
-  allowReserved: false,
-  json: false,
-  schema: { type: 'string' },
-  media: undefined,
-  pointer: '',
-  source: {},
-});
-
-/** A value has a `schema`, or a `content` with one media type (OpenAPI 3.1 §4.8.12.2). */
-function serialization(root: Json, { content, schema }: Json, pointer: string) {
-  const [media] = mediaOf(root, content, pointer);
-  return { json: media?.kind === 'json', schema: media === undefined ? schema : media.schema, media };
+/** A Parameter Object or a Header Object. Its value has a `schema`, or a `content` with one media type. */
+function parameterOf(root: Json, source: Json, where: Parameter['in'], name: string, pointer: string): Parameter {
+  const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
+  const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
+  const [media] = mediaOf(root, source.content, pointer);
+  return {
+    in: where,
+    name,
+    required: source.required === true,
+    style,
+    explode: typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
+    allowReserved: source.allowReserved === true,
+    json: media?.kind === 'json',
+    schema: media === undefined ? source.schema : media.schema,
+    media,
+    pointer,
+    source,
+  };
 }
 
 function requestBodyOf(root: Json, value: unknown, pointer: string): Operation['requestBody'] {
@@ -161,32 +162,25 @@ function requestBodyOf(root: Json, value: unknown, pointer: string): Operation['
   return source && { required: source.required === true, media: mediaOf(root, source.content, pointer) };
 }
 
-function responsesOf(root: Json, responses: unknown, pointer: string): DeclaredResponse[] {
-  return Object.entries(asObject(responses))
-    .filter(([key]) => !key.startsWith('x-'))
-    .map(([key, value]) => {
-      const source = resolveRef(root, value) ?? {};
-      const headers = Object.entries(asObject(source.headers)).map(([name, header]): Parameter => {
-        const declared = resolveRef(root, header) ?? {};
-        return {
-          in: 'header',
-          name: name.toLowerCase(),
-          style: 'simple',
-          allowReserved: false,
-          // The server itself sets this header on each response.
-          required: declared.required === true && name.toLowerCase() !== 'x-request-id',
-          explode: declared.explode === true,
-          ...serialization(root, declared, `${pointer}/${escapePointerToken(key)}/headers/${escapePointerToken(name)}`),
-          pointer: `${pointer}/${escapePointerToken(key)}/headers/${escapePointerToken(name)}`,
-          source: declared,
-        };
-      });
-      return {
-        key,
-        media: mediaOf(root, source.content, `${pointer}/${escapePointerToken(key)}`),
-        // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
-        headers: headers.filter(({ name }) => name !== 'content-type'),
-        pointer: `${pointer}/${escapePointerToken(key)}`,
-      };
+function responsesOf(root: Json, responses: unknown, at: string): DeclaredResponse[] {
+  const entries = Object.entries(asObject(responses)).filter(([key]) => !key.startsWith('x-'));
+  return entries.map(([key, value]) => {
+    const source = resolveRef(root, value) ?? {};
+    const pointer = `${at}/${escapePointerToken(key)}`;
+    const headers = Object.entries(asObject(source.headers)).map(([name, header]) => {
+      const declared = { ...resolveRef(root, header), style: 'simple' };
+      const place = `${pointer}/headers/${escapePointerToken(name)}`;
+      return parameterOf(root, declared, 'header', name.toLowerCase(), place);
     });
+    return {
+      key,
+      media: mediaOf(root, source.content, pointer),
+      headers: headers
+        // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
+        .filter(({ name }) => name !== 'content-type')
+        // The server itself sets this header on each response.
+        .map((header) => (header.name === 'x-request-id' ? { ...header, required: false } : header)),
+      pointer,
+    };
+  });
 }

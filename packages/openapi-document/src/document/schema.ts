@@ -66,14 +66,34 @@ export const propertySchemas = (root: Json, schema: unknown, name: string): unkn
 export const itemSchemas = (root: Json, schema: unknown, index: number): unknown[] =>
   alternatives(root, schema).map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
 
-/** A regular expression of a schema. One that is invalid with the flag u is used without. */
+/**
+ * A regular expression of a schema, translated if JavaScript has no such one. One that is invalid with the flag u is used
+ * without.
+ *
+ * @throws {SyntaxError}
+ */
 export function patternOf(source: string): RegExp {
-  try {
-    return new RegExp(source, 'u');
-  } catch {
-    return new RegExp(source);
+  const translated = translate(source);
+  for (const [text, flags] of [
+    [source, 'u'],
+    [translated, 'u'],
+    [source, ''],
+  ] as const) {
+    try {
+      return new RegExp(text, flags);
+    } catch {
+      // The next one may be valid.
+    }
   }
+  return new RegExp(translated);
 }
+
+/** What other languages have, as JavaScript has it: flags for the whole pattern, named groups, start and end of the text. */
+export const translate = (source: string): string =>
+  source
+    .replace(/^\(\?([ims]+)\)(.*)$/s, '(?$1:$2)')
+    .replaceAll('(?P<', '(?<')
+    .replace(/\\./gs, (pair) => ({ '\\A': '^', '\\Z': '$', '\\z': '$' })[pair] ?? pair);
 
 /** How many steps a pattern may take at most without harm: some milliseconds. */
 const STEPS = 1_000_000;
