@@ -195,7 +195,7 @@ components:
             'openapi.yaml:22:13 bodies of application/xml are not checked against their schema, only their media type is',
             `openapi.yaml:24:25 ${wrong} must have required property 'name'`,
             `openapi.yaml:31:48 ${wrong} must be string`,
-            'openapi.yaml:32:9 ^\\-?s$ is not a regular expression with the flag u: it is used without',
+            'openapi.yaml:32:9 ^\\-?s$ is not a regular expression with the flag u: it is used as /^\\-?s$/',
             `openapi.yaml:32:69 ${wrong} must match pattern "^\\-?s$"`,
             '',
           ],

@@ -56,9 +56,7 @@ export function positionsOf(places: readonly Location[]): string[] {
   for (const [file, inFile] of Map.groupBy(places, (place) => place.file)) {
     // A linter also names files that a reference does not find.
     if (!existsSync(file)) continue;
-    const chains = inFile.map(({ pointer }) =>
-      [...pointer.matchAll(/\/|$/g)].map(({ index }) => pointer.slice(0, index)),
-    );
+    const chains = inFile.map(({ pointer }) => pointersAround(pointer.replace(/^#/, '')));
     const positions = findPositions(readFileSync(file, 'utf8'), new Set(chains.flat()));
     for (const [index, place] of inFile.entries()) {
       const nearest = chains[index]?.findLast((pointer) => positions.has(pointer)) ?? '';
@@ -67,6 +65,10 @@ export function positionsOf(places: readonly Location[]): string[] {
   }
   return places.map((place) => found.get(place) ?? place.file);
 }
+
+/** A pointer, and before it those that lead to the values around it. */
+const pointersAround = (pointer: string): string[] =>
+  [...pointer.matchAll(/\/|$/g)].map(({ index }) => pointer.slice(0, index));
 
 /** A mapping or a sequence that is open at an event. What is inside is looked at if it has a pointer. */
 interface Frame {
