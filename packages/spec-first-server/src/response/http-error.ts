@@ -56,9 +56,8 @@ export class HttpError extends Error {
 
   /** 405 that names the methods of the path (RFC 9110 §15.5.6). */
   static notAllowed(method: string, allow: readonly string[]): HttpError {
-    const allowed = allow.join(', ');
-    const headers = { Allow: allowed };
-    return new HttpError(405, `${method} is not a method of this path; allowed: ${allowed}`, { headers });
+    const headers = { Allow: allow.join(', ') };
+    return new HttpError(405, `${method} is not a method of this path; allowed: ${headers.Allow}`, { headers });
   }
 }
 

@@ -15,9 +15,9 @@ import { TookTooLong, withinBudget } from '../validation/budget.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import type { ErrorBody, Samples } from './error-body.ts';
 import { HttpError } from './http-error.ts';
-import { BODILESS, checkHeaders, checkReply, mismatchOf, responseFor } from './reply.ts';
+import { BODILESS, checkReply, mismatchOf, responseFor } from './reply.ts';
 
-type Example<T = unknown> = { readonly value: T; readonly name?: string; readonly pointer?: string | undefined };
+type Example = { readonly value: unknown; readonly name?: string; readonly pointer?: string | undefined };
 
 /** A mock's answer. It takes a while to make, and is the same each time. */
 interface Made {
@@ -63,24 +63,23 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     return { status, headers: { ...made.headers, ...given }, ...type, reason: made.reason, mocked: true };
   };
 
-  /** The first headers and the first body that fit. @throws {HttpError} 400 if no example has the name. */
+  /** The first body that fits, with headers. @throws {HttpError} 400 if no example has the name. */
   function make(status: number, declared: DeclaredResponse, media: MediaType | undefined, name?: string) {
     const validator = validatorOf(operation);
-    const wrong: string[] = [];
-    const set = firstFitting(headerSets(declared), wrong, (headers) => checkHeaders(validator, declared, headers));
+    const headers = headersOf(declared);
+    const type = media && { contentType: concrete(media.type) };
     const shown = media === undefined ? [{ value: undefined }] : bodies(status, declared, media, name);
-    const shownBody = firstFitting(shown, wrong, (body) => {
-      const type = media && { contentType: concrete(media.type) };
-      if (media?.items === undefined) checkReply(operation, validator, { status, headers: set?.value, ...type, body });
+    const { found, wrong } = firstFitting(shown, (body) => {
+      if (media?.items === undefined) checkReply(operation, validator, { status, headers, ...type, body });
       else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
     });
-    if (set === undefined || shownBody === undefined) {
+    if (found === undefined) {
       const why = wrong.at(-1) ?? 'to make a value takes too long';
       return new HttpError(501, `no answer could be made: give the response an example in the document (${why})`);
     }
     const misfits = wrong.filter((each) => each.startsWith('#'));
     const reason = misfits.length > 0 ? `examples that do not fit: ${misfits.join('; ')}` : undefined;
-    return { headers: set.value, body: shownBody.value, reason };
+    return { headers, body: found.value, reason };
   }
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
@@ -102,19 +101,15 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     else for (const value of valuesOf(root, items.schema)) yield { value: [value] };
   }
 
-  /** Values for the headers that a response must have: the examples, then values of the schemas. */
-  function* headerSets({ headers }: DeclaredResponse): Generator<Example<Json>> {
-    const columns = headers
-      .filter(({ required }) => required)
-      .map((header) => {
-        const values = [...valuesOf(root, header.schema)].map((value): Example => ({ value }));
-        return { name: header.name, cells: [...examplesOf(root, header), ...values] };
-      });
-    for (let row = 0; row < Math.max(1, ...columns.map(({ cells }) => cells.length)); row += 1) {
-      const cells = columns.map(({ name, cells }) => ({ name, ...(cells[row] ?? cells.at(-1)) }));
-      const pointer = cells.flatMap((cell) => cell.pointer ?? []).join(', ') || undefined;
-      yield { value: Object.fromEntries(cells.map(({ name, value }) => [name, value])), pointer };
-    }
+  /** The headers that a response must have: an example of each, or a value of its schema. */
+  function headersOf({ headers }: DeclaredResponse): Json {
+    const required = headers.filter((header) => header.required);
+    return Object.fromEntries(
+      required.map((header) => {
+        const [example] = examplesOf(root, header);
+        return [header.name, example === undefined ? valuesOf(root, header.schema).next().value : example.value];
+      }),
+    );
   }
 }
 
@@ -149,23 +144,25 @@ async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> 
 }
 
 /**
- * The first candidate that passes a check, or else the first example of the document. `wrong` gets what the others break,
+ * The first candidate that passes a check, or else the first example of the document. `wrong` says what the others break,
  * after the place of an example.
  */
-function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], check: (value: T) => void) {
-  let found: Example<T> | undefined;
-  let example: Example<T> | undefined;
+function firstFitting(candidates: Iterable<Example>, check: (value: unknown) => void) {
+  let found: Example | undefined;
+  let example: Example | undefined;
+  const wrong: string[] = [];
   const find = (): void => {
     for (const candidate of candidates) {
+      const { value, pointer } = candidate;
       try {
-        check(candidate.value);
+        check(value);
         found = candidate;
         return;
       } catch (error) {
         const mismatch = mismatchOf(error);
         if (mismatch === undefined) throw error;
-        if (candidate.pointer !== undefined) example ??= candidate;
-        wrong.push(candidate.pointer === undefined ? mismatch : `${candidate.pointer}: ${mismatch}`);
+        if (pointer !== undefined) example ??= candidate;
+        wrong.push(pointer === undefined ? mismatch : `${pointer}: ${mismatch}`);
       }
     }
   };
@@ -174,7 +171,7 @@ function firstFitting<T>(candidates: Iterable<Example<T>>, wrong: string[], chec
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
   }
-  return found ?? example;
+  return { found: found ?? example, wrong };
 }
 
 function preferences(header: string | string[] | undefined): Map<string, string> {

@@ -152,31 +152,25 @@ function write(validator: ReplyValidator, media: MediaType, type: string, body: 
   throw new InvalidReply(`a body of ${media.type} is a string, a Uint8Array, a Blob or a Readable`);
 }
 
-function writeHeaders(declared: DeclaredResponse, headers: object): Record<string, string | string[]> {
+const UNDECLARED = { in: 'header', style: 'simple', explode: false, json: false, allowReserved: false } as const;
+
+/** Writes headers in the `simple` style, or as JSON. */
+function writeHeaders({ headers: declared }: DeclaredResponse, headers: object): Record<string, string | string[]> {
   const written: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
-    if (FRAMING.has(name.toLowerCase())) throw new InvalidReply(`the header ${name} is not for handlers to set`);
+    const lower = name.toLowerCase();
+    if (FRAMING.has(lower)) throw new InvalidReply(`the header ${name} is not for handlers to set`);
+    const parameter = declared.find((header) => header.name === lower) ?? { ...UNDECLARED, name };
+    const write = (item: unknown) => writeParameter(parameter, item);
     // The one header whose values cannot be joined (RFC 9110 §5.3).
-    const separate = name.toLowerCase() === 'set-cookie' && Array.isArray(value);
-    written[name] = separate
-      ? value.map((item) => headerText(declared, name, item))
-      : headerText(declared, name, value);
+    written[name] = lower === 'set-cookie' && Array.isArray(value) ? value.map(write) : write(value);
+    try {
+      validateHeaderName(name);
+      for (const text of [written[name]].flat()) validateHeaderValue(name, text);
+    } catch {
+      throw new InvalidReply(`the header ${name} holds a character that no header can have`);
+    }
   }
   return written;
-}
-
-const UNDECLARED = { in: 'header', style: 'simple', explode: false, json: false, allowReserved: false } as const;
-
-/** A header's value in the `simple` style, or as JSON. */
-function headerText({ headers }: DeclaredResponse, name: string, value: unknown): string {
-  const header = headers.find((candidate) => candidate.name === name.toLowerCase());
-  const text = writeParameter(header ?? { ...UNDECLARED, name }, value);
-  try {
-    validateHeaderName(name);
-    validateHeaderValue(name, text);
-  } catch {
-    throw new InvalidReply(`the header ${name} holds a character that no header can have`);
-  }
-  return text;
 }

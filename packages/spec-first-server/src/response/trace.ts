@@ -26,17 +26,14 @@ declare module 'node:http' {
   }
 }
 
-/** Sets the trace of a response. */
 export function setTrace(response: ServerResponse, trace: Trace): void {
   response[TRACE] = trace;
 }
 
-/** The trace of a response, if the access log has seen its request. */
 export const findTrace = (response: ServerResponse): Trace | undefined => response[TRACE];
 
 /** The trace of a response. @throws {Error} if the access log has not seen its request. */
-export function traceOf(response: ServerResponse): Trace {
-  const trace = response[TRACE];
+export function traceOf({ [TRACE]: trace }: ServerResponse): Trace {
   if (trace === undefined) throw new Error('the access log comes first');
   return trace;
 }

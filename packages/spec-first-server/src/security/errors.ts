@@ -25,9 +25,15 @@ export class Forbidden extends HttpError {
 }
 
 /** A signed token cannot be checked because its issuer's keys cannot be used: 503. The cause is for the log. */
-export class KeysUnavailable extends HttpError {
+export class KeysUnavailable extends Error {
+  override readonly name = 'KeysUnavailable';
+  readonly status = 503;
+  readonly expose = true;
+  readonly headers: Readonly<Record<string, number>>;
+
+  /** @param retryAfter whole seconds after which it is worth trying again, at least 1. */
   constructor(retryAfter: number, cause: Error) {
-    const message = 'The keys that signed tokens are checked with cannot be fetched; try again later';
-    super(503, message, { headers: { 'Retry-After': retryAfter }, cause });
+    super('The keys that signed tokens are checked with cannot be fetched; try again later', { cause });
+    this.headers = { 'Retry-After': retryAfter };
   }
 }

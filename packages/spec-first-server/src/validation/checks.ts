@@ -1,8 +1,8 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { asArray, escapePointerToken, type Json } from 'openapi-document';
 import { TookTooLong, withinBudget } from './budget.ts';
-import { eovCompiler } from './eov.ts';
-import { keywords, type Run } from './keywords.ts';
+import { type Direction, eovCompiler } from './eov.ts';
+import { keywords, type LargeNumbers } from './keywords.ts';
 import type { SchemaRewriter } from './rewrite.ts';
 import { type Violation, Violations } from './violations.ts';
 
@@ -16,6 +16,9 @@ type Mode = keyof typeof MODES;
 /** The time to collect violations grows with their square. A value with so many members is validated up to the first. */
 const MANY = 2000;
 
+/** The time for alternatives in alternatives doubles with each level. */
+const DEEP = 12;
+
 /** Formats are regular expressions, too. */
 const LONG = 10_000;
 
@@ -26,13 +29,13 @@ const budgetFor = (members: number, longest: number): number => 50 + members * 0
 export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
   const { direction, components } = rewriter;
   const isRequest = direction === 'request';
-  const run: Run = { count: 0, large: isRequest ? new Map() : undefined };
+  const large: LargeNumbers | undefined = isRequest ? new Map() : undefined;
   const compilers: Partial<Record<Mode, ReturnType<typeof eovCompiler>>> = {};
 
   return (schema) => {
     const validators: Partial<Record<Mode, ValidateFunction>> = {};
     const prepare = (mode: Mode): ValidateFunction => {
-      const options = { ...MODES[mode], keywords: keywords(run, mode === 'fill') };
+      const options = { ...MODES[mode], keywords: keywords(large, mode === 'fill') };
       compilers[mode] ??= eovCompiler(direction, components, options);
       validators[mode] ??= compilers[mode](schema);
       return validators[mode];
@@ -40,18 +43,18 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
     let isFilled: boolean | undefined;
 
     return (value) => {
-      const { members, longest, hasUndefined } = new Survey(value);
+      const { members, longest, depth, hasUndefined } = new Survey(value);
       const mode = members < MANY ? 'all' : 'first';
       const validate = validators[mode] ?? prepare(mode);
-      const isQuick = !isRequest || (members < MANY && longest <= Math.min(rewriter.safeLength, LONG));
-      run.count += 1;
+      const isShort = members < MANY && longest <= Math.min(rewriter.safeLength, LONG);
       // Clearing an empty map would allocate a new table.
-      if (run.large !== undefined && run.large.size > 0) run.large.clear();
-      if (isQuick) validate(!isRequest && hasUndefined ? withoutUndefined(value) : value);
-      else bounded(() => validate(value), budgetFor(members, longest));
+      if (large !== undefined && large.size > 0) large.clear();
+      const given = !isRequest && hasUndefined ? withoutUndefined(value) : value;
+      if (depth < DEEP && (isShort || !isRequest)) validate(given);
+      else bounded(direction, () => validate(given), budgetFor(members, longest));
       if (validate.errors) throw new Violations(violationsOf(validate.errors));
       if (!isRequest) return;
-      if (run.large !== undefined && run.large.size > 0) round(run.large);
+      if (large !== undefined && large.size > 0) round(large);
       isFilled ??= hasFilling(schema, components);
       if (isFilled) (validators.fill ?? prepare('fill'))(value);
     };
@@ -59,17 +62,17 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
 }
 
 /** @throws {Violations} if the validation does not end in time, as if the value were not valid. */
-function bounded(validate: () => void, milliseconds: number): void {
+function bounded(direction: Direction, validate: () => void, milliseconds: number): void {
   try {
     withinBudget(validate, milliseconds);
   } catch (error) {
     if (!(error instanceof TookTooLong)) throw error;
-    throw new Violations([{ path: '', message: 'the request takes too long to validate', keyword: 'timeout' }]);
+    throw new Violations([{ path: '', message: `the ${direction} takes too long to validate`, keyword: 'timeout' }]);
   }
 }
 
 /** Rounds bigints to doubles, in place, where no schema asks for an integer. */
-function round(large: NonNullable<Run['large']>): void {
+function round(large: LargeNumbers): void {
   for (const { location, isExact } of large.values()) {
     const { parentData, parentDataProperty: key } = location;
     if (!isExact) parentData[key] = Number(parentData[key]);
@@ -91,25 +94,28 @@ class Survey {
   members = 0;
   /** The length of the longest text. */
   longest = 0;
+  /** How deep it nests. */
+  depth = 0;
   hasUndefined = false;
 
   constructor(value: unknown) {
-    this.#add(value);
+    this.#add(value, 0);
   }
 
-  #add(value: unknown): void {
+  #add(value: unknown, depth: number): void {
+    if (depth > this.depth) this.depth = depth;
     if (typeof value === 'string') {
       if (value.length > this.longest) this.longest = value.length;
     } else if (value === undefined) this.hasUndefined = true;
     else if (Array.isArray(value)) {
       this.members += value.length;
       // A loop over an array with `for … in` takes several times as long.
-      for (let at = 0; at < value.length; at += 1) this.#add(value[at]);
+      for (let at = 0; at < value.length; at += 1) this.#add(value[at], depth + 1);
     } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
       for (const key in value) {
         this.members += 1;
         if (key.length > this.longest) this.longest = key.length;
-        this.#add((value as Record<string, unknown>)[key]);
+        this.#add((value as Record<string, unknown>)[key], depth + 1);
       }
     }
   }

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ErrorObject, FuncKeywordDefinition, Schema, ValidateFunction, Vocabulary } from 'ajv';
+import type { ErrorObject, ValidateFunction, Vocabulary } from 'ajv';
 import { asArray, type Json } from 'openapi-document';
 
 type Input = Parameters<ValidateFunction>;
@@ -26,23 +26,19 @@ const RELATIONS: Readonly<Record<string, string>> = {
   ...{ minimum: '>=', maximum: '<=', exclusiveMinimum: '>', exclusiveMaximum: '<', multipleOf: 'multiple of' },
 };
 
-/** What the validations of one direction share. */
-export interface Run {
-  /** Counts validations. */
-  count: number;
-  /** The bigints of a request by their paths, and whether a schema wants them exact. */
-  readonly large: Map<string, { readonly location: Location; readonly isExact: boolean }> | undefined;
-}
+/** The bigints of a request by their paths, and whether a schema wants them exact. */
+export type LargeNumbers = Map<string, { readonly location: Location; readonly isExact: boolean }>;
 
 /**
  * Keywords of Ajv that the rewriter puts in place of standard ones: `numeric` for `type` and formats of numbers and for
  * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues` for lists with numbers; `file` for texts that may
- * be files; `dropped` for members that are removed; `once` for schemas that contain themselves.
+ * be files; `dropped` for members that are removed.
  *
+ * @param large collects the bigints of a request; `undefined` for replies.
  * @param isFilling whether valid values are completed now.
  */
-export const keywords = (run: Run, isFilling: boolean): Vocabulary => [
-  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, run)) },
+export const keywords = (large: LargeNumbers | undefined, isFilling: boolean): Vocabulary => [
+  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, large)) },
   {
     keyword: ['enumValues', 'constValues'],
     errors: true,
@@ -57,7 +53,6 @@ export const keywords = (run: Run, isFilling: boolean): Vocabulary => [
       return true;
     },
   },
-  onceKeyword(run),
 ];
 
 /** What a value breaks: a keyword of JSON Schema, and how. */
@@ -83,7 +78,10 @@ function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max
   return [-(2n ** 63n), 2n ** 63n - 1n];
 }
 
-function numeric({ type, format, ...bounds }: Json, { large }: Run): (...input: Input) => readonly Broken[] {
+function numeric(
+  { type, format, ...bounds }: Json,
+  large: LargeNumbers | undefined,
+): (...input: Input) => readonly Broken[] {
   const types = asArray(type);
   const isInteger = format !== undefined || (types.includes('integer') && !types.includes('number'));
   const [min, max] = rangeOf(format, large !== undefined);
@@ -148,33 +146,3 @@ function file(bounds: Json | false): (value: unknown) => readonly Broken[] {
     return size > Number(maxLength ?? Infinity) ? [many] : NONE;
   };
 }
-
-/** The most violations that one object contributes to those of its parent. */
-const MOST = 1000;
-
-/**
- * The keyword `once`: validates each object once against its schema, however many alternatives lead to it. Without it,
- * the time for a recursive `oneOf` doubles with each level of the value. Results are used within one run only, since a
- * handler may change an object.
- */
-const onceKeyword = (run: Run): FuncKeywordDefinition => ({
-  keyword: 'once',
-  errors: true,
-  compile(schema: Schema, _parent, { self }) {
-    let compiled: ValidateFunction | undefined;
-    let known = { run: -1, results: new WeakMap<WeakKey, ErrorObject[]>() };
-    const validate: KeywordValidator = (value, location) => {
-      compiled ??= self.compile(schema);
-      if (known.run !== run.count) known = { run: run.count, results: new WeakMap() };
-      const isObject = typeof value === 'object' && value !== null;
-      let errors = isObject ? known.results.get(value) : undefined;
-      if (errors === undefined) {
-        errors = compiled(value, location) ? [] : (compiled.errors ?? []).slice(0, MOST);
-        if (isObject) known.results.set(value, errors);
-      }
-      validate.errors = [...errors];
-      return errors.length === 0;
-    };
-    return validate;
-  },
-});

@@ -59,8 +59,6 @@ export class SchemaRewriter {
   readonly #root: Json;
   readonly #reading: Reading;
   readonly #names = new Map<string, string>();
-  /** Those that contain themselves. */
-  readonly #recursive = new Set<string>();
   /** The components made so far, by name. */
   readonly components: Record<string, Json> = {};
   /** The length of the longest text that no pattern takes long to match. */
@@ -188,14 +186,12 @@ export class SchemaRewriter {
 
   #component(ref: string, context: Context): Json {
     const key = JSON.stringify([ref, { ...context, hidden: [...new Set(context.hidden)].sort() }]);
-    const known = this.#names.get(key);
-    const name = known ?? `S${this.#names.size}`;
-    if (known === undefined) {
+    const name = this.#names.get(key) ?? `S${this.#names.size}`;
+    if (!this.#names.has(key)) {
       this.#names.set(key, name);
       const made = this.#rewrite(valueAt(this.#root, ref), context);
-      const schema: Json = isObject(made) ? made : made === false ? { not: {} } : {};
-      this.components[name] = this.#recursive.has(name) && !context.tracked ? { once: schema } : schema;
-    } else if (this.components[known] === undefined) this.#recursive.add(known);
+      this.components[name] = isObject(made) ? made : made === false ? { not: {} } : {};
+    }
     return { $ref: `#/components/schemas/${name}` };
   }
 
