@@ -137,18 +137,18 @@ test('an example of OpenAPI 3.0 keeps its member nullable', async () => {
 });
 
 describe('a flow collection that is closed in the column of its key', () => {
-  const text = `${HEAD}paths:\n  /a:\n    get:\n      tags: [\n        a\n      ]\n      x-a: {\n        b: [{\n          c: '}'\n        }]\n      }\n      x-text: |\n        }\n      responses: { 5: { description: x } }\n`;
+  const text = `${HEAD}paths:\n  /a:\n    get:\n      tags: [\n        a\n      ]\n      x-a: {\n        b: [{\n          c: '}'\n        }]\n      }\n      x-text: |\n        {\n          a\n        }\n      responses: { 5: { description: x } }\n`;
 
   test('is read, and texts stay as they are', async () => {
     const { paths } = Object(await rootOf({ 'openapi.yaml': text }));
-    expect(paths['/a'].get).toMatchObject({ tags: ['a'], 'x-a': { b: [{ c: '}' }] }, 'x-text': '}\n' });
+    expect(paths['/a'].get).toMatchObject({ tags: ['a'], 'x-a': { b: [{ c: '}' }] }, 'x-text': '{\n  a\n}\n' });
   });
 
   test('does not change the positions of findings', async () => {
     await withFiles({ 'openapi.yaml': text }, async (folder) => {
       const document = await loadDocument(join(folder, 'openapi.yaml'));
       const lines = describeFindings(document, [{ pointer: '/paths/~1a/get/responses', message: 'here' }]);
-      expect(lines).toBe(`${join(folder, 'openapi.yaml')}:16:7 here`);
+      expect(lines).toBe(`${join(folder, 'openapi.yaml')}:18:7 here`);
     });
   });
 });

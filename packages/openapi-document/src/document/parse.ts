@@ -38,18 +38,19 @@ export const eventsOf = (source: string): { readonly text: string; readonly even
 
 /**
  * Many documents close a list or a mapping in the column of the key that holds it. YAML 1.2 forbids that, as js-yaml does;
- * other parsers read it. Such a text is read with these lines indented.
+ * other parsers read it. Each line at which the parser stops for that is indented.
  */
 function readYaml<T>(text: string, read: (text: string) => T): T {
-  try {
-    return read(text);
-  } catch (error) {
-    const indented = text.replace(/^ *(?=[\]}])/gm, ' '.repeat(80));
-    if (indented === text) throw error;
+  const lines = text.split('\n');
+  const indented = new Set<number>();
+  for (;;) {
     try {
-      return read(indented);
-    } catch {
-      throw error;
+      return read(lines.join('\n'));
+    } catch (error) {
+      const line = error instanceof YAMLException ? (error.mark?.line ?? -1) : -1;
+      if (indented.has(line) || !/^ *[\]}]/.test(lines[line] ?? '')) throw error;
+      indented.add(line);
+      lines[line] = ' '.repeat(80) + lines[line];
     }
   }
 }
