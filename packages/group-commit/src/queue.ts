@@ -54,10 +54,12 @@ const GATHER_MS = 2;
 /** How long `ready` waits, in milliseconds: probes often give up after a second. */
 const READY_MS = 800;
 
-interface Batch<Call> {
-  readonly calls: Call[];
-  readonly callers: { resolve(result: unknown): void; reject(error: unknown): void }[];
-  size: number;
+interface Waiting<Call> {
+  readonly call: Call;
+  readonly size: number;
+  readonly promise: Promise<unknown>;
+  resolve(result: unknown): void;
+  reject(error: unknown): void;
 }
 
 /** Gathers calls that wait into commits. */
@@ -66,98 +68,77 @@ export function createQueue<Call>(
   { maxWaiting = 1_000, onBatch, onUnavailable }: QueueOptions,
 ): Database & { add(call: Call): Promise<unknown> } {
   const { location } = engine;
-  const queue: Batch<Call>[] = [];
+  const queue: Waiting<Call>[] = [];
   let waiting = 0;
   let waitingSize = 0;
   let lanes = 0;
   let gathering = false;
   let checking: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
-  let finished = () => {};
+  const drained = Promise.withResolvers<void>();
 
   /** Uses a free lane for what waits. What arrives while all lanes are busy gathers for the next commit. */
   async function commitNext(): Promise<void> {
     if (gathering || queue.length === 0 || lanes === engine.lanes) return;
     lanes += 1;
     gathering = true;
-    await gather();
-    gathering = false;
-    const batch = queue.shift();
-    void commitNext();
-    if (batch) await commit(batch);
-    lanes -= 1;
-    if (waiting === 0) finished();
-    void commitNext();
-  }
-
-  /** Waits as long as each turn of the event loop brings further calls: a commit costs far more than a call. */
-  async function gather(): Promise<void> {
+    // As long as each turn of the event loop brings further calls: a commit costs far more than a call.
     const deadline = performance.now() + GATHER_MS;
-    let before: number;
-    do {
-      before = waiting;
+    for (let before = 0; before < queue.length && queue.length < BATCH_CALLS && performance.now() < deadline; ) {
+      before = queue.length;
       await turn();
-    } while (waiting > before && queue.length === 1 && performance.now() < deadline);
-  }
-
-  async function commit({ calls, callers, size }: Batch<Call>): Promise<void> {
-    const settle = (answer: (at: number) => void) => {
-      waiting -= calls.length;
-      waitingSize -= size;
-      for (const at of callers.keys()) answer(at);
-    };
-    try {
-      const begun = performance.now();
-      const outcomes = await engine.commit(calls);
-      onBatch?.(calls.length, (performance.now() - begun) / 1000);
-      settle((at) => {
-        const [result, error] = outcomes[at] ?? [];
-        if (error) callers[at]?.reject(error);
-        else callers[at]?.resolve(result);
-      });
-    } catch (error) {
-      settle((at) => callers[at]?.reject(report(error)));
     }
+    gathering = false;
+    let count = 0;
+    for (let size = 0; count < Math.min(queue.length, BATCH_CALLS) && size < BATCH_SIZE; count += 1) {
+      size += queue[count]?.size ?? 0;
+    }
+    const batch = queue.splice(0, count);
+    void commitNext();
+    await commit(batch);
+    lanes -= 1;
+    if (closing && waiting === 0) drained.resolve();
+    void commitNext();
   }
 
-  const closed = () => new Unavailable('The database is closed.', 'CLOSED');
-
-  function report(error: unknown): unknown {
-    if (error instanceof Unavailable) onUnavailable?.(error.code);
-    return error;
-  }
-
-  async function finish(): Promise<void> {
-    const drained = Promise.withResolvers<void>();
-    finished = drained.resolve;
-    if (waiting > 0) await drained.promise;
-    await engine.close();
+  async function commit(batch: readonly Waiting<Call>[]): Promise<void> {
+    const begun = performance.now();
+    let outcomes: readonly Outcome[];
+    try {
+      outcomes = await engine.commit(batch.map(({ call }) => call));
+      onBatch?.(batch.length, (performance.now() - begun) / 1000);
+    } catch (error) {
+      if (error instanceof Unavailable) for (const _ of batch) onUnavailable?.(error.code);
+      outcomes = batch.map(() => [undefined, error]);
+    }
+    for (const [at, { size, resolve, reject }] of batch.entries()) {
+      waiting -= 1;
+      waitingSize -= size;
+      const [result, error] = outcomes[at] ?? [];
+      if (error) reject(error);
+      else resolve(result);
+    }
   }
 
   return {
     location,
     add(call) {
-      if (closing) return Promise.reject(closed());
       const size = sizeOf(call);
+      if (closing) return Promise.reject(new Unavailable('The database is closed.', 'CLOSED'));
       if (waiting >= maxWaiting || (waiting > 0 && waitingSize + size > WAITING_SIZE)) {
+        onUnavailable?.('BUSY');
         const busy = `The database is busy: ${waiting} calls of ${waitingSize} characters are waiting.`;
-        return Promise.reject(report(new Unavailable(busy, 'BUSY')));
+        return Promise.reject(new Unavailable(busy, 'BUSY'));
       }
-      let last = queue.at(-1);
-      if (!last || last.calls.length >= BATCH_CALLS || last.size >= BATCH_SIZE) {
-        last = { calls: [], callers: [], size: 0 };
-        queue.push(last);
-      }
-      const { callers } = last;
-      last.calls.push(call);
-      last.size += size;
+      const one = { call, size, ...Promise.withResolvers<unknown>() };
+      queue.push(one);
       waiting += 1;
       waitingSize += size;
       void commitNext();
-      return new Promise((resolve, reject) => callers.push({ resolve, reject }));
+      return one.promise;
     },
     async ready() {
-      if (closing) throw closed();
+      if (closing) throw new Unavailable('The database is closed.', 'CLOSED');
       checking ??= engine.check().finally(() => {
         checking = undefined;
       });
@@ -169,7 +150,8 @@ export function createQueue<Call>(
     waiting: () => waiting,
     stats: () => ({ waiting, ...engine.stats() }),
     close() {
-      closing ??= finish();
+      if (waiting === 0) drained.resolve();
+      closing ??= drained.promise.then(() => engine.close());
       return closing;
     },
   };

@@ -11,12 +11,7 @@ export interface Connection extends OwnClient {
 }
 
 /** Opens connections to the hosts of a URL. */
-export interface Connector {
-  /** To the first host that answers and is what `target_session_attrs` asks for, beginning with the last good one. */
-  connect(): Promise<Connection>;
-  /** Begins with the host after that of a connection, which turned out to be only readable. */
-  avoid(connection: Connection): void;
-}
+export type Connector = ReturnType<typeof createConnector>;
 
 /** What `target_session_attrs` asks for, in SQL. */
 const SESSION = {
@@ -32,16 +27,17 @@ export function createConnector(
   { targets, session, shuffled, prefersTls }: ReturnType<typeof readUrl>,
   setUp: (client: Client) => Promise<void>,
   warn: (message: string) => void,
-): Connector {
+) {
   /** Hosts without TLS, where TLS is only preferred. */
   const plain = new Set<Target>();
   let first = 0;
+  for (const target of targets) if (target.config.ssl === false) goPlain(target);
 
-  function warnOfPlainText({ location, remote }: Target): void {
-    if (remote)
-      warn(`the connection to PostgreSQL at ${location} is not encrypted; sslmode=verify-full makes sure it is`);
+  function goPlain(target: Target): void {
+    plain.add(target);
+    const advice = 'sslmode=verify-full makes sure it is';
+    if (target.remote) warn(`the connection to PostgreSQL at ${target.location} is not encrypted; ${advice}`);
   }
-  for (const target of targets) if (target.config.ssl === false) warnOfPlainText(target);
 
   async function open(target: Target, wanted: keyof typeof SESSION): Promise<Connection> {
     const own = createClient(plain.has(target) ? { ...target.config, ssl: false } : target.config);
@@ -54,20 +50,19 @@ export function createConnector(
     } catch (error) {
       await own.end();
       if (!prefersTls || plain.has(target) || !hasNoTls(error)) throw error;
-      plain.add(target);
-      warnOfPlainText(target);
+      goPlain(target);
       return open(target, wanted);
     }
     return { ...own, target, since: performance.now() };
   }
 
   return {
-    async connect() {
+    /** To the first host that answers and is what `target_session_attrs` asks for, beginning with the last good one. */
+    async connect(): Promise<Connection> {
       const start = shuffled ? Math.floor(Math.random() * targets.length) : first;
-      const order = [...targets.slice(start), ...targets.slice(0, start)];
       const errors: unknown[] = [];
       for (const wanted of session === 'prefer-standby' ? (['standby', 'any'] as const) : [session]) {
-        for (const target of order) {
+        for (const target of [...targets.slice(start), ...targets.slice(0, start)]) {
           try {
             const connection = await open(target, wanted);
             first = targets.indexOf(target);
@@ -79,20 +74,9 @@ export function createConnector(
       }
       throw errors.length === 1 ? errors[0] : new AggregateError(errors);
     },
-    avoid({ target }) {
+    /** Begins with the host after that of a connection, which turned out to be only readable. */
+    avoid({ target }: Connection): void {
       first = (targets.indexOf(target) + 1) % targets.length;
     },
   };
-}
-
-/** @throws {Error} if the promise is not settled in time. */
-export async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
-  const late = Promise.withResolvers<never>();
-  const timeout = Object.assign(new Error(`timeout: no answer for ${milliseconds} ms`), { code: 'TIMEOUT' });
-  const timer = setTimeout(() => late.reject(timeout), milliseconds);
-  try {
-    return await Promise.race([promise, late.promise]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

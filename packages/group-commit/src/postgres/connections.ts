@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
 import { Unavailable } from '../errors.ts';
-import { type Connection, type Connector, within } from './connect.ts';
+import type { Connection, Connector } from './connect.ts';
 import { codeOf } from './errors.ts';
 
 /** SQLSTATE of a server that only reads, as after another one became the primary. */
@@ -13,28 +13,17 @@ const OUTAGE_MS = 200;
 /** How long a cancelled statement may take to end, in milliseconds. */
 const CANCELLED_MS = 1_000;
 
-/** Connections that are replaced when they fail. */
-export interface Connections {
-  /**
-   * Runs a task over a free connection. A connection that failed is not used again.
-   *
-   * @param patient whether to wait for a connection in an outage, too.
-   */
-  use<T>(task: (client: Client) => Promise<T>, patient?: boolean): Promise<T>;
-  /** How many connections there are, and how many of them are free. */
-  stats(): Readonly<Record<'connections' | 'connections_idle', number>>;
-  end(): Promise<void>;
-}
-
 /**
  * A pool of at most `max` connections. A connection counts until the server has ended what it did, so that statements that
- * are given up never add up there.
+ * are given up never add up there. One that failed is not used again.
+ *
+ * @param patience how long a task may take, in milliseconds.
  */
 export function createConnections(
   { connect, avoid }: Connector,
   { max, patience }: { readonly max: number; readonly patience: number },
   onConnect?: (seconds: number) => void,
-): Connections {
+) {
   const idle: Connection[] = [];
   const all = new Set<Connection>();
   const waiters: (() => void)[] = [];
@@ -66,22 +55,7 @@ export function createConnections(
   async function add(patient: boolean): Promise<Connection> {
     open += 1;
     const former = failure;
-    const begun = performance.now();
-    const attempt = connect().then(
-      (connection) => {
-        failure = undefined;
-        onConnect?.((performance.now() - begun) / 1000);
-        all.add(connection);
-        connection.client.once('end', () => remove(connection));
-        return connection;
-      },
-      (error: unknown) => {
-        failure = error;
-        open -= 1;
-        waiters.shift()?.();
-        throw error;
-      },
-    );
+    const attempt = begin();
     if (former === undefined || patient) return attempt;
     const connection = await Promise.race([attempt, delay(OUTAGE_MS, undefined, { ref: false })]);
     if (connection) return connection;
@@ -89,18 +63,36 @@ export function createConnections(
     throw former;
   }
 
+  async function begin(): Promise<Connection> {
+    const begun = performance.now();
+    try {
+      const connection = await connect();
+      failure = undefined;
+      onConnect?.((performance.now() - begun) / 1000);
+      all.add(connection);
+      connection.client.once('end', () => remove(connection));
+      return connection;
+    } catch (error) {
+      failure = error;
+      freePlace();
+      throw error;
+    }
+  }
+
   function release(connection: Connection): void {
     if (ended) void discard(connection);
-    if (!all.has(connection)) return;
-    idle.push(connection);
+    else if (all.has(connection)) idle.push(connection);
     waiters.shift()?.();
   }
 
-  /** Frees the place of a connection that has ended. */
   function remove(connection: Connection): void {
     if (!all.delete(connection)) return;
     const at = idle.indexOf(connection);
     if (at >= 0) idle.splice(at, 1);
+    freePlace();
+  }
+
+  function freePlace(): void {
     open -= 1;
     waiters.shift()?.();
   }
@@ -108,16 +100,20 @@ export function createConnections(
   /** @param task what the connection may still be doing: it is cancelled first. */
   async function discard(connection: Connection, task?: Promise<unknown>): Promise<void> {
     if (task) {
-      const done = task.catch(() => {});
-      await connection.cancel().catch(() => {});
-      await Promise.race([done, delay(CANCELLED_MS, undefined, { ref: false })]);
+      await connection.cancel();
+      await Promise.race([task.catch(() => {}), delay(CANCELLED_MS, undefined, { ref: false })]);
     }
     await connection.end();
     remove(connection);
   }
 
   return {
-    async use(task, patient = false) {
+    /**
+     * Runs a task over a free connection.
+     *
+     * @param patient whether to wait for a connection in an outage, too.
+     */
+    async use<T>(task: (client: Client) => Promise<T>, patient = false): Promise<T> {
       const connection = await acquire(patient);
       const running = task(connection.client);
       try {
@@ -132,11 +128,24 @@ export function createConnections(
         throw error;
       }
     },
+    /** How many connections there are, and how many of them are free. */
     stats: () => ({ connections: open, connections_idle: idle.length }),
-    async end() {
+    async end(): Promise<void> {
       ended = true;
       for (const wake of waiters.splice(0)) wake();
       await Promise.all([...all].map((connection) => discard(connection)));
     },
   };
+}
+
+/** @throws {Error} if the promise is not settled in time. */
+async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
+  const late = Promise.withResolvers<never>();
+  const timeout = Object.assign(new Error(`timeout: no answer for ${milliseconds} ms`), { code: 'TIMEOUT' });
+  const timer = setTimeout(late.reject, milliseconds, timeout);
+  try {
+    return await Promise.race([promise, late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -62,32 +62,28 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
   const { location, max } = target;
   const connections = createConnections(createConnector(target, setUp, warn), target, options.onConnect);
 
-  /** Inserts rows together, and in halves if one of them breaks a rule of the table. */
-  async function insertEach(client: ClientBase, rows: readonly Row[]): Promise<readonly Outcome[]> {
+  /**
+   * Inserts rows together, again if the server rolled them back for the sake of another transaction, and in halves if one of
+   * them breaks a rule of the table.
+   */
+  async function insert(client: ClientBase, rows: readonly Row[], attempt = 1): Promise<readonly Outcome[]> {
     try {
-      await insert(client, rows);
+      await options.insert(client, rows);
       return [];
     } catch (error) {
-      if (!/^2[23]/.test(codeOf(error) ?? '')) throw error;
+      const code = codeOf(error) ?? '';
+      if (ROLLED_BACK.includes(code) && attempt < ATTEMPTS) {
+        await delay(20 * Math.random());
+        return insert(client, rows, attempt + 1);
+      }
+      if (!/^2[23]/.test(code)) throw error;
       if (rows.length === 1) {
         return [[undefined, new RowRejected('the row breaks a rule of its table', { cause: reason(error) })]];
       }
       const half = Math.ceil(rows.length / 2);
-      const outcomes = [...(await insertEach(client, rows.slice(0, half)))];
+      const outcomes = [...(await insert(client, rows.slice(0, half)))];
       outcomes.length = half;
-      return [...outcomes, ...(await insertEach(client, rows.slice(half)))];
-    }
-  }
-
-  /** Inserts again what the server rolled back for the sake of another transaction. */
-  async function insert(client: ClientBase, rows: readonly Row[]): Promise<void> {
-    for (let attempt = 1; ; attempt += 1) {
-      try {
-        return await options.insert(client, rows);
-      } catch (error) {
-        if (!ROLLED_BACK.includes(codeOf(error) ?? '') || attempt === ATTEMPTS) throw error;
-        await delay(20 * Math.random());
-      }
+      return [...outcomes, ...(await insert(client, rows.slice(half)))];
     }
   }
 
@@ -110,8 +106,8 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
     {
       location,
       lanes: max,
-      commit: (rows) => connections.use((client) => insertEach(client, rows)).catch(failUnavailable),
-      check: () => connections.use((client) => insert(client, []), true).catch(failUnavailable),
+      commit: (rows) => connections.use((client) => insert(client, rows)).catch(failUnavailable),
+      check: () => connections.use((client) => options.insert(client, []), true).catch(failUnavailable),
       stats: connections.stats,
       close: connections.end,
     },
