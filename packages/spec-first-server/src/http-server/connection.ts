@@ -5,8 +5,8 @@ import type { Socket } from 'node:net';
 /** Bytes that are parsed at once: at most about fifty requests. */
 const SLICE = 1024;
 
-/** How long a connection may be parsed before others get their turn. Milliseconds. */
-const TURN = 0.2;
+/** How long connections that have sent more than a slice are parsed in one round of the event loop. Milliseconds. */
+const ROUND = 2;
 
 /** What a connection needs from the server that has accepted it. */
 export interface ConnectionOptions {
@@ -16,6 +16,16 @@ export interface ConnectionOptions {
   readonly lingerTimeout: number;
   /** Called when a header section is larger. */
   readonly onHeaderOverflow: () => void;
+}
+
+/** The connections whose next slice is there. They take turns. */
+const waiting: Connection[] = [];
+
+function takeTurns(): void {
+  const end = performance.now() + ROUND;
+  do waiting.shift()?.takeTurn();
+  while (waiting.length > 0 && performance.now() < end);
+  if (waiting.length > 0) setImmediate(takeTurns);
 }
 
 /**
@@ -34,25 +44,16 @@ export class Connection {
   closing = false;
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  /** The response that is under way. */
-  #current: ServerResponse | undefined;
+  /** Whether a response is under way. */
+  #isBusy = false;
   /** What comes next, in turn: the second request of a slice, or the end of the connection. */
   readonly #next: (() => void)[] = [];
   /** Whether Node has asked for more of a body. */
   #isBodyWanted = false;
+  #isWaiting = false;
   #headerBytes = 0;
   /** Bytes so far at the former {@link isExpired}. */
   #bytes = -1;
-
-  /** The client's address. */
-  get client(): string | undefined {
-    return this.#socket.remoteAddress;
-  }
-
-  /** Whether it waits for another request. */
-  get isKept(): boolean {
-    return this.isUsed && this.newest === undefined;
-  }
 
   /** @param socket after Node's HTTP server has set it up. */
   constructor(socket: Socket, options: ConnectionOptions) {
@@ -66,27 +67,29 @@ export class Connection {
     });
   }
 
+  /** Parses the next slice. */
+  takeTurn(): void {
+    this.#isWaiting = false;
+    this.#parse();
+  }
+
   /** Calls `begin` when the responses to all former requests are over; never after a request that closes the connection. */
   inTurn(response: ServerResponse, begin: () => void): void {
     this.newest = response;
     this.isUsed = true;
     this.#headerBytes = 0;
-    const start = (): void => {
-      this.#current = response;
-      begin();
-    };
-    if (this.#current === undefined && this.#next.length === 0) start();
     // The context of this request, which tracers keep, not of the one before it.
-    else this.#next.push(AsyncResource.bind(start));
+    if (this.#isBusy) this.#next.push(AsyncResource.bind(begin));
+    else {
+      this.#isBusy = true;
+      begin();
+    }
   }
 
-  /** Starts the next queued request when a response is over. */
-  onResponseClose(response: ServerResponse): void {
-    if (this.newest === response && response.req.complete) this.newest = undefined;
-    if (this.#current !== response) return;
-    this.#current = undefined;
-    // One request in each round of the event loop: others get their turn between them.
-    if (this.#next.length > 0 || this.#socket.readableLength > 0) setImmediate(() => this.#continue());
+  /** Starts the next queued request when a response is over, in another round of the event loop. */
+  onResponseClose(): void {
+    this.#isBusy = this.#next.length > 0;
+    if (this.#isBusy || this.#socket.readableLength > 0) setImmediate(() => this.#continue());
   }
 
   /** Parses no more. Calls `last` when the responses to all requests are over, and closes the connection then. */
@@ -96,8 +99,8 @@ export class Connection {
       last();
       this.#linger();
     };
-    if (this.#current === undefined && this.#next.length === 0) end();
-    else this.#next.push(end);
+    if (this.#isBusy) this.#next.push(end);
+    else end();
   }
 
   /** Whether the client reads nothing, or nothing happens at all. Called after each half of the idle timeout. */
@@ -121,42 +124,35 @@ export class Connection {
 
   #continue(): void {
     // After an answer with `Connection: close`, nothing more can be answered.
-    if (this.#current !== undefined || !this.#socket.writable) return;
-    this.#next.shift()?.();
+    if (this.#socket.writable) this.#next.shift()?.();
     this.#parse();
   }
 
   #mayParse(): boolean {
     const { destroyed, writable, writableNeedDrain } = this.#socket;
-    if (destroyed || !writable || writableNeedDrain || this.#next.length > 0) return false;
-    const current = this.#current;
+    if (this.#isWaiting || destroyed || !writable || writableNeedDrain || this.#next.length > 0) return false;
     // The rest of a body that was answered already is read and dropped.
-    if (current === undefined) return !this.closing || this.newest !== undefined;
-    const isBody = current === this.newest && !current.req.complete;
-    return isBody && (this.#isBodyWanted || current.req.readableFlowing === true);
+    if (!this.#isBusy) return !this.closing || this.newest !== undefined;
+    const { req: request } = this.newest ?? {};
+    return request?.complete === false && (this.#isBodyWanted || request.readableFlowing === true);
   }
 
-  /** Parses what has come, as far as it may be parsed now. */
+  /** Parses what has come, if it may be parsed now: a slice, and the others in turn with other connections. */
   #parse(): void {
+    if (!this.#mayParse()) return;
     const socket = this.#socket;
-    let end: number | undefined;
-    while (this.#mayParse()) {
-      const size = Math.min(socket.readableLength, SLICE);
-      const isHeader = this.newest === undefined && !this.closing;
-      if (isHeader && this.#headerBytes >= this.#options.maxHeaderSize) {
+    const size = Math.min(socket.readableLength, SLICE);
+    if (this.newest === undefined && !this.closing) {
+      if (this.#headerBytes >= this.#options.maxHeaderSize) {
         this.#options.onHeaderOverflow();
         return;
       }
-      if (isHeader) this.#headerBytes += size;
-      this.#isBodyWanted &&= size === 0;
-      socket.read(size);
-      if (socket.readableLength === 0) return;
-      const now = performance.now();
-      end ??= now + TURN;
-      if (now > end) {
-        setImmediate(() => this.#parse());
-        return;
-      }
+      this.#headerBytes += size;
     }
+    this.#isBodyWanted &&= size === 0;
+    socket.read(size);
+    if (socket.readableLength === 0) return;
+    this.#isWaiting = true;
+    if (waiting.push(this) === 1) setImmediate(takeTurns);
   }
 }

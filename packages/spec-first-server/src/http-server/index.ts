@@ -1,4 +1,4 @@
-export { LIMITS, type Limits } from './limits.ts';
-export { type Listening, type ListenOptions, listen } from './listen.ts';
+export { faultOf } from './faults.ts';
+export { type Listening, listen } from './listen.ts';
+export { LIMITS, type Limits, type ListenOptions, type OnRejected } from './options.ts';
 export { CutOff, PROBLEM_DETAILS, type Problem, type ProblemBody } from './problem.ts';
-export type { OnRejected } from './rejected.ts';

@@ -1,14 +1,12 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { setTimeout as delay } from 'node:timers/promises';
-import { noConnections, requestsArrived } from './arrivals.ts';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { Connection } from './connection.ts';
-import { LIMITS, type Limits } from './limits.ts';
-import { limitConnections } from './open-files.ts';
-import { CutOff, PROBLEM_DETAILS, type Problem, type ProblemBody } from './problem.ts';
-import { type OnRejected, rejecter } from './rejected.ts';
-import { faultOf } from './request-faults.ts';
+import { faultOf } from './faults.ts';
+import { LIMITS, type ListenOptions } from './options.ts';
+import { CutOff, type Problem } from './problem.ts';
+import { rejecter } from './rejected.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
 const { createServer } = process.getBuiltinModule('node:http');
@@ -16,20 +14,11 @@ const { createServer } = process.getBuiltinModule('node:http');
 /** From so many connections on, their number is limited. */
 const MANY = 250;
 
-/** Where to listen, and how to answer what is not for the app. */
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 takes any free one. */
-  readonly port: number;
-  readonly limits?: Partial<Limits>;
-  readonly onRejected?: OnRejected;
-  /** Called when connections are dropped, since the limit of open files is reached: at most once a second. */
-  readonly onDropped?: ((connections: number) => void) | undefined;
-  /** By default problem details. */
-  readonly errorBody?: ProblemBody | undefined;
-  /** Resolves when all connections so far have come, where another process accepts them for this one. */
-  readonly allAccepted?: (() => Promise<void>) | undefined;
-}
+/** Descriptors that are kept for files, databases and other servers. */
+const RESERVED_FILES = 64;
+
+/** How often connections are looked at while a stop waits for them. Milliseconds. */
+const ARRIVAL_CHECK = 10;
 
 /** A server that listens. */
 export interface Listening {
@@ -53,9 +42,8 @@ export interface Listening {
  * @throws {Error} of Node, if the address cannot be had.
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
-  const { host, port, onRejected = () => {}, onDropped = () => {}, errorBody = PROBLEM_DETAILS, allAccepted } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const { headersTimeout, requestTimeout, keepAliveTimeout, idleTimeout, lingerTimeout, maxHeaderSize } = limits;
+  const { headersTimeout, idleTimeout, quietTimeout } = limits;
   const connections = new Map<Duplex, Connection>();
   let accepted = 0;
   /** The requests that wait while the port closes. */
@@ -65,10 +53,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
 
   const server = createServer(
     {
-      headersTimeout,
-      requestTimeout,
-      keepAliveTimeout,
-      maxHeaderSize,
+      ...limits,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Node would answer these itself, without a body.
       requireHostHeader: false,
@@ -77,7 +62,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     },
     onRequest,
   );
-  const { answerProblem, rejectConnection } = rejecter(server, connections, { limits, errorBody, onRejected });
+  const { answerProblem, rejectConnection } = rejecter(server, connections, limits, options);
 
   /** @param fault why the request does not reach the app. */
   function onRequest(request: IncomingMessage, response: ServerResponse, fault = faultOf(request)): void {
@@ -100,13 +85,18 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   }
 
   function onResponseClose(this: ServerResponse): void {
-    const { req: request } = this;
-    const connection = connections.get(request.socket);
-    if (connection === undefined) return;
-    connection.onResponseClose(this);
+    connections.get(this.req.socket)?.onResponseClose();
     // An answer that did not wait for the body is over before its request is.
-    if (!request.complete) request.once('close', () => onResponseClose.call(this));
-    else if (stopping && connection.newest === undefined) request.socket.destroySoon();
+    if (this.req.complete) onEnd(this);
+    else this.req.once('close', () => onEnd(this));
+  }
+
+  function onEnd(response: ServerResponse): void {
+    const { socket } = response.req;
+    const connection = connections.get(socket);
+    if (connection?.newest !== response) return;
+    connection.newest = undefined;
+    if (stopping) socket.destroySoon();
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -120,9 +110,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', (socket: Socket) => {
     accepted += 1;
     const onHeaderOverflow = (): void => rejectConnection({ code: 'HPE_HEADER_OVERFLOW' }, socket);
-    connections.set(socket, new Connection(socket, { maxHeaderSize, lingerTimeout, onHeaderOverflow }));
+    connections.set(socket, new Connection(socket, { ...limits, onHeaderOverflow }));
     socket.once('close', () => connections.delete(socket));
-    if (connections.size === MANY) limitConnections(server, onDropped);
+    if (connections.size === MANY) limitConnections(server, options.onDropped);
   });
   // With this listener Node leaves it to the app to ask for the body.
   server.on('checkContinue', onRequest);
@@ -137,30 +127,47 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     }
   }
 
+  /**
+   * Resolves when no connection waits for a request that may be on its way, and none has come for the time `quiet`.
+   * Closes those that wait for long.
+   */
+  async function requestsArrived(waits: (connection: Connection) => boolean, quiet: number): Promise<void> {
+    const latest = performance.now() + limits.idleStopTimeout;
+    let [before, since] = [accepted, performance.now()];
+    for (;;) {
+      const isLate = performance.now() > latest;
+      await options.allAccepted?.();
+      // Right after the event loop has accepted and read.
+      await immediate();
+      if (accepted > before) [before, since] = [accepted, performance.now()];
+      const waiting = [...connections].filter(([, connection]) => waits(connection));
+      if (isLate) for (const [socket] of waiting) socket.destroy();
+      if (isLate || (waiting.length === 0 && performance.now() - since >= quiet)) return;
+      await delay(ARRIVAL_CHECK);
+    }
+  }
+
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen({ host, port, backlog: 1024 }, resolve);
+    server.listen({ host: options.host, port: options.port, backlog: 1024 }, resolve);
   });
-  const { address, port: bound, family } = server.address() as AddressInfo;
+  const { address, port, family } = server.address() as AddressInfo;
   return {
     server,
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${bound}`,
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
     drain,
     async stop(quick = false) {
       drain();
-      await requestsArrived(connections, limits.idleStopTimeout, quick);
-      if (!quick) {
-        // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
-        held = [];
-        await noConnections(() => accepted, limits.quietTimeout, allAccepted);
-        await requestsArrived(connections, limits.idleStopTimeout, true);
-      }
+      if (!quick) await requestsArrived(({ newest, closing }) => newest === undefined && !closing, 0);
+      // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
+      held = [];
+      await requestsArrived(({ isUsed }) => !isUsed, quietTimeout);
       stopping = true;
       // Node closes the connections that wait for a request.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Other workers that share the port close it about now.
-      if (!quick) await delay(limits.quietTimeout);
-      const waiting = held ?? [];
+      if (!quick) await delay(quietTimeout);
+      const waiting = held;
       held = undefined;
       for (const begin of waiting) begin();
       const abort = setTimeout(() => {
@@ -186,4 +193,27 @@ function closeAfterBody(connection: Connection, response: ServerResponse): void 
   const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
   if (request.complete || (length === '0' && coding === undefined)) closeAfter(connection, response);
   else request.once('end', () => closeAfter(connection, response));
+}
+
+/**
+ * Limits the connections of a server to what the limit of open files (`ulimit -n`) leaves room for: beyond it, the system
+ * would drop them without a word. It takes 10 ms to find out, so it is for servers with many connections.
+ */
+function limitConnections(server: Server, onDropped: ListenOptions['onDropped']): void {
+  if (server.listenerCount('drop') > 0) return;
+  const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
+  // It would look up the name of each client.
+  report.excludeNetwork = true;
+  const { userLimits }: { userLimits?: { open_files?: { soft?: unknown } } } = Object(report.getReport());
+  const files = Number(userLimits?.open_files?.soft);
+  if (files > RESERVED_FILES) server.maxConnections = files - RESERVED_FILES;
+  let dropped = 0;
+  const tell = (): void => {
+    onDropped?.(dropped);
+    dropped = 0;
+  };
+  server.on('drop', () => {
+    dropped += 1;
+    if (dropped === 1) setTimeout(tell, 1_000).unref();
+  });
 }
