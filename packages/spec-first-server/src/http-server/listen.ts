@@ -72,15 +72,20 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     response.on('close', onResponseClose);
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) closeAfter(connection, response);
-    else if (draining) closeAfterBody(connection, response);
-    connection.inTurn(response, () => begin(request, response, fault));
+    connection.inTurn(response, () => {
+      // In the next round, a body that has come with its head is complete: its answer can say that it is the last one.
+      if (draining) setImmediate(begin, request, response, fault);
+      else begin(request, response, fault);
+    });
   }
 
   function begin(request: IncomingMessage, response: ServerResponse, fault: Problem | undefined): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
-    if (held !== undefined) held.push(() => begin(request, response, fault));
-    else if (fault === undefined) app(request, response);
+    if (held !== undefined) return void held.push(() => begin(request, response, fault));
+    const connection = connections.get(request.socket);
+    if (draining && connection !== undefined) closeAfterBody(connection, response);
+    if (fault === undefined) app(request, response);
     else answerProblem(response, fault);
   }
 

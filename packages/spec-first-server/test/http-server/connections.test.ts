@@ -152,6 +152,18 @@ test('a connection whose answer did not wait for the body keeps no stop waiting'
   await closed;
 });
 
+test('while it drains, the answer to a body that is read at once tells the client to close', async () => {
+  const draining = await listen(app, LOCAL);
+  draining.drain();
+  const body = { 'Content-Type': 'text/plain', 'Content-Length': '4' };
+  const { responses, closed } = await exchange(Number(new URL(draining.url).port), request('POST /a', body, 'abcd'), {
+    responses: 2,
+  });
+  expect(responses).toMatchObject([{ status: 200, headers: { connection: 'close' } }]);
+  expect(closed).toBe(true);
+  await draining.stop();
+});
+
 test('a quick stop closes connections that had a request, and answers the first request of the others', async () => {
   const limits = { quietTimeout: 0, idleStopTimeout: 600_000, stopTimeout: 600_000 };
   const stopping = await listen(app, { ...LOCAL, limits });
