@@ -122,7 +122,7 @@ export const FAULTY = [
 /** Flags of Node with which an expression is evaluated in the middle of the start, before the store is open. */
 export const whileStarting = (expression: string) => [
   '--import',
-  `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "helmet") ${expression}; return next(what, at); } });`,
+  `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "./service.ts") ${expression}; return next(what, at); } });`,
 ];
 
 /** The process ids of a process's children. */

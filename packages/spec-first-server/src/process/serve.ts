@@ -1,4 +1,5 @@
 import cluster from 'node:cluster';
+import { setImmediate as turn } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import type { RequestHandler } from 'express';
@@ -103,6 +104,8 @@ async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?:
   const stop = stopper(service, log, config.DRAIN_SECONDS);
   if (cluster.isWorker) return obeySupervisor(service, stop);
 
+  // A signal that came during the start is handled before it is told.
+  await turn();
   const { started } = service;
   const example = token && started.example && withToken(started.example, token);
   if (onTerminal) process.stdout.write(banner(started, token));
