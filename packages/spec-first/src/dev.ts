@@ -8,7 +8,7 @@ Serves the document, and follows each save of the document or of a file in src: 
 The last good version answers until a new one serves, and while the new one has an error.
 
   --allow-outside   read files outside the document's folder that it references
-  --all             show all notices about the document, and all warnings of the linter
+  --all             show all notices about the document
   --help            show this
 
 The variables are those of npm start. Operations without a handler are mocked, unless MISSING_OPERATIONS is set.
@@ -31,7 +31,7 @@ export const run = command(USAGE, OPTIONS, async ({ all = false, 'allow-outside'
       WORKERS: '1',
       DRAIN_SECONDS: '0',
     };
-    await watchAndServe({ file, env, token, all, allowOutside });
+    watchAndServe({ file, env, token, all, allowOutside });
     return 0;
   } catch (error) {
     process.stderr.write(startError(explain(error, false)));

@@ -4,8 +4,6 @@ import { diff, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
 import { checkFile } from './check.ts';
 import { command, OUTSIDE, UsageError } from './command.ts';
-import { lintDocument, withLintMessages } from './lint.ts';
-import { counted, remarks } from './remarks.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
 
 const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all] [--allow-outside]
@@ -15,13 +13,16 @@ Checks the OpenAPI document and writes its types to ${TYPES}.
   --client FILE     also write the file of a client: types, and a function for each operation
   --check           write nothing; exit with 1 and show the difference if a file is stale
   --allow-outside   read files outside the document's folder that it references
-  --all             show all notices, and all warnings of the linter
+  --all             show all notices
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
 Exit codes: 0 the types fit, 1 the document has an error or the types are stale, 2 a wrong command line.`;
 
 const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { type: 'string' }, ...OUTSIDE } as const;
+
+/** How many notices are printed by default. */
+const FEW = 10;
 
 /** Writes the generated types, or compares them. Resolves to the exit code. */
 export const run = command(
@@ -33,14 +34,13 @@ export const run = command(
     const file = process.env.OPENAPI_FILE || 'openapi.yaml';
     const started = performance.now();
     const { document, problems, notices } = await checkFile(file, outside);
-    const lint = await lintDocument(file);
+    const count = `${problems.length} ${problems.length === 1 ? 'error' : 'errors'}`;
+    for (const line of problems) console.error(line);
     if (document === undefined) {
-      const lines = withLintMessages(problems, lint);
-      console.error(lines.join('\n'));
-      console.error(`${file} has ${counted(lines.length, 'error', 'errors')}. ${TYPES} is unchanged.`);
+      console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
       return 1;
     }
-    for (const line of remarks(file, notices(), lint, all)) console.error(line);
+    for (const line of firstOf(file, notices(), all)) console.error(line);
 
     const outputs = [{ path: TYPES, text: await generateTypes(document) }];
     if (client !== undefined) outputs.push({ path: client, text: await generateClient(document) });
@@ -55,14 +55,29 @@ export const run = command(
         console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
         code = 1;
       } else {
-        mkdirSync(dirname(path), { recursive: true });
-        writeFileSync(path, text);
+        writeChanged(path, text);
         console.log(`${path} written from ${file} (${time})`);
       }
     }
-    return code;
+    if (problems.length === 0) return code;
+    console.error(`${file} has ${count}. Operations with an error answer 501.`);
+    return 1;
   },
 );
+
+/** The first notices, and how many more there are. */
+export function firstOf(file: string, notices: readonly string[], all: boolean): readonly string[] {
+  if (all || notices.length <= FEW) return notices;
+  const more = `${file} has ${notices.length - FEW} more notices. "npm run generate -- --all" shows all.`;
+  return [...notices.slice(0, FEW), more];
+}
+
+/** Writes a file, unless it holds this text. */
+export function writeChanged(path: string, text: string): void {
+  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+}
 
 /** The lines that differ, with two lines around them. */
 function difference(before: string, after: string): string {

@@ -4,7 +4,6 @@ import { asObject, type Document } from 'openapi-document';
 import manifest from '../package.json' with { type: 'json' };
 import { checkFile } from './check.ts';
 import { errorsFile } from './error-form.ts';
-import { lintDocument, withLintMessages } from './lint.ts';
 import { generateTypes } from './types.ts';
 
 type Files = Map<string, string | Buffer>;
@@ -19,7 +18,7 @@ const templates = join(import.meta.dirname, '../templates');
 export async function projectFiles(folder: string, named: string | undefined): Promise<Files> {
   const file = named ?? join(templates, 'books.yaml');
   const { document, problems } = await checkFile(file);
-  if (document === undefined) throw new Error(withLintMessages(problems, await lintDocument(file)).join('\n'));
+  if (document === undefined || problems.length > 0) throw new Error(problems.join('\n'));
 
   const documents = documentFiles(file, document);
   const [name = 'openapi.yaml'] = documents.keys();

@@ -1,25 +1,12 @@
 import { type ChildProcess, fork } from 'node:child_process';
+import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import { banner, type Started } from 'spec-first-server';
-import { messageOf } from '../command.ts';
-import type { News, Outcome, Saved } from './follow-up.ts';
-import { watchSaves } from './saves.ts';
-import {
-  CACHED,
-  killServer,
-  prepareServers,
-  type Server,
-  servers,
-  startOf,
-  startServer,
-  stopServer,
-} from './server.ts';
-import { describeTypeErrors } from './type-check.ts';
-
-const ENDED_AT_ONCE = 'The server ended soon after its start.';
+import { banner, type Started, type SupervisorMessage, type WorkerMessage } from 'spec-first-server';
+import type { News, Saved } from './follow-up.ts';
+import { watchSaves } from './watch.ts';
 
 /** A server that lived shorter than this is not started again before the next save. Milliseconds. */
 const SHORT_LIFE = 1000;
@@ -30,6 +17,12 @@ const LONGEST_START = 2000;
 /** How long the former server may finish its requests before the new one is announced. Milliseconds. */
 const LAST_REQUESTS = 500;
 
+/** How many operations without a handler are named. */
+const FEW = 10;
+
+/** Flags of Node for a process that keeps compiled code and what was checked for the next one. */
+const CACHED = ['--import', 'spec-first-server/compile-cache'];
+
 export interface LoopOptions {
   /** The document. */
   readonly file: string;
@@ -37,81 +30,63 @@ export interface LoopOptions {
   readonly env: Readonly<Record<string, string>>;
   /** The access token that was made for this run. */
   readonly token: string | undefined;
-  /** Whether all notices and warnings are shown. */
+  /** Whether all notices are shown. */
   readonly all: boolean;
   /** Whether the document may reference files outside its folder. */
   readonly allowOutside: boolean;
 }
 
-/** Serves the document, and each newer version of it and of `src`, until a signal ends the process. */
-export async function watchAndServe({ file, env, token, all, allowOutside }: LoopOptions): Promise<void> {
-  let serving: Server | undefined;
-  let starting: Server | undefined;
-  let savedAt: number | undefined = performance.now();
-  let serveRuns = false;
+/**
+ * Serves the document, and each newer version of it and of `src`, until a signal ends the process. Each server is a cluster
+ * worker, since two of them can share the port.
+ */
+export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptions): void {
+  let serving: Worker | undefined;
+  let starting: Worker | undefined;
+  let followUp: ChildProcess | undefined;
   let stopping = false;
   let announced = false;
-  let fileSaved = true;
-  let followUp: ChildProcess | undefined;
-  let typeCheck = new AbortController();
-  let saidOfTypes = '';
-  let typesChecked: Promise<void> | undefined;
-  prepareServers(allowOutside ? ['--allow-outside'] : []);
+  const said = new Map<string, string>();
+  // Each server accepts its own connections. Connections that this process passed on would be lost with a server.
+  cluster.schedulingPolicy = cluster.SCHED_NONE;
+  cluster.setupPrimary({ exec: 'src/main.ts', args: allowOutside ? ['--allow-outside'] : [], execArgv: CACHED });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  const saves = watchSaves(resolve(file), (ofDocument) => {
-    fileSaved ||= ofDocument;
-    savedAt ??= performance.now();
-    void serveNewest();
-  });
-  await serveNewest();
+  const watchDocument = watchSaves((ofDocument) => void serveNewest(ofDocument));
+  watchDocument([resolve(file)]);
+  void serveNewest(true);
 
-  /** Serves what is on disk, until nothing newer was saved. */
-  async function serveNewest(): Promise<void> {
+  /** Serves what is on disk. The last good server goes on until the new one serves. */
+  async function serveNewest(ofDocument: boolean): Promise<void> {
+    const since = performance.now();
     if (starting !== undefined) giveUpOn(starting);
-    if (serveRuns) return;
-    serveRuns = true;
-    while (savedAt !== undefined && !stopping) {
-      const since = savedAt;
-      savedAt = undefined;
-      await serve(since).catch((error: unknown) => notServed(messageOf(error)));
-    }
-    serveRuns = false;
-  }
-
-  async function serve(since: number): Promise<void> {
-    saves.renew();
-    const next = startServer(env);
-    followSave();
+    const next = cluster.fork(env);
     starting = next;
-    // From now on it may have accepted requests.
-    next.once('listening', () => {
-      starting = undefined;
-    });
+    followUp ??= startFollowUp();
+    followUp.send({ file, ofDocument, all, allowOutside } satisfies Saved, () => undefined);
     const started = await startOf(next);
+    // A newer one has been started since.
+    if (starting !== next || stopping) return;
     starting = undefined;
-    if (stopping) return killServer(next);
-    if (typeof started === 'string') return followOutcome([], started);
-    if (next.isDead()) return notServed(ENDED_AT_ONCE);
-    await replaceServer(next);
-    if (serving === next) announce(started, since);
-  }
-
-  async function replaceServer(next: Server): Promise<void> {
+    if (typeof started === 'string') return notServed(started);
+    const born = performance.now();
+    next.once('exit', () => restart(next, born));
     const former = serving;
     serving = next;
-    const born = performance.now();
-    next.once('exit', () => {
-      if (serving !== next) return;
-      serving = undefined;
-      if (stopping) return;
-      if (performance.now() - born < SHORT_LIFE) return notServed(ENDED_AT_ONCE);
+    if (former !== undefined) {
+      retire(former);
+      await Promise.race([once(former, 'exit'), pause(LAST_REQUESTS)]);
+    }
+    announce(started, since);
+  }
+
+  function restart(server: Worker, born: number): void {
+    if (serving !== server || stopping) return;
+    serving = undefined;
+    if (performance.now() - born < SHORT_LIFE) notServed('The server ended soon after its start.');
+    else {
       say(styleText('red', 'The server ended and is started again.'));
-      savedAt ??= performance.now();
-      void serveNewest();
-    });
-    if (former === undefined) return;
-    stopServer(former);
-    await Promise.race([once(former, 'exit'), pause(LAST_REQUESTS)]);
+      void serveNewest(false);
+    }
   }
 
   function announce(started: Started, since: number): void {
@@ -119,81 +94,86 @@ export async function watchAndServe({ file, env, token, all, allowOutside }: Loo
     const after = announced ? `${Math.round(performance.now() - since)} ms after the save.` : 'Each save is followed.';
     announced = true;
     say(styleText('green', `Served. ${after}`));
-    followOutcome(started.missing);
-  }
-
-  function followSave(): void {
-    followUp ??= startFollowUp();
-    typeCheck.abort();
-    followUp.send({ file, fileSaved, allowOutside } satisfies Saved, () => undefined);
-    fileSaved = false;
-  }
-
-  /** Says what is left to do. After a newer save, only the next outcome counts. */
-  function followOutcome(missing: readonly string[], failure?: string): void {
-    if (savedAt !== undefined) return;
-    const mocked = env.MISSING_OPERATIONS === 'mock';
-    followUp?.send({ file, all, mocked, missing, failure } satisfies Outcome, () => undefined);
-  }
-
-  async function checkTypes(): Promise<void> {
-    typeCheck.abort();
-    typeCheck = new AbortController();
-    const { signal } = typeCheck;
-    const text = await describeTypeErrors(signal);
-    if (signal.aborted || text === saidOfTypes) return;
-    saidOfTypes = text;
-    say(text);
+    sayOnce('missing', describeMissing(started.missing, env.MISSING_OPERATIONS === 'mock'));
   }
 
   function startFollowUp(): ChildProcess {
     const module = join(import.meta.dirname, `follow-up${extname(import.meta.filename)}`);
     const child = fork(module, [], { execArgv: CACHED });
     child.on('message', (news: News) => {
-      if ('files' in news) saves.renew(news.files);
-      else if ('text' in news) say(news.text);
-      else if ('typesWritten' in news) typesChecked = checkTypes();
-      else if (!serveRuns) notServed(news.failure);
+      if ('files' in news) watchDocument([resolve(file), ...news.files]);
+      else sayOnce(news.subject, news.text);
     });
     child.once('exit', (code, signal) => {
       followUp = undefined;
-      fileSaved = true;
-      if (!stopping) say(`${file} is not followed further: a process ended with ${signal ?? code}`);
+      if (!stopping) say(`${file} is not followed until the next save: a process ended with ${signal ?? code}`);
     });
     return child;
   }
 
-  /** Ends a server that a newer save replaces, unless it listens soon. */
-  function giveUpOn(server: Server): void {
-    setTimeout(() => {
-      // After the events that this process has yet to read: it may listen since.
-      setImmediate(() => {
-        if (server === starting) killServer(server);
-      });
-    }, LONGEST_START);
+  /** Says a text about a subject, unless it was the last one about it. */
+  function sayOnce(subject: string, text: string): void {
+    if (text !== said.get(subject)) say(text);
+    said.set(subject, text);
   }
 
-  function notServed(why = ''): void {
-    if (stopping) return;
-    if (why !== '') say(why);
+  function notServed(why: string): void {
+    say(why);
     const what = serving ? 'Not served: the last good version still answers.' : 'Not served: fix the error and save.';
     say(styleText('red', what));
   }
 
   /** Ends all servers, and then the loop. Kills them at the second call. */
   async function stop(): Promise<void> {
-    const running = servers();
-    const ended = running.map((server) => new Promise((done) => server.once('exit', done)));
+    const running = Object.values(cluster.workers ?? {}).filter((server) => server !== undefined);
+    const ended = [...running, ...(followUp ? [followUp] : [])].map((child) => once(child, 'exit'));
     for (const server of running) {
-      if (stopping || server === starting) killServer(server);
-      else stopServer(server);
+      if (stopping || server === starting) server.process.kill('SIGKILL');
+      else retire(server);
     }
     stopping = true;
-    typeCheck.abort();
     followUp?.kill('SIGKILL');
-    await Promise.all([...ended, followUp && once(followUp, 'exit'), typesChecked]);
+    await Promise.all(ended);
     process.exit();
   }
+}
+
+/** Resolves once the server serves, or to why it cannot start, as far as it says so. */
+function startOf(server: Worker): Promise<Started | string> {
+  return new Promise((done) => {
+    let failure = '';
+    server.on('message', (message: WorkerMessage) => {
+      if ('started' in message) done(message.started);
+      if ('failed' in message) failure = message.failed;
+    });
+    server.once('exit', () => done(failure));
+  });
+}
+
+/** Lets a server finish its requests and end. Idle connections are closed at once: they are the next server's. */
+function retire(server: Worker): void {
+  server.send('replace' satisfies SupervisorMessage, () => undefined);
+}
+
+/** Ends a server that a newer save replaces. It is killed unless it ends or listens soon: its program may hang. */
+function giveUpOn(server: Worker): void {
+  const timer = setTimeout(() => server.process.kill('SIGKILL'), LONGEST_START);
+  retire(server);
+  server.once('exit', () => clearTimeout(timer));
+  server.once('listening', () => {
+    clearTimeout(timer);
+    retire(server);
+  });
+}
+
+/** The operations without a handler, and the command that writes stubs for them. */
+function describeMissing(missing: readonly string[], mocked: boolean): string {
+  if (missing.length === 0) return '';
+  const few = missing.slice(0, FEW).map((id) => (/^[\w.-]+$/.test(id) ? id : JSON.stringify(id)));
+  const rest = missing.length - few.length;
+  const names = rest > 0 ? `${few.join(', ')} and ${rest} more` : few.join(', ');
+  return `Left to write, ${mocked ? 'mocked' : 'answered with 501'} until then: ${names}
+To write stubs: npm run stub -- ${rest > 0 ? '--all' : few.join(' ')}`;
 }
 
 function say(text: string): void {

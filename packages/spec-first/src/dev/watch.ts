@@ -1,0 +1,53 @@
+import { existsSync, type FSWatcher, statSync, watch } from 'node:fs';
+import { dirname, join, sep } from 'node:path';
+
+/** One save is often several events. Milliseconds. */
+const SETTLE = 30;
+
+/**
+ * Calls `saved` after each save of a file of the document, or of a source file in `src`. Returns a function that takes the
+ * document's files.
+ *
+ * @param saved is told whether a file of the document was saved.
+ */
+export function watchSaves(saved: (ofDocument: boolean) => void): (files: readonly string[]) => void {
+  let watchers: FSWatcher[] = [];
+  let timer: NodeJS.Timeout | undefined;
+  let ofDocument = false;
+  watch('src', { recursive: true }, (_event, name) => {
+    if (name !== null && /\.(ts|js|css|json)$/.test(name)) settle(join('src', name));
+  });
+
+  function settle(path: string): void {
+    const size = sizeOf(path);
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      // A large file may still be written.
+      if (sizeOf(path) !== size) return settle(path);
+      saved(ofDocument);
+      ofDocument = false;
+    }, SETTLE);
+  }
+
+  return (files) => {
+    const former = watchers;
+    // Folders are watched, not files: an editor may replace a file by a new one.
+    watchers = [...new Set(files.map(existingFolder))].map((folder) =>
+      watch(folder, (_event, name) => {
+        const path = join(folder, name ?? '');
+        if (!files.some((file) => file === path || file.startsWith(path + sep))) return;
+        ofDocument = true;
+        settle(path);
+      }).on('error', () => undefined),
+    );
+    for (const watcher of former) watcher.close();
+  };
+}
+
+const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
+
+/** The folder of a file, or the nearest existing one around it. */
+function existingFolder(file: string): string {
+  const folder = dirname(file);
+  return existsSync(folder) ? folder : existingFolder(folder);
+}
