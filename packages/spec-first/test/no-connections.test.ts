@@ -85,7 +85,7 @@ describe('the tools open no connection', () => {
 
   test('in dev', async () => {
     const loop = start(folder, [SPEC_FIRST, 'dev', '--all'], { LOG_LEVEL: 'error' });
-    await loop.said(/no-unresolved-refs/).finally(() => end(loop));
+    await loop.said(/^Served[\s\S]*The types fit/m).finally(() => end(loop));
     await loop.exit;
     expect(requests).toEqual([]);
   });

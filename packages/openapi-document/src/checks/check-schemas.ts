@@ -1,6 +1,8 @@
+import { diff } from 'node:util';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from '../document/document.ts';
+import { SUBSCHEMAS } from '../document/kinds.ts';
 import type { Operation } from '../document/operations.ts';
 import { eachSchema, patternOf, translate } from '../document/schema.ts';
 import { describe } from './check-structure.ts';
@@ -86,12 +88,34 @@ const REMARKS = {
   contentSchema: 'contentSchema is not checked',
 };
 
+/** Keywords that a misspelt one may stand for. */
+const KEYWORDS = [
+  ...Object.values(SUBSCHEMAS).flat(),
+  ...['type', 'format', 'enum', 'const', 'pattern', 'required', 'default', 'nullable', 'readOnly', 'writeOnly'],
+  ...['example', 'examples', 'title', 'description', 'discriminator', 'deprecated', 'multipleOf', 'uniqueItems'],
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
+  ...['minProperties', 'maxProperties', 'minContains', 'maxContains', 'externalDocs', 'definitions', 'xml'],
+];
+
+/** Names keywords that differ from a known one by a letter or two: they have no effect. */
+function checkSpelling(schema: Json, pointer: string, { notice }: Report): void {
+  for (const name of Object.keys(schema)) {
+    if (name.length < 3 || /^[x$]/.test(name) || KEYWORDS.includes(name)) continue;
+    const isNear = (keyword: string) =>
+      diff(name.toLowerCase(), keyword.toLowerCase()).filter(([operation]) => operation !== 0).length <= 2;
+    const meant = KEYWORDS.find(isNear);
+    if (meant === undefined) continue;
+    notice(`${pointer}/${escapePointerToken(name)}`, `${name} is no keyword of a schema. Did you mean ${meant}?`);
+  }
+}
+
 function checkKeywords(root: Json, schema: Json, pointer: string, report: Report): void {
   const { problem, notice } = report;
   if (schema.$ref === '#') {
     problem(pointer, '$ref: "#" is the whole OpenAPI document: name the schema, as #/components/schemas/…');
   }
   checkDialect(schema.$schema, `${pointer}/$schema`, report);
+  checkSpelling(schema, pointer, report);
   for (const [keyword, message] of Object.entries(REMARKS)) if (schema[keyword] !== undefined) notice(pointer, message);
   if (Array.isArray(schema.enum) && schema.enum.length === 0) notice(pointer, 'enum is empty: no value is valid');
   for (const [value, target] of Object.entries(asObject(asObject(schema.discriminator).mapping))) {
