@@ -98,6 +98,23 @@ test('anchors are replaced by pointers, also those of dynamic references', async
   });
 });
 
+test('A schema with $id is referenced by that URI, and the references in it are relative to it', async () => {
+  const tree = `{ $id: 'https://example.com/tree', properties: { leaf: { $ref: leaf }, all: { $ref: '#top' }, other: { $ref: '#/components/schemas/Other' } }, $defs: { leaf: { $id: leaf }, top: { $anchor: top } } }`;
+  const schemas = `Tree: ${tree}, Other: { items: { $ref: 'https://example.com/leaf' } }`;
+  const root = await rootOf({ 'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { ${schemas} } }\n` });
+  const defs = '#/components/schemas/Tree/$defs';
+  expect(Object(root).components.schemas).toMatchObject({
+    Tree: {
+      properties: {
+        leaf: { $ref: `${defs}/leaf` },
+        all: { $ref: `${defs}/top` },
+        other: { $ref: '#/components/schemas/Other' },
+      },
+    },
+    Other: { items: { $ref: `${defs}/leaf` } },
+  });
+});
+
 test('OpenAPI 3.0 is upgraded', async () => {
   const either = '{ nullable: true, oneOf: [{ type: integer }, { type: boolean }] }';
   const count = '{ type: integer, nullable: true, minimum: 1, exclusiveMinimum: true }';

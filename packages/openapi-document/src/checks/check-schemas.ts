@@ -82,7 +82,7 @@ function checkDialect(dialect: unknown, pointer: string, { notice }: Report): vo
 /** Keywords that are read otherwise than written, or not at all. */
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
-  $id: '$id is ignored: a $ref is relative to its file',
+  unevaluatedItems: 'unevaluatedItems is not exact for items that contains or anyOf describes',
   dependencies: 'dependencies is not checked: use dependentRequired or dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
   contentSchema: 'contentSchema is not checked',

@@ -1,20 +1,15 @@
-import { basename, dirname, extname, join, relative } from 'node:path';
-import {
-  asObject,
-  decoded,
-  escapePointerToken,
-  type Finding,
-  type Json,
-  type Location,
-  resolveRef,
-  valueAt,
-} from './document.ts';
+import { basename, extname } from 'node:path';
+import { asObject, escapePointerToken, type Finding, type Location, resolveRef, valueAt } from './document.ts';
 import { componentGroup, inside, type MemberKind } from './kinds.ts';
+import { type Content, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
-/** What a file holds, or why it cannot be read. */
-export type Content = { readonly value: unknown } | { readonly reason: string };
+interface Reference {
+  readonly ref: string;
+  readonly at: string;
+  readonly holder: Members;
+}
 
 export interface Bundled {
   readonly origins: ReadonlyMap<string, Location>;
@@ -33,11 +28,11 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
   const known = new Map<string, string>();
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
   const seen = new Set<unknown>();
-  const anchors = new Map<string, Map<string, string>>();
-  const references: { readonly ref: string; readonly at: string; readonly holder: Members }[] = [];
+  const references: Reference[] = [];
+  const dynamicReferences: Reference[] = [];
   const origins = new Map<string, Location>();
   const problems: Finding[] = [];
-  const self = URL.parse(String(root.$self));
+  const { placeOf, valueIn, dynamic } = resolver(read);
 
   const top = { file: documentFile, pointer: '' };
   for (const [group, members] of Object.entries(components)) {
@@ -53,6 +48,10 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
     const message = problemOf(root, ref);
     if (message !== undefined) for (const { at, holder } of uses) problem(holder, at, message);
   }
+  for (const { ref, at, holder } of dynamicReferences) {
+    if ((dynamic.get(ref.slice(ref.indexOf('#') + 1)) ?? 0) < 2) continue;
+    problem(holder, at, `$dynamicRef: ${ref} may lead to several schemas: name one of them with $ref`);
+  }
   return { origins, problems };
 
   /** @returns the value, or what another file has in its place. */
@@ -60,7 +59,10 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
     if (typeof value !== 'object' || value === null || seen.has(value)) return value;
     seen.add(value);
     const members = value as Members;
-    if (typeof members.$dynamicRef === 'string') members.$ref ??= members.$dynamicRef;
+    if (typeof members.$dynamicRef === 'string') {
+      dynamicReferences.push({ ref: members.$dynamicRef, at, holder: members });
+      members.$ref ??= members.$dynamicRef;
+    }
     const ref = typeof members.$ref === 'string' ? newRef(members, '$ref', kind, from, at) : undefined;
     if (ref === `#${at}`) return replace(members, kind, from, at);
     if (ref !== undefined) members.$ref = ref;
@@ -84,40 +86,6 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
     const target = valueIn(origin);
     const whole = Object.keys(siblings).length === 0 ? target : { ...asObject(target), ...siblings };
     return rewrite(whole, kind, origin, at);
-  }
-
-  /**
-   * Where a reference leads; `undefined` for a URL, unless `$self` makes it the document or a file beside it (OpenAPI 3.2
-   * §4.1.2.2.2). An anchor becomes the pointer of its schema.
-   */
-  function placeOf(ref: string, from: Location): Location | undefined {
-    const [path = '', fragment = ''] = ref.split('#');
-    let file = path === '' ? from.file : join(dirname(from.file), decoded(path));
-    if (/^[a-z][a-z\d+.-]+:/i.test(ref)) {
-      const url = URL.parse(path);
-      if (self === null || url?.origin !== self.origin) return undefined;
-      const isSelf = url.pathname === self.pathname;
-      file = isSelf ? documentFile : join(dirname(documentFile), relative(dirname(self.pathname), url.pathname));
-    }
-    const pointer = decoded(fragment);
-    return { file, pointer: /^(\/|$)/.test(pointer) ? pointer : (anchorsIn(file).get(pointer) ?? pointer) };
-  }
-
-  /** The pointers of the schemas in a file by `$anchor` and `$dynamicAnchor` (JSON Schema 2020-12 §8.2.2). */
-  function anchorsIn(file: string): ReadonlyMap<string, string> {
-    const found = anchors.get(file) ?? new Map<string, string>();
-    if (!anchors.has(file)) {
-      eachObject(valueIn({ file, pointer: '' }), '', ({ $anchor, $dynamicAnchor }, at) => {
-        for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') found.set(name, at);
-      });
-      anchors.set(file, found);
-    }
-    return found;
-  }
-
-  function valueIn({ file, pointer }: Location): unknown {
-    const content = read(file);
-    return 'value' in content ? valueAt(content.value, pointer) : undefined;
   }
 
   /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
@@ -175,12 +143,6 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
 }
 
 const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;
-
-function eachObject(value: unknown, at: string, visit: (object: Json, at: string) => void): void {
-  if (typeof value !== 'object' || value === null) return;
-  visit(value as Json, at);
-  for (const [key, item] of Object.entries(value)) eachObject(item, `${at}/${escapePointerToken(key)}`, visit);
-}
 
 function freeName(taken: Members, { file, pointer }: Location): string {
   const last = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));

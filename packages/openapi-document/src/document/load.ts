@@ -1,10 +1,11 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
-import { bundle, type Content } from './bundle.ts';
+import { bundle } from './bundle.ts';
 import { asObject, type Document, DocumentError, isObject, type Json } from './document.ts';
 import { mend } from './mend.ts';
 import { parseFile } from './parse.ts';
 import { positionsOf } from './positions.ts';
+import type { Content } from './resolver.ts';
 
 export interface LoadOptions {
   /** Whether references may lead to files outside the folder of the document. By default they must not. */
