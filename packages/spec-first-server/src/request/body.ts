@@ -4,96 +4,91 @@ import type { Json, Operation } from 'openapi-document';
 import { asObject, coerce, kindOf, type MediaType, mediaTypeFor, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { codingOf, DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
+import { DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
 import { multipart, urlencoded } from './forms.ts';
 import { checkedItems } from './items.ts';
 
+const NONE = { media: undefined, body: undefined };
+
 /**
- * Prepares to read an operation's bodies, each with its declared media type. JSON becomes values with exact integers, text a string (or the number or boolean
- * that its schema asks for), a form an object, a sequence its items, and any other media type a stream.
+ * Prepares to read an operation's bodies, each with its declared media type. JSON becomes values with exact integers, text
+ * a string (or the number or boolean that its schema asks for), a form an object, a sequence its items, and any other
+ * media type a stream.
  *
  * @param usual the maximum number of bytes of a body, also after decompression, or of each item of a sequence, unless the
  *   document has one.
  */
 export function bodyReader(root: Json, { requestBody }: Operation, usual: number, validator: OperationValidator) {
   const declared = requestBody?.media ?? [];
-  const none = { media: undefined, body: undefined };
+  const types = declared.map(({ type }) => type);
+  const required = `is required, as ${types.join(' or ') || 'declared'}`;
 
   /** @throws {HttpError} 400, 413 or 415 */
   return async (request: IncomingMessage, response: ServerResponse) => {
-    if (requestBody === undefined) return none;
-    const isAbsent = !hasBody(request);
-    const media = isAbsent ? undefined : declaredType(request.headers['content-type'], declared);
-    if (media !== undefined) {
-      const limit = limitOf(media) ?? usual;
-      checkHeaders(request, media, limit);
+    if (requestBody === undefined) return NONE;
+    const { headers } = request;
+    const length = Number(headers['content-length'] ?? 0);
+    // A request has a body if it has a length or a transfer coding (RFC 9112 §6).
+    if (length > 0 || headers['transfer-encoding'] !== undefined) {
+      const media = declaredType(headers['content-type']);
+      const { kind, items } = media;
+      const limit = limitOf(media);
+      const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
+      if (coding !== 'identity' && (kind === 'stream' || !DECODERS.has(coding))) throw unknownCoding(kind === 'stream');
+      if (length > limit && items === undefined) throw tooLarge(limit);
       // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
-      if (request.headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
-      if (media.items !== undefined) return { media, body: checkedItems(request, response, media, limit, validator) };
-      if (media.kind === 'stream') return { media, body: limitedStream(request, response, limit) };
-      const bytes = await readBytes(request, limit);
-      if (media.kind === 'multipart') {
-        return { media, body: await multipart(root, media, request.headers['content-type'] ?? '', bytes) };
+      if (headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
+      if (items !== undefined) return { media, body: checkedItems(request, response, media, limit, validator) };
+      if (kind === 'stream') return { media, body: limitedStream(request, response, limit) };
+      const bytes = await readBytes(request, coding, limit);
+      if (kind === 'multipart') {
+        return { media, body: await multipart(root, media, headers['content-type'] ?? '', bytes) };
       }
-      if (bytes.length > 0 || media.kind !== 'json') return { media, body: parsed(root, media, bytes) };
+      if (bytes.length > 0 || kind !== 'json') {
+        if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
+        return { media, body: parsed(media, bytes.toString()) };
+      }
     }
-    if (!requestBody.required) return none;
-    throw HttpError.violations([
-      { path: '/body', message: `is required, as ${orList(declared)}`, keyword: 'required' },
-    ]);
+    if (!requestBody.required) return NONE;
+    throw HttpError.violations([{ path: '/body', message: required, keyword: 'required' }]);
   };
-}
 
-/** The limit of a media type in the document: its own, or the `maxLength` of a body of bytes. */
-function limitOf({ kind, items, source, schema }: MediaType): number | undefined {
-  const { 'x-body-limit': own } = source;
-  const { maxLength } = asObject(kind === 'stream' && items === undefined ? schema : undefined);
-  return [own, maxLength].find((bytes) => typeof bytes === 'number');
-}
-
-function parsed(root: Json, media: MediaType, bytes: Buffer): unknown {
-  if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
-  const text = bytes.toString();
-  if (media.kind === 'form') return urlencoded(root, media, text);
-  return media.kind === 'json' ? json(text) : coerce(root, [media.schema], text);
-}
-
-/** A request has a body if it has a length or a transfer coding (RFC 9112 §6). */
-const hasBody = ({ headers }: IncomingMessage): boolean =>
-  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
-
-/** Checks the headers of a body before it is read. @throws {HttpError} 413 or 415 */
-function checkHeaders(request: IncomingMessage, { kind, items }: MediaType, limit: number): void {
-  const coding = codingOf(request);
-  if (coding !== 'identity' && (kind === 'stream' || !DECODERS.has(coding))) {
-    const accepted = kind === 'stream' ? ['identity'] : [...DECODERS.keys(), 'identity'];
-    throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, {
-      headers: { 'Accept-Encoding': accepted.join(', ') },
-    });
+  /** The declared media type for a `Content-Type`. @throws {HttpError} 415 */
+  function declaredType(contentType = ''): MediaType {
+    const found = mediaTypeFor(declared, contentType);
+    if (found === undefined) {
+      const headers = { Accept: types.join(', ') };
+      throw new HttpError(415, `the body must be ${types.join(' or ') || 'declared'}`, { headers });
+    }
+    if (!contentType.includes(';') && found.asJson === undefined) return found;
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
+    if (charset !== undefined && found.kind !== 'stream' && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
+      throw new HttpError(415, 'the charset of the body must be utf-8');
+    }
+    return found.asJson !== undefined && kindOf(contentType) === 'json' ? found.asJson : found;
   }
-  if (items === undefined && Number(request.headers['content-length'] ?? 0) > limit) throw tooLarge(limit);
+
+  /** The limit of a media type in the document: its own, or the `maxLength` of a body of bytes. */
+  function limitOf({ kind, items, source, schema }: MediaType): number {
+    const { 'x-body-limit': own } = source;
+    if (typeof own === 'number') return own;
+    const { maxLength } = asObject(kind === 'stream' && items === undefined ? schema : undefined);
+    return typeof maxLength === 'number' ? maxLength : usual;
+  }
+
+  function parsed(media: MediaType, text: string): unknown {
+    if (media.kind === 'form') return urlencoded(root, media, text);
+    if (media.kind !== 'json') return coerce(root, [media.schema], text);
+    try {
+      return parseJson(text);
+    } catch (error) {
+      throw new HttpError(400, `the body must be ${error instanceof RangeError ? error.message : 'JSON'}`);
+    }
+  }
 }
 
-const orList = (media: readonly MediaType[]): string => media.map(({ type }) => type).join(' or ') || 'declared';
-
-/** The declared media type for a `Content-Type`. @throws {HttpError} 415 */
-function declaredType(contentType = '', media: readonly MediaType[]): MediaType {
-  const found = mediaTypeFor(media, contentType);
-  if (found === undefined) {
-    const headers = { Accept: media.map(({ type }) => type).join(', ') };
-    throw new HttpError(415, `the body must be ${orList(media)}`, { headers });
-  }
-  const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
-  if (charset !== undefined && found.kind !== 'stream' && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
-    throw new HttpError(415, 'the charset of the body must be utf-8');
-  }
-  return found.asJson !== undefined && kindOf(contentType) === 'json' ? found.asJson : found;
-}
-
-function json(text: string): unknown {
-  try {
-    return parseJson(text);
-  } catch (error) {
-    throw new HttpError(400, `the body must be ${error instanceof RangeError ? error.message : 'JSON'}`);
-  }
+function unknownCoding(isStream: boolean): HttpError {
+  const accepted = isStream ? ['identity'] : [...DECODERS.keys(), 'identity'];
+  const headers = { 'Accept-Encoding': accepted.join(', ') };
+  return new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, { headers });
 }

@@ -10,9 +10,6 @@ export const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
   ['br', createBrotliDecompress],
 ]);
 
-export const codingOf = ({ headers }: IncomingMessage): string =>
-  headers['content-encoding']?.toLowerCase() ?? 'identity';
-
 /** Bytes in one buffer that grows. Chunks of a byte each would take 400 times their size. */
 export class Bytes {
   #buffer = Buffer.alloc(0);
@@ -39,55 +36,41 @@ export class Bytes {
  *
  * @throws {HttpError} 400 or 413
  */
-export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> | Buffer {
+export function readBytes(request: IncomingMessage, coding: string, limit: number): Promise<Buffer> | Buffer {
   // The app's host may have read it.
   if (request.readableEnded) return Buffer.alloc(0);
   if (request.destroyed) throw cutOff();
-  if (request.complete && codingOf(request) === 'identity') return readArrived(request, limit);
-  const decoder = DECODERS.get(codingOf(request))?.();
+  const decoder = DECODERS.get(coding)?.();
+  if (request.complete && decoder === undefined && request.readableLength <= limit) {
+    const first: Buffer = request.read() ?? Buffer.alloc(0);
+    // A stream that flows gives one chunk after the other.
+    if (request.readableLength === 0) return first;
+    request.unshift(first);
+  }
   const source: Readable = decoder === undefined ? request : request.pipe(decoder);
-  const release = (): void => {
-    if (decoder !== undefined) request.unpipe(decoder);
-    decoder?.destroy();
-    request.resume();
-  };
   return new Promise((resolve, reject) => {
-    const fail = (error: HttpError): void => {
-      release();
-      reject(error);
-    };
-    let received = 0;
     const bytes = new Bytes();
+    let received = 0;
+    const settle = (error?: HttpError): void => {
+      if (decoder !== undefined) request.unpipe(decoder);
+      decoder?.destroy();
+      request.resume();
+      if (error === undefined) resolve(bytes.all());
+      else reject(error);
+    };
     // The compressed bytes are bounded as well: a decoder may take many and give none.
     request.on('data', (chunk: Buffer) => {
       received += chunk.length;
-      if (received > limit) fail(tooLarge(limit));
+      if (received > limit) settle(tooLarge(limit));
     });
     source.on('data', (chunk: Buffer) => {
-      if (bytes.size + chunk.length > limit) fail(tooLarge(limit));
+      if (bytes.size + chunk.length > limit) settle(tooLarge(limit));
       else bytes.add(chunk);
     });
-    request.on('error', () => fail(cutOff()));
-    decoder?.on('error', () => fail(new HttpError(400, 'the body does not have the declared Content-Encoding')));
-    source.on('end', () => {
-      release();
-      resolve(bytes.all());
-    });
+    request.on('error', () => settle(cutOff()));
+    decoder?.on('error', () => settle(new HttpError(400, 'the body does not have the declared Content-Encoding')));
+    source.on('end', () => settle());
   });
-}
-
-/** Reads a body that has arrived as a whole. @throws {HttpError} 413 */
-function readArrived(request: IncomingMessage, limit: number): Buffer {
-  if (request.readableLength > limit) {
-    request.resume();
-    throw tooLarge(limit);
-  }
-  const first: Buffer = request.read() ?? Buffer.alloc(0);
-  if (request.readableLength === 0) return first;
-  // A stream that flows gives one chunk after the other.
-  const bytes = new Bytes();
-  for (let chunk: Buffer | null = first; chunk !== null; chunk = request.read()) bytes.add(chunk);
-  return bytes.all();
 }
 
 /** The body as a stream, which ends with 413 if it grows beyond the limit. */
