@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import proxyAddress from 'proxy-addr';
 import type { Log } from '../handlers/types.ts';
 import { CutOff, type OnRejected } from '../http-server/index.ts';
 import { HttpError } from '../response/http-error.ts';
 import { findTrace, setTrace, traceOf } from '../response/trace.ts';
-import { clientAddress, type TrustProxy } from './client-address.ts';
-import { targetOf } from './target.ts';
 import { receivedTraceId, type Tracing } from './tracing.ts';
 
 /** Ids from a proxy that can do no harm in a log. */
@@ -20,10 +19,14 @@ let requests = 0;
  */
 export type Observe = (operation: string, status: number, seconds: number) => void;
 
+/** A value of Express's setting `trust proxy`: all proxies, so many hops, or those of these addresses. */
+export type TrustProxy = boolean | number | readonly string[];
+
 /** What the access log is told of an app. */
 export interface AccessLogOptions {
   /** Paths of the app itself. Only these are logged by default: any other path may hold a secret. */
   readonly paths: ReadonlySet<string> | 'all';
+  /** Which proxies tell a client's address in `X-Forwarded-For`. */
   readonly trustProxy: TrustProxy;
   readonly tracing?: Tracing | undefined;
   /** Called with each answer and its duration, for metrics. */
@@ -37,8 +40,9 @@ export interface AccessLogOptions {
  * without query, headers and body, which may hold secrets.
  */
 export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowMs = Infinity }: AccessLogOptions) {
-  const addressOf = clientAddress(trustProxy);
-  const outages = createOutages(log);
+  const trust = trustOf(trustProxy);
+  /** What answers 503 now: since when, and how often. Only the first answer and the end are logged as such. */
+  const outages = new Map<string, { readonly since: number; failed: number }>();
 
   // One function for all responses, so that a request allocates no closure.
   function logAnswer(this: ServerResponse): void {
@@ -50,7 +54,7 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
     const failure = cutOff ?? trace.failure;
     const durationMs = Math.round((performance.now() - trace.started) * 1000) / 1000;
     const status = this.headersSent ? statusCode : (cutOff?.status ?? 499);
-    const path = operationId === undefined ? targetOf(request.url)[0] : undefined;
+    const path = operationId === undefined ? request.url?.replace(/\?.*/s, '') : undefined;
     const isKnown = path !== undefined && (status < 400 || paths === 'all' || paths.has(path));
     const isProbe = path === '/healthz' || path === '/readyz';
     const what = operationId ?? (isProbe ? '(probe)' : isKnown ? '(page)' : '(unknown)');
@@ -72,7 +76,15 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
       cutOff: this.writableFinished ? undefined : true,
     };
     const isFault = status >= 500 && failure?.expected !== true && trace.mocked !== true;
-    if (outages.counts(what, isFault ? status : 0)) log.info({ ...entry, err: undefined }, 'answered');
+    const outage = outages.get(what);
+    if (isFault && status === 503) {
+      outages.set(what, { since: outage?.since ?? performance.now(), failed: (outage?.failed ?? 0) + 1 });
+    } else if (!isFault && outage !== undefined) {
+      outages.delete(what);
+      const seconds = Math.round((performance.now() - outage.since) / 1000);
+      log.warn({ operationId: what, failed: outage.failed, seconds }, 'available again');
+    }
+    if (isFault && status === 503 && outage !== undefined) log.info({ ...entry, err: undefined }, 'answered');
     else if (isFault) log.error(entry, 'failed');
     else if (durationMs > slowMs) log.warn(entry, 'slow');
     else if (isProbe) log.debug(entry, 'answered');
@@ -85,7 +97,7 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
     setTrace(response, {
       id,
       traceId: tracing?.traceId() ?? (traceparent === undefined ? undefined : receivedTraceId(traceparent)),
-      client: addressOf(request),
+      client: trust === undefined ? request.socket.remoteAddress : proxyAddress(request, trust),
       started: performance.now(),
       operationId: undefined,
       subject: undefined,
@@ -97,31 +109,14 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
   };
 }
 
-/** Counts the answers 503 of an outage. Only the first one and the end of the outage are logged as such. */
-function createOutages(log: Log) {
-  const outages = new Map<string, { readonly since: number; failed: number }>();
-  return {
-    /** Counts an answer. @returns whether it is a further one of an outage. @param fault its status, 0 if it is no fault */
-    counts(what: string, fault: number): boolean {
-      const outage = outages.get(what);
-      if (fault === 503) {
-        if (outage === undefined) outages.set(what, { since: performance.now(), failed: 1 });
-        else outage.failed += 1;
-        return outage !== undefined;
-      }
-      if (fault === 0 && outage !== undefined) {
-        outages.delete(what);
-        const seconds = Math.round((performance.now() - outage.since) / 1000);
-        log.warn({ operationId: what, failed: outage.failed, seconds }, 'available again');
-      }
-      return false;
-    },
-  };
+function trustOf(trusted: TrustProxy): ((address: string, hop: number) => boolean) | undefined {
+  if (typeof trusted === 'boolean') return trusted ? () => true : undefined;
+  return typeof trusted === 'number' ? (_address, hop) => hop < trusted : proxyAddress.compile([...trusted]);
 }
 
 /**
- * Logs each request that is rejected before the app gets it, with the reason and the client's address: all else may hold secrets. Where the
- * access log has the request, the reason goes there.
+ * Logs each request that is rejected before the app gets it, with the reason and the client's address: all else may hold
+ * secrets. Where the access log has the request, the reason goes there.
  *
  * @param count called with the status of each answer that the access log does not see, for metrics.
  */

@@ -1,32 +1,23 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { isIP } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { basePathsOf } from 'openapi-document';
+import { basePathsOf, type Operation } from 'openapi-document';
 import { accessLog } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
-import { isLocal } from '../http/local-hosts.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
 import { openTelemetry } from '../http/tracing.ts';
+import { faultOf } from '../http-server/index.ts';
 import { PROBLEM_DETAILS } from '../response/error-body.ts';
 import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { setOwnHeaders } from '../response/send.ts';
-import { type Core, createCore } from './core.ts';
+import { createDispatch, type Dispatch } from './dispatch.ts';
 import { type AppOptions, SILENT } from './options.ts';
 import { prepare } from './prepare.ts';
 import { createRouter } from './router.ts';
 
 // An import of node:http would load a whole HTTP client beside it.
 const { METHODS } = process.getBuiltinModule('node:http');
-
-/** What answers requests, in this order. */
-interface Parts {
-  /** Begins the trace of a request, which the log has at its end. */
-  readonly begin: (request: IncomingMessage, response: ServerResponse) => void;
-  readonly core: Core;
-  /** The routes for operators, and failures: what the core does not take. */
-  readonly edge: Express;
-  readonly onError: ErrorRequestHandler;
-}
 
 /** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
@@ -36,10 +27,12 @@ export async function createApp(options: AppOptions): Promise<Express> {
   app.use((request, response, next) => {
     begin(request, response);
     if (use.length > 0) setOwnHeaders(response);
-    next();
+    // The app's host may be a server of its own.
+    const fault = faultOf(request);
+    next(fault && new HttpError(fault.status, fault.message));
   });
   app.use(...use, (request, response, next) => {
-    core(request, response).then((isTaken) => isTaken || next(), next);
+    if (!core(request, response)) next();
   });
   app.use(edge);
   app.use(onError);
@@ -55,13 +48,17 @@ export async function createApp(options: AppOptions): Promise<Express> {
 export async function createListener(options: AppOptions): Promise<RequestListener> {
   if (options.use !== undefined) return createApp(options);
   const { begin, core, edge } = await createParts(options);
-  return async (request, response) => {
+  return (request, response) => {
     begin(request, response);
-    if (!(await core(request, response))) edge(request, response);
+    if (!core(request, response)) edge(request, response);
   };
 }
 
-async function createParts(options: AppOptions): Promise<Parts> {
+/**
+ * What answers requests, in this order: `begin` starts the trace of a request, which the log has at its end; `core` answers
+ * requests for operations, and returns whether it does; `edge` has the routes for operators, and failures.
+ */
+async function createParts(options: AppOptions) {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe, slowMs } = options;
   const { corsOrigins = [], trustProxy = false, logAllPaths = false, onlyLocal = false } = options;
   const { document, operations: all, context } = await prepare(options);
@@ -79,35 +76,56 @@ async function createParts(options: AppOptions): Promise<Parts> {
   }
   const cors = corsOrigins.length > 0 ? crossOrigin(corsOrigins, operations) : undefined;
   const tracing = openTelemetry();
+  /** Operations are prepared when they are first asked for. */
+  const dispatches = new Map<Operation, Dispatch>();
+
+  /** Routes a request to its operation. */
+  function core(request: IncomingMessage, response: ServerResponse): boolean {
+    const { method = '', url = '', headers } = request;
+    if (onlyLocal && !isLocal(headers.host)) {
+      return reject(response, new HttpError(421, 'only requests to localhost are answered here'));
+    }
+    if (cors?.(request, response) === true) return true;
+    const mark = url.indexOf('?');
+    const path = mark < 0 ? url : url.slice(0, mark);
+    const found = route(method, path);
+    if (found.found === 'nothing') return false;
+    if (found.found === 'malformed') {
+      return reject(response, new HttpError(400, 'the path is not percent-encoded (RFC 3986 §2.1)'));
+    }
+    if (found.found === 'path') return reject(response, HttpError.notAllowed(method, found.allow));
+    const { operation, basePath } = found;
+    tracing?.name(method, basePath + operation.path, operation.id);
+    const dispatch = dispatches.get(operation) ?? createDispatch(operation, context);
+    dispatches.set(operation, dispatch);
+    void dispatch(request, response, path.slice(basePath.length), mark < 0 ? '' : url.slice(mark + 1));
+    return true;
+  }
+
+  function reject(response: ServerResponse, error: HttpError): true {
+    void answerFailure(response, error, errorBody);
+    return true;
+  }
+
+  const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
   const page = { basePath: basePaths[0] ?? '', tryItOut: missing === 'mock' };
   const noSuchPath = new HttpError(404, 'no such path');
-  const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
   const edge = newExpress(options);
   edge.use((_request, response, next) => {
     setOwnHeaders(response);
     next();
   });
   edge.use(operatorRoutes(ready, [...context.broken.keys()], docs ? { root: document.root, page } : undefined));
-  edge.use((_request, response) => answerFailure(response, noSuchPath, errorBody));
+  edge.use((_request, _response, next) => next(noSuchPath));
   edge.use(onError);
-  const core = createCore(route, context, { cors, tracing });
-  const guarded: Core = async (request, response) => {
-    if (isLocal(request)) return core(request, response);
-    await answerFailure(response, new HttpError(421, 'only requests to localhost are answered here'), errorBody);
-    return true;
-  };
-  return {
-    begin: accessLog(log, {
-      paths: logAllPaths ? 'all' : new Set(OPERATOR_PATHS),
-      trustProxy,
-      tracing,
-      observe,
-      slowMs,
-    }),
-    core: onlyLocal ? guarded : core,
-    edge,
-    onError,
-  };
+  const paths = logAllPaths ? 'all' : new Set(OPERATOR_PATHS);
+  return { begin: accessLog(log, { paths, trustProxy, tracing, observe, slowMs }), core, edge, onError };
+}
+
+/** Whether a request names this machine, or an address. Only a name can be made to lead to another host (DNS rebinding). */
+function isLocal(host: string | undefined): boolean {
+  const name = host?.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
+  return name === undefined || isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
 }
 
 function newExpress({ trustProxy = false }: AppOptions): Express {

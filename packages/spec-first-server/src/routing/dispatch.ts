@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Json, Operation } from 'openapi-document';
+import { type Json, type Operation, parameterReader } from 'openapi-document';
 import type { AnyHandler, Log } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
 import { HandlerRequest } from '../request/handler-request.ts';
-import { prepareParameters } from '../request/parameters.ts';
 import type { ErrorBody, OperationContext, Samples } from '../response/error-body.ts';
 import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
@@ -12,7 +11,7 @@ import { send } from '../response/send.ts';
 import { traceOf } from '../response/trace.ts';
 import { authentication } from '../security/requirements.ts';
 import { apiKeyQueryNames, credentialsOf, type Schemes } from '../security/schemes.ts';
-import type { ValidatorOf } from './validators.ts';
+import type { OperationValidator } from '../validation/validator.ts';
 
 /** Takes a request to one operation from its credentials to its answer. */
 export type Dispatch = (
@@ -20,7 +19,7 @@ export type Dispatch = (
   response: ServerResponse,
   path: string,
   query: string,
-) => Promise<true>;
+) => Promise<void>;
 
 /** What the operations of an app share. */
 export interface AppContext {
@@ -31,7 +30,7 @@ export interface AppContext {
   readonly schemes: Schemes;
   /** Why operations cannot be served, by their ids. */
   readonly broken: ReadonlyMap<string, string>;
-  readonly validatorOf: ValidatorOf;
+  readonly validatorOf: (operation: Operation) => OperationValidator;
   readonly errorBody: ErrorBody;
   readonly log: Log;
   /** Bytes. */
@@ -41,51 +40,46 @@ export interface AppContext {
 
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
 export function createDispatch(operation: Operation, context: AppContext): Dispatch {
-  const { root, errorBody, log } = context;
-  const reason = context.broken.get(operation.id);
-  if (reason !== undefined) return refusal(operation, reason, errorBody);
-  const handler = context.handlers[operation.id];
-  if (handler === undefined) throw new Error(`${operation.id} has no handler`);
+  const { root, errorBody, log, stopping } = context;
+  const { id } = operation;
+  const reason = context.broken.get(id);
+  if (reason !== undefined) {
+    // Its credentials cannot be checked either.
+    const failure = new HttpError(501, `the document has an error at ${id}: it cannot be served`, { reason });
+    return (_request, response) => {
+      traceOf(response).operationId = id;
+      return answerFailure(response, failure, errorBody);
+    };
+  }
+  const handler = context.handlers[id];
+  if (handler === undefined) throw new Error(`${id} has no handler`);
   const validator = context.validatorOf(operation);
   const samples = context.samplesFor(operation);
   const operationContext: OperationContext = { root, operation, validator, samples };
   const authenticate =
     operation.security.length > 0 ? authentication(operation, context.schemes, samples !== undefined) : undefined;
-  const readParameters = prepareParameters(root, operation, apiKeyQueryNames(root));
+  const readParameters = parameterReader(root, operation, apiKeyQueryNames(root));
   const readBody = bodyReader(root, operation, context.bodyLimit, validator);
 
   return async (request, response, path, query) => {
     const { headers } = request;
     const trace = traceOf(response);
-    trace.operationId = operation.id;
+    trace.operationId = id;
     try {
       const caller = await authenticate?.(credentialsOf(request.method ?? '', headers, query));
       trace.subject = caller?.subject;
       const { media, body } = await readBody(request, response);
-      const parameters = readParameters({ path, query, headers });
-      const checked = validator.request(parameters, media, body);
+      const { values, violations } = readParameters({ path, query, headers });
+      if (violations.length > 0) throw HttpError.violations(violations);
+      const checked = validator.request(values, media, body);
       const given = new HandlerRequest(request, response, log, checked, media?.type, checked.body, caller);
       const reply = await handler(given);
       trace.reason = reply.reason;
       trace.mocked = reply.mocked;
-      const sending = send(response, checkReply(operation, validator, reply), {
-        stopping: context.stopping,
-        request: given,
-      });
+      const sending = send(response, checkReply(operation, validator, reply), { stopping, request: given });
       if (sending !== undefined) await sending;
     } catch (error) {
       await answerFailure(response, error, errorBody, operationContext);
     }
-    return true;
-  };
-}
-
-/** Answers an operation that cannot be served. Its credentials cannot be checked either. */
-function refusal({ id }: Operation, reason: string, errorBody: ErrorBody): Dispatch {
-  const failure = new HttpError(501, `the document has an error at ${id}: it cannot be served`, { reason });
-  return async (_request, response) => {
-    traceOf(response).operationId = id;
-    await answerFailure(response, failure, errorBody);
-    return true;
   };
 }

@@ -1,8 +1,7 @@
 import type { RequestHandler } from 'express';
 import type { Document } from 'openapi-document';
 import type { AnyHandler, Log } from '../handlers/types.ts';
-import type { Observe } from '../http/access-log.ts';
-import type { TrustProxy } from '../http/client-address.ts';
+import type { Observe, TrustProxy } from '../http/access-log.ts';
 import type { WhenMissing } from '../response/complete-handlers.ts';
 import type { ErrorBody } from '../response/error-body.ts';
 import type { Verifiers } from '../security/schemes.ts';

@@ -3,7 +3,9 @@ import {
   DocumentError,
   describeFindings,
   type Finding,
+  type Json,
   loadDocument,
+  type Operation,
   operationsOf,
 } from 'openapi-document';
 import { completeHandlers } from '../response/complete-handlers.ts';
@@ -11,9 +13,10 @@ import { checkErrorBody, PROBLEM_DETAILS } from '../response/error-body.ts';
 import { unverified } from '../security/requirements.ts';
 import { schemesOf } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
+import type { Reading } from '../validation/rewrite.ts';
+import { createPathValidators } from '../validation/validator.ts';
 import type { AppContext } from './dispatch.ts';
 import { type AppOptions, SILENT } from './options.ts';
-import { validatorsOf } from './validators.ts';
 
 /** How many findings are logged with their places. `spec-first generate --all` shows all. */
 const FEW = 10;
@@ -83,4 +86,18 @@ export async function prepare(options: AppOptions) {
     log,
   };
   return { document, operations: all, context };
+}
+
+/** Finds the validator of an operation. Those of one path are made together, when the first of them is asked for. */
+function validatorsOf(root: Json, operations: readonly Operation[], reading: Reading): AppContext['validatorOf'] {
+  const paths = Map.groupBy(operations, ({ path }) => path);
+  const made = new Map<string, ReturnType<typeof createPathValidators>>();
+  return (operation) => {
+    const { path } = operation;
+    const validators = made.get(path) ?? createPathValidators(root, paths.get(path) ?? [], reading);
+    made.set(path, validators);
+    const validator = validators.get(operation);
+    if (validator === undefined) throw new Error(`${operation.id} has no validator`);
+    return validator;
+  };
 }

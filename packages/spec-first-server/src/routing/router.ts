@@ -27,20 +27,24 @@ const NOTHING: Route = { found: 'nothing' };
 const MALFORMED: Route = { found: 'malformed' };
 const createNode = (): Node => ({ texts: new Map(), parameters: [], methods: new Map() });
 
-/** Puts the paths of operations into a tree of segments, under each base path. */
+/** Puts the paths of operations into a tree of segments, under each base path; those without parameters also into a map. */
 export function createRouter(operations: readonly Operation[], basePaths: readonly string[]): FindRoute {
   const root = createNode();
+  const fixed = new Map<string, Methods>();
   const reachable = operations.filter(({ template }) => template.isReachable);
   for (const basePath of basePaths) {
     for (const operation of reachable) {
       const { segments } = pathTemplate(basePath + operation.path);
       const { methods } = segments.reduce(nodeAfter, root);
+      if (!/[{%]/.test(basePath + operation.path)) fixed.set(basePath + operation.path, methods);
       const method = operation.method.toUpperCase();
       // Paths that differ in the names of parameters only: the first one is served.
       if (!methods.has(method)) methods.set(method, { found: 'operation', operation, basePath });
     }
   }
   return (method, path) => {
+    const exact = fixed.get(path)?.get(method);
+    if (exact !== undefined) return exact;
     const segments = segmentsOf(path);
     if (segments === undefined) return MALFORMED;
     const passed: Methods[] = [];
