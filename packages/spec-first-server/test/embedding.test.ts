@@ -100,7 +100,7 @@ describe('schemes that tokens do not cover', () => {
   });
 
   test('need a verifier for handlers, also beside mocks', async () => {
-    const needed = /nothing verifies credentials of http basic: pass verifiers: \{ "basic": … \} to serve/;
+    const needed = /nothing verifies credentials of this scheme: pass verifiers: \{ "basic": … \} to serve/;
     await expect(serving({ missing: '501' })).rejects.toThrow(needed);
     await expect(serving({ missing: 'mock', handlers: { a: who } })).rejects.toThrow(needed);
   });

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
@@ -10,9 +11,6 @@ import { rejecter } from './rejected.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
 const { createServer } = process.getBuiltinModule('node:http');
-
-/** From so many connections on, their number is limited. */
-const MANY = 250;
 
 /** Descriptors that are kept for files, databases and other servers. */
 const RESERVED_FILES = 64;
@@ -112,12 +110,12 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   });
   // Node would leave out the headers beyond a count; their size is bounded anyway.
   server.maxHeadersCount = 0;
+  limitConnections(server, options.onDropped);
   server.on('connection', (socket: Socket) => {
     accepted += 1;
     const onHeaderOverflow = (): void => rejectConnection({ code: 'HPE_HEADER_OVERFLOW' }, socket);
     connections.set(socket, new Connection(socket, { ...limits, onHeaderOverflow }));
     socket.once('close', () => connections.delete(socket));
-    if (connections.size === MANY) limitConnections(server, options.onDropped);
   });
   // With this listener Node leaves it to the app to ask for the body.
   server.on('checkContinue', onRequest);
@@ -202,16 +200,12 @@ function closeAfterBody(connection: Connection, response: ServerResponse): void 
 
 /**
  * Limits the connections of a server to what the limit of open files (`ulimit -n`) leaves room for: beyond it, the system
- * would drop them without a word. It takes 10 ms to find out, so it is for servers with many connections.
+ * would drop them without a word. Only Linux tells its limit in a file.
  */
 function limitConnections(server: Server, onDropped: ListenOptions['onDropped']): void {
-  if (server.listenerCount('drop') > 0) return;
-  const report: NodeJS.ProcessReport & { excludeNetwork?: boolean } = process.report;
-  // It would look up the name of each client.
-  report.excludeNetwork = true;
-  const { userLimits }: { userLimits?: { open_files?: { soft?: unknown } } } = Object(report.getReport());
-  const files = Number(userLimits?.open_files?.soft);
-  if (files > RESERVED_FILES) server.maxConnections = files - RESERVED_FILES;
+  if (process.platform !== 'linux') return;
+  const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  if (Number(limit) > RESERVED_FILES) server.maxConnections = Number(limit) - RESERVED_FILES;
   let dropped = 0;
   const tell = (): void => {
     onDropped?.(dropped);

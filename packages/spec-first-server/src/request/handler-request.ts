@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import accepts from 'accepts';
 import type { AnyRequest, Caller, Log, RequestLog } from '../handlers/types.ts';
 import { traceOf } from '../response/trace.ts';
@@ -13,38 +13,30 @@ export class HandlerRequest implements AnyRequest {
   readonly query: AnyRequest['query'];
   readonly header: AnyRequest['header'];
   readonly cookie: AnyRequest['cookie'];
-  readonly contentType: string | undefined;
   readonly body: unknown;
+  readonly contentType: string | undefined;
   readonly caller: Caller | undefined;
-  readonly #request: IncomingMessage;
   readonly #response: ServerResponse;
   readonly #appLog: Log;
   #log: RequestLog | undefined;
   #gone: AbortController | undefined;
 
   constructor(
-    request: IncomingMessage,
     response: ServerResponse,
     log: Log,
-    { path, query, header, cookie }: Parameters,
+    values: Parameters & { readonly body: unknown },
     contentType: string | undefined,
-    body: unknown,
     caller: Caller | undefined,
   ) {
-    this.path = path;
-    this.query = query;
-    this.header = header;
-    this.cookie = cookie;
+    ({ path: this.path, query: this.query, header: this.header, cookie: this.cookie, body: this.body } = values);
     this.contentType = contentType;
-    this.body = body;
     this.caller = caller;
-    this.#request = request;
     this.#response = response;
     this.#appLog = log;
   }
 
   get headers(): AnyRequest['headers'] {
-    return this.#request.headers;
+    return this.#response.req.headers;
   }
 
   get id(): string {
@@ -58,12 +50,12 @@ export class HandlerRequest implements AnyRequest {
   }
 
   get accepts(): AnyRequest['accepts'] {
-    const request = this.#request;
+    const { req: request } = this.#response;
     return (...types) => [accepts(request).types(...types)].flat()[0] || undefined;
   }
 
   get signal(): AbortSignal {
-    this.#gone ??= goneController(this.#request, this.#response);
+    this.#gone ??= goneController(this.#response);
     return this.#gone.signal;
   }
 
@@ -74,7 +66,8 @@ export class HandlerRequest implements AnyRequest {
 }
 
 /** Aborts when the client closes its side or is gone, unless it is answered by then. */
-function goneController({ socket }: IncomingMessage, response: ServerResponse): AbortController {
+function goneController(response: ServerResponse): AbortController {
+  const { socket } = response.req;
   const controller = new AbortController();
   const abort = (): void => controller.abort();
   if (response.writableFinished) return controller;

@@ -72,7 +72,8 @@ async function createParts(options: AppOptions) {
   const route = createRouter(operations, basePaths);
   for (const path of OPERATOR_PATHS) {
     const own = route('GET', path);
-    if (own.found === 'operation') log.warn({ operationId: own.operation.id }, `GET ${path} is the document's own`);
+    if (own !== undefined && 'operation' in own)
+      log.warn({ operationId: own.operation.id }, `GET ${path} is the document's own`);
   }
   const cors = corsOrigins.length > 0 ? crossOrigin(corsOrigins, operations) : undefined;
   const tracing = openTelemetry();
@@ -89,11 +90,8 @@ async function createParts(options: AppOptions) {
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const found = route(method, path);
-    if (found.found === 'nothing') return false;
-    if (found.found === 'malformed') {
-      return reject(response, new HttpError(400, 'the path is not percent-encoded (RFC 3986 §2.1)'));
-    }
-    if (found.found === 'path') return reject(response, HttpError.notAllowed(method, found.allow));
+    if (found === undefined) return false;
+    if (found instanceof HttpError) return reject(response, found);
     const { operation, basePath } = found;
     tracing?.name(method, basePath + operation.path, operation.id);
     const dispatch = dispatches.get(operation) ?? createDispatch(operation, context);

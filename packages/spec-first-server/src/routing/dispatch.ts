@@ -72,7 +72,7 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
       const { values, violations } = readParameters({ path, query, headers });
       if (violations.length > 0) throw HttpError.violations(violations);
       const checked = validator.request(values, media, body);
-      const given = new HandlerRequest(request, response, log, checked, media?.type, checked.body, caller);
+      const given = new HandlerRequest(response, log, checked, media?.type, caller);
       const reply = await handler(given);
       trace.reason = reply.reason;
       trace.mocked = reply.mocked;
