@@ -9,6 +9,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -158,6 +159,7 @@ async function makeClientFolder(): Promise<string> {
   const made = join(scratch, 'my-client');
   await run(command('npm run generate -- --client').replace('../my-client', made));
   await run(command('cd ../my-client').replace('../my-client', made));
+  symlinkSync(join(PROJECT, 'node_modules'), join(made, 'node_modules'));
   return made;
 }
 let client: ReturnType<typeof makeClientFolder> | undefined;

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadDocument, operationsOf } from 'openapi-document';
+import { type Client, clientOf } from 'openapi-document/client';
 import type { operations } from '../../generated/openapi.ts';
 import { routesOf } from '../../packages/spec-first/src/client-routes.ts';
-import { type Client, clientOf } from '../../packages/spec-first/templates/client/client.ts';
 import { PROJECT } from '../support/launch.ts';
 import { type Running, runPlants } from './support/plants.ts';
 

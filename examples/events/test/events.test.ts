@@ -4,10 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { contractTests } from 'spec-first/contract-tests';
-import { testClient } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
-import type { operations } from '../generated/openapi.ts';
-import { watchMessages } from '../src/client.ts';
+import { createClient } from '../generated/client.ts';
 import { handlers } from '../src/handlers.ts';
 
 const document = 'openapi.yaml';
@@ -21,12 +19,13 @@ after(() => {
 });
 
 test('a client that loses its connection gets each message once', async () => {
-  const api = await testClient<operations>(app, { document });
-  const post = async (text: string) => equal((await api.postMessage({ body: { text } })).status, 201);
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const client = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
+  const post = async (text: string) => equal((await client.postMessage({ body: { text } })).status, 201);
   const watching = new AbortController();
-  const messages = watchMessages(url, { signal: watching.signal, pause: 10 });
-  const next = async () => (await messages.next()).value?.text;
+  const { status, body } = await client.watchMessages({}, { signal: watching.signal });
+  if (status !== 200) throw new Error(`the answer is ${status}`);
+  const messages = body[Symbol.asyncIterator]();
+  const next = async () => (await messages.next()).value?.data.text;
 
   await post('one');
   equal(await next(), 'one');

@@ -1,24 +1,28 @@
 import type { Operation } from 'openapi-document';
-import type { Route } from '../templates/client/client.ts';
+import type { Route } from 'openapi-document/client';
 
 /** How each operation is called, for a client, by its operationId. */
 export const routesOf = <Id extends PropertyKey = string>(operations: readonly Operation[]) =>
   Object.fromEntries(
     operations
       .filter(({ template }) => template.isReachable)
-      .map(({ id, method, path, parameters, requestBody }): [string, Route] => [
-        id,
-        {
-          method: method.toUpperCase(),
-          path,
-          media: (requestBody?.media ?? []).map(({ type }) => type),
-          parameters: parameters.map(({ in: where, name, style, explode, json }) => ({
-            in: where,
-            name,
-            style,
-            explode,
-            json,
-          })),
-        },
-      ]),
+      .map(({ id, method, path, parameters, requestBody, responses }): [string, Route] => {
+        const streams = responses
+          .flatMap(({ media }) => media)
+          .flatMap(({ type, sequence, items }) => (items ? [[type, { sequence, items: { data: items.data } }]] : []));
+        return [
+          id,
+          {
+            method: method.toUpperCase(),
+            path,
+            media: (requestBody?.media ?? []).map(({ type }) => type),
+            parameters: parameters.map(({ in: where, name, style, explode, json, allowReserved, media }) => ({
+              ...{ in: where, name, style, explode, json },
+              ...(allowReserved && { allowReserved }),
+              ...(style === 'querystring' && media && { media: { kind: media.kind } }),
+            })),
+            ...(streams.length > 0 && { streams: Object.fromEntries(streams) }),
+          },
+        ];
+      }),
   ) as { readonly [Key in Id]: Route };

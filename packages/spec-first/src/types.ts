@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { allOfSchemas, asObject, type Document, type Json, type Operation, operationsOf } from 'openapi-document';
 import { routesOf } from './client-routes.ts';
 import { directedSchemas } from './directed-schemas.ts';
@@ -46,19 +44,16 @@ export async function generateTypes(document: Document): Promise<string> {
   return `${HEADER}${FOR_SERVER}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
 }
 
-/** Generates the file of a client, as text. It needs no other file: types, a function for each operation, exact integers. */
+/** Generates the file of a client, as text: types, and a function for each operation. It needs `openapi-document`. */
 export async function generateClient(document: Document): Promise<string> {
-  const client = readFileSync(join(import.meta.dirname, '../templates/client/client.ts'), 'utf8');
   const { types } = await declarations(document, false);
   const routes = JSON.stringify(routesOf(operationsOf(document)), null, 2);
-  // A schema may have the name of a type of the client.
-  const own = [...client.matchAll(/^(?:export )?(?:type|interface) (\w+)/gm)].map(([, name]) => name);
-  const others = types.replace(new RegExp(`^export type (${own.join('|')}) = .*\n`, 'gm'), '');
-  return `${HEADER}${client}
+  return `${HEADER}import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';
+
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
-${others}
+${types}
 const routes: { readonly [Id in keyof operations]: Route } = ${routes};
 
 /** Makes a client of the service. */

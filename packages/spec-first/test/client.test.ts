@@ -1,13 +1,14 @@
 import { spawnSync } from 'node:child_process';
-import { rmSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument, type Parameter, writeParameter } from 'openapi-document';
+import { clientOf, type Route } from 'openapi-document/client';
 import { makeProject } from '../../../test/support/project.ts';
 import { generateClient } from '../src/types.ts';
-import { clientOf, type Route } from '../templates/client/client.ts';
 
 const BODY = '{"ids":[1,-9223372036854775808,9007199254740993],"size":1e300,"half":0.5,"text":"12345678901234567890"}';
 const READ = {
@@ -37,12 +38,23 @@ beforeAll(async () => {
         : request.url === '/bytes'
           ? 'image/png'
           : 'application/json; charset=utf-8';
-    if (request.url === '/nothing') response.writeHead(204).end();
-    else response.writeHead(request.url === '/error' ? 400 : 200, { 'Content-Type': type }).end(BODY);
+    const { 'last-event-id': after } = request.headers;
+    if (request.url === '/nothing' || after === '2') response.writeHead(204).end();
+    else if (request.url === '/lines') {
+      response.writeHead(200, { 'Content-Type': 'application/jsonl' }).end('{"id":1}\n{"id":9007199254740993}\n');
+    } else if (request.url === '/events') {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' });
+      // The first connection is lost in the middle of an event.
+      if (after === '1') response.end('id: 2\ndata: {"n":2}\n\n');
+      else response.write('retry: 1\nid: 1\ndata: {"n":1}\n\ndata: {', () => request.socket.destroy());
+    } else response.writeHead(request.url === '/error' ? 400 : 200, { 'Content-Type': type }).end(BODY);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });
-afterAll(() => void server.close());
+afterAll(() => {
+  server.close();
+  server.closeAllConnections();
+});
 
 const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 type Input = Partial<Record<Parameter['in'], unknown>> & { readonly contentType?: string; readonly body?: unknown };
@@ -58,11 +70,27 @@ const clientFor = (routes: Readonly<Record<string, Route>>, headers = {}): AnyCl
 const route = (path: string, media: readonly string[] = []): Route => ({ method: 'POST', path, media, parameters: [] });
 
 describe('a client', () => {
+  test('loads nothing that a browser lacks', () => {
+    const seen = new Set<string>();
+    const follow = (file: string): void => {
+      if (seen.has(file)) return;
+      seen.add(file);
+      const text = readFileSync(file, 'utf8');
+      expect(text).not.toMatch(/\bBuffer\b/);
+      for (const [, specifier = ''] of text.matchAll(/^(?:import|export) (?!type )[^;]*? from '(.*)';/gm)) {
+        expect(`${file}: ${specifier}`).toMatch(/: \.\.?\//);
+        follow(join(dirname(file), specifier));
+      }
+    };
+    follow(fileURLToPath(import.meta.resolve('openapi-document/client')));
+    expect(seen.size).toBeGreaterThan(5);
+  });
+
   const STYLES = {
     path: ['simple', 'label', 'matrix'],
     query: ['form', 'spaceDelimited', 'pipeDelimited', 'deepObject'],
     header: ['simple'],
-    cookie: ['form'],
+    cookie: ['form', 'cookie'],
   };
   const cases = Object.entries(STYLES).flatMap(([where, styles]) =>
     styles.flatMap((style) => [true, false].map((explode) => ({ in: where as Parameter['in'], style, explode }))),
@@ -122,6 +150,36 @@ describe('a client', () => {
     expect(await new Response(bytes as ReadableStream).text()).toBe(BODY);
     expect(await client.nothing?.()).toMatchObject({ status: 204, body: undefined });
     expect(await client.error?.()).toMatchObject({ status: 400, contentType: 'application/json', body: READ });
+  });
+
+  test('writes a whole query, and characters that are allowed as they are', async () => {
+    const text = { in: 'query', style: 'form', explode: true, json: false } as const;
+    const client = clientFor({
+      find: { ...route('/find'), parameters: [{ ...text, name: 'q', style: 'querystring', media: { kind: 'form' } }] },
+      open: { ...route('/open'), parameters: [{ ...text, name: 'path', allowReserved: true }] },
+    });
+    await client.find?.({ query: { q: { name: 'a b', tags: [1, 2] } } });
+    expect(last.url).toBe('/find?name=a%20b&tags=1&tags=2');
+    await client.open?.({ query: { path: '/a/b' } });
+    expect(last.url).toBe('/open?path=/a/b');
+  });
+
+  test('reads the items of a stream, and goes on behind the last event', async () => {
+    const lines = { ...route('/lines'), streams: { 'application/jsonl': { sequence: 'lines' } } } as const;
+    const events = {
+      ...{ ...route('/events'), method: 'GET' },
+      streams: { 'text/event-stream': { sequence: 'events', items: { data: 'json' } } },
+    } as const;
+    const client = clientFor({ lines, events });
+    const read = async (call: Promise<Reply> | undefined) => {
+      const { body } = Object(await call);
+      return Array.fromAsync(body);
+    };
+    expect(await read(client.lines?.())).toEqual([{ id: 1 }, { id: 9007199254740993n }]);
+    expect(await read(client.events?.())).toEqual([
+      { id: '1', retry: 1, data: { n: 1 } },
+      { id: '2', data: { n: 2 } },
+    ]);
   });
 
   test('sends the headers of its options, and rejects a path parameter that would lead to another path', async () => {

@@ -1,8 +1,12 @@
-import type { Parameter } from '../document/operations.ts';
+import type { MediaType } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
 import { type Styled, styleOf } from './styles.ts';
 
-type Written = Styled & Pick<Parameter, 'allowReserved'> & { readonly media?: Parameter['media'] };
+/** What tells how a value is written. */
+export type Written = Styled & {
+  readonly allowReserved?: boolean;
+  readonly media?: Pick<MediaType, 'kind'> | undefined;
+};
 
 /**
  * Writes a parameter's value by `style` and `explode`: for a query or a cookie with its name, otherwise the text alone.

@@ -1,4 +1,4 @@
-import type { EventData } from '../document/event-schema.ts';
+import type { EventData, Items } from '../document/event-schema.ts';
 import { kindOf, type MediaType } from '../document/media-types.ts';
 import { parseJson } from '../json/exact.ts';
 import { jsonOr } from '../parameters/texts.ts';
@@ -24,7 +24,7 @@ type Chunks = AsyncIterable<Uint8Array>;
  * @throws {UnreadableItem}
  */
 export function readItems(
-  { sequence, items }: MediaType,
+  { sequence, items }: Pick<MediaType, 'sequence'> & { readonly items?: Pick<Items, 'data'> | undefined },
   contentType: string,
   chunks: Chunks,
   limit: number,
@@ -113,7 +113,7 @@ async function* readParts(chunks: Chunks, limit: number, contentType: string): A
         // RFC 2046 §5.1
         const type = headers['content-type'] ?? 'text/plain';
         const kind = kindOf(type);
-        yield kind === 'stream' ? Buffer.from(bytes) : kind === 'json' ? json(utf8(bytes)) : utf8(bytes);
+        yield kind === 'stream' ? new Uint8Array(bytes) : kind === 'json' ? json(utf8(bytes)) : utf8(bytes);
       }
     }
     parser.finish();

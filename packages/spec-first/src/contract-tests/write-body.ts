@@ -51,13 +51,10 @@ export const concreteType = (type: string): string =>
 const text = ({ kind }: MediaType, value: unknown): string =>
   kind !== 'json' && typeof value === 'string' ? value : (stringifyJson(value) ?? '');
 
-/** Each member as a parameter of the style `form` (OpenAPI 3.1 §4.8.15.1). */
-const form = (value: unknown): string =>
-  Object.entries(isObject(value) ? value : {})
-    .map(([name, member]) => writeParameter({ ...FIELD, name }, member))
-    .join('&');
+/** A form is written as a whole query is (OpenAPI 3.1 §4.8.15.1). */
+const form = (value: unknown): string => writeParameter({ ...QUERY, name: '', media: { kind: 'form' } }, value);
 
-const FIELD = { in: 'query', style: 'form', explode: true, json: false, allowReserved: false } as const;
+const QUERY = { in: 'query', style: 'querystring', explode: true, json: false } as const;
 
 /** A part for each member, and for each item of a list (RFC 7578). */
 function multipart(value: unknown): string {

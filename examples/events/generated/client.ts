@@ -1,0 +1,112 @@
+/**
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ */
+
+import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';
+
+/** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
+export type Int64 = number | bigint;
+
+export interface components {
+    schemas: {
+        NewMessage: {
+            text: string;
+        };
+        Message: components["schemas"]["NewMessage"] & {
+            id: number;
+        };
+    };
+}
+export interface operations {
+    /** Get messages as they come, also those after the last one that was seen */
+    watchMessages: {
+        parameters: {
+            query?: never;
+            header?: {
+                "Last-Event-ID"?: number;
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The messages, in order. The stream has no end. */
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/event-stream": AsyncIterable<{
+                        id: string;
+                        data: components["schemas"]["Message"];
+                    }>;
+                };
+            };
+        };
+    };
+    /** Send a message to all */
+    postMessage: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["NewMessage"];
+            };
+        };
+        responses: {
+            /** @description The message was sent. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Message"];
+                };
+            };
+        };
+    };
+}
+export interface webhooks {
+}
+export type NewMessage = components["schemas"]["NewMessage"];
+export type Message = components["schemas"]["Message"];
+
+const routes: { readonly [Id in keyof operations]: Route } = {
+  "watchMessages": {
+    "method": "GET",
+    "path": "/messages",
+    "media": [],
+    "parameters": [
+      {
+        "in": "header",
+        "name": "Last-Event-ID",
+        "style": "simple",
+        "explode": false,
+        "json": false
+      }
+    ],
+    "streams": {
+      "text/event-stream": {
+        "sequence": "events",
+        "items": {
+          "data": "json"
+        }
+      }
+    }
+  },
+  "postMessage": {
+    "method": "POST",
+    "path": "/messages",
+    "media": [
+      "application/json"
+    ],
+    "parameters": []
+  }
+};
+
+/** Makes a client of the service. */
+export const createClient = (options: ClientOptions): Client<operations> => clientOf<operations>(routes, options);

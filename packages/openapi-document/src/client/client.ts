@@ -1,0 +1,186 @@
+import type { Items } from '../document/event-schema.ts';
+import type { MediaType } from '../document/media-types.ts';
+import { parseJson, stringifyJson } from '../json/exact.ts';
+import { type Written, writeParameter } from '../parameters/write-parameter.ts';
+import { readItems, UnreadableItem } from '../sequences/read-items.ts';
+import type { Client } from './types.ts';
+
+export type { Client };
+
+/** How an operation is called, as its document says. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  /** The media types of its body, as the document declares them. */
+  readonly media: readonly string[];
+  readonly parameters: readonly Written[];
+  /** The media types of its replies that are streams of items. */
+  readonly streams?: Readonly<Record<string, Stream>>;
+}
+
+type Stream = Pick<MediaType, 'sequence'> & { readonly items?: Pick<Items, 'data'> };
+
+export interface ClientOptions {
+  /** Where the document's paths begin. */
+  readonly baseUrl: string;
+  /** Headers of each request, such as `Authorization`. A function is called for each request. */
+  readonly headers?: Readonly<Record<string, string>> | (() => Promise<Readonly<Record<string, string>>>);
+  /** By default `fetch` of the platform. */
+  readonly fetch?: typeof fetch;
+}
+
+interface AnyInput extends Partial<Record<'path' | 'query' | 'header' | 'cookie', Readonly<Record<string, unknown>>>> {
+  readonly contentType?: string;
+  readonly body?: unknown;
+}
+
+/**
+ * Makes a client that sends what the document declares: media types, styles of parameters, and integers exactly. It runs in
+ * browsers, too.
+ */
+export function clientOf<Operations>(
+  routes: { readonly [Id in keyof Operations]: Route },
+  { baseUrl, headers, fetch: send = fetch }: ClientOptions,
+): Client<Operations> {
+  async function call(route: Route, input: AnyInput = {}, init: RequestInit = {}) {
+    const { method, media, streams = {} } = route;
+    const target = targetOf(route, input);
+    const type = input.body === undefined ? undefined : (input.contentType ?? media[0]);
+    const request = async (more: Readonly<Record<string, string>> = {}) =>
+      send(baseUrl.replace(/\/$/, '') + target.url, {
+        ...init,
+        method,
+        headers: {
+          ...(typeof headers === 'function' ? await headers() : headers),
+          // The platform adds the boundary.
+          ...(type === undefined || type.startsWith('multipart/') ? {} : { 'Content-Type': type }),
+          ...target.headers,
+          ...more,
+        },
+        ...(type !== undefined && { body: bodyOf(type, input.body), duplex: 'half' }),
+      });
+    const response = await request();
+    const contentType = response.headers.get('Content-Type')?.split(';')[0];
+    const stream = contentType === undefined ? undefined : streams[contentType];
+    const again = stream?.sequence === 'events' && method === 'GET' ? request : undefined;
+    const body = stream ? itemsOf(response, stream, init.signal, again) : await read(response, contentType);
+    return { status: response.status, contentType, body, response };
+  }
+  const entries = Object.entries<Route>(routes).map(([id, route]) => [
+    id,
+    (input?: AnyInput, init?: RequestInit) => call(route, input, init),
+  ]);
+  return Object.fromEntries(entries);
+}
+
+function targetOf({ path, parameters }: Route, input: AnyInput) {
+  let url = path.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
+  const headers: Record<string, string> = {};
+  const query: string[] = [];
+  const cookies: string[] = [];
+  for (const parameter of parameters) {
+    const { in: where, name } = parameter;
+    const value = input[where]?.[name];
+    if (value === undefined) continue;
+    const text = writeParameter(parameter, value);
+    if (where === 'query') query.push(text);
+    else if (where === 'cookie') cookies.push(text);
+    else if (where === 'header') headers[name] = text;
+    // A URL without such a segment is another path.
+    else if (/^\.{0,2}$/.test(text)) throw new TypeError(`the path parameter ${name} cannot be "${text}"`);
+    else url = url.replaceAll(`{${name}}`, () => text);
+  }
+  if (cookies.length > 0) headers.Cookie = cookies.join('; ');
+  return { url: query.length > 0 ? `${url}?${query.join('&')}` : url, headers };
+}
+
+/** A form as a query is written: each field as a parameter of the style `form`. */
+const FORM: Written = {
+  in: 'query',
+  name: '',
+  style: 'querystring',
+  explode: true,
+  json: false,
+  allowReserved: false,
+  media: { kind: 'form' },
+};
+
+function bodyOf(type: string, body: unknown): RequestInit['body'] {
+  if (/\bjson\b/.test(type)) return stringifyJson(body);
+  if (type === 'application/x-www-form-urlencoded') return writeParameter(FORM, body);
+  if (type !== 'multipart/form-data') return body as RequestInit['body'];
+  const form = new FormData();
+  for (const [name, value] of Object.entries(Object(body))) {
+    for (const item of [value].flat()) {
+      if (item instanceof Blob) form.append(name, item);
+      else form.append(name, typeof item === 'string' ? item : (stringifyJson(item) ?? ''));
+    }
+  }
+  return form;
+}
+
+/** The value of JSON, the text of a text, or the stream of anything else. */
+async function read(response: Response, type: string | undefined): Promise<unknown> {
+  if (type === undefined || response.body === null) return undefined;
+  if (/\bjson$/.test(type)) return parseJson(await response.text());
+  return type.startsWith('text/') && type !== 'text/event-stream' ? response.text() : response.body;
+}
+
+type Again = (headers: Readonly<Record<string, string>>) => Promise<Response>;
+
+/**
+ * The items of a stream. A stream of events with ids goes on behind the last one when it ends or the connection is lost, as
+ * that of an `EventSource` (HTML §9.2), until the service answers with another status than 200 or the signal is aborted.
+ */
+async function* itemsOf(
+  first: Response,
+  { sequence, items }: Stream,
+  signal: AbortSignal | null | undefined,
+  again: Again | undefined,
+): AsyncGenerator<unknown> {
+  let response: Response | undefined = first;
+  let last: string | undefined;
+  let pause = 1_000;
+  while (response?.status === first.status) {
+    const type = response.headers.get('Content-Type') ?? '';
+    try {
+      for await (const item of readItems({ sequence, items }, type, chunksOf(response.body), Infinity)) {
+        const { id, retry } = Object(item);
+        last = id ?? last;
+        pause = retry ?? pause;
+        yield item;
+      }
+    } catch (error) {
+      if (error instanceof UnreadableItem || last === undefined || again === undefined || signal?.aborted) throw error;
+    }
+    if (last === undefined || again === undefined) return;
+    do {
+      await delay(pause, signal);
+      response = await again({ 'Last-Event-ID': last }).catch(() => undefined);
+    } while (response === undefined || response.status >= 500);
+  }
+}
+
+async function* chunksOf(body: Response['body']): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}
+
+const delay = (milliseconds: number, signal: AbortSignal | null | undefined): Promise<void> =>
+  new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const timer = setTimeout(resolve, milliseconds);
+    signal?.addEventListener('abort', () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    });
+  });
