@@ -34,16 +34,15 @@ export function bodyReader(root: Json, { requestBody }: Operation, usual: number
       const { kind, items } = media;
       const limit = limitOf(media);
       const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
-      if (coding !== 'identity' && (kind === 'stream' || !DECODERS.has(coding))) throw unknownCoding(kind === 'stream');
+      const isStreamed = kind === 'stream' || kind === 'multipart';
+      if (coding !== 'identity' && (isStreamed || !DECODERS.has(coding))) throw unknownCoding(isStreamed);
       if (length > limit && items === undefined) throw tooLarge(limit);
       // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
       if (headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
       if (items !== undefined) return { media, body: checkedItems(request, response, media, limit, validator) };
       if (kind === 'stream') return { media, body: limitedStream(request, response, limit) };
+      if (kind === 'multipart') return { media, body: await multipart(root, media, request, response, limit) };
       const bytes = await readBytes(request, coding, limit);
-      if (kind === 'multipart') {
-        return { media, body: await multipart(root, media, headers['content-type'] ?? '', bytes) };
-      }
       if (bytes.length > 0 || kind !== 'json') {
         if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
         return { media, body: parsed(media, bytes.toString()) };

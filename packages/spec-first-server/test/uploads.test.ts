@@ -1,0 +1,128 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { type ClientRequest, type OutgoingHttpHeaders, request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { json } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from '../../../test/support/eventually.ts';
+
+const MB = 1_000_000;
+const FILE = '{ type: string, format: binary, maxLength: 60000000 }';
+const DOCUMENT = `openapi: 3.1.0
+info: { title: Uploads, version: 1.0.0 }
+paths:
+  /files:
+    post:
+      operationId: upload
+      requestBody:
+        content:
+          multipart/form-data:
+            schema: { type: object, required: [file], properties: { file: ${FILE}, note: { type: string, maxLength: 5 } } }
+            x-body-limit: 60000000
+      responses: { '200': { description: kept, content: { application/json: {} } } }
+`;
+/** Answers with what it knows of the file, and with the most memory that the process has ever had. */
+const PROGRAM = `
+import { serve } from 'spec-first-server';
+const upload = async ({ body: { file, note } }) => {
+  const peak = process.resourceUsage().maxRSS * 1024;
+  let read = 0;
+  for await (const chunk of file.stream()) read += chunk.length;
+  return { status: 200, body: { isFile: file instanceof File, name: file.name, type: file.type, read, note, peak } };
+};
+await serve({ open: () => ({ handlers: { upload } }) });
+`;
+
+const folder = mkdtempSync(join(tmpdir(), 'uploads-'));
+const kept = join(folder, 'kept');
+let child: ChildProcess;
+let port: number;
+
+beforeAll(async () => {
+  writeFileSync(join(folder, 'openapi.yaml'), DOCUMENT);
+  mkdirSync(kept);
+  const env = { PORT: '0', OPENAPI_FILE: join(folder, 'openapi.yaml'), TMPDIR: kept };
+  const args = ['--input-type=module', '--eval', PROGRAM];
+  child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'inherit'] });
+  for await (const line of createInterface(child.stdout ?? Readable.from([]))) {
+    const { msg, url } = JSON.parse(line);
+    if (msg !== 'listening') continue;
+    port = Number(new URL(url).port);
+    break;
+  }
+});
+afterAll(async () => {
+  child.kill('SIGKILL');
+  await once(child, 'close');
+  rmSync(folder, { recursive: true });
+});
+
+const start = (headers: OutgoingHttpHeaders = {}): ClientRequest =>
+  request({
+    host: '127.0.0.1',
+    port,
+    method: 'POST',
+    path: '/files',
+    headers: { 'Content-Type': 'multipart/form-data; boundary=b', ...headers },
+  });
+
+const head =
+  '--b\r\nContent-Disposition: form-data; name="file"; filename="größe.bin"\r\nContent-Type: image/x\r\n\r\n';
+const note = '\r\n--b\r\nContent-Disposition: form-data; name="note"\r\n\r\n';
+
+async function upload(bytes: number, text = 'hello') {
+  const chunk = Buffer.alloc(100_000, 'x');
+  const body = function* () {
+    yield Buffer.from(head);
+    for (let left = bytes; left > 0; left -= chunk.length) yield chunk.subarray(0, left);
+    yield Buffer.from(`${note}${text}\r\n--b--\r\n`);
+  };
+  const sent = start();
+  const answer = once(sent, 'response');
+  await pipeline(Readable.from(body()), sent);
+  const [response] = await answer;
+  const { status, ...rest } = { status: response.statusCode, ...Object(await json(response)) };
+  return { status, ...rest };
+}
+
+test('files of 50 MB take less than 20 MB of memory, and are gone when the request is over', async () => {
+  const { peak: before } = await upload(100_000);
+  const { peak, ...answer } = await upload(50 * MB);
+  const file = { isFile: true, name: 'größe.bin', type: 'image/x' };
+  expect(answer).toEqual({ status: 200, ...file, read: 50 * MB, note: 'hello' });
+  expect(peak - before).toBeLessThan(20 * MB);
+  await eventually(() => readdirSync(kept).length === 0);
+});
+
+test('a file is removed when its form is rejected', async () => {
+  expect(await upload(MB, 'longer')).toMatchObject({ status: 400, title: expect.stringContaining('/body/note') });
+  expect(await upload(61 * MB)).toMatchObject({ status: 413 });
+  await eventually(() => readdirSync(kept).length === 0);
+});
+
+test('a file is removed when its client goes', async () => {
+  const sent = start();
+  sent.on('error', () => undefined);
+  sent.write(head + 'x'.repeat(MB));
+  await eventually(() => readdirSync(kept, { recursive: true }).length === 2);
+  sent.destroy();
+  await eventually(() => readdirSync(kept).length === 0);
+});
+
+test.each([
+  ['is no form', 'nothing', 400, 'the body must be multipart/form-data (RFC 7578)'],
+  ['has no end', `${head}abc`, 400, 'the body must be multipart/form-data (RFC 7578)'],
+  ['has thousands of parts', `${head}${note.repeat(2000)}\r\n--b--\r\n`, 413, 'at most 1000 parts'],
+])('a body that %s is rejected', async (_what, body, status, message) => {
+  for (const headers of [{}, { 'Content-Length': Buffer.byteLength(body) }]) {
+    const sent = start(headers).end(body);
+    const [response] = await once(sent, 'response');
+    expect(response.statusCode).toBe(status);
+    expect(await json(response)).toMatchObject({ title: expect.stringContaining(message) });
+  }
+});
