@@ -53,7 +53,9 @@ const UNSERVED =
   /^\/webhooks\/|^\/components\/(links|callbacks)\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//;
 
 /** Whether an error is in what only people read, so that everything can be served without it. */
-function isAnnotation({ instancePath, params }: ErrorObject): boolean {
+function isAnnotation({ instancePath, keyword, params }: ErrorObject): boolean {
+  // Responses that are an empty object.
+  if (keyword === 'minProperties' || params.missingProperty === 'default') return true;
   const name = params.missingProperty ?? instancePath.slice(instancePath.lastIndexOf('/') + 1);
   return (
     /^\/(info|servers|tags|externalDocs)(\/|$)/.test(instancePath) || (ANNOTATIONS.test(name) && instancePath !== '')

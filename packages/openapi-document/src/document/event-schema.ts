@@ -56,29 +56,24 @@ function mapInPlace(
   root: Json,
   schema: unknown,
   change: (schema: Json) => unknown,
-  seen = new Set<unknown>(),
+  around: readonly unknown[] = [],
 ): unknown {
-  if (!isObject(schema) || seen.has(schema)) return schema;
-  const inside = new Set([...seen, schema]);
-  const map = (part: unknown): unknown => mapInPlace(root, part, change, inside);
+  if (!isObject(schema) || around.includes(schema)) return schema;
+  const map = (part: unknown): unknown => mapInPlace(root, part, change, [...around, schema]);
   const changed = change(schema);
   if (!isObject(changed) || isJson(schema)) return changed;
   const result: Record<string, unknown> = { ...changed };
-  for (const key of ['allOf', 'anyOf', 'oneOf']) if (Array.isArray(result[key])) result[key] = result[key].map(map);
-  for (const key of ['if', 'then', 'else', 'not']) if (isObject(result[key])) result[key] = map(result[key]);
-  if (typeof schema.$ref === 'string') {
-    const target = valueAt(root, schema.$ref);
-    const mapped = map(target);
-    if (mapped !== target) {
-      delete result.$ref;
-      result.allOf = [...asArray(result.allOf), mapped];
-    }
+  for (const key of IN_PLACE.filter((name) => schema[name] !== undefined)) {
+    const part = result[key];
+    result[key] = Array.isArray(part) ? part.map(map) : map(part);
   }
-  const isSame = (key: string): boolean => {
-    const [before, after] = [schema[key], result[key]];
-    return Array.isArray(before) && Array.isArray(after)
-      ? before.length === after.length && before.every((part, index) => part === after[index])
-      : before === after;
-  };
-  return Object.keys({ ...schema, ...result }).every(isSame) ? schema : result;
+  const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
+  const mapped = map(target);
+  if (mapped !== target) {
+    delete result.$ref;
+    result.allOf = [...asArray(result.allOf), mapped];
+  }
+  return JSON.stringify(result) === JSON.stringify(schema) ? schema : result;
 }
+
+const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];

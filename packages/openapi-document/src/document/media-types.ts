@@ -1,4 +1,4 @@
-import { asArray, asObject, escapePointerToken, type Json, resolveRef } from './document.ts';
+import { asObject, escapePointerToken, type Json, resolveRef } from './document.ts';
 import { eventItems, type Items, isJsonType } from './event-schema.ts';
 import { alternatives, typesOf } from './schema.ts';
 
@@ -20,9 +20,6 @@ export interface MediaType {
   readonly sequence: Sequence | undefined;
   /** The items of a sequence that has an `itemSchema`. */
   readonly items: Items | undefined;
-  /** The Encoding Objects of the parts of a `multipart/mixed` by position, and of all others (OpenAPI 3.2 §4.14.4). */
-  readonly prefixEncoding: readonly unknown[];
-  readonly itemEncoding: unknown;
   /** Whether the schema restricts more than text or bytes of any kind do. */
   readonly constrained: boolean;
   /** The same media type for bodies in JSON, if it is a range that includes JSON. */
@@ -45,8 +42,6 @@ export function mediaOf(root: Json, content: unknown, pointer: string): MediaTyp
       itemSchema,
       sequence,
       items: itemsOf(root, sequence, itemSchema),
-      prefixEncoding: asArray(source.prefixEncoding),
-      itemEncoding: source.itemEncoding,
       constrained: isConstrained(root, schema),
       pointer: `${pointer}/content/${escapePointerToken(type)}`,
       source,

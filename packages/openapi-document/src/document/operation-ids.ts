@@ -12,20 +12,19 @@ interface Named {
  * number is added where the name is taken, also for an operation that another path has already.
  */
 export function operationIds(operations: readonly Named[]): string[] {
-  const taken = new Set(operations.map(({ source }) => source.operationId));
-  const used = new Set<unknown>();
-  const paths = new Map<Json, string>();
-  return operations.map(({ method, path, source }) => {
+  const taken = new Set<unknown>();
+  const seen = new Set<Json>();
+  const declared = operations.map(({ source }) => {
     const { operationId } = source;
-    const first = paths.get(source) ?? path;
-    paths.set(source, first);
-    if (operationId !== undefined && first === path && !used.has(operationId)) {
-      used.add(operationId);
-      return String(operationId);
-    }
+    const isFirst = operationId !== undefined && !seen.has(source) && !taken.has(operationId);
+    seen.add(source);
+    if (isFirst) taken.add(operationId);
+    return isFirst ? String(operationId) : undefined;
+  });
+  return operations.map(({ method, path, source: { operationId } }, index) => {
     const name = String(operationId ?? nameOf(method, path));
-    let free = name;
-    for (let count = 2; taken.has(free); count++) free = `${name}${count}`;
+    let free = declared[index] ?? name;
+    for (let count = 2; declared[index] === undefined && taken.has(free); count++) free = `${name}${count}`;
     taken.add(free);
     return free;
   });

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { asObject } from '../document/document.ts';
+import { asArray, asObject } from '../document/document.ts';
 import type { EventData } from '../document/event-schema.ts';
 import { kindOf, type MediaType } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
@@ -61,9 +61,9 @@ function field(name: string, value: unknown): string {
   return `${name}: ${value}\n`;
 }
 
-/** The declared media type of a part. The first one, if there are alternatives. */
-function declaredType({ prefixEncoding, itemEncoding }: MediaType, index: number): string | undefined {
-  const { contentType } = asObject(prefixEncoding[index] ?? itemEncoding);
+/** The media type that the document gives a part, by position (OpenAPI 3.2 §4.14.4). The first of alternatives. */
+function declaredType({ source: { prefixEncoding, itemEncoding } }: MediaType, index: number): string | undefined {
+  const { contentType } = asObject(asArray(prefixEncoding)[index] ?? itemEncoding);
   const [type = ''] = typeof contentType === 'string' ? contentType.split(',') : [];
   return type === '' || type.includes('*') ? undefined : type.trim();
 }
