@@ -71,25 +71,24 @@ test('a body without an example is generated from its schema', async () => {
   expect((await argumentsFor({ '/things': { post } }))?.at(-1)).toBe('{"count":2}');
 });
 
-test('the token stands where the document has its API keys', async () => {
-  const security = [{ header: [], query: [], cookie: [] }];
-  expect(await argumentsFor({ '/things': { get: { operationId: 'getThings', security, responses } } })).toEqual([
-    `http://127.0.0.1:3000/api/things?key=${TOKEN_PLACEHOLDER}`,
-    ...['-H', `X-Key: ${TOKEN_PLACEHOLDER}`],
-    ...['-b', `session=${TOKEN_PLACEHOLDER}`],
-  ]);
-});
-
-test('HTTP schemes are written as their own, and a path as a URL has it', async () => {
+test('HTTP schemes and API keys are written as the document has them, and a path as a URL has it', async () => {
   const get = (scheme: string) => ({ get: { operationId: scheme, security: [{ [scheme]: [] }], responses } });
   const url = 'http://127.0.0.1:3000/api/all%20things';
-  expect(await argumentsFor({ '/all things': get('basic') })).toEqual([url, '-u', 'user:password']);
   expect(await argumentsFor({ '/all things': get('hmac') })).toEqual([
     url,
     '-H',
     `Authorization: Hmac ${TOKEN_PLACEHOLDER}`,
   ]);
-  expect(await argumentsFor({ '/things?all': get('bearer'), '/all things': get('basic') })).toContain(url);
+  expect(await argumentsFor({ '/things?all': get('bearer'), '/all things': get('header') })).toEqual([
+    url,
+    '-H',
+    `X-Key: ${TOKEN_PLACEHOLDER}`,
+  ]);
+});
+
+test('an operation with a password, a cookie or a key in the query gives no line', async () => {
+  const get = (scheme: string) => ({ get: { operationId: scheme, security: [{ [scheme]: [] }], responses } });
+  expect(await argumentsFor({ '/a': get('basic'), '/b': get('cookie'), '/c': get('query') })).toBeUndefined();
 });
 
 test('the line is for the first operation if none needs a token', async () => {

@@ -9,9 +9,6 @@ export class ConfigError extends Error {
   override readonly name = 'ConfigError';
 }
 
-/** The variables whose values are those of the file `.env`. */
-const fromFile = new Set<string>();
-
 /**
  * Sets each variable of the file `.env` in the working directory, unless the environment has it. Does nothing without
  * such a file.
@@ -19,21 +16,13 @@ const fromFile = new Set<string>();
  * @throws {ConfigError} if the file cannot be read.
  */
 export function loadEnvFile(): void {
-  for (const [name, value] of Object.entries(parseEnv(readEnvFile()))) {
-    process.env[name] ??= value;
-    // A parent process may have set it from the same file.
-    if (process.env[name] === value) fromFile.add(name);
-  }
-}
-
-function readEnvFile(): string {
   try {
     // Some editors begin a file with a byte order mark, which would become part of the first name.
-    return readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
+    const text = readFileSync('.env', 'utf8').replace(/^\uFEFF/, '');
+    for (const [name, value] of Object.entries(parseEnv(text))) process.env[name] ??= value;
   } catch (error) {
-    const code = Error.isError(error) && 'code' in error ? error.code : error;
-    if (code === 'ENOENT') return '';
-    throw new ConfigError(`.env cannot be read (${code})`, { cause: error });
+    const { code } = Object(error);
+    if (code !== 'ENOENT') throw new ConfigError(`.env cannot be read (${code})`, { cause: error });
   }
 }
 
@@ -43,7 +32,3 @@ export function wrongValue(name: string, value: string, right: string, cause?: u
   const shown = value.includes('@') ? '(not shown)' : JSON.stringify(value);
   return new ConfigError(`${name} is ${shown}, but must be ${right}`, { cause });
 }
-
-/** Says in a message that begins with the name of a variable if the variable is set in `.env`. */
-export const namingEnvFile = (message: string): string =>
-  message.replace(/^[A-Z_]+(?=:? (?!in ))/, (name) => (fromFile.has(name) ? `${name} in .env` : name));

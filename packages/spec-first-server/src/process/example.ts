@@ -21,7 +21,8 @@ export const TOKEN_PLACEHOLDER = '<TOKEN>';
  * first operation if none needs one. Values are the examples of the document, or generated from its schemas.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
- * @returns `undefined` if no operation can be called with a body of JSON or without one.
+ * @returns `undefined` if no operation can be called with tokens and parameters of these kinds: in headers, in the path, in
+ *   the query; and with a body of JSON or without one.
  */
 export async function exampleLine(
   { root }: Document,
@@ -29,47 +30,42 @@ export async function exampleLine(
   url: string,
 ): Promise<string | undefined> {
   const schemes = securitySchemesOf(root);
+  const tokensOf = ({ security: [first = {}] }: Operation) =>
+    Object.keys(first).map((key) => {
+      const { type, scheme = 'bearer', in: where, name } = schemes[key] ?? {};
+      if (type === 'apiKey') return where === 'header' ? `${name}: ${TOKEN_PLACEHOLDER}` : undefined;
+      return /^basic$/i.test(String(scheme))
+        ? undefined
+        : `Authorization: ${capital(String(scheme))} ${TOKEN_PLACEHOLDER}`;
+    });
   const callable = operations.filter(
-    ({ template, requestBody }) =>
-      template.isReachable && (requestBody === undefined || requestBody.media.some(({ kind }) => kind === 'json')),
+    (operation) =>
+      operation.template.isReachable &&
+      operation.parameters.every(({ required, in: where }) => !required || where === 'path' || where === 'query') &&
+      (operation.requestBody?.media.some(({ kind }) => kind === 'json') ?? true) &&
+      !tokensOf(operation).includes(undefined),
   );
-  const operation = callable.find(({ security }) => Object.keys(security[0] ?? {}).length > 0) ?? callable[0];
+  const operation = callable.find((each) => tokensOf(each).length > 0) ?? callable[0];
   if (operation === undefined) return undefined;
 
-  const query: string[] = [];
-  const headers: string[] = [];
-  const cookies: string[] = [];
-  const options: string[] = [];
   const inPath = new Map<string, string>();
-  for (const scheme of Object.keys(operation.security[0] ?? {})) {
-    const { type, scheme: kind = 'Bearer', in: where, name } = schemes[scheme] ?? {};
-    if (/^basic$/i.test(String(kind))) options.push('-u', 'user:password');
-    else if (type !== 'apiKey') headers.push(`Authorization: ${capital(String(kind))} ${TOKEN_PLACEHOLDER}`);
-    else if (where === 'query') query.push(`${encodeURIComponent(String(name))}=${TOKEN_PLACEHOLDER}`);
-    else if (where === 'cookie') cookies.push(`${name}=${TOKEN_PLACEHOLDER}`);
-    else headers.push(`${name}: ${TOKEN_PLACEHOLDER}`);
-  }
+  const query: string[] = [];
   for (const parameter of operation.parameters.filter(({ required }) => required)) {
-    const { in: where, name } = parameter;
     const text = writeParameter(parameter, (await exampleOf(root, parameter)) ?? 'string');
-    if (where === 'query') query.push(text);
-    else if (where === 'cookie') cookies.push(text);
-    else if (where === 'header') headers.push(`${name}: ${text}`);
-    else inPath.set(name, text);
+    if (parameter.in === 'path') inPath.set(parameter.name, text);
+    else query.push(text);
   }
   const media = operation.requestBody?.media.find(({ kind }) => kind === 'json');
-  if (media !== undefined) headers.push(`Content-Type: ${media.type}`);
+  const headers = [...tokensOf(operation), media && `Content-Type: ${media.type}`];
   const path = operation.template.write((name) => inPath.get(name) ?? `{${name}}`);
   const target = `${url}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
   const method = operation.method.toUpperCase();
   return [
     'curl',
-    ...(method === 'GET' || (method === 'POST' && media !== undefined) ? [] : ['-X', method]),
+    ...(method === (media ? 'POST' : 'GET') ? [] : ['-X', method]),
     /^[\w:/.~%-]+$/.test(target) ? target : quoted(target),
-    ...options,
-    ...headers.flatMap((header) => ['-H', quoted(header)]),
-    ...(cookies.length > 0 ? ['-b', quoted(cookies.join('; '))] : []),
-    ...(media === undefined ? [] : ['-d', quoted(JSON.stringify((await exampleOf(root, media)) ?? {}))]),
+    ...headers.flatMap((header) => (header ? ['-H', quoted(header)] : [])),
+    ...(media ? ['-d', quoted(JSON.stringify((await exampleOf(root, media)) ?? {}))] : []),
   ].join(' ');
 }
 

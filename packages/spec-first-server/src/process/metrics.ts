@@ -5,6 +5,7 @@ import { rejectAddress } from './address.ts';
 import { lostLines } from './output.ts';
 import { versions } from './versions.ts';
 
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** What each process measures of itself, also the supervisor. With `WORKERS`, the label `worker` tells them apart. */
@@ -38,39 +39,18 @@ function createRegistry() {
 /** The metrics of this process: of requests and of the backend, beside those of Node (event-loop delay, memory). */
 export function createMetrics() {
   const { registry, registers } = createRegistry();
-  const requests = new Counter({
-    name: 'http_requests_total',
-    help: 'Requests answered, by operationId and status; 499 where the client was gone before its answer',
-    labelNames: ['operation', 'status'],
-    registers,
-  });
-  const duration = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'Time from a request to the end of its answer, by operationId',
-    labelNames: ['operation'],
-    buckets: SECONDS,
-    registers,
-  });
-  const batches = new Histogram({
-    name: 'store_batch_size',
-    help: 'How many requests shared one statement and one commit of the store',
-    buckets: [1, 2, 4, 8, 16, 32, 64, 128, 256, 512],
-    registers,
-  });
-  const help = 'Time of one commit of the store';
-  const commits = new Histogram({ name: 'store_commit_duration_seconds', help, buckets: SECONDS, registers });
-  const connects = new Histogram({
-    name: 'store_connect_duration_seconds',
-    help: 'Time to open a connection to the store',
-    buckets: SECONDS,
-    registers,
-  });
-  const unavailable = new Counter({
-    name: 'store_unavailable_total',
-    help: 'Requests that the store could not serve, by reason',
-    labelNames: ['code'],
-    registers,
-  });
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames, registers });
+  const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
+    new Histogram({ name, help, buckets, labelNames, registers });
+  const answers = 'Requests answered, by operationId and status; 499 where the client was gone before its answer';
+  const requests = counter('http_requests_total', answers, 'operation', 'status');
+  const time = 'Time from a request to the end of its answer, by operationId';
+  const duration = histogram('http_request_duration_seconds', time, SECONDS, 'operation');
+  const batches = histogram('store_batch_size', 'Requests that shared a commit of the store', SIZES);
+  const commits = histogram('store_commit_duration_seconds', 'Time of one commit of the store');
+  const connects = histogram('store_connect_duration_seconds', 'Time to open a connection to the store');
+  const unavailable = counter('store_unavailable_total', 'Requests that the store could not serve, by reason', 'code');
   return {
     /** All of them in Prometheus's text format. */
     text: (): Promise<string> => registry.metrics(),

@@ -1,6 +1,5 @@
 import { styleText } from 'node:util';
 import { SERVER_VARIABLES } from './configuration.ts';
-import { namingEnvFile } from './environment.ts';
 import { withToken } from './example.ts';
 import type { Started } from './messages.ts';
 import type { Variable, Variables } from './variables.ts';
@@ -67,20 +66,10 @@ export function explain(error: unknown, stack: boolean): string {
   if (!(error instanceof Error)) return String(error);
   if (stack) return error.stack ?? error.message;
   const code = 'code' in error ? String(error.code) : '';
-  if (code.startsWith('ERR_PARSE_ARGS')) return explainFlag(error.message);
-  if (isFaultOfCode(error, code))
-    return error.stack?.replace(/\n\s+at [^\n]*\bnode:internal[^\n]*/g, '') ?? error.message;
-  return namingEnvFile(error.message);
+  if (code.startsWith('ERR_PARSE_ARGS')) return `${error.message.split('. ', 1)[0]}: --help shows all`;
+  // Code cannot be loaded, or breaks a rule of the language: then the place says more than the message.
+  const isFault =
+    [SyntaxError, TypeError, ReferenceError, RangeError].some((type) => error instanceof type) ||
+    /^ERR_(MODULE|PACKAGE|UNKNOWN|UNSUPPORTED)_/.test(code);
+  return (isFault && error.stack?.replace(/\n\s+at [^\n]*\bnode:internal[^\n]*/g, '')) || error.message;
 }
-
-/** Node's message for a wrong flag. Many tools have a flag where this service has a variable. */
-function explainFlag(message: string): string {
-  const name = /'--([\w-]+)/.exec(message)?.[1]?.toUpperCase().replaceAll('-', '_') ?? '';
-  const right = Object.hasOwn(SERVER_VARIABLES, name) ? `set ${name}, as in ${name}=… npm start` : '--help shows all';
-  return `${message.split('. ', 1)[0]}: ${right}`;
-}
-
-/** Whether code could not be loaded or breaks a rule of the language: then the place says more than the message. */
-const isFaultOfCode = (error: Error, code: string): boolean =>
-  [SyntaxError, TypeError, ReferenceError, RangeError].some((type) => error instanceof type) ||
-  /^ERR_(MODULE|PACKAGE|UNKNOWN|UNSUPPORTED)_/.test(code);

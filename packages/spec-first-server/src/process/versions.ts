@@ -14,15 +14,12 @@ function readPackage(folder: string): { readonly name?: string; readonly version
 export const project = readPackage('.');
 
 /** The versions in use. */
-export function versions() {
-  const runtime = readPackage(join(import.meta.dirname, '../..')).version;
-  return {
-    service: project.name ?? '',
-    version: project.version ?? '',
-    runtime: runtime ?? '',
-    node: process.versions.node,
-  };
-}
+export const versions = () => ({
+  service: project.name ?? '',
+  version: project.version ?? '',
+  runtime: readPackage(join(import.meta.dirname, '../..')).version ?? '',
+  node: process.versions.node,
+});
 
 /** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
 export function versionText(): string {
