@@ -1,19 +1,17 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { drawChart } from './chart.ts';
-import { BENCHMARKS } from './contenders.ts';
-import { measure, summary } from './measure.ts';
-import { splitCores } from './processes.ts';
-import { benchStreams } from './streams.ts';
+import { contendersByPaths, contendersIn } from './contenders.ts';
+import type { Measured, Order } from './load.ts';
+import { run, splitCores, start, TOKEN } from './processes.ts';
 
 const HELP = `Measures POST /plants, each request with a new plant: this service beside others, in one run.
 
   npm run bench                  in memory and on disk, beside Express, express-openapi-validator (EOV) and Fastify
-  npm run bench -- --paths       with 1 to 1,000 paths in the document
-  npm run bench -- --workers     with 1, 2 and 4 processes
-  npm run bench -- --streams     streams of events, beside Express
+  npm run bench -- --paths       this service with 1 to 1,000 paths in the document
 
   --only PATTERN      only the contenders whose name matches, as in --only '^(Express|This service),'
   --rounds N          rounds; the contenders take turns in each (5)
@@ -23,14 +21,15 @@ const HELP = `Measures POST /plants, each request with a new plant: this service
   --svg FILE          draws the answers per second over the first number of connections
   --help
 
-The figures are medians of the rounds. On disk: an answered plant survives a power cut. The load has a core of its own
-where there are two cores and taskset, but not with --workers. DATABASE_URL takes the place of a new SQLite file.`;
+The figures are medians of the rounds; ×: of Express in memory, or of the first row. Each server is warm before the first
+round. On disk: an answered plant survives a power cut. The load has a core of its own where there are two cores and
+taskset. DATABASE_URL takes the place of a new SQLite file.`;
+
+/** Before the first round each server is under load for this many measurements: V8 compiles what runs often. */
+const WARM_UP = 3;
 
 try {
-  const flags = readFlags();
-  if (flags.help) console.log(HELP);
-  else if (flags.streams) await benchStreams(flags.seconds);
-  else await benchmark(flags);
+  await benchmark();
 } catch (error) {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
@@ -41,31 +40,20 @@ process.exit();
 function readFlags() {
   const flag = { type: 'boolean' } as const;
   const text = (preset = '') => ({ type: 'string', default: preset }) as const;
+  const files = { only: text(), json: text(), svg: text() };
   const numbers = { rounds: text('5'), seconds: text('2'), connections: text('32,128') };
-  const options = {
-    paths: flag,
-    workers: flag,
-    streams: flag,
-    help: flag,
-    only: text(),
-    json: text(),
-    svg: text(),
-    ...numbers,
-  };
-  const { rounds, seconds, connections, ...others } = parseArgs({ options }).values;
+  const { values } = parseArgs({ options: { paths: flag, help: flag, ...files, ...numbers } });
   const positive = (value: string): number => {
     if (Number(value) > 0) return Number(value);
     throw new Error(`"${value}" must be a number above 0. See npm run bench -- --help.`);
   };
-  return {
-    ...others,
-    rounds: positive(rounds),
-    seconds: positive(seconds),
-    connections: connections.split(',').map(positive),
-  };
+  const connections = values.connections.split(',').map(positive);
+  return { ...values, connections, rounds: positive(values.rounds), seconds: positive(values.seconds) };
 }
 
-async function benchmark(flags: ReturnType<typeof readFlags>): Promise<void> {
+async function benchmark(): Promise<void> {
+  const { help, paths, only, rounds, seconds, connections: numbers, json, svg } = readFlags();
+  if (help) return console.log(HELP);
   // In data/: the system's own temporary folder may be in memory.
   const data = join(import.meta.dirname, '../../data');
   mkdirSync(data, { recursive: true });
@@ -73,22 +61,65 @@ async function benchmark(flags: ReturnType<typeof readFlags>): Promise<void> {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
-  const kind = flags.paths ? 'paths' : flags.workers ? 'workers' : 'all';
-  const only = new RegExp(flags.only);
-  const contenders = BENCHMARKS[kind](folder).filter(({ name }) => only.test(name));
-  const cores = kind === 'workers' ? undefined : splitCores();
-  const runs = await measure(contenders, flags, folder, cores);
+  const cores = splitCores();
+  const load = run(join(import.meta.dirname, 'load.ts'), cores?.load, {}, ['ignore', 2, 2, 'ipc']);
+  const fire = async (url: string, connections: number): Promise<Measured> => {
+    load.send({ url, token: TOKEN, connections, seconds } satisfies Order);
+    return (await once(load, 'message'))[0];
+  };
+  const servers = [];
+  for (const contender of (paths ? contendersByPaths : contendersIn)(folder)) {
+    if (!new RegExp(only).test(contender.name)) continue;
+    console.error(`starting ${contender.name}`);
+    const server = await start(contender, join(folder, `${servers.length}.log`), cores?.servers);
+    servers.push(server);
+    for (let times = 0; times < WARM_UP; times += 1) await fire(server.url, 32);
+  }
+  const runs = servers.flatMap((server) =>
+    numbers.map((connections) => ({ server, connections, figures: [] as (Measured & { readonly cpu: number })[] })),
+  );
+  for (let round = 1; round <= rounds; round += 1) {
+    console.error(`round ${round} of ${rounds}`);
+    for (const { server, connections, figures } of runs) {
+      const before = server.cpu();
+      const measured = await fire(server.url, connections);
+      figures.push({ ...measured, cpu: ((server.cpu() - before) / measured.answered) * 1e6 });
+    }
+  }
+
   const cpu = `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores`;
   const how = [
-    `Medians of ${flags.rounds} rounds of ${flags.seconds} s.`,
+    `Medians of ${rounds} rounds of ${seconds} s.`,
     `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpu}${cores ? ', one for the load' : ''}.`,
   ];
-  for (const connections of flags.connections) {
-    console.log(`\nPOST /plants over ${connections} connections. ×: of the first row, or of Express in memory.`);
-    console.table(summary(runs.filter((run) => run.connections === connections)));
-  }
+  const tables = numbers.map((connections) => {
+    const rows = runs.filter((each) => each.connections === connections).map(summary);
+    const base = rows.find(({ name }) => name === 'Express, in memory') ?? rows[0];
+    const table = rows.map(({ name, ...row }) => [name, { ...row, '×': (row['/s'] / (base?.['/s'] ?? 1)).toFixed(2) }]);
+    console.log(`\nPOST /plants over ${connections} connections`);
+    console.table(Object.fromEntries(table));
+    return Object.fromEntries(rows.map((row) => [row.name, row['/s']]));
+  });
   console.log(how.join('\n'));
-  if (flags.json) writeFileSync(flags.json, `${JSON.stringify({ how, runs }, undefined, 2)}\n`);
-  if (flags.svg) writeFileSync(flags.svg, drawChart(runs, how));
-  if (runs.some(({ rounds }) => rounds.some(({ failures }) => failures > 0))) throw new Error('Some requests failed.');
+  const named = runs.map(({ server: { name }, connections, figures }) => ({ name, connections, rounds: figures }));
+  if (json) writeFileSync(json, `${JSON.stringify({ how, runs: named }, undefined, 2)}\n`);
+  const title = `POST /plants, answers per second over ${numbers[0]} connections`;
+  if (svg) writeFileSync(svg, drawChart(title, tables[0] ?? {}, how));
+  if (runs.some(({ figures }) => figures.some(({ failures }) => failures > 0)))
+    throw new Error('Some requests failed.');
+
+  function summary({ server: { name }, figures }: (typeof runs)[number]) {
+    const sorted = (key: keyof (typeof figures)[number]) => figures.map((each) => each[key]).toSorted((a, b) => a - b);
+    const median = (key: keyof (typeof figures)[number]) => sorted(key)[figures.length >> 1] ?? NaN;
+    const rates = sorted('throughput').map(Math.round);
+    const times = { 'p50 ms': median('p50').toFixed(2), 'p99 ms': median('p99').toFixed(2) };
+    const range = `${rates[0]}–${rates.at(-1)}`;
+    return {
+      name,
+      '/s': Math.round(median('throughput')),
+      rounds: range,
+      ...times,
+      'CPU µs': median('cpu').toFixed(1),
+    };
+  }
 }

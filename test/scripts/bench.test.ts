@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from '@jest/globals';
-import { BENCHMARKS } from '../../scripts/bench/contenders.ts';
+import { contendersIn } from '../../scripts/bench/contenders.ts';
 import { start, TOKEN } from '../../scripts/bench/processes.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -60,7 +60,7 @@ test.each([
 });
 
 describe('a contender that checks the contract', () => {
-  const checking = BENCHMARKS.all(folder).filter(({ name }) => /(EOV|glue|service), in memory/.test(name));
+  const checking = contendersIn(folder).filter(({ name }) => /(EOV|glue|service), in memory/.test(name));
 
   test.each(checking)('$name: rejects a missing token and an invalid plant', async (contender) => {
     const { url, end } = await start(contender, join(folder, 'log'), undefined);
