@@ -8,8 +8,10 @@ import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { Unauthorized } from '../src/security/errors.ts';
-import { bearerToken } from '../src/security/schemes.ts';
+import { bearerToken as read } from '../src/security/schemes.ts';
 import { type AuthSettings, createAuthenticator, randomToken } from '../src/security/tokens.ts';
+
+const bearerToken = (authorization: string | undefined) => read({ headers: { authorization } });
 
 const sha256 = (token: string) => createHash('sha256').update(token).digest('hex');
 

@@ -56,7 +56,8 @@ export function checkReply(operation: Operation, schemas: OperationValidator, re
   const validator = reply.mocked === true ? UNCHECKED : schemas;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599) throw new InvalidReply('no status of a reply');
-    const declared = responseFor(operation, status);
+    const { responses } = operation;
+    const declared = responses.find(({ key }) => key === String(status)) ?? responseFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document declares no such status');
     const headers = reply.headers === undefined ? undefined : writeHeaders(declared, reply.headers);
     if (declared.headers.length > 0) checkHeaders(validator, declared, reply.headers ?? {});
@@ -91,17 +92,25 @@ export function checkBody(
   declared: DeclaredResponse,
   { status, contentType, body }: AnyReply,
 ): { type: string; body: CheckedReply['body'] } | undefined {
-  const media = BODILESS.has(status) ? undefined : mediaFor(declared, contentType);
+  const all = BODILESS.has(status) ? [] : declared.media;
+  const media = contentType === undefined ? all[0] : mediaTypeFor(all, contentType);
   if (media === undefined) {
+    if (all.length > 0) throw new InvalidReply(`the document declares no ${contentType}`);
     if (body !== undefined) throw new InvalidReply('the document declares no body');
     return undefined;
+  }
+  if (contentType === undefined && all.length > 1) {
+    throw new InvalidReply('its contentType must say which of the declared media types it is');
   }
   if (body === undefined) throw new InvalidReply('the document declares a body');
   const given = contentType ?? media.type;
   if (given.includes('*')) throw new InvalidReply(`its contentType must be one of ${given}`);
   const type = /^text\/[^;]+$/i.test(given) ? `${given}; charset=utf-8` : given;
   if (media.items !== undefined) return itemsOf(validator, media, type, body);
-  return { type, body: write(validator, media, type, body) };
+  const kind = media.type.includes('*') ? kindOf(type) : media.kind;
+  if (kind !== 'json') return { type, body: write(validator, media, kind, body) };
+  validator.response(media, body);
+  return { type, body: stringifyJson(body) };
 }
 
 function itemsOf(validator: ReplyValidator, media: MediaType, type: string, items: unknown) {
@@ -122,28 +131,12 @@ function itemsOf(validator: ReplyValidator, media: MediaType, type: string, item
 const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
-function mediaFor({ media }: DeclaredResponse, contentType: string | undefined): MediaType | undefined {
-  if (contentType !== undefined) {
-    const found = mediaTypeFor(media, contentType);
-    if (found === undefined) throw new InvalidReply(`the document declares no ${contentType}`);
-    return found;
-  }
-  if (media.length > 1) throw new InvalidReply('its contentType must say which of the declared media types it is');
-  return media[0];
-}
-
-function write(validator: ReplyValidator, media: MediaType, type: string, body: unknown): CheckedReply['body'] {
-  const range = media.type.includes('*');
-  const kind = range ? kindOf(type) : media.kind;
-  if (kind === 'json') {
-    validator.response(media, body);
-    return stringifyJson(body);
-  }
+function write(validator: ReplyValidator, media: MediaType, kind: string, body: unknown): CheckedReply['body'] {
   const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof body);
-  if (kind === 'text' || range) {
+  if (kind === 'text' || media.type.includes('*')) {
     if (isScalar) validator.response(media, body);
     else if (media.constrained) {
-      throw new InvalidReply(`a body of ${type} must be a string, so that it can be checked against the schema`);
+      throw new InvalidReply(`a body of ${media.type} must be a string, so that it can be checked against the schema`);
     }
   }
   if (typeof body === 'string' || (kind === 'text' && isScalar)) return String(body);

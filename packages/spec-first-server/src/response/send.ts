@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import helmet from 'helmet';
 import type { CheckedReply } from './reply.ts';
-import { type ItemStream, type StreamOptions, sendItems } from './send-items.ts';
+import { type StreamOptions, sendItems } from './send-items.ts';
 import { traceOf } from './trace.ts';
 
 // An import of node:http would load a whole HTTP client beside it.
@@ -37,8 +37,14 @@ export function send(
   options: StreamOptions = {},
 ): Promise<void> | undefined {
   const { status, type, headers, body } = reply;
+  if (headers === undefined && type !== undefined && (typeof body === 'string' || body instanceof Uint8Array)) {
+    // One call with a flat list: setHeader for each header would take 4 µs more.
+    const own = ['X-Request-Id', traceOf(response).id, 'Content-Type', type];
+    response.writeHead(status, [...written, ...own, 'Content-Length', String(Buffer.byteLength(body))]).end(body);
+    return undefined;
+  }
   const isHead = response.req.method === 'HEAD';
-  if (isItemStream(body)) {
+  if (typeof body === 'object' && 'items' in body) {
     const begin = (): void => {
       setHeaders(response, { status, type, headers: { ...UNBUFFERED, ...headers } });
     };
@@ -48,12 +54,6 @@ export function send(
     return undefined;
   }
   const isStream = body instanceof Readable;
-  if (headers === undefined && type !== undefined && body !== undefined && !isStream) {
-    // One call with a flat list: setHeader for each header would take 4 µs more.
-    const own = ['X-Request-Id', traceOf(response).id, 'Content-Type', type];
-    response.writeHead(status, [...written, ...own, 'Content-Length', String(Buffer.byteLength(body))]).end(body);
-    return undefined;
-  }
   if (isStream && !isHead) return sendStream(response, reply, body);
   setHeaders(response, reply);
   if (isStream) body.destroy();
@@ -65,8 +65,6 @@ export function send(
 
 /** Asks caches and proxies to pass each item on at once; the second header is nginx's. */
 const UNBUFFERED = { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' };
-
-const isItemStream = (body: CheckedReply['body']): body is ItemStream => typeof body === 'object' && 'items' in body;
 
 /** Sets the headers that each answer has. */
 export function setOwnHeaders(response: ServerResponse): void {

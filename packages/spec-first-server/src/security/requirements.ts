@@ -43,7 +43,8 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
           reasons.push(reason);
         }
       }
-      if (callers.length === all.length) return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
+      if (callers.length < all.length) continue;
+      return callers.length === 1 ? callers[0] : (callers.find(({ subject }) => subject !== undefined) ?? callers[0]);
     }
     if (optional && reasons.every((reason) => reason instanceof Unauthorized && !reason.presented)) return undefined;
     throw denial(reasons);

@@ -74,19 +74,22 @@ export function schemesOf(
 ): Schemes {
   const schemes = Object.entries(securitySchemesOf(root)).map(([name, source]): [string, Scheme] => {
     const { isToken, read, required, challenge } = formOf(source);
-    const verifier =
-      (verify: (token: string, ...request: Parameters<VerifyScheme>) => ReturnType<VerifyScheme>): VerifyScheme =>
-      (credentials, scopes) => {
-        const token = read(credentials);
-        if (token === undefined) throw new Unauthorized(required, false);
-        if (source.in === 'cookie' && isForged(credentials, trusted)) throw new HttpError(403, FORGED);
-        return verify(token, credentials, scopes);
-      };
     const verifyOwn = own[name];
-    const verify = verifyOwn
-      ? verifier((_token, ...request) => verifyOwn(...request))
-      : isToken && verifier((token, _credentials, scopes) => authenticator.verify(token, scopes));
-    return [name, { verify: verify || undefined, accept: verifier(() => ANYONE), challenge }];
+    const tokenOf = (credentials: Credentials): string => {
+      const token = read(credentials);
+      if (token === undefined) throw new Unauthorized(required, false);
+      if (source.in === 'cookie' && isForged(credentials, trusted)) throw new HttpError(403, FORGED);
+      return token;
+    };
+    const verify: VerifyScheme = (credentials, scopes) => {
+      const token = tokenOf(credentials);
+      return verifyOwn === undefined ? authenticator.verify(token, scopes) : verifyOwn(credentials, scopes);
+    };
+    const accept: VerifyScheme = (credentials) => {
+      tokenOf(credentials);
+      return ANYONE;
+    };
+    return [name, { verify: isToken || verifyOwn ? verify : undefined, accept, challenge }];
   });
   return new Map(schemes);
 }
@@ -127,7 +130,7 @@ function formOf({ type, scheme, in: location, name }: Json): Form {
 /** A bearer token (RFC 6750 §2.1), also of OAuth 2 and OpenID Connect. */
 const BEARER: Form = {
   isToken: true,
-  read: ({ headers }) => bearerToken(headers.authorization),
+  read: bearerToken,
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
   challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
 };
@@ -152,7 +155,7 @@ const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
  *
  * @throws {Unauthorized} if the header is malformed.
  */
-export function bearerToken(authorization: string | undefined): string | undefined {
+export function bearerToken({ headers: { authorization } }: Pick<Credentials, 'headers'>): string | undefined {
   const token = authorization === undefined ? undefined : CREDENTIALS.exec(authorization)?.[1];
   if (token !== undefined || !isOfScheme('bearer', authorization)) return token;
   const form = 'it must be "Bearer", a space and the token, which is made of letters, digits and -._~+/';

@@ -57,8 +57,6 @@ export async function createAuthenticator(
 ): Promise<Authenticator> {
   const fixed = accessTokens.flatMap((entry, index) => entriesOf(entry, `ACCESS_TOKENS: entry ${index + 1}`));
   const key = randomToken();
-  // The digest also covers a random key, which nobody else has. So the time of a look-up tells nothing about a token.
-  const fingerprint = (digest: string): string => hash('sha256', key + digest);
   let callers: ReadonlyMap<string, Caller> = new Map();
   let shortTokens = 0;
   let inFile = 0;
@@ -70,7 +68,7 @@ export async function createAuthenticator(
     inFile = read.length;
     const entries = [...fixed, ...read];
     shortTokens = entries.filter(({ length }) => length < SHORT).length;
-    callers = new Map(entries.map(({ digest, caller }) => [fingerprint(digest), caller]));
+    callers = new Map(entries.map(({ digest, caller }) => [hash('sha256', key + digest), caller]));
     return callers.size;
   }
 
@@ -81,7 +79,8 @@ export async function createAuthenticator(
   return {
     verify(token, scopes) {
       if (token.length > MAX_LENGTH) throw new Unauthorized(`The token is longer than ${MAX_LENGTH} characters`);
-      const known = callers.get(fingerprint(hash('sha256', token)));
+      // The digest also covers a random key, which nobody else has. So the time of a look-up tells nothing about a token.
+      const known = callers.get(hash('sha256', key + hash('sha256', token)));
       if (known !== undefined) return known;
       if (verifySigned === undefined) throw new Unauthorized('The token is not valid');
       return verifySigned(token).then((caller) => {

@@ -43,7 +43,8 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
     let isFilled: boolean | undefined;
 
     return (value) => {
-      const { members, longest, depth, hasUndefined } = new Survey(value);
+      const found: Survey = { members: 0, longest: 0, depth: 0, hasUndefined: false };
+      const { members, longest, depth, hasUndefined } = survey(value, found, 0);
       const mode = members < MANY ? 'all' : 'first';
       const validate = validators[mode] ?? prepare(mode);
       const isShort = members < MANY && longest <= Math.min(rewriter.safeLength, LONG);
@@ -89,36 +90,33 @@ function hasFilling(schema: unknown, components: Json, seen = new Set<unknown>()
 }
 
 /** What of a value decides how it is validated. */
-class Survey {
+interface Survey {
   /** The members of the value and of all values inside. */
-  members = 0;
+  members: number;
   /** The length of the longest text. */
-  longest = 0;
+  longest: number;
   /** How deep it nests. */
-  depth = 0;
-  hasUndefined = false;
+  depth: number;
+  hasUndefined: boolean;
+}
 
-  constructor(value: unknown) {
-    this.#add(value, 0);
-  }
-
-  #add(value: unknown, depth: number): void {
-    if (depth > this.depth) this.depth = depth;
-    if (typeof value === 'string') {
-      if (value.length > this.longest) this.longest = value.length;
-    } else if (value === undefined) this.hasUndefined = true;
-    else if (Array.isArray(value)) {
-      this.members += value.length;
-      // A loop over an array with `for … in` takes several times as long.
-      for (let at = 0; at < value.length; at += 1) this.#add(value[at], depth + 1);
-    } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
-      for (const key in value) {
-        this.members += 1;
-        if (key.length > this.longest) this.longest = key.length;
-        this.#add((value as Record<string, unknown>)[key], depth + 1);
-      }
+function survey(value: unknown, found: Survey, depth: number): Survey {
+  if (depth > found.depth) found.depth = depth;
+  if (typeof value === 'string') {
+    if (value.length > found.longest) found.longest = value.length;
+  } else if (value === undefined) found.hasUndefined = true;
+  else if (Array.isArray(value)) {
+    found.members += value.length;
+    // A loop over an array with `for … in` takes several times as long.
+    for (let at = 0; at < value.length; at += 1) survey(value[at], found, depth + 1);
+  } else if (typeof value === 'object' && value !== null && !ArrayBuffer.isView(value)) {
+    for (const key in value) {
+      found.members += 1;
+      if (key.length > found.longest) found.longest = key.length;
+      survey((value as Record<string, unknown>)[key], found, depth + 1);
     }
   }
+  return found;
 }
 
 /** A copy without the members that JSON leaves out. */
