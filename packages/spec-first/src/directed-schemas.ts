@@ -8,6 +8,7 @@ import {
   isObject,
   type Json,
   resolveRef,
+  unionOf,
   valueAt,
 } from 'openapi-document';
 import { EMPTY, FILE } from './generator.ts';
@@ -125,6 +126,7 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
       if (filled.length > 0)
         copy.required = [...new Set([...asArray(schema.required), ...filled.map(([name]) => name)])];
     }
+    if (copy.discriminator === undefined) delete copy.discriminator;
     moveToAllOf(copy);
     return copy;
   }
@@ -138,17 +140,20 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
       : item;
   }
 
-  /** openapi-typescript takes the value of an alternative that is not mapped from its name, which may be another one here. */
-  function discriminator({ discriminator: value, oneOf, anyOf }: Json, direction: Direction): Json {
+  /** The values of the property that tells alternatives apart. openapi-typescript gives one to each: the default has none. */
+  function discriminator({ discriminator: value, oneOf, anyOf }: Json, direction: Direction): Json | undefined {
     const { mapping, ...rest } = asObject(value);
-    const entries = Object.entries(asObject(mapping)).flatMap(([key, target]) => {
+    const declared = Object.entries(asObject(mapping)).map(([key, target]) => {
       const ref = /^#|[/.]/.test(String(target)) ? String(target) : `#/components/schemas/${target}`;
-      return valueAt(root, ref) === undefined ? [] : [[key, ref] as const];
+      return [key, ref] as const;
     });
-    const mapped = new Set(entries.map(([, ref]) => ref));
-    const refs = [...asArray(oneOf), ...asArray(anyOf)].map((item) => asObject(item).$ref);
-    const implied = refs.filter((ref) => typeof ref === 'string').filter((ref) => !mapped.has(ref));
-    const all = [...entries, ...implied.map((ref) => [ref.split('/').at(-1) ?? '', ref] as const)];
+    const alternatives = [...asArray(oneOf), ...asArray(anyOf)];
+    const union = unionOf(root, alternatives, value);
+    if (alternatives.length > 0 && (union === undefined || union.fallback !== undefined)) return undefined;
+    const chosen = union?.choices.flatMap(({ values, schema }) =>
+      values.map((key) => [String(key), String(asObject(schema).$ref)] as const),
+    );
+    const all = (chosen ?? declared).filter(([, ref]) => valueAt(root, ref) !== undefined);
     return { ...rest, mapping: Object.fromEntries(all.map(([key, ref]) => [key, reference(ref, direction)])) };
   }
 

@@ -1,51 +1,32 @@
 import { allOfSchemas, asArray, asObject, type Document, isObject, type Json, operationsOf } from 'openapi-document';
 import { propertyName, quoted } from './source-text.ts';
 
-/** The declared body of errors that an API uses most. */
-interface ErrorForm {
-  readonly mediaType: string;
-  readonly schema: unknown;
-}
-
 /** What problem details (RFC 9457) are made of. */
-const PROBLEM_DETAILS: ErrorForm = {
-  mediaType: 'application/problem+json',
+const PROBLEM_DETAILS = {
+  type: 'application/problem+json',
   schema: { required: ['status', 'title'], properties: { status: { type: 'integer' }, title: { type: 'string' } } },
 };
 
 /** A file `src/errors.ts` that makes errors in the form that a document declares, or problem details. */
 export function errorsFile(document: Document): string {
-  const declared = errorForm(document);
-  const { mediaType, schema } = declared ?? PROBLEM_DETAILS;
-  const value = valueText(document.root, schema, 'problem', 0);
+  // The JSON body that most error responses declare.
+  const declared = operationsOf(document)
+    .flatMap(({ responses }) => responses.filter(({ key }) => /^([45]|default)/i.test(key)))
+    .flatMap(({ media }) => media.find(({ kind, schema }) => kind === 'json' && isObject(schema)) ?? []);
+  const forms = [...Map.groupBy(declared, ({ type, schema }) => JSON.stringify([type, schema])).values()];
+  const [most] = forms.sort((one, other) => other.length - one.length);
+  const { type, schema } = most?.[0] ?? PROBLEM_DETAILS;
+  const value = textFor(document.root, schema, 'problem');
   const used = ['status', 'message'].filter((name) => new RegExp(`\\b${name}\\b(?!['":])`).test(value));
-  const source = declared ? 'as the document declares it' : 'as problem details (RFC 9457): the document declares none';
+  const source = most ? 'as the document declares it' : 'as problem details (RFC 9457): the document declares none';
   return `import type { ErrorBody } from 'spec-first-server';
 
 /** The body of each error, ${source}. */
 export const errorBody: ErrorBody = {
-  mediaType: ${quoted(mediaType)},
+  mediaType: ${quoted(type)},
   make: (${used.length > 0 ? `{ ${used.join(', ')} }` : ''}) => (${value}),
 };
 `;
-}
-
-/** The JSON body that most error responses of a document declare. */
-function errorForm(document: Document): ErrorForm | undefined {
-  const counts = new Map<string, { readonly form: ErrorForm; count: number }>();
-  for (const { responses } of operationsOf(document)) {
-    for (const { key, media } of responses) {
-      if (!/^([45]|default)/i.test(key)) continue;
-      const json = media.find(({ kind, schema }) => kind === 'json' && isObject(schema));
-      if (json === undefined) continue;
-      const form = { mediaType: json.type, schema: json.schema };
-      const name = JSON.stringify(form);
-      const known = counts.get(name) ?? { form, count: 0 };
-      known.count += 1;
-      counts.set(name, known);
-    }
-  }
-  return [...counts.values()].sort((one, other) => other.count - one.count)[0]?.form;
 }
 
 const STATUS = /^(status|code|error|errno)$|(status|error|http)_?-?(code|status)$/i;
@@ -54,69 +35,59 @@ const MESSAGE = /^(message|msg|title|detail|details|description|reason|error|tex
 /** How deep objects inside objects are written: a schema may contain itself. */
 const MAX_DEPTH = 6;
 
+const FORMATS: Readonly<Record<string, string>> = {
+  'date-time': 'new Date().toISOString()',
+  uuid: 'crypto.randomUUID()',
+  ...Object.fromEntries(['uri', 'url', 'uri-reference'].map((format) => [format, "'about:blank'"])),
+};
+
 /** The source text of a value that satisfies a schema, and says the status and the message where it can. */
-function valueText(root: Json, schema: unknown, name: string, depth: number): string {
+function textFor(root: Json, schema: unknown, name: string, depth = 0): string {
   const all = resolved(root, schema);
-  const find = (key: string) => all.map((part) => part[key]).find((value) => value !== undefined);
-  if (find('const') !== undefined) return literal(find('const'));
-  const values = asArray(find('enum'));
-  if (values.length > 0) return literal(values[0]);
-  const type = typeOf(all);
-  if (type === 'object') return objectText(root, all, depth);
-  if (type === 'array') {
-    const least = Number(find('minItems') ?? 0);
-    return least === 0 || depth > MAX_DEPTH ? '[]' : `[${valueText(root, find('items'), name, depth + 1)}]`;
+  const merged: Json = Object.assign({}, ...all.toReversed());
+  const choice = Object.hasOwn(merged, 'const') ? merged.const : asArray(merged.enum)[0];
+  if (choice !== undefined) return typeof choice === 'string' ? quoted(choice) : JSON.stringify(choice);
+  const properties: Json = Object.assign({}, ...all.map((part) => asObject(part.properties)));
+  const types = [merged.type ?? (all.some((part) => part.properties ?? part.required) ? 'object' : 'string')].flat();
+  switch (types.find((type) => type !== 'null') ?? 'null') {
+    case 'object':
+      return objectText(root, properties, new Set(all.flatMap((part) => asArray(part.required))), depth);
+    case 'array':
+      return merged.minItems && depth < MAX_DEPTH ? `[${textFor(root, merged.items, name, depth + 1)}]` : '[]';
+    case 'string':
+      return (
+        FORMATS[String(merged.format)] ?? (STATUS.test(name) && !MESSAGE.test(name) ? 'String(status)' : 'message')
+      );
+    case 'boolean':
+      return String(!/^(success|ok)$/i.test(name));
+    case 'null':
+      return 'null';
+    default:
+      return 'status';
   }
-  if (type === 'integer' || type === 'number') return 'status';
-  if (type === 'boolean') return String(!/^(success|ok)$/i.test(name));
-  if (type === 'null') return 'null';
-  if (find('format') === 'date-time') return 'new Date().toISOString()';
-  if (find('format') === 'uuid') return 'crypto.randomUUID()';
-  if (/^ur[il]/.test(String(find('format')))) return "'about:blank'";
-  return STATUS.test(name) && !MESSAGE.test(name) ? 'String(status)' : 'message';
 }
 
-function objectText(root: Json, all: readonly Json[], depth: number): string {
-  const properties: Json = Object.assign({}, ...all.map((part) => asObject(part.properties)));
-  const required = new Set(all.flatMap((part) => asArray(part.required)).map(String));
+function objectText(root: Json, properties: Json, required: ReadonlySet<unknown>, depth: number): string {
+  const textOf = (name: string) => textFor(root, properties[name], name, depth + 1);
   const members = depth > MAX_DEPTH ? [] : Object.keys(properties).filter((name) => required.has(name));
-  const texts = new Map(members.map((name) => [name, valueText(root, properties[name], name, depth + 1)]));
+  const texts = new Map(members.map((name) => [name, textOf(name)]));
   // An error says what went wrong, where the form has a place for it.
-  for (const [pattern, type, text] of [
-    [MESSAGE, 'string', 'message'] as const,
-    [STATUS, 'integer', 'status'] as const,
-  ]) {
-    if ([...texts.values()].some((value) => new RegExp(`\\b${text}\\b`).test(value))) continue;
-    const place = Object.keys(properties).find(
-      (name) => !texts.has(name) && pattern.test(name) && valueText(root, properties[name], name, depth + 1) === text,
-    );
-    if (place !== undefined && depth === 0 && typeOf(resolved(root, properties[place])) === type)
-      texts.set(place, text);
+  for (const [pattern, text] of [[MESSAGE, 'message'] as const, [STATUS, 'status'] as const]) {
+    if (depth > 0 || [...texts.values()].some((value) => new RegExp(`\\b${text}\\b`).test(value))) continue;
+    const free = Object.keys(properties).filter((name) => !texts.has(name) && pattern.test(name));
+    const place = free.find((name) => textOf(name) === text);
+    if (place !== undefined) texts.set(place, text);
   }
   const entries = Object.keys(properties).flatMap((name) => {
     const text = texts.get(name);
-    if (text === undefined) return [];
-    if (text === name) return [name];
-    return [`${propertyName(name)}: ${text}`];
+    return text === undefined ? [] : [text === name ? name : `${propertyName(name)}: ${text}`];
   });
   return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
 }
 
 /** A schema with what it references and its `allOf`; of alternatives the first. */
-function resolved(root: Json, schema: unknown): readonly Json[] {
-  const all = allOfSchemas(root, schema);
-  const chosen = all.flatMap(({ oneOf, anyOf }) =>
-    allOfSchemas(root, (asArray(oneOf)[0] ?? asArray(anyOf)[0]) as unknown),
-  );
-  return [...all, ...chosen];
-}
-
-function typeOf(all: readonly Json[]): string {
-  const types = all.flatMap(({ type }) => (Array.isArray(type) ? type : [type])).filter((type) => type !== undefined);
-  if (types.length > 0) return String(types.find((type) => type !== 'null') ?? types[0]);
-  return all.some(({ properties, required }) => properties !== undefined || required !== undefined)
-    ? 'object'
-    : 'string';
-}
-
-const literal = (value: unknown): string => (typeof value === 'string' ? quoted(value) : JSON.stringify(value));
+const resolved = (root: Json, schema: unknown): readonly Json[] =>
+  allOfSchemas(root, schema).flatMap((part) => [
+    part,
+    ...allOfSchemas(root, asArray(part.oneOf)[0] ?? asArray(part.anyOf)[0]),
+  ]);

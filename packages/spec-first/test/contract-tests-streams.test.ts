@@ -26,6 +26,15 @@ test('contract tests read and write streams, also one without an end', async () 
   );
 });
 
+test('contract tests send wrong items, which a handler that reads none accepts', async () => {
+  const app = await createApp({
+    document,
+    handlers: { watch: () => ({ status: 200 }) as never, add: () => ({ status: 200, body: 0 }) },
+  });
+  const found = Object.entries(await failures({ document, runs: 8, app }));
+  expect(found.find(([name]) => name.startsWith('POST /notes'))?.[1]).toMatch(/the status 200 accepts a body /);
+});
+
 test.each([
   [
     'text/event-stream',

@@ -263,6 +263,25 @@ components:
     });
   });
 
+  test('types the default alternative of a discriminator as its schema says', () => {
+    const schemas = `components:
+  schemas:
+    Cat: { type: object, required: [kind], properties: { kind: { const: cat } } }
+    Other: { type: object, properties: { kind: { type: string } } }
+    Pet:
+      oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Other' }]
+      discriminator: { propertyName: kind, defaultMapping: Other }
+`;
+    const text = SMALL.replace('3.1.0', '3.2.0').replace(
+      "{ $ref: 'schemas/plant.yaml#/Plant' }",
+      "{ $ref: '#/components/schemas/Pet' }",
+    );
+    inFolder({ 'openapi.yaml': text + schemas }, (folder) => {
+      expect(generate(folder)).toMatchObject({ status: 0 });
+      expect(typesIn(folder)).toContain('kind?: string;');
+    });
+  });
+
   test('with --client, also writes the file of a client, and checks it', () => {
     inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, (folder) => {
       const args = ['--client', 'app/plants.ts'];

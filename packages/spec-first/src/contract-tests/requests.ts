@@ -135,11 +135,13 @@ function* brokenFrom({ root, operation }: Context, parameters: readonly Part[], 
     if (required && where !== 'path') {
       yield { label: media === undefined ? `${subject} is missing` : 'no body', values: others(), base };
     }
-    if (media?.kind === 'stream' || media?.kind === 'text') continue;
+    const isText = media?.items === undefined && (media?.kind === 'stream' || media?.kind === 'text');
+    if (isText) continue;
+    const isForm = media?.kind === 'form' || media?.kind === 'multipart';
     const variants = variantsOf(root, [schema], value).take(TRIED);
     for (const { at, how, value: other } of [{ at: '', how: 'is empty', value: '' }, ...variants]) {
       // A form is text: most of its values have no type of their own.
-      if (media !== undefined && media.kind !== 'json' && (how !== 'is missing' || at.lastIndexOf('/') > 0)) continue;
+      if (isForm && (how !== 'is missing' || at.lastIndexOf('/') > 0)) continue;
       if (verdict(other) !== 'broken') continue;
       const inner = media === undefined ? `${subject} has a ${at} that` : `a body whose ${at}`;
       yield { label: `${at === '' ? subject : inner} ${how}`, values: new Map(base).set(part, other), base };

@@ -66,14 +66,18 @@ export async function testOperation(
     // The limit of bodies is the service's own.
     await checkAnswer(context, answer, answer.status !== 413);
   };
-  const rejected = (label: string) => async (answer: Answer) => {
-    checkNoFailure(answer);
-    if (answer.status < 400) {
-      const message = `the status ${answer.status} accepts ${label}`;
-      throw new Fault('an invalid request is rejected with 4xx', message, answer);
-    }
-    await checkAnswer(context, answer, false);
-  };
+  const rejected =
+    ({ label, values }: Made) =>
+    async (answer: Answer) => {
+      checkNoFailure(answer);
+      // A mock does not read the items of a body.
+      if (isMock(answer) && [...values.keys()].some(({ media }) => media?.items !== undefined)) return;
+      if (answer.status < 400) {
+        const message = `the status ${answer.status} accepts ${label}`;
+        throw new Fault('an invalid request is rejected with 4xx', message, answer);
+      }
+      await checkAnswer(context, answer, false);
+    };
   const denied = (label: string) => async (answer: Answer) => {
     if (answer.status === 401 || answer.status === 403) return checkAnswer(context, answer, false);
     // The mock of a scheme that has no verifier accepts any credential.
@@ -94,7 +98,7 @@ export async function testOperation(
     if (isMissing(last) && answers.length === 1) return { findings: [], answers, notImplemented: true };
     known.learn(operation, made.values, last);
   }
-  for (const made of requests.broken(runs)) await attempt({ made, check: rejected(made.label ?? '') });
+  for (const made of requests.broken(runs)) await attempt({ made, check: rejected(made) });
   const [made] = requests.valid(1);
   if (made !== undefined && needsCredentials(operation) && secrets.length > 0) {
     await attempt({ made, secrets: [], check: denied('without credentials') });
