@@ -2,25 +2,27 @@ import { diff } from 'node:util';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from '../document/document.ts';
-import { SUBSCHEMAS } from '../document/kinds.ts';
-import type { Operation } from '../document/operations.ts';
+import { SUBSCHEMAS, walk } from '../document/kinds.ts';
 import { eachSchema, patternOf, translate } from '../document/schema.ts';
 import { describe } from './check-structure.ts';
 import { knownFormat, misfitOf } from './fits.ts';
 import type { Report } from './report.ts';
 
 /** Checks that the schemas of a document are JSON Schema 2020-12, and says what of them is not enforced. */
-export function checkSchemas(root: Json, operations: readonly Operation[], report: Report): void {
+export function checkSchemas(root: Json, report: Report): void {
   const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
   const formats = new Set<string>();
+  const known = new Set<Json>();
   checkDialect(root.jsonSchemaDialect, '/jsonSchemaDialect', report);
-  for (const { schema, pointer } of schemasOf(root, operations)) {
+  walk(root, 'document', '', (schema, kind, pointer) => {
+    if (kind !== 'schema' || known.has(schema)) return;
+    eachSchema(schema, pointer, (inner) => known.add(inner));
     const errors = invalidities(ajv, schema);
     for (const error of errors) {
       const say = HARMLESS.test(error.instancePath) ? report.notice : report.problem;
       say(pointer + error.instancePath, `${describe(schema, error)} (JSON Schema 2020-12)`);
     }
-    if (!errors.every(({ instancePath }) => HARMLESS.test(instancePath))) continue;
+    if (!errors.every(({ instancePath }) => HARMLESS.test(instancePath))) return;
     checkWork(root, schema, pointer, report);
     eachSchema(schema, pointer, (inner, at) => {
       checkKeywords(root, inner, at, report);
@@ -30,39 +32,13 @@ export function checkSchemas(root: Json, operations: readonly Operation[], repor
       formats.add(format);
       report.notice(at, `format ${format} is not known and not checked`);
     });
-  }
-}
-
-/** The schemas that stand in no other one, each at the first of its places. */
-export function schemasOf(root: Json, operations: readonly Operation[]): { schema: unknown; pointer: string }[] {
-  const seen = new Set<unknown>([undefined]);
-  const media = operations.flatMap(({ requestBody, responses }) => [
-    ...(requestBody?.media ?? []),
-    ...responses.flatMap((response) => response.media),
-  ]);
-  const parameters = operations.flatMap((operation) => [
-    ...operation.parameters,
-    ...operation.responses.flatMap(({ headers }) => headers),
-  ]);
-  const holders = [...parameters, ...media];
-  return [
-    ...Object.entries(asObject(asObject(root.components).schemas)).map(([name, schema]) => ({
-      schema,
-      pointer: `/components/schemas/${escapePointerToken(name)}`,
-    })),
-    ...holders.map(({ schema, pointer }) => ({ schema, pointer: `${pointer}/schema` })),
-    ...media.map(({ itemSchema, items, pointer }) => ({
-      schema: items?.schema ?? itemSchema,
-      pointer: `${pointer}/itemSchema`,
-    })),
-  ].filter(({ schema }) => !seen.has(schema) && seen.add(schema));
+  });
 }
 
 /** Why a schema is not valid JSON Schema, once for each place. */
-function invalidities(ajv: Ajv2020, schema: unknown): ErrorObject[] {
+function invalidities(ajv: Ajv2020, schema: Json): ErrorObject[] {
   // Ajv does not know the dialect of OpenAPI.
-  const plain = isObject(schema) ? { ...schema, $schema: undefined } : typeof schema === 'boolean' ? schema : {};
-  if (ajv.validateSchema(plain)) return [];
+  if (ajv.validateSchema({ ...schema, $schema: undefined })) return [];
   const precise = ajv.errors?.filter(
     ({ keyword }) => !['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword),
   );
@@ -85,7 +61,6 @@ const REMARKS = {
   unevaluatedItems: 'unevaluatedItems is not exact for items that contains or anyOf describes',
   dependencies: 'dependencies is not checked: use dependentRequired or dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
-  contentSchema: 'contentSchema is not checked',
 };
 
 /** Keywords that a misspelt one may stand for. */
@@ -147,8 +122,8 @@ function checkPatterns({ pattern, patternProperties }: Json, pointer: string, { 
 const MOST = 10_000;
 
 /** Checks that not too many schemas describe one value: `allOf` of `allOf` of the same schemas doubles with each level. */
-function checkWork(root: Json, schema: unknown, pointer: string, { problem }: Report): void {
-  const count = isObject(schema) ? countOf(root, schema) : 1;
+function checkWork(root: Json, schema: Json, pointer: string, { problem }: Report): void {
+  const count = countOf(root, schema);
   if (count > MOST)
     problem(pointer, `one value would be validated by ${count} schemas: more than ${MOST} take too long`);
 }

@@ -24,7 +24,7 @@ import type { Report } from './report.ts';
  */
 export const checkDocument = (document: Document, operations: readonly Operation[]): CheckedDocument => ({
   ...checkOnce(document.root, () => check(document, operations)),
-  examples: () => checkExamples(document, operations),
+  examples: () => checkExamples(document.root),
 });
 
 function check({ root, unresolved = [], mended = [] }: Document, operations: readonly Operation[]): Checked {
@@ -39,7 +39,7 @@ function check({ root, unresolved = [], mended = [] }: Document, operations: rea
   };
   checkStructure(root, report);
   checkOperations(root, operations, report);
-  checkSchemas(root, operations, report);
+  checkSchemas(root, report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();
   const reached =

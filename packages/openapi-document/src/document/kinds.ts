@@ -59,6 +59,7 @@ const MEMBERS = {
   schema: {
     ...each(SUBSCHEMAS.one, 'schema' as const),
     ...each([...SUBSCHEMAS.list, ...SUBSCHEMAS.named], ['schema'] as const),
+    contentSchema: 'schema',
     discriminator: 'discriminator',
   },
   other: { '*': 'other' },
