@@ -1,5 +1,6 @@
 import { exec } from 'node:child_process';
 import { readFileSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import { Unusable } from 'group-commit';
 import { type Backend, ConfigError, type OpenContext, type ValuesOf } from 'spec-first-server';
@@ -79,8 +80,15 @@ export async function openPlants(values: ValuesOf<typeof variables>, context: Op
 
 /** What reads the password of PostgreSQL anew for each connection, as one that rotates needs. */
 function passwordFrom(file: string, command: string): (() => Promise<string>) | undefined {
-  if (file) return async () => readSecret(file);
-  return command ? async () => (await run(command, { timeout: 3_000 })).stdout.trim() : undefined;
+  if (!file && !command) return undefined;
+  return async () => {
+    try {
+      return (file ? await readFile(file, 'utf8') : (await run(command, { timeout: 3_000 })).stdout).trim();
+    } catch (error) {
+      const { code, signal } = Object(error);
+      throw new Error(`DATABASE_PASSWORD_${file ? 'FILE' : 'COMMAND'} gives no password (${code ?? signal})`);
+    }
+  };
 }
 
 /** The handlers over an open store. */

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { readVariables } from '../../packages/spec-first-server/src/process/variables.ts';
 import { openPlants, variables } from '../../src/plants.ts';
+import { eventually } from '../support/eventually.ts';
+import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runPlants } from './support/plants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-database-url-'));
@@ -50,5 +52,46 @@ describe('the start rejects', () => {
     expect(said).toMatch(/^DATABASE_URL_FILE: /);
     expect(said).toMatch(message);
     expect(said).not.toContain('secret');
+  });
+});
+
+describe('the password of PostgreSQL is read anew for each connection', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.remove());
+
+  test.each([
+    ['DATABASE_PASSWORD_FILE', (path: string) => path],
+    ['DATABASE_PASSWORD_COMMAND', (path: string) => `cat '${path}'`],
+  ])('from %s, in place of that of the URL', async (name, value) => {
+    const path = file('password', 'correct horse\n');
+    const url = (await server.createSchema()).replace(/:[^:@]*@/, ':outdated@');
+    const env = { DATABASE_URL_FILE: file('secret-url', `${url}\n`), [name]: value(path) };
+    const backend = await openPlants(readVariables(variables, env), { workers: 2, warn() {} });
+    await backend.ready?.();
+    await server.query("ALTER ROLE postgres PASSWORD 'another'");
+    try {
+      file('password', 'another\n');
+      const others = 'FROM pg_stat_activity WHERE usename IS NOT NULL AND pid <> pg_backend_pid()';
+      const direct = url.replace(':outdated@', ':another@');
+      await server.query(`SELECT pg_terminate_backend(pid) ${others}`, direct);
+      await eventually(async () => backend.ready?.());
+      await server.query("ALTER ROLE postgres PASSWORD 'correct horse'", direct);
+    } finally {
+      await backend.close?.();
+    }
+  });
+
+  test.each([
+    ['DATABASE_PASSWORD_FILE', '/none/password'],
+    ['DATABASE_PASSWORD_COMMAND', 'exit 3'],
+  ])('and %s that gives none is an outage, and is named in the log', async (name, value) => {
+    const url = await server.createSchema();
+    const env = { DATABASE_URL: url, [name]: value };
+    const backend = await openPlants(readVariables(variables, env), { workers: 1, warn() {} });
+    await expect(backend.ready?.()).rejects.toThrow(name);
+    await backend.close?.();
   });
 });

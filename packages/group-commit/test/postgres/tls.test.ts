@@ -114,17 +114,31 @@ describe('sslmode', () => {
   });
 });
 
-describe('PGSSLMODE', () => {
+describe('What the URL leaves out', () => {
+  const given = { ...process.env };
   afterEach(() => {
-    delete process.env.PGSSLMODE;
+    process.env = { ...given };
   });
 
-  test('is what the URL leaves out', async () => {
+  test('comes from PGSSLMODE', async () => {
     const url = await server.createSchema();
     process.env.PGSSLMODE = 'verify-full';
     await expect(open(url)).rejects.toThrow(/does not support SSL/);
     await (await open(`${url}&sslmode=disable`)).add('Basil');
     process.env.PGSSLMODE = 'always';
     await expect(open(url)).rejects.toThrow('sslmode is "always", but must be one of disable, prefer');
+  });
+
+  test('comes from PGSSLROOTCERT, unless the URL says sslrootcert=system', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'plants-authority-'));
+    await writeFile(join(folder, 'own.pem'), own.cert);
+    const port = await tlsProxy(own);
+    const url = `${(await server.createSchema()).replace(String(server.port), String(port))}&sslmode=verify-full`;
+    process.env.PGSSLROOTCERT = join(folder, 'own.pem');
+    await (await open(url)).add('Basil');
+    await expect(open(`${url}&sslrootcert=system`)).rejects.toThrow(/self-signed.*sslrootcert=FILE/);
+    process.env.PGSSLROOTCERT = 'system';
+    await expect(open(url)).rejects.toThrow(/self-signed.*sslrootcert=FILE/);
+    await rm(folder, { recursive: true });
   });
 });

@@ -1,0 +1,72 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from '../../../../test/support/eventually.ts';
+import { freePort } from '../../../../test/support/free-port.ts';
+import { Unavailable } from '../../src/postgres/index.ts';
+import { open, server, session, useServer } from './support.ts';
+
+/** These tests need pgbouncer on this machine. */
+const withPooler = spawnSync('pgbouncer', ['--version']).error ? describe.skip : describe;
+
+const folder = mkdtempSync(join(tmpdir(), 'notes-pgbouncer-'));
+const poolers: ChildProcess[] = [];
+afterEach(async () => {
+  for (const pooler of poolers.splice(0)) {
+    const ended = once(pooler, 'exit');
+    pooler.kill('SIGKILL');
+    await ended;
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Puts PgBouncer in front of a database. @returns the URL through it */
+async function through(url: string, mode: string): Promise<string> {
+  const port = await freePort();
+  const { password } = new URL(url);
+  const file = join(folder, `${mode}.ini`);
+  writeFileSync(join(folder, 'users'), `"postgres" "${decodeURIComponent(password)}"\n`);
+  writeFileSync(
+    file,
+    `[databases]\n* = host=127.0.0.1 port=${server.port}\n[pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = ${port}
+unix_socket_dir =\nauth_type = plain\nauth_file = ${folder}/users\npool_mode = ${mode}\ndefault_pool_size = 3\n`,
+  );
+  for (const path of [folder, file, join(folder, 'users')]) chmodSync(path, 0o755);
+  const pooler = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
+  poolers.push(pooler);
+  const pooled = url.replace(String(server.port), String(port));
+  await eventually(() => server.query('SELECT 1', pooled));
+  return pooled;
+}
+
+withPooler('PgBouncer', () => {
+  useServer();
+
+  test.each(['session', 'transaction'])(
+    'in the mode %s keeps rows, and passes a request to cancel on',
+    async (mode) => {
+      const direct = await server.createDatabase();
+      const pooled = await through(direct, mode);
+      const database = await open(`${pooled}?statement_timeout=0&application_name=pooled`);
+      await Promise.all(Array.from({ length: 100 }, (_, at) => database.add(`note ${at}`)));
+      expect(await server.query('SELECT count(*)::int FROM notes', direct)).toEqual([{ count: 100 }]);
+
+      const locker = await session(direct);
+      await locker.query('BEGIN; LOCK TABLE notes');
+      await expect(database.add('late')).rejects.toThrow(Unavailable);
+      const waiting = "SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+      await eventually(async () => expect(await server.query(waiting)).toEqual([]));
+      await locker.query('ROLLBACK');
+      await eventually(() => database.ready());
+      expect(await server.query("SELECT FROM notes WHERE text = 'late'", direct)).toEqual([]);
+    },
+  );
+
+  test('rejects the parameter statement_timeout, and the message says what would be right', async () => {
+    const pooled = await through(await server.createDatabase(), 'session');
+    await expect(open(pooled)).rejects.toThrow(/unsupported startup parameter.*Say statement_timeout=0/);
+  });
+});
