@@ -36,14 +36,13 @@ function takeTurns(): void {
  * when it is read, so this class decides how much is parsed, and when. Node asks for more of a body by `resume()`.
  */
 export class Connection {
-  /** The response to the newest request, until both are over. */
-  newest: ServerResponse | undefined;
   /** Whether it has had a request. */
   isUsed = false;
   /** Nothing that comes after the newest request is answered. */
   closing = false;
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
+  #newest: ServerResponse | undefined;
   /** Whether a response is under way. */
   #isBusy = false;
   /** What comes next, in turn: the second request of a slice, or the end of the connection. */
@@ -67,6 +66,11 @@ export class Connection {
     });
   }
 
+  /** The response to the newest request, until both are over: an answer need not wait for the body. */
+  get newest(): ServerResponse | undefined {
+    return this.#isBusy || this.#newest?.req.complete === false ? this.#newest : undefined;
+  }
+
   /** Parses the next slice. */
   takeTurn(): void {
     this.#isWaiting = false;
@@ -75,7 +79,7 @@ export class Connection {
 
   /** Calls `begin` when the responses to all former requests are over; never after a request that closes the connection. */
   inTurn(response: ServerResponse, begin: () => void): void {
-    this.newest = response;
+    this.#newest = response;
     this.isUsed = true;
     this.#headerBytes = 0;
     // The context of this request, which tracers keep, not of the one before it.
@@ -89,6 +93,8 @@ export class Connection {
   /** Starts the next queued request when a response is over, in another round of the event loop. */
   onResponseClose(): void {
     this.#isBusy = this.#next.length > 0;
+    // Keeps no request alive while it waits for the next one.
+    this.#newest = this.newest;
     if (this.#isBusy || this.#socket.readableLength > 0) setImmediate(() => this.#continue());
   }
 
@@ -128,21 +134,18 @@ export class Connection {
     this.#parse();
   }
 
-  #mayParse(): boolean {
-    const { destroyed, writable, writableNeedDrain } = this.#socket;
-    if (this.#isWaiting || destroyed || !writable || writableNeedDrain || this.#next.length > 0) return false;
-    // The rest of a body that was answered already is read and dropped.
-    if (!this.#isBusy) return !this.closing || this.newest !== undefined;
-    const { req: request } = this.newest ?? {};
-    return request?.complete === false && (this.#isBodyWanted || request.readableFlowing === true);
-  }
-
   /** Parses what has come, if it may be parsed now: a slice, and the others in turn with other connections. */
   #parse(): void {
-    if (!this.#mayParse()) return;
     const socket = this.#socket;
+    if (this.#isWaiting || !socket.writable || socket.writableNeedDrain || this.#next.length > 0) return;
+    const { newest } = this;
+    if (this.#isBusy) {
+      const isReading = this.#isBodyWanted || newest?.req.readableFlowing === true;
+      if (newest?.req.complete !== false || !isReading) return;
+      // The rest of a body that was answered already is read and dropped.
+    } else if (this.closing && newest === undefined) return;
     const size = Math.min(socket.readableLength, SLICE);
-    if (this.newest === undefined && !this.closing) {
+    if (newest === undefined && !this.closing) {
       if (this.#headerBytes >= this.#options.maxHeaderSize) {
         this.#options.onHeaderOverflow();
         return;

@@ -47,7 +47,6 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   /** The requests that wait while the port closes. */
   let held: (() => void)[] | undefined;
   let draining = false;
-  let stopping = false;
 
   const server = createServer(
     {
@@ -89,17 +88,6 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
 
   function onResponseClose(this: ServerResponse): void {
     connections.get(this.req.socket)?.onResponseClose();
-    // An answer that did not wait for the body is over before its request is.
-    if (this.req.complete) onEnd(this);
-    else this.req.once('close', () => onEnd(this));
-  }
-
-  function onEnd(response: ServerResponse): void {
-    const { socket } = response.req;
-    const connection = connections.get(socket);
-    if (connection?.newest !== response) return;
-    connection.newest = undefined;
-    if (stopping) socket.destroySoon();
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -165,20 +153,21 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
       held = [];
       await requestsArrived(({ isUsed }) => !isUsed, quietTimeout);
-      stopping = true;
-      // Node closes the connections that wait for a request.
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Other workers that share the port close it about now.
       if (!quick) await delay(quietTimeout);
       const waiting = held;
       held = undefined;
       for (const begin of waiting) begin();
+      // Connections whose answer could not say that it is the last one.
+      const close = setInterval(() => server.closeIdleConnections(), ARRIVAL_CHECK);
       const abort = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
         for (const socket of connections.keys()) socket.destroy(new CutOff());
       }, limits.stopTimeout);
       await closed;
       clearTimeout(abort);
+      clearInterval(close);
     },
   };
 }

@@ -31,8 +31,10 @@ export function bodyReader(root: Json, { requestBody }: Operation, usual: number
     // A request has a body if it has a length or a transfer coding (RFC 9112 §6).
     if (length > 0 || headers['transfer-encoding'] !== undefined) {
       const media = declaredType(headers['content-type']);
-      const { kind, items } = media;
-      const limit = limitOf(media);
+      const { kind, items, source, schema } = media;
+      // The document's own limit, or the `maxLength` of a body of bytes.
+      const { maxLength } = asObject(kind === 'stream' && items === undefined ? schema : undefined);
+      const limit = [source['x-body-limit'], maxLength].find((bytes) => typeof bytes === 'number') ?? usual;
       const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
       const isStreamed = kind === 'stream' || kind === 'multipart';
       if (coding !== 'identity' && (isStreamed || !DECODERS.has(coding))) throw unknownCoding(isStreamed);
@@ -65,14 +67,6 @@ export function bodyReader(root: Json, { requestBody }: Operation, usual: number
       throw new HttpError(415, 'the charset of the body must be utf-8');
     }
     return found.asJson !== undefined && kindOf(contentType) === 'json' ? found.asJson : found;
-  }
-
-  /** The limit of a media type in the document: its own, or the `maxLength` of a body of bytes. */
-  function limitOf({ kind, items, source, schema }: MediaType): number {
-    const { 'x-body-limit': own } = source;
-    if (typeof own === 'number') return own;
-    const { maxLength } = asObject(kind === 'stream' && items === undefined ? schema : undefined);
-    return typeof maxLength === 'number' ? maxLength : usual;
   }
 
   function parsed(media: MediaType, text: string): unknown {
