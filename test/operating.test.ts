@@ -2,6 +2,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { Deployment } from 'kubernetes-models/apps/v1';
+import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { Service } from 'kubernetes-models/v1';
 import { parse, parseAllDocuments } from 'yaml';
 import { SERVER_VARIABLES } from '../packages/spec-first-server/src/process/configuration.ts';
 import { variables } from '../src/plants.ts';
@@ -40,6 +43,16 @@ test('the service has each metric of the dashboard and of the alerts, as Prometh
     if (type === 'counter') expect(name).toMatch(/_total$/);
     else expect(name).not.toMatch(/_total$/);
     expect(name).not.toMatch(/_(?:ms|milliseconds|kb|kib|mb|minutes)(?:_|$)/);
+  }
+});
+
+test('the manifests for Kubernetes fit the schemas of Kubernetes', () => {
+  const kinds = { Deployment, Service, PodDisruptionBudget };
+  for (const document of parseAllDocuments(read('kubernetes.yaml'))) {
+    const manifest = document.toJS();
+    new kinds[manifest.kind as keyof typeof kinds](manifest).validate();
+    manifest.spec.selector = 'plants';
+    expect(() => new kinds[manifest.kind as keyof typeof kinds](manifest).validate()).toThrow('selector');
   }
 });
 
