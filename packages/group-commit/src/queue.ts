@@ -95,13 +95,6 @@ export function createQueue<Call>(
     }
     const batch = queue.splice(0, count);
     void commitNext();
-    await commit(batch);
-    lanes -= 1;
-    if (closing && waiting === 0) drained.resolve();
-    void commitNext();
-  }
-
-  async function commit(batch: readonly Waiting<Call>[]): Promise<void> {
     const begun = performance.now();
     let outcomes: readonly Outcome[];
     try {
@@ -118,6 +111,9 @@ export function createQueue<Call>(
       if (error) reject(error);
       else resolve(result);
     }
+    lanes -= 1;
+    if (closing && waiting === 0) drained.resolve();
+    void commitNext();
   }
 
   return {

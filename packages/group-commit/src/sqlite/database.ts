@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { extname, resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
@@ -6,7 +7,7 @@ import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
 import type { Functions } from './connection.ts';
 import { unpackError } from './errors.ts';
-import type { Answer, Call, Message, Request, ThreadData } from './protocol.ts';
+import type { Answer, Call, Message, ThreadData } from './protocol.ts';
 
 /** How to open a SQLite database. */
 export interface SqliteOptions extends QueueOptions {
@@ -43,25 +44,58 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   ...options
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
   const file = path === ':memory:' ? path : resolve(path);
-  const thread = startThread({ file, module: module.href }, warn);
+  const workerData: ThreadData = { file, module: module.href };
+  // Node 24 still warns of node:sqlite. An error that the thread does not catch ends the process, as in the main thread.
+  const worker = new Worker(THREAD, {
+    name: 'sqlite',
+    workerData,
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const asked: ((answer: Answer) => void)[] = [];
+  worker.on('message', (message: Message) => {
+    if (typeof message === 'string') warn(message);
+    else asked.shift()?.(message);
+  });
 
-  async function commit(request: readonly Call[] | 'check'): Promise<readonly Outcome[]> {
-    const answer = await thread.ask(request);
-    if ('trouble' in answer) throw new Unavailable(answer.trouble, answer.code, unpackError(answer.cause));
-    return answer.map((outcome) => (outcome?.[1] ? [undefined, unpackError(outcome[1])] : outcome));
+  async function ask(request: readonly Call[] | 'check'): Promise<readonly Outcome[]> {
+    worker.postMessage(request);
+    const { promise, resolve } = Promise.withResolvers<Answer>();
+    asked.push(resolve);
+    const answer = await promise;
+    if (!('trouble' in answer)) {
+      return answer.map((outcome) => (outcome?.[1] ? [undefined, unpackError(outcome[1])] : outcome));
+    }
+    const cause = unpackError(answer.cause);
+    if (answer.lasting && !opened) throw new Unusable(answer.trouble, { cause });
+    throw new Unavailable(answer.trouble, answer.code, cause);
   }
 
-  const first = await thread.ask('check');
-  if ('trouble' in first && first.lasting) {
-    await thread.close();
-    throw new Unusable(first.trouble, { cause: unpackError(first.cause) });
+  /** Answers what was asked before, closes the database and ends the thread. */
+  async function close(): Promise<void> {
+    worker.postMessage('close');
+    await once(worker, 'exit');
   }
 
-  const check = async () => void (await commit('check'));
+  let opened = false;
+  await ask('check').catch(async (error: unknown) => {
+    if (!(error instanceof Unusable)) return;
+    await close();
+    throw error;
+  });
+  opened = true;
+
   const sizeOf = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  const stats = () => ({ database_bytes: sizeOf(file), log_bytes: sizeOf(`${file}-wal`) });
-  const engine = { location: path, lanes: 1, commit, check, stats, close: thread.close };
-  const { add, ...own } = createQueue<Call>(engine, options);
+  const { add, ...own } = createQueue<Call>(
+    {
+      location: path,
+      lanes: 1,
+      commit: ask,
+      check: async () => void (await ask('check')),
+      stats: () => ({ database_bytes: sizeOf(file), log_bytes: sizeOf(`${file}-wal`) }),
+      close,
+    },
+    options,
+  );
   const database = new Proxy(own, {
     get(target, name) {
       if (typeof name === 'symbol' || name === 'then' || name in target) return Reflect.get(target, name);
@@ -69,30 +103,4 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     },
   });
   return database as SqliteDatabase<Define>;
-}
-
-/** An error that the thread does not catch ends the process, as it does in the main thread. */
-function startThread(workerData: ThreadData, warn: (message: string) => void) {
-  const asked: ((answer: Answer) => void)[] = [];
-  const exit = Promise.withResolvers<void>();
-  // Node 24 still warns of node:sqlite.
-  const execArgv = ['--disable-warning=ExperimentalWarning'];
-  const worker = new Worker(THREAD, { name: 'sqlite', workerData, execArgv });
-  worker.on('message', (message: Message) => {
-    if (typeof message === 'string') warn(message);
-    else asked.shift()?.(message);
-  });
-  worker.on('exit', () => exit.resolve());
-  return {
-    /** Rejects only if the request cannot be cloned. */
-    async ask(request: Exclude<Request, 'close'>): Promise<Answer> {
-      worker.postMessage(request);
-      return new Promise((resolve) => asked.push(resolve));
-    },
-    /** Answers what was asked before, closes the database and ends the thread. */
-    close(): Promise<void> {
-      worker.postMessage('close');
-      return exit.promise;
-    },
-  };
 }

@@ -6,12 +6,8 @@ import type { Config } from './configuration.ts';
 import type { Started, SupervisorMessage, WorkerMessage } from './messages.ts';
 import type { Service } from './service.ts';
 
-/** A worker that ends sooner after its start is replaced after a pause. Milliseconds. */
-const SHORT_LIFE = 10_000;
-
-/** The first pause, and how far doubling takes it. Milliseconds. */
-const FIRST_PAUSE = 500;
-const LONGEST_PAUSE = 30_000;
+/** How long after its end a worker is replaced: less would waste the machine on one that ends at once. Milliseconds. */
+const PAUSE = 1_000;
 
 /** How often each worker reports its metrics, as a sign of life, in milliseconds; how many reports may be missing. */
 export const HEARTBEAT = 1_000;
@@ -30,8 +26,8 @@ export function endWithSupervisor(): void {
 }
 
 /**
- * Starts as many processes as `WORKERS` says, which share the port. Replaces each one that ends or hangs: at once, or
- * after a growing pause if it ended soon after its start. None of them outlives this process.
+ * Starts as many processes as `WORKERS` says, which share the port. Replaces each one that ends or hangs, after a
+ * pause. None of them outlives this process.
  *
  * @param env variables that the workers get besides those of this process.
  * @param writeLine writes a line of a worker's log. The lines of several processes would mix on one standard output.
@@ -48,8 +44,7 @@ export async function superviseWorkers(
   /** Those that serve, each with the number of reports that are missing. */
   const serving = new Map<Worker, number>();
   let stopping = false;
-  let reloads = 0;
-  let pause = 0;
+  let reloaded = false;
   process.on('exit', () => {
     for (const worker of running.keys()) worker.process.kill('SIGKILL');
   });
@@ -62,7 +57,7 @@ export async function superviseWorkers(
   return {
     started: { ...started, metrics: metrics?.url },
     async reload() {
-      reloads += 1;
+      reloaded = true;
       for (const worker of serving.keys()) tell(worker, 'reload');
     },
     async stop() {
@@ -79,8 +74,6 @@ export async function superviseWorkers(
 
   /** Resolves once the new worker serves. A worker is replaced when it ends, except one of the `first` that never served. */
   function spawn(first: boolean): Promise<Started> {
-    const born = performance.now();
-    const known = reloads;
     const worker = cluster.fork(env);
     const { pid, stdout } = worker.process;
     const start = Promise.withResolvers<Started>();
@@ -96,7 +89,7 @@ export async function superviseWorkers(
       if (!('started' in message)) return;
       serving.set(worker, 0);
       // It may have read the tokens before they changed.
-      if (known !== reloads) tell(worker, 'reload');
+      if (reloaded) tell(worker, 'reload');
       if (!first) log.info({ worker: pid }, 'another worker took its place');
       start.resolve(message.started);
     });
@@ -107,12 +100,11 @@ export async function superviseWorkers(
       end.resolve();
       start.reject(new Error(reason ?? `A worker ended with ${signal ?? code} before it served.`));
       if (stopping || (first && !served)) return;
-      pause = performance.now() - born > SHORT_LIFE ? 0 : Math.min(LONGEST_PAUSE, pause * 2 || FIRST_PAUSE);
-      log.error({ worker: pid, exit: signal ?? code, reason, pauseMs: pause }, 'a worker died');
+      log.error({ worker: pid, exit: signal ?? code, reason }, 'a worker died');
       metrics?.onRestart();
       setTimeout(() => {
         if (!stopping) spawn(false).catch(() => undefined);
-      }, pause);
+      }, PAUSE);
     });
     return start.promise;
   }
