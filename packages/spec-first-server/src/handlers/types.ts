@@ -153,20 +153,14 @@ export type HandlersOf<C extends Contract> = {
 };
 
 /** A validated request to an operation that is known at run time only. */
-export interface AnyRequest {
+export interface AnyRequest extends Omit<Context<'optional'>, 'accepts'> {
   readonly path: Readonly<Record<string, unknown>>;
   readonly query: Readonly<Record<string, unknown>>;
   readonly header: Readonly<Record<string, unknown>>;
   readonly cookie: Readonly<Record<string, unknown>>;
   readonly contentType: string | undefined;
   readonly body: unknown;
-  readonly caller: Caller | undefined;
-  readonly id: string;
-  readonly log: RequestLog;
-  /** All headers as received. `header` has the declared ones. */
-  readonly headers: IncomingHttpHeaders;
   readonly accepts: (...types: readonly string[]) => string | undefined;
-  readonly signal: AbortSignal;
 }
 
 /** A reply that is not validated yet. */

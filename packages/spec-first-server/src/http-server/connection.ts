@@ -18,8 +18,12 @@ export interface ConnectionOptions {
   readonly onHeaderOverflow: () => void;
 }
 
-/** The connections whose next slice is there. They take turns. */
-const waiting: Connection[] = [];
+/** What waits for its turn: the next slice of a connection, or of an answer. */
+const waiting: { takeTurn(): void }[] = [];
+
+export function waitForTurn(task: { takeTurn(): void }): void {
+  if (waiting.push(task) === 1) setImmediate(takeTurns);
+}
 
 function takeTurns(): void {
   const end = performance.now() + ROUND;
@@ -156,6 +160,6 @@ export class Connection {
     socket.read(size);
     if (socket.readableLength === 0) return;
     this.#isWaiting = true;
-    if (waiting.push(this) === 1) setImmediate(takeTurns);
+    waitForTurn(this);
   }
 }

@@ -1,3 +1,4 @@
+export { waitForTurn } from './connection.ts';
 export { faultOf } from './faults.ts';
 export { type Listening, listen } from './listen.ts';
 export { LIMITS, type Limits, type ListenOptions, type OnRejected } from './options.ts';

@@ -1,4 +1,5 @@
 import type { ServerResponse } from 'node:http';
+import { waitForTurn } from '../http-server/index.ts';
 
 /** The items of a reply, each checked when it is written. */
 export interface ItemStream {
@@ -26,19 +27,6 @@ const OPENING = 500;
 
 /** How much a stream sends before others get their turn. Bytes. */
 const SLICE = 16_384;
-
-const waiting: (() => void)[] = [];
-
-/** Resolves in a round of the event loop of its own. A stream whose items are all there would never let go of it. */
-const nextTurn = (): Promise<void> =>
-  new Promise((resolve) => {
-    if (waiting.push(resolve) === 1) setImmediate(takeTurn);
-  });
-
-function takeTurn(): void {
-  waiting.shift()?.();
-  if (waiting.length > 0) setImmediate(takeTurn);
-}
 
 /**
  * Sends items as they come, not faster than the client reads.
@@ -99,7 +87,8 @@ export async function sendItems(
         });
       } else if (sent < SLICE) continue;
       sent = 0;
-      await nextTurn();
+      // A stream whose items are all there would never let go of the event loop.
+      await new Promise<void>((takeTurn) => waitForTurn({ takeTurn }));
       if (isOver) return;
     }
     if (!response.headersSent) begin();

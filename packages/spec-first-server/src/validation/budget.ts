@@ -5,6 +5,9 @@ export class TookTooLong extends Error {
   override readonly name = 'TookTooLong';
 }
 
+/** How often a task may be run from its start, where the thread had no processor. */
+const ATTEMPTS = 4;
+
 const script = new Script('task()');
 let context: Context | undefined;
 
@@ -12,14 +15,13 @@ let context: Context | undefined;
  * Runs a synchronous task for a bounded time. `node:vm` is the one interface of Node that can stop running code. It takes
  * some 50 µs, so it is used only for what may take long.
  *
- * @param attempts how often a task may be run from its start, where the thread had no processor.
  * @throws {TookTooLong}
  */
-export function withinBudget(task: () => void, milliseconds: number, attempts = 4): void {
+export function withinBudget(task: () => void, milliseconds: number): void {
   context ??= createContext({});
   context.task = task;
   // A busy machine may have stopped the thread. So the time of the processor counts, and each attempt has twice as long.
-  for (let attempt = 0; attempt < attempts; attempt += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const timeout = milliseconds * 2 ** attempt;
     const before = process.threadCpuUsage();
     try {
