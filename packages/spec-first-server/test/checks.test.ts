@@ -293,7 +293,6 @@ describe('the start logs a notice for', () => {
       operation('summary: x', '/a?b=c'),
       'openapi.yaml:4:3 no request reaches a path with ? or #',
     ],
-    ['webhooks', `${operation('summary: x')}webhooks: { w: {} }\n`, 'openapi.yaml:9:1 webhooks are not served'],
     [
       'a member that OpenAPI 3.1 does not know',
       operation('response: {}'),

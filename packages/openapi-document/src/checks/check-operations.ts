@@ -1,6 +1,6 @@
 import { asArray, asObject, escapePointerToken, type Json, resolveRef, valueAt } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { type Operation, pathItemOf, securitySchemesOf } from '../document/operations.ts';
+import { type Operation, securitySchemesOf } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
 import { basePathsOf, lacksScheme } from '../document/servers.ts';
 import type { Report } from './report.ts';
@@ -8,7 +8,6 @@ import type { Report } from './report.ts';
 /** Checks that operations have distinct names and URLs, and says what of them is not served or not checked. */
 export function checkOperations(root: Json, operations: readonly Operation[], report: Report): void {
   checkServers(root, report);
-  checkPaths(root, report);
   checkUrls(root, operations, report);
   checkObjects(root, report);
   const named = new Map<unknown, Operation>();
@@ -35,21 +34,6 @@ function checkServers(root: Json, { problem, notice }: Report): void {
     for (const name of pathTemplate(String(url)).names) {
       if (asObject(variables)[name] !== undefined) continue;
       problem(`/servers/${index}/url`, `the variable {${name}} is not declared in variables`);
-    }
-  }
-}
-
-function checkPaths(root: Json, { notice }: Report): void {
-  if (Object.keys(asObject(root.webhooks)).length > 0) notice('/webhooks', 'webhooks are not served');
-  for (const [path, value] of Object.entries(asObject(root.paths))) {
-    const pointer = `/paths/${escapePointerToken(path)}`;
-    if (!pathTemplate(path).isReachable)
-      notice(pointer, 'no request reaches a path with ? or #: declare query parameters instead');
-    const item = pathItemOf(root, value);
-    for (const [key, holder] of [['', item], ...Object.entries(item)] as const) {
-      if (asArray(asObject(holder).servers).length === 0) continue;
-      const place = `${pointer}${key && `/${key}`}/servers`;
-      notice(place, 'servers of a path or an operation are ignored: only those at the top of the document are served');
     }
   }
 }
@@ -115,11 +99,21 @@ function checkBodies(
 
 /** What the official schema of OpenAPI does not tell. */
 function checkObjects(root: Json, { notice }: Report): void {
+  for (const path of Object.keys(asObject(root.paths))) {
+    if (pathTemplate(path).isReachable) continue;
+    const message = 'no request reaches a path with ? or #: declare query parameters instead';
+    notice(`/paths/${escapePointerToken(path)}`, message);
+  }
   walk(root, 'document', '', (object, kind, at) => {
-    if (kind === 'link' && object.body !== undefined) notice(`${at}/body`, 'a link has no body: name it requestBody');
+    const { body, example, examples, servers } = object;
+    if (kind === 'link' && body !== undefined) notice(`${at}/body`, 'a link has no body: name it requestBody');
     const isShown = kind === 'parameter' || kind === 'header' || kind === 'mediaType';
-    if (isShown && object.example !== undefined && object.examples !== undefined) {
+    if (isShown && example !== undefined && examples !== undefined) {
       notice(`${at}/example`, 'example and examples exclude each other: examples come first');
     }
+    const isServed = (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(at);
+    if (!isServed || asArray(servers).length === 0) return;
+    const message = 'servers of a path or an operation are ignored: only those at the top of the document are served';
+    notice(`${at}/servers`, message);
   });
 }

@@ -56,7 +56,8 @@ export interface Operation {
 /** The Operation Objects of a document, in its order, and the parameters of their path items. */
 export const operationObjects = (root: Json) =>
   Object.entries(asObject(root.paths)).flatMap(([path, value]) => {
-    const item = pathItemOf(root, value);
+    // Its own members take precedence over those that it references (OpenAPI 3.1 §4.8.9).
+    const item: Json = { ...resolveRef(root, value), ...asObject(value) };
     const at = `/paths/${escapePointerToken(path)}`;
     // Methods of other names (OpenAPI 3.2 §4.9.1), as HTTP has them: upper case.
     const more = Object.entries(asObject(item.additionalOperations));
@@ -94,9 +95,6 @@ export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
     };
   });
 }
-
-/** A Path Item Object with the members that it references (OpenAPI 3.1 §4.8.9). Its own take precedence. */
-export const pathItemOf = (root: Json, value: unknown): Json => ({ ...resolveRef(root, value), ...asObject(value) });
 
 /** The declared response for a status: the code itself, else its range, else `default` (OpenAPI 3.1 §4.8.16). */
 export function declaredFor(operation: Operation, status: number): DeclaredResponse | undefined {
