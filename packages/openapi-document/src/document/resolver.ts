@@ -5,14 +5,16 @@ import { decoded, escapePointerToken, type Location, valueAt } from './document.
 /** What a file holds, or why it cannot be read. */
 export type Content = { readonly value: unknown } | { readonly reason: string };
 
-/** Members that hold data of the API's own, in which nothing is a schema, unless their names are those of properties. */
-const DATA = /(?<!\/properties|\/\$defs|\/schemas)\/(const|enum|example|examples|default)$/;
+/** Members that hold data of the API's own, in which nothing is a schema, unless they are schemas by name. */
+const DATA = new Set(['const', 'enum', 'example', 'examples', 'default']);
+const NAMED = new Set(['properties', '$defs', 'schemas']);
 
 /**
  * Finds where references lead: by path and pointer, by the `$id` and the anchors of schemas (JSON Schema 2020-12 §8.2), or by
  * the `$self` of the document (OpenAPI 3.2 §4.1.2.2.2).
  */
 export function resolver(read: (file: string) => Content) {
+  const uris = new Map<string, string>();
   /** The files, and the schemas that have a URI or an anchor, by URI. */
   const resources = new Map<string, Location>();
   /** The places from which references are relative to a URI. Those inside others come after them. */
@@ -25,15 +27,25 @@ export function resolver(read: (file: string) => Content) {
   function placeOf(ref: string, from: Location): Location | undefined {
     const [path = '', fragment = ''] = ref.split('#');
     const pointer = decoded(fragment);
-    const file = scanned(from.file);
+    const { file } = from;
+    const own = uriOf(file);
     const isAround = (base: Location) => base.file === file && `${from.pointer}/`.startsWith(`${base.pointer}/`);
-    const base = bases.findLast(isAround)?.uri ?? uriOf(file);
+    const base = bases.findLast(isAround)?.uri ?? own;
     const found = resourceAt(path === '' ? base : (URL.parse(path, base)?.href ?? ''), pointer);
     if (found !== undefined && valueIn(found) !== undefined) return found;
     const target = fileOf(path, file);
-    return target === undefined
-      ? undefined
-      : (resourceAt(uriOf(scanned(target)), pointer) ?? { file: target, pointer });
+    return target === undefined ? undefined : (resourceAt(uriOf(target), pointer) ?? { file: target, pointer });
+  }
+
+  /** The URI of a file. The schemas in it are found when it is first asked for. */
+  function uriOf(file: string): string {
+    const known = uris.get(file);
+    if (known !== undefined) return known;
+    const uri = pathToFileURL(resolve(file)).href;
+    uris.set(file, uri);
+    resources.set(uri, { file, pointer: '' });
+    scan(valueIn({ file, pointer: '' }), file, [], uri);
+    return uri;
   }
 
   function resourceAt(uri: string, pointer: string): Location | undefined {
@@ -51,29 +63,23 @@ export function resolver(read: (file: string) => Content) {
     return join(dirname(near.file), relative(dirname(new URL(near.uri).pathname), url.pathname));
   }
 
-  function scanned(file: string): string {
-    if (!resources.has(uriOf(file))) {
-      resources.set(uriOf(file), { file, pointer: '' });
-      scan(valueIn({ file, pointer: '' }), { file, pointer: '' }, uriOf(file));
-    }
-    return file;
-  }
-
-  function scan(value: unknown, { file, pointer }: Location, around: string): void {
-    if (typeof value !== 'object' || value === null || DATA.test(pointer)) return;
+  function scan(value: unknown, file: string, path: string[], around: string): void {
+    if (typeof value !== 'object' || value === null) return;
     const { $id, $self, $anchor, $dynamicAnchor } = value as Record<string, unknown>;
-    const own = pointer === '' ? ($self ?? $id) : $id;
+    const own = path.length === 0 ? ($self ?? $id) : $id;
     const uri = (typeof own === 'string' && URL.parse(own, around)?.href.replace(/#$/, '')) || around;
+    const here = () => ({ file, pointer: path.map((key) => `/${escapePointerToken(key)}`).join('') });
     if (uri !== around) {
-      resources.set(uri, { file, pointer });
-      bases.push({ file, pointer, uri });
+      resources.set(uri, here());
+      bases.push({ ...here(), uri });
     }
-    for (const name of [$anchor, $dynamicAnchor]) {
-      if (typeof name === 'string') resources.set(`${uri}#${name}`, { file, pointer });
-    }
+    for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') resources.set(`${uri}#${name}`, here());
     if (typeof $dynamicAnchor === 'string') dynamic.set($dynamicAnchor, (dynamic.get($dynamicAnchor) ?? 0) + 1);
     for (const [key, item] of Object.entries(value)) {
-      scan(item, { file, pointer: `${pointer}/${escapePointerToken(key)}` }, uri);
+      if (DATA.has(key) && !NAMED.has(path.at(-1) ?? '')) continue;
+      path.push(key);
+      scan(item, file, path, uri);
+      path.pop();
     }
   }
 
@@ -82,5 +88,3 @@ export function resolver(read: (file: string) => Content) {
     return 'value' in content ? valueAt(content.value, pointer) : undefined;
   }
 }
-
-const uriOf = (file: string): string => pathToFileURL(resolve(file)).href;
