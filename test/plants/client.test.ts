@@ -1,9 +1,8 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadDocument, operationsOf } from 'openapi-document';
-import { type Client, clientOf } from 'openapi-document/client';
+import { type Client, clientOf, routesOf } from 'openapi-document/client';
 import type { operations } from '../../generated/openapi.ts';
-import { routesOf } from '../../packages/spec-first/src/client-routes.ts';
 import { PROJECT } from '../support/launch.ts';
 import { type Running, runPlants } from './support/plants.ts';
 

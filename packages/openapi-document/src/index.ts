@@ -38,6 +38,7 @@ export {
   safeLength,
 } from './document/schema.ts';
 export { basePathsOf } from './document/servers.ts';
+export { webhooksOf } from './document/webhooks.ts';
 export { parseJson, stringifyJson } from './json/exact.ts';
 export { formReader } from './parameters/form-reader.ts';
 export { parameterReader, readParameter } from './parameters/parameter-reader.ts';

@@ -2,8 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { basePathsOf, type Document, loadDocument, operationsOf } from 'openapi-document';
-import { type Client, type ClientOptions, clientOf } from 'openapi-document/client';
-import { routesOf } from './client-routes.ts';
+import { type Client, type ClientOptions, clientOf, routesOf } from 'openapi-document/client';
 
 type RequestIn<Handler> = Handler extends (request: infer R) => unknown ? R : never;
 

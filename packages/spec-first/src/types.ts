@@ -1,5 +1,5 @@
-import { allOfSchemas, asObject, type Document, type Json, type Operation, operationsOf } from 'openapi-document';
-import { routesOf } from './client-routes.ts';
+import { allOfSchemas, type Document, type Json, type Operation, operationsOf, webhooksOf } from 'openapi-document';
+import { routesOf } from 'openapi-document/client';
 import { directedSchemas } from './directed-schemas.ts';
 import { propertyName } from './source-text.ts';
 import { typedOperations } from './typed-operations.ts';
@@ -66,16 +66,16 @@ async function declarations(document: Document, fillsDefaults: boolean) {
   const { typesOf } = await import('./generator.ts');
   const { root } = document;
   const operations = operationsOf(document);
-  const events = operationsOf({ root: { ...root, paths: asObject(root.webhooks) } });
   const schemas = directedSchemas(root, fillsDefaults);
   const typed = typedOperations(root, operations, schemas, 'request');
+  const sent = webhooksOf(document);
+  // The sender signs by itself (Standard Webhooks).
+  const events = operationsOf(sent).map((event) => ({
+    ...event,
+    parameters: event.parameters.filter(({ name }) => !/^webhook-(id|timestamp|signature)$/i.test(name)),
+  }));
   const webhooks: Record<string, Record<string, unknown>> = {};
-  for (const { operation, typed: event } of typedOperations(
-    { ...root, paths: root.webhooks },
-    events,
-    schemas,
-    'reply',
-  )) {
+  for (const { operation, typed: event } of typedOperations(sent.root, events, schemas, 'reply')) {
     webhooks[operation.path] = { ...webhooks[operation.path], [operation.method]: event };
   }
   const components = schemas.components();

@@ -1,35 +1,25 @@
-import type { Items } from '../document/event-schema.ts';
-import type { MediaType } from '../document/media-types.ts';
 import { parseJson, stringifyJson } from '../json/exact.ts';
 import { type Written, writeParameter } from '../parameters/write-parameter.ts';
 import { readItems, UnreadableItem } from '../sequences/read-items.ts';
+import type { Route, Stream } from './routes.ts';
 import type { Client } from './types.ts';
 
+export { type Route, routesOf } from './routes.ts';
 export type { Client };
-
-/** How an operation is called, as its document says. */
-export interface Route {
-  readonly method: string;
-  readonly path: string;
-  /** The media types of its body, as the document declares them. */
-  readonly media: readonly string[];
-  readonly parameters: readonly Written[];
-  /** The media types of its replies that are streams of items. */
-  readonly streams?: Readonly<Record<string, Stream>>;
-}
-
-type Stream = Pick<MediaType, 'sequence'> & { readonly items?: Pick<Items, 'data'> };
 
 export interface ClientOptions {
   /** Where the document's paths begin. */
   readonly baseUrl: string;
-  /** Headers of each request, such as `Authorization`. A function is called for each request. */
-  readonly headers?: Readonly<Record<string, string>> | (() => Promise<Readonly<Record<string, string>>>);
+  /** Headers of each request, such as `Authorization`. A function is called for each request, with what it sends. */
+  readonly headers?: Headers | ((operationId: string, input: AnyInput) => Promise<Headers>);
   /** By default `fetch` of the platform. */
   readonly fetch?: typeof fetch;
 }
 
-interface AnyInput extends Partial<Record<'path' | 'query' | 'header' | 'cookie', Readonly<Record<string, unknown>>>> {
+type Headers = Readonly<Record<string, string>>;
+
+export interface AnyInput
+  extends Partial<Record<'path' | 'query' | 'header' | 'cookie', Readonly<Record<string, unknown>>>> {
   readonly contentType?: string;
   readonly body?: unknown;
 }
@@ -42,16 +32,16 @@ export function clientOf<Operations>(
   routes: { readonly [Id in keyof Operations]: Route },
   { baseUrl, headers, fetch: send = fetch }: ClientOptions,
 ): Client<Operations> {
-  async function call(route: Route, input: AnyInput = {}, init: RequestInit = {}) {
+  async function call(id: string, route: Route, input: AnyInput = {}, init: RequestInit = {}) {
     const { method, media, streams = {} } = route;
     const target = targetOf(route, input);
     const type = input.body === undefined ? undefined : (input.contentType ?? media[0]);
-    const request = async (more: Readonly<Record<string, string>> = {}) =>
-      send(baseUrl.replace(/\/$/, '') + target.url, {
+    const request = async (more: Headers = {}) =>
+      send((route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + target.url, {
         ...init,
         method,
         headers: {
-          ...(typeof headers === 'function' ? await headers() : headers),
+          ...(typeof headers === 'function' ? await headers(id, input) : headers),
           // The platform adds the boundary.
           ...(type === undefined || type.startsWith('multipart/') ? {} : { 'Content-Type': type }),
           ...target.headers,
@@ -68,7 +58,7 @@ export function clientOf<Operations>(
   }
   const entries = Object.entries<Route>(routes).map(([id, route]) => [
     id,
-    (input?: AnyInput, init?: RequestInit) => call(route, input, init),
+    (input?: AnyInput, init?: RequestInit) => call(id, route, input, init),
   ]);
   return Object.fromEntries(entries);
 }
@@ -126,7 +116,7 @@ async function read(response: Response, type: string | undefined): Promise<unkno
   return type.startsWith('text/') && type !== 'text/event-stream' ? response.text() : response.body;
 }
 
-type Again = (headers: Readonly<Record<string, string>>) => Promise<Response>;
+type Again = (headers: Headers) => Promise<Response>;
 
 /**
  * The items of a stream. A stream of events with ids goes on behind the last one when it ends or the connection is lost, as

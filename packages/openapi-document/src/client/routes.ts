@@ -1,5 +1,20 @@
-import type { Operation } from 'openapi-document';
-import type { Route } from 'openapi-document/client';
+import type { Items } from '../document/event-schema.ts';
+import type { MediaType } from '../document/media-types.ts';
+import type { Operation } from '../document/operations.ts';
+import type { Written } from '../parameters/write-parameter.ts';
+
+/** How an operation is called, as its document says. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  /** The media types of its body, as the document declares them. */
+  readonly media: readonly string[];
+  readonly parameters: readonly Written[];
+  /** The media types of its replies that are streams of items. */
+  readonly streams?: Readonly<Record<string, Stream>>;
+}
+
+export type Stream = Pick<MediaType, 'sequence'> & { readonly items?: Pick<Items, 'data'> };
 
 /** How each operation is called, for a client, by its operationId. */
 export const routesOf = <Id extends PropertyKey = string>(operations: readonly Operation[]) =>
