@@ -51,9 +51,12 @@ interface Webhooks {
 
 let server: Server;
 let url: string;
-let last:
-  | { readonly url: string | undefined; readonly headers: IncomingHttpHeaders; readonly text: string }
-  | undefined;
+interface Seen {
+  readonly url: string | undefined;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+}
+let last: Seen | undefined;
 beforeAll(async () => {
   server = createServer(async (request, response) => {
     last = { url: request.url, headers: request.headers, text: (await Array.fromAsync(request)).join('') };
