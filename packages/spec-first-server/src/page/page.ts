@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { RequestHandler } from 'express';
-import { asObject, isObject, type Json, METHODS, stringifyJson } from 'openapi-document';
+import { asObject, isObject, type Json, stringifyJson } from 'openapi-document';
 
 export interface PageOptions {
   /** The path under which the operations are served: empty by default, or like `/v1`. */
@@ -87,24 +87,22 @@ function resource(type: string, make: () => string | Buffer): RequestHandler {
  * are removed, because this service answers all operations.
  */
 function asServed(document: Json, basePath: string): Json {
-  const served: Record<string, unknown> = { ...document, servers: [{ url: `.${basePath}` }] };
-  if (isObject(document.paths)) served.paths = mapObjects(document.paths, itemAsServed);
-  const { pathItems, ...components } = asObject(document.components);
-  if (pathItems) served.components = { ...components, pathItems: mapObjects(pathItems, itemAsServed) };
-  return served;
+  const { paths, components } = document;
+  const { pathItems, ...others } = asObject(components);
+  return {
+    ...document,
+    servers: [{ url: `.${basePath}` }],
+    ...(isObject(paths) && { paths: withoutServers(paths, 2) }),
+    ...(isObject(pathItems) && { components: { ...others, pathItems: withoutServers(pathItems, 2) } }),
+  };
 }
 
-const itemAsServed = (item: Json): Json =>
-  mapObjects(withoutServers(item), (value, key) =>
-    METHODS.some((name) => name === key) ? withoutServers(value) : value,
-  );
-
-const withoutServers = ({ servers: _, ...rest }: Json): Json => rest;
-
-const mapObjects = (object: unknown, change: (value: Json, key: string) => Json): Json =>
-  Object.fromEntries(
-    Object.entries(asObject(object)).map(([key, value]) => [key, isObject(value) ? change(value, key) : value]),
-  );
+/** Path items, their operations, and no `servers` of either. */
+function withoutServers(value: unknown, levels: number): unknown {
+  if (!isObject(value) || levels < 0) return value;
+  const { servers: _, ...rest } = value;
+  return Object.fromEntries(Object.entries(rest).map(([key, inner]) => [key, withoutServers(inner, levels - 1)]));
+}
 
 /** YAML that readers of YAML 1.1 understand as readers of 1.2 do: `"no"` is a string to both. */
 function printYaml(document: Json): string {

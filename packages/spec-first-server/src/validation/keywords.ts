@@ -15,15 +15,12 @@ interface KeywordValidator {
 type Exact = number | bigint;
 
 /** The keywords about numbers (JSON Schema 2020-12, Validation §6.2). */
-export const ASSERTIONS: Readonly<Record<string, (value: Exact, bound: Exact) => boolean>> = {
-  minimum: (value, bound) => value >= bound,
-  maximum: (value, bound) => value <= bound,
-  exclusiveMinimum: (value, bound) => value > bound,
-  exclusiveMaximum: (value, bound) => value < bound,
-  multipleOf: isMultipleOf,
-};
-const RELATIONS: Readonly<Record<string, string>> = {
-  ...{ minimum: '>=', maximum: '<=', exclusiveMinimum: '>', exclusiveMaximum: '<', multipleOf: 'multiple of' },
+export const ASSERTIONS: Readonly<Record<string, readonly [string, (value: Exact, bound: Exact) => boolean]>> = {
+  minimum: ['>=', (value, bound) => value >= bound],
+  maximum: ['<=', (value, bound) => value <= bound],
+  exclusiveMinimum: ['>', (value, bound) => value > bound],
+  exclusiveMaximum: ['<', (value, bound) => value < bound],
+  multipleOf: ['multiple of', isMultipleOf],
 };
 
 /** The bigints of a request by their paths, and whether a schema wants them exact. */
@@ -88,9 +85,9 @@ function numeric(
   const outside = [{ keyword: format ? 'format' : 'type', message: `must be an integer from ${min} to ${max}` }];
   const wrongType = [{ keyword: 'type', message: `must be ${types.length > 0 ? types.join(',') : 'integer'}` }];
   const assertions = Object.entries(bounds).flatMap(([key, bound]) => {
-    const holds = ASSERTIONS[key];
+    const [relation, holds] = ASSERTIONS[key] ?? [];
     if (holds === undefined || (typeof bound !== 'number' && typeof bound !== 'bigint')) return [];
-    const broken = { keyword: key, message: `must be ${RELATIONS[key]} ${bound}` };
+    const broken = { keyword: key, message: `must be ${relation} ${bound}` };
     return [{ broken, holds: (value: Exact) => holds(value, bound) }];
   });
 
