@@ -1,16 +1,13 @@
 import {
   asArray,
-  asObject,
   type Document,
   examplesOf,
   isObject,
   type Json,
   type MediaType,
   type Operation,
-  type Parameter,
   resolveRef,
   securitySchemesOf,
-  writeParameter,
 } from 'openapi-document';
 
 /** Stands in an example for a token. */
@@ -18,11 +15,10 @@ export const TOKEN_PLACEHOLDER = '<TOKEN>';
 
 /**
  * A curl command for the first operation of the document that needs a token, with {@link TOKEN_PLACEHOLDER} in its place; for the
- * first operation if none needs one. Values are the examples of the document, or generated from its schemas.
+ * first operation if none needs one. The body is an example of the document, or generated from its schema.
  *
  * @param url the base URL of the document's paths, without a slash at the end.
- * @returns `undefined` if no operation can be called with tokens and parameters of these kinds: in headers, in the path, in
- *   the query; and with a body of JSON or without one.
+ * @returns `undefined` if each operation needs parameters, another body than JSON, or other credentials than headers.
  */
 export async function exampleLine(
   { root }: Document,
@@ -38,32 +34,24 @@ export async function exampleLine(
         ? undefined
         : `Authorization: ${capital(String(scheme))} ${TOKEN_PLACEHOLDER}`;
     });
+  const jsonOf = ({ requestBody }: Operation) => requestBody?.media.find(({ kind }) => kind === 'json');
   const callable = operations.filter(
     (operation) =>
       operation.template.isReachable &&
-      operation.parameters.every(({ required, in: where }) => !required || where === 'path' || where === 'query') &&
-      (operation.requestBody?.media.some(({ kind }) => kind === 'json') ?? true) &&
+      !operation.parameters.some(({ required }) => required) &&
+      (operation.requestBody === undefined || jsonOf(operation) !== undefined) &&
       !tokensOf(operation).includes(undefined),
   );
   const operation = callable.find((each) => tokensOf(each).length > 0) ?? callable[0];
   if (operation === undefined) return undefined;
 
-  const inPath = new Map<string, string>();
-  const query: string[] = [];
-  for (const parameter of operation.parameters.filter(({ required }) => required)) {
-    const text = writeParameter(parameter, (await exampleOf(root, parameter)) ?? 'string');
-    if (parameter.in === 'path') inPath.set(parameter.name, text);
-    else query.push(text);
-  }
-  const media = operation.requestBody?.media.find(({ kind }) => kind === 'json');
+  const media = jsonOf(operation);
   const headers = [...tokensOf(operation), media && `Content-Type: ${media.type}`];
-  const path = operation.template.write((name) => inPath.get(name) ?? `{${name}}`);
-  const target = `${url}${path}${query.length > 0 ? `?${query.join('&')}` : ''}`;
   const method = operation.method.toUpperCase();
   return [
     'curl',
     ...(method === (media ? 'POST' : 'GET') ? [] : ['-X', method]),
-    /^[\w:/.~%-]+$/.test(target) ? target : quoted(target),
+    url + operation.template.write(String),
     ...headers.flatMap((header) => (header ? ['-H', quoted(header)] : [])),
     ...(media ? ['-d', quoted(JSON.stringify((await exampleOf(root, media)) ?? {}))] : []),
   ].join(' ');
@@ -82,10 +70,9 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** The first example of a parameter or a body, or of its schema; without one, a value that is made from the schema. */
-async function exampleOf(root: Json, { source, schema }: Parameter | MediaType): Promise<unknown> {
-  const holders = [source, ...Object.values(asObject(source.content)).map(asObject)];
-  const [first] = holders.flatMap((holder) => examplesOf(root, { source: holder, pointer: '' }));
+/** The first example of a body, or of its schema; without one, a value that is made from the schema. */
+async function exampleOf(root: Json, { source, schema }: MediaType): Promise<unknown> {
+  const [first] = examplesOf(root, { source, pointer: '' });
   const { example, examples } = resolveRef(root, schema) ?? {};
   const shown = first?.value ?? example ?? asArray(examples)[0];
   if (shown !== undefined || !isObject(schema)) return shown;

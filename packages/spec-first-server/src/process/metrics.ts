@@ -117,20 +117,14 @@ function merge(texts: readonly string[]): string {
 
 /** Serves `GET /metrics` on a port of its own. @throws {ConfigError} if it cannot be listened on. */
 export async function serveMetrics(host: string, port: number, read: () => Promise<string>) {
-  // Requests that come while the text is made share it.
-  let reading: Promise<string | undefined> | undefined;
   const { url, stop } = await listen(
     async ({ url, method }, response) => {
       if (url !== '/metrics') return void response.writeHead(404).end();
-      if (method !== 'GET' && method !== 'HEAD') return void response.writeHead(405, { Allow: 'GET, HEAD' }).end();
-      reading ??= read()
-        .catch(() => undefined)
-        .finally(() => {
-          reading = undefined;
-        });
-      const text = await reading;
-      if (text === undefined) response.writeHead(503).end();
-      else response.writeHead(200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE }).end(text);
+      if (method !== 'GET') return void response.writeHead(405, { Allow: 'GET' }).end();
+      const text = await read().catch(() => undefined);
+      response
+        .writeHead(text === undefined ? 503 : 200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE })
+        .end(text);
     },
     { host, port, limits: { quietTimeout: 0, idleStopTimeout: 0, stopTimeout: 1_000 } },
   ).catch(rejectAddress('METRICS_PORT'));

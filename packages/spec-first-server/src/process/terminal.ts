@@ -7,6 +7,9 @@ import type { Variable, Variables } from './variables.ts';
 /** How many operations are listed. */
 const FEW = 10;
 
+/** Where the texts of the banner begin. */
+const INDENT = ' '.repeat(14);
+
 /** The start for a person: where the service is, what it serves, and how to try it. */
 export function banner({ url, store, docs, metrics, operations, missing, example }: Started, token?: string): string {
   const entries: readonly (readonly [label: string, text: string | undefined])[] = [
@@ -14,8 +17,8 @@ export function banner({ url, store, docs, metrics, operations, missing, example
     ['page', docs],
     ['store', store],
     ['metrics', metrics],
-    ...listed('operations', operations),
-    ...listed('no handler', missing),
+    ['operations', listed(operations)],
+    ['no handler', listed(missing)],
     ['token', token],
   ];
   const lines = entries.flatMap(([label, text]) =>
@@ -29,10 +32,8 @@ export function banner({ url, store, docs, metrics, operations, missing, example
 }
 
 /** The first items of a list below each other, and how many more there are. */
-function listed(label: string, items: readonly string[]): (readonly [label: string, text: string])[] {
-  const lines = items.length > FEW ? [...items.slice(0, FEW), `… and ${items.length - FEW} more`] : items;
-  return lines.map((text, index) => [index === 0 ? label : '', text]);
-}
+const listed = (items: readonly string[]): string =>
+  [...items.slice(0, FEW), ...(items.length > FEW ? [`… and ${items.length - FEW} more`] : [])].join(`\n${INDENT}`);
 
 /** The text of `--help`. @param own the project's own variables */
 export function help(own: Variables): string {
