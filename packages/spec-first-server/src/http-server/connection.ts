@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import type { Problem } from './problem.ts';
 
 /** Bytes that are parsed at once: at most about fifty requests. */
 const SLICE = 1024;
@@ -14,6 +15,8 @@ export interface ConnectionOptions {
   readonly maxHeaderSize: number;
   /** How long the client has to read the last answer. Milliseconds. */
   readonly lingerTimeout: number;
+  /** Called with a request when the responses to all former ones are over. @param fault why the app does not get it */
+  readonly begin: (response: ServerResponse, fault: Problem | undefined) => void;
   /** Called when a header section is larger. */
   readonly onHeaderOverflow: () => void;
 }
@@ -46,6 +49,13 @@ export class Connection {
   closing = false;
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
+  /** Starts the next queued request when a response is over, in another round of the event loop. */
+  readonly #onResponseClose = (): void => {
+    this.#isBusy = this.#next.length > 0;
+    // Keeps no request alive while it waits for the next one.
+    this.#newest = this.newest;
+    if (this.#isBusy || this.#socket.readableLength > 0) setImmediate(() => this.#continue());
+  };
   #newest: ServerResponse | undefined;
   /** Whether a response is under way. */
   #isBusy = false;
@@ -81,25 +91,19 @@ export class Connection {
     this.#parse();
   }
 
-  /** Calls `begin` when the responses to all former requests are over; never after a request that closes the connection. */
-  inTurn(response: ServerResponse, begin: () => void): void {
+  /** Begins a request when the responses to all former ones are over; never after one that closes the connection. */
+  inTurn(response: ServerResponse, fault: Problem | undefined): void {
+    response.on('close', this.#onResponseClose);
     this.#newest = response;
     this.isUsed = true;
     this.#headerBytes = 0;
+    const { begin } = this.#options;
     // The context of this request, which tracers keep, not of the one before it.
-    if (this.#isBusy) this.#next.push(AsyncResource.bind(begin));
+    if (this.#isBusy) this.#next.push(AsyncResource.bind(() => begin(response, fault)));
     else {
       this.#isBusy = true;
-      begin();
+      begin(response, fault);
     }
-  }
-
-  /** Starts the next queued request when a response is over, in another round of the event loop. */
-  onResponseClose(): void {
-    this.#isBusy = this.#next.length > 0;
-    // Keeps no request alive while it waits for the next one.
-    this.#newest = this.newest;
-    if (this.#isBusy || this.#socket.readableLength > 0) setImmediate(() => this.#continue());
   }
 
   /** Parses no more. Calls `last` when the responses to all requests are over, and closes the connection then. */

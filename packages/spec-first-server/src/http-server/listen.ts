@@ -66,28 +66,21 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     const connection = connections.get(request.socket);
     // The answer before this request has told the client that no other will follow (RFC 9112 §9.6).
     if (connection === undefined || connection.closing) return;
-    response.on('close', onResponseClose);
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) closeAfter(connection, response);
-    connection.inTurn(response, () => {
-      // In the next round, a body that has come with its head is complete: its answer can say that it is the last one.
-      if (draining) setImmediate(begin, request, response, fault);
-      else begin(request, response, fault);
-    });
+    connection.inTurn(response, fault);
   }
 
-  function begin(request: IncomingMessage, response: ServerResponse, fault: Problem | undefined): void {
+  function begin(response: ServerResponse, fault: Problem | undefined, isLater = false): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
-    if (held !== undefined) return void held.push(() => begin(request, response, fault));
-    const connection = connections.get(request.socket);
+    // In the next round, a body that has come with its head is complete: its answer can say that it is the last one.
+    if (draining && !isLater) return void setImmediate(begin, response, fault, true);
+    if (held !== undefined) return void held.push(() => begin(response, fault, true));
+    const connection = connections.get(response.req.socket);
     if (draining && connection !== undefined) closeAfterBody(connection, response);
-    if (fault === undefined) app(request, response);
+    if (fault === undefined) app(response.req, response);
     else answerProblem(response, fault);
-  }
-
-  function onResponseClose(this: ServerResponse): void {
-    connections.get(this.req.socket)?.onResponseClose();
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -102,7 +95,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', (socket: Socket) => {
     accepted += 1;
     const onHeaderOverflow = (): void => rejectConnection({ code: 'HPE_HEADER_OVERFLOW' }, socket);
-    connections.set(socket, new Connection(socket, { ...limits, onHeaderOverflow }));
+    connections.set(socket, new Connection(socket, { ...limits, begin, onHeaderOverflow }));
     socket.once('close', () => connections.delete(socket));
   });
   // With this listener Node leaves it to the app to ask for the body.
