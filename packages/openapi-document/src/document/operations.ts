@@ -61,15 +61,12 @@ export const operationObjects = (root: Json) =>
     const at = `/paths/${escapePointerToken(path)}`;
     // Methods of other names (OpenAPI 3.2 §4.9.1), as HTTP has them: upper case.
     const more = Object.entries(asObject(item.additionalOperations));
-    return [
-      ...METHODS.map((method) => ({ method: String(method), source: item[method], pointer: `${at}/${method}` })),
-      ...more.map(([method, source]) => ({
-        method,
-        source,
-        pointer: `${at}/additionalOperations/${escapePointerToken(method)}`,
-      })),
-    ].flatMap(({ source, ...found }) =>
-      isObject(source) ? [{ ...found, path, source, shared: item.parameters, sharedAt: `${at}/parameters` }] : [],
+    const all = [
+      ...METHODS.map((method) => [method, item[method], method] as const),
+      ...more.map(([name, source]) => [name, source, `additionalOperations/${escapePointerToken(name)}`] as const),
+    ];
+    return all.flatMap(([method, source, key]) =>
+      isObject(source) ? [{ method, path, source, pointer: `${at}/${key}`, shared: item.parameters, at }] : [],
     );
   });
 
@@ -77,7 +74,7 @@ export const operationObjects = (root: Json) =>
 export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
   const found = operationObjects(root);
   const ids = operationIds(found);
-  return found.map(({ method, path, source, pointer, shared, sharedAt }, index) => {
+  return found.map(({ method, path, source, pointer, shared, at }, index) => {
     const template = pathTemplate(path);
     return {
       id: ids[index] ?? '',
@@ -86,7 +83,7 @@ export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
       template,
       pointer,
       parameters: parametersOf(root, template.names, [
-        [sharedAt, shared],
+        [`${at}/parameters`, shared],
         [`${pointer}/parameters`, source.parameters],
       ]),
       requestBody: requestBodyOf(root, source.requestBody, `${pointer}/requestBody`),

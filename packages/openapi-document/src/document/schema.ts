@@ -74,21 +74,17 @@ export const itemSchemas = (root: Json, schema: unknown, index: number): unknown
  */
 export function patternOf(source: string): RegExp {
   const translated = translate(source);
-  for (const [text, flags] of [
-    [source, 'u'],
-    [translated, 'u'],
-    [source, ''],
-  ] as const) {
-    try {
-      return new RegExp(text, flags);
-    } catch {
-      // The next one may be valid.
-    }
+  try {
+    return new RegExp(translated, 'u');
+  } catch {
+    return new RegExp(translated);
   }
-  return new RegExp(translated);
 }
 
-/** What other languages have, as JavaScript has it: flags for the whole pattern, named groups, start and end of the text. */
+/**
+ * What other languages have, as JavaScript has it: flags for the whole pattern, named groups, start and end of the text. A
+ * pattern that is valid with the flag u stays the same.
+ */
 export const translate = (source: string): string =>
   source
     .replace(/^\(\?([ims]+)\)(.*)$/s, '(?$1:$2)')
