@@ -33,8 +33,10 @@ export function bodyReader(root: Json, { requestBody }: Operation, usual: number
       const media = declaredType(headers['content-type']);
       const { kind, items, source, schema } = media;
       // The document's own limit, or the `maxLength` of a body of bytes.
-      const { maxLength } = asObject(kind === 'stream' && items === undefined ? schema : undefined);
-      const limit = [source['x-body-limit'], maxLength].find((bytes) => typeof bytes === 'number') ?? usual;
+      const {
+        'x-body-limit': own = asObject(kind === 'stream' && items === undefined ? schema : undefined).maxLength,
+      } = source;
+      const limit = typeof own === 'number' ? own : usual;
       const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
       const isStreamed = kind === 'stream' || kind === 'multipart';
       if (coding !== 'identity' && (isStreamed || !DECODERS.has(coding))) throw unknownCoding(isStreamed);
