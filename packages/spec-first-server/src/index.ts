@@ -13,9 +13,9 @@ export type {
   RequestOf,
 } from './handlers/types.ts';
 export type { Backend, OpenContext } from './process/backend.ts';
+export type { ValuesOf, Variable, Variables } from './process/environment.ts';
 export { ConfigError } from './process/environment.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
-export type { ValuesOf, Variable, Variables } from './process/variables.ts';
 export type { DeclaredProblem, ErrorBody, Problem } from './response/error-body.ts';
 export { HttpError, type HttpErrorOptions } from './response/http-error.ts';
 export type { AppOptions } from './routing/options.ts';

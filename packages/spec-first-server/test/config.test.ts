@@ -4,9 +4,8 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { authSettings, hasCredentials, readConfig, SERVER_VARIABLES } from '../src/process/configuration.ts';
-import { ConfigError, type Environment } from '../src/process/environment.ts';
+import { ConfigError, type Environment, readVariables, type Variables } from '../src/process/environment.ts';
 import { type ServiceDefinition, startService } from '../src/process/service.ts';
-import { readVariables, type Variables } from '../src/process/variables.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));

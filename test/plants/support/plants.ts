@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { readConfig } from '../../../packages/spec-first-server/src/process/configuration.ts';
+import { readVariables } from '../../../packages/spec-first-server/src/process/environment.ts';
 import { startService } from '../../../packages/spec-first-server/src/process/service.ts';
-import { readVariables } from '../../../packages/spec-first-server/src/process/variables.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { openPlants, variables } from '../../../src/plants.ts';
 

@@ -1,7 +1,17 @@
 import { isIP } from 'node:net';
 import type { AuthSettings } from '../security/tokens.ts';
-import { ConfigError, type Environment, wrongValue } from './environment.ts';
-import { integer, list, oneOf, optional, readVariables, type ValuesOf, type Variables } from './variables.ts';
+import {
+  ConfigError,
+  type Environment,
+  integer,
+  list,
+  oneOf,
+  optional,
+  readVariables,
+  type ValuesOf,
+  type Variables,
+  wrongValue,
+} from './environment.ts';
 
 /** The server's own variables. The README has the same table. */
 export const SERVER_VARIABLES = {

@@ -1,8 +1,8 @@
 import cluster from 'node:cluster';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { listen } from '../http-server/index.ts';
-import { rejectAddress } from './address.ts';
-import { lostLines } from './output.ts';
+import { rejectAddress } from './environment.ts';
+import { lostLines } from './log.ts';
 import { versions } from './versions.ts';
 
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];

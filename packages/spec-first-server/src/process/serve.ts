@@ -8,16 +8,14 @@ import type { Verifiers } from '../security/schemes.ts';
 import { randomToken } from '../security/tokens.ts';
 import type { Backend, OpenContext } from './backend.ts';
 import { hasCredentials, readConfig } from './configuration.ts';
-import { ConfigError, loadEnvFile } from './environment.ts';
+import { ConfigError, loadEnvFile, readVariables, type ValuesOf, type Variables } from './environment.ts';
 import { withToken } from './example.ts';
-import { createLog, logStartError } from './log.ts';
+import { createLog, endProcess, logStartError } from './log.ts';
 import { type SupervisorMessage, tellSupervisor } from './messages.ts';
-import { endProcess } from './output.ts';
 import type { Service } from './service.ts';
 import { handleSignals, stopper } from './stop.ts';
 import { endWithSupervisor, HEARTBEAT, superviseWorkers } from './supervisor.ts';
 import { banner, explain, help, startError } from './terminal.ts';
-import { readVariables, type ValuesOf, type Variables } from './variables.ts';
 import { versionText } from './versions.ts';
 
 /** What a project serves. */

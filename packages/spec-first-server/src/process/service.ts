@@ -11,10 +11,9 @@ import { HttpError } from '../response/http-error.ts';
 import { createListener } from '../routing/app.ts';
 import type { AppOptions } from '../routing/options.ts';
 import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
-import { rejectAddress } from './address.ts';
 import type { Backend, OpenContext } from './backend.ts';
 import { authSettings, type Config, isProduction } from './configuration.ts';
-import { wrongValue } from './environment.ts';
+import { rejectAddress, wrongValue } from './environment.ts';
 import { exampleLine } from './example.ts';
 import { roundTrip, type Started } from './messages.ts';
 

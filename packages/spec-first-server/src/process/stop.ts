@@ -1,7 +1,7 @@
 import cluster from 'node:cluster';
 import { isatty } from 'node:tty';
 import type { Logger } from 'pino';
-import { endProcess } from './output.ts';
+import { endProcess } from './log.ts';
 import type { Service } from './service.ts';
 
 /** Beyond `DRAIN_SECONDS`, how long a stop may take. Milliseconds. */

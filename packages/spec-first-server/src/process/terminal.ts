@@ -1,8 +1,8 @@
 import { styleText } from 'node:util';
 import { SERVER_VARIABLES } from './configuration.ts';
+import type { Variable, Variables } from './environment.ts';
 import { withToken } from './example.ts';
 import type { Started } from './messages.ts';
-import type { Variable, Variables } from './variables.ts';
 
 /** How many operations are listed. */
 const FEW = 10;
