@@ -4,9 +4,7 @@ import { diff } from 'node:util';
 import { loadDocument, operationsOf } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
 import { command, OUTSIDE, UsageError } from './command.ts';
-import { addStubs } from './stub/add-stubs.ts';
-import { handledIn } from './stub/handled.ts';
-import { readSource } from './stub/source-file.ts';
+import { addStubs, handledIn, readSource } from './handlers-file.ts';
 
 const USAGE = `Usage: spec-first stub ID… | --all [--file FILE] [--allow-outside]
 

@@ -4,9 +4,7 @@ import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { makeProject, run, SPEC_FIRST } from '../../../test/support/project.ts';
-import { addStubs } from '../src/stub/add-stubs.ts';
-import { handledIn } from '../src/stub/handled.ts';
-import { readSource } from '../src/stub/source-file.ts';
+import { addStubs, handledIn, readSource } from '../src/handlers-file.ts';
 import { generateTypes } from '../src/types.ts';
 
 const DOCUMENT = `openapi: 3.1.0
