@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Checked, Json } from '../document/document.ts';
+import type { Checked } from '../document/document.ts';
 
 /** The code of this package, on which the findings depend. */
 const SOURCES = join(import.meta.dirname, '../**/*.{ts,js}');
@@ -11,12 +11,12 @@ const SOURCES = join(import.meta.dirname, '../**/*.{ts,js}');
  * What a check finds in a document. Where Node caches compiled code, a document without problems is cached with its
  * notices, in a folder beside Node's: it is not checked again until the document or the code of the check changes.
  */
-export function checkOnce(root: Json, check: () => Checked): Checked {
+export function checkOnce(document: unknown, check: () => Checked): Checked {
   const compileCache = getCompileCacheDir();
   if (compileCache === undefined) return check();
   const file = join(dirname(compileCache), 'checked-documents/last.txt');
   const code = globSync(SOURCES).sort().map(textOf);
-  const key = hash('sha256', JSON.stringify([root, code]));
+  const key = hash('sha256', JSON.stringify([document, code]));
   // The key is last, so that a file that was not written to its end is not used.
   const [notices = '', known] = textOf(file).split('\n');
   if (known === key) return { problems: [], broken: new Map(), notices: JSON.parse(notices) };

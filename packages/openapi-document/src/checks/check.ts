@@ -23,7 +23,7 @@ import type { Report } from './report.ts';
  * its operations have distinct names and URLs.
  */
 export const checkDocument = (document: Document, operations: readonly Operation[]): CheckedDocument => ({
-  ...checkOnce(document.root, () => check(document, operations)),
+  ...checkOnce([document.root, document.mended], () => check(document, operations)),
   examples: () => checkExamples(document.root),
 });
 

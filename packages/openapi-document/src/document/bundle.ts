@@ -128,7 +128,7 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
   function rewriteMapping(holder: Members, key: string, from: Location, at: string): void {
     const target = holder[key];
     if (typeof target !== 'string') return;
-    const place = placeOf(target, from);
+    const place = /[#/.]/.test(target) ? placeOf(target, from) : undefined;
     if (Object.hasOwn(asObject(components.schemas), target)) {
       holder[key] = `#/components/schemas/${escapePointerToken(target)}`;
     } else if (place !== undefined && valueIn(place) !== undefined) {
