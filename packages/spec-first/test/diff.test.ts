@@ -1,9 +1,10 @@
-import { execFileSync, spawnSync } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
-import { ENVIRONMENT } from '../../../test/support/environment.ts';
+import { run } from '../src/diff.ts';
+import { call } from './call.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Garden, version: 1.0.0 }
@@ -25,8 +26,6 @@ const NEW_PLANT = `allOf:
     required: [code]
 `;
 
-const main = resolve('packages/spec-first/src/main.ts');
-
 let folder: string;
 
 const git = (...args: string[]) =>
@@ -37,15 +36,7 @@ const git = (...args: string[]) =>
 
 const write = (file: string, text: string) => writeFileSync(join(folder, file), text);
 
-const diff = (args: readonly string[], cwd = folder) => {
-  const env = { ...ENVIRONMENT, HOME: process.env.HOME, NO_COLOR: '1' };
-  const { status, stdout, stderr } = spawnSync(process.execPath, [main, 'diff', ...args], {
-    cwd,
-    env,
-    encoding: 'utf8',
-  });
-  return { status, stdout, stderr };
-};
+const diff = (args: readonly string[], cwd = folder) => call(cwd, run, ...args);
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'diff-test-'));
@@ -59,13 +50,13 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-test('exits with 0 when the document has not changed', () => {
-  expect(diff(['main'])).toEqual({ status: 0, stdout: 'No changes detected\n', stderr: '' });
+test('exits with 0 when the document has not changed', async () => {
+  expect(await diff(['main'])).toEqual({ status: 0, stdout: 'No changes detected\n', stderr: '' });
 });
 
-test('exits with 1 for a breaking change in a referenced file and leaves the repository alone', () => {
+test('exits with 1 for a breaking change in a referenced file and leaves the repository alone', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('code: { type: integer }', 'code: { type: string }'));
-  const { status, stdout, stderr } = diff(['main']);
+  const { status, stdout, stderr } = await diff(['main']);
   expect(stderr).toBe('');
   expect(stdout).toContain('1 changes: 1 error');
   expect(stdout).toContain('in API POST /plants');
@@ -73,12 +64,12 @@ test('exits with 1 for a breaking change in a referenced file and leaves the rep
   expect(git('status', '--porcelain')).toBe(' M schemas/new.yaml\n');
 });
 
-test('sees a property that becomes required behind allOf', () => {
+test('sees a property that becomes required behind allOf', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('required: [code]', 'required: [code, tag]'));
-  expect(diff(['main'])).toMatchObject({ status: 1, stdout: expect.stringContaining('`tag` became required') });
+  expect(await diff(['main'])).toMatchObject({ status: 1, stdout: expect.stringContaining('`tag` became required') });
 });
 
-test('compares documents whose allOf oasdiff cannot merge', () => {
+test('compares documents whose allOf oasdiff cannot merge', async () => {
   const types = 'code: { type: [integer, string] }, tag: { type: string }';
   write(
     'schemas/new.yaml',
@@ -86,85 +77,91 @@ test('compares documents whose allOf oasdiff cannot merge', () => {
   );
   git('commit', '-qam', 'second');
   write('openapi.yaml', DOCUMENT.replace('requestBody:\n', 'requestBody:\n        required: true\n'));
-  expect(diff(['HEAD'])).toMatchObject({ status: 1, stdout: expect.stringContaining('body became required') });
+  expect(await diff(['HEAD'])).toMatchObject({ status: 1, stdout: expect.stringContaining('body became required') });
 });
 
-test('exits with 0 for a compatible change', () => {
+test('exits with 0 for a compatible change', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('tag: {', 'row: { type: string }, tag: {'));
-  expect(diff(['main'])).toMatchObject({ status: 0, stdout: expect.stringContaining('0 error, 0 warning, 1 info') });
+  expect(await diff(['main'])).toMatchObject({
+    status: 0,
+    stdout: expect.stringContaining('0 error, 0 warning, 1 info'),
+  });
 });
 
-test('names the commit of an operation that is gone', () => {
+test('names the commit of an operation that is gone', async () => {
   write('openapi.yaml', DOCUMENT.replace('/plants:', '/herbs:'));
-  expect(diff(['main'])).toMatchObject({ status: 1, stdout: expect.stringContaining(' at main:openapi.yaml') });
+  expect(await diff(['main'])).toMatchObject({ status: 1, stdout: expect.stringContaining(' at main:openapi.yaml') });
 });
 
-test('annotates the file of the pull request with --format githubactions', () => {
+test('annotates the file of the pull request with --format githubactions', async () => {
   write('openapi.yaml', DOCUMENT.replace('/plants:', '/herbs:'));
-  expect(diff(['main', '--format', 'githubactions'])).toMatchObject({
+  expect(await diff(['main', '--format', 'githubactions'])).toMatchObject({
     status: 1,
     stdout: expect.stringMatching(/^::error title=[\w-]+,file=openapi\.yaml.*::in API POST \/plants /),
   });
 });
 
-test('compares a renamed document with its former name', () => {
+test('compares a renamed document with its former name', async () => {
   git('mv', 'openapi.yaml', 'schemas/garden.yaml');
   const text = readFileSync(join(folder, 'schemas/garden.yaml'), 'utf8');
   write('schemas/garden.yaml', text.replace('schemas/new', 'new').replace('/plants:', '/herbs:'));
   write('schemas/.env', 'OPENAPI_FILE=garden.yaml\n');
-  expect(diff(['HEAD'], join(folder, 'schemas'))).toMatchObject({
+  expect(await diff(['HEAD'], join(folder, 'schemas'))).toMatchObject({
     status: 1,
     stdout: expect.stringContaining(' at HEAD:openapi.yaml'),
   });
 });
 
-test('compares a document that was renamed without git', () => {
+test('compares a document that was renamed without git', async () => {
   renameSync(join(folder, 'openapi.yaml'), join(folder, 'garden.yaml'));
   write('.env', 'OPENAPI_FILE=garden.yaml\n');
-  expect(diff(['HEAD'])).toEqual({ status: 0, stdout: 'No changes detected\n', stderr: '' });
+  expect(await diff(['HEAD'])).toEqual({ status: 0, stdout: 'No changes detected\n', stderr: '' });
 });
 
-test('exits with 0 for a document that the commit does not hold', () => {
+test('exits with 0 for a document that the commit does not hold', async () => {
   cpSync(join(folder, 'openapi.yaml'), join(folder, 'schemas/garden.yaml'));
   write('.env', 'OPENAPI_FILE=schemas/garden.yaml\n');
-  expect(diff(['HEAD'])).toEqual({
+  expect(await diff(['HEAD'])).toEqual({
     status: 0,
     stdout: 'schemas/garden.yaml is new since HEAD: no client can depend on it\n',
     stderr: '',
   });
 });
 
-test('exits with 2 if one of the documents is of a version that is not served', () => {
+test('exits with 2 if one of the documents is of a version that is not served', async () => {
   const convert = 'Swagger 2.0 is not served. Convert the document to OpenAPI 3: npx swagger2openapi';
   write('openapi.yaml', DOCUMENT.replace('openapi: 3.1.0', "swagger: '2.0'"));
-  expect(diff(['main'])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(convert) });
+  expect(await diff(['main'])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(convert) });
   git('commit', '-qam', 'older');
   write('openapi.yaml', DOCUMENT);
-  expect(diff(['HEAD'])).toMatchObject({
+  expect(await diff(['HEAD'])).toMatchObject({
     status: 2,
     stderr: expect.stringContaining(`HEAD:openapi.yaml:1:1 ${convert}`),
   });
 });
 
-test('exits with 2 for an unknown commit, a wrong option, or a file that cannot be read', () => {
-  expect(diff(['nowhere'])).toMatchObject({ status: 2, stderr: expect.stringContaining('no commit "nowhere"') });
-  expect(diff([])).toMatchObject({ status: 2, stderr: expect.stringContaining('One git reference is expected') });
-  expect(diff(['main', '--fast'])).toMatchObject({ status: 2, stderr: expect.stringContaining("'--fast'") });
-  expect(diff(['main', '--format', 'poem'])).toMatchObject({ status: 2, stderr: expect.stringContaining('poem') });
+test('exits with 2 for an unknown commit, a wrong option, or a file that cannot be read', async () => {
+  expect(await diff(['nowhere'])).toMatchObject({ status: 2, stderr: expect.stringContaining('no commit "nowhere"') });
+  expect(await diff([])).toMatchObject({ status: 2, stderr: expect.stringContaining('One git reference is expected') });
+  expect(await diff(['main', '--fast'])).toMatchObject({ status: 2, stderr: expect.stringContaining("'--fast'") });
+  expect(await diff(['main', '--format', 'poem'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('poem'),
+  });
   write('openapi.yaml', 'paths: [');
-  expect(diff(['main'])).toMatchObject({ status: 2, stderr: expect.stringContaining('openapi.yaml') });
+  expect(await diff(['main'])).toMatchObject({ status: 2, stderr: expect.stringContaining('openapi.yaml') });
   rmSync(join(folder, 'openapi.yaml'));
-  expect(diff(['main'])).toEqual({
+  expect(await diff(['main'])).toEqual({
     status: 2,
     stdout: '',
     stderr: 'openapi.yaml does not exist: set OPENAPI_FILE to the path of the document\n',
   });
   mkdirSync(join(folder, '.env'));
-  expect(diff(['main'])).toEqual({ status: 2, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
+  expect(await diff(['main'])).toEqual({ status: 2, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
 });
 
-test('says what oasdiff does not compare of OpenAPI 3.2', () => {
+test('says what oasdiff does not compare of OpenAPI 3.2', async () => {
   write('openapi.yaml', DOCUMENT.replace('3.1.0', '3.2.0').replace('post:', 'query:'));
   git('commit', '-qam', 'second');
-  expect(diff(['HEAD'])).toMatchObject({ status: 0, stderr: expect.stringContaining('Not compared: QUERY') });
+  expect(await diff(['HEAD'])).toMatchObject({ status: 0, stderr: expect.stringContaining('Not compared: QUERY') });
 });

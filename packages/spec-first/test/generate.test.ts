@@ -3,18 +3,23 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, 
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
+import { run as command } from '../src/generate.ts';
+import { call } from './call.ts';
 
 const TYPES = 'generated/openapi.ts';
 
 /** Runs a test in a folder that holds the files. */
-function inFolder(files: Readonly<Record<string, string>>, use: (folder: string) => void): void {
+async function inFolder(
+  files: Readonly<Record<string, string>>,
+  use: (folder: string) => Promise<void>,
+): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), 'generate-test-'));
   try {
     for (const [name, text] of Object.entries(files)) {
       mkdirSync(dirname(join(folder, name)), { recursive: true });
       writeFileSync(join(folder, name), text);
     }
-    use(folder);
+    await use(folder);
   } finally {
     rmSync(folder, { recursive: true });
   }
@@ -30,7 +35,7 @@ function run(cwd: string, script: string, ...args: string[]) {
   return { status, stdout, stderr };
 }
 
-const generate = (cwd: string, ...args: string[]) => run(cwd, 'scripts/generate.ts', ...args);
+const generate = (folder: string, ...args: string[]) => call(folder, command, ...args);
 
 const typesIn = (folder: string) => readFileSync(join(folder, TYPES), 'utf8');
 
@@ -62,10 +67,10 @@ const PLANT = `Plant:
 `;
 
 describe('npm run generate', () => {
-  test('writes the same types for a document in several files each time, in whatever folder', () => {
+  test('writes the same types for a document in several files each time, in whatever folder', async () => {
     const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT };
-    inFolder(files, (folder) => {
-      expect(generate(folder)).toMatchObject({
+    await inFolder(files, async (folder) => {
+      expect(await generate(folder)).toMatchObject({
         status: 0,
         stderr: '',
         stdout: expect.stringContaining(`${TYPES} written`),
@@ -73,28 +78,28 @@ describe('npm run generate', () => {
       const types = typesIn(folder);
       expect(types).toMatch(/^\/\*\*\n \* Generated .* by "npm run generate"\. Do not edit/);
       expect(types).toContain('next?: components["schemas"]["Plant"];');
-      expect(generate(folder, '--check')).toMatchObject({ status: 0, stderr: '' });
-      inFolder(files, (other) => {
-        generate(other);
+      expect(await generate(folder, '--check')).toMatchObject({ status: 0, stderr: '' });
+      await inFolder(files, async (other) => {
+        await generate(other);
         expect(typesIn(other)).toBe(types);
       });
     });
   });
 
-  test('with --check, shows the difference and the command that updates the types, and writes nothing', () => {
-    inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, (folder) => {
-      expect(generate(folder, '--check')).toMatchObject({
+  test('with --check, shows the difference and the command that updates the types, and writes nothing', async () => {
+    await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
+      expect(await generate(folder, '--check')).toMatchObject({
         status: 1,
         stderr: expect.stringContaining('is missing. Run "npm run generate"'),
       });
       expect(existsSync(join(folder, TYPES))).toBe(false);
-      generate(folder);
+      await generate(folder);
       const types = typesIn(folder);
       writeFileSync(
         join(folder, 'schemas/plant.yaml'),
         PLANT.replace('name: { type: string }', 'name: { type: boolean }'),
       );
-      const { status, stdout, stderr } = generate(folder, '--check');
+      const { status, stdout, stderr } = await generate(folder, '--check');
       expect(status).toBe(1);
       expect(stdout).toMatch(/^\+ {13}name\?: boolean;$/m);
       expect(stdout).toMatch(/^- {13}name\?: string;$/m);
@@ -104,13 +109,13 @@ describe('npm run generate', () => {
     });
   });
 
-  test('names file, line and column of an error, in a referenced file too, and writes the types of all that has none', () => {
+  test('names file, line and column of an error, in a referenced file too, and writes the types of all that has none', async () => {
     const files = {
       'openapi.yaml': SMALL.replace('      summary: Lists plants.\n', ''),
       'schemas/plant.yaml': PLANT.replace('type: string', 'type: strnig'),
     };
-    inFolder(files, (folder) => {
-      const { status, stderr } = generate(folder);
+    await inFolder(files, async (folder) => {
+      const { status, stderr } = await generate(folder);
       expect(status).toBe(1);
       expect(stderr).toMatch(/^schemas\/plant\.yaml:\d+:\d+ must be equal to one of the allowed values: .* "strnig"/m);
       expect(stderr).toContain('openapi.yaml has 1 error. Operations with an error answer 501.');
@@ -121,14 +126,14 @@ describe('npm run generate', () => {
   test.each([
     ['text that is not YAML, and leaves the types unchanged', 'openapi: 3.1.0\npaths: [\n', 'openapi.yaml:3:1 ', false],
     ['a reference to a missing file, and writes all other types', SMALL, 'openapi.yaml:15:', true],
-  ])('names the place of %s', (_, text, message, isWritten) => {
-    inFolder({ 'openapi.yaml': text }, (folder) => {
-      expect(generate(folder)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
+  ])('names the place of %s', async (_, text, message, isWritten) => {
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      expect(await generate(folder)).toMatchObject({ status: 1, stderr: expect.stringContaining(message) });
       expect(existsSync(join(folder, TYPES))).toBe(isWritten);
     });
   });
 
-  test('accepts what the server serves: unknown keywords in schemas, boolean schemas, any operationId or none', () => {
+  test('accepts what the server serves: unknown keywords in schemas, boolean schemas, any operationId or none', async () => {
     const text = `${HEAD}paths:
   /plants/:
     get:
@@ -141,14 +146,14 @@ describe('npm run generate', () => {
       responses: { '204': { description: It. } }
     post: { responses: { '204': { description: It. } } }
 `;
-    inFolder({ 'openapi.yaml': text }, (folder) => {
-      const { status, stderr } = generate(folder);
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      const { status, stderr } = await generate(folder);
       expect({ status, stderr }).toMatchObject({ status: 0 });
       for (const id of ['"list all"', '"plants#put"', 'postPlants']) expect(typesIn(folder)).toContain(`    ${id}: {`);
     });
   });
 
-  test('names each example and default that does not fit its schema, with line and column, also with --check', () => {
+  test('names each example and default that does not fit its schema, with line and column, also with --check', async () => {
     const text = `${HEAD}paths:
   /plants/:
     get:
@@ -179,10 +184,10 @@ components:
         name: { type: string, examples: [Fern, 3] }
         secret: { type: string, writeOnly: true, pattern: '^\\-?s$', example: 'no' }
 `;
-    inFolder({ 'openapi.yaml': text }, (folder) => {
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
       const wrong = 'the example does not fit its schema:';
       for (const flags of [[], ['--check']]) {
-        const { status, stderr } = generate(folder, ...flags);
+        const { status, stderr } = await generate(folder, ...flags);
         const lines = stderr.split('\n').filter((line) => !line.includes(' has '));
         expect({ status, lines }).toEqual({
           status: 0,
@@ -203,7 +208,7 @@ components:
     });
   });
 
-  test('reads no reference in an example, and no mapping that leads to nothing', () => {
+  test('reads no reference in an example, and no mapping that leads to nothing', async () => {
     const content = `application/json:
               schema: { type: object, properties: { example: { $ref: '#/components/schemas/Named' } } }
               examples: { one: { value: { $ref: '#/none' } } }`;
@@ -221,25 +226,25 @@ components:
     Named: { type: string, example: { $ref: '#/nothing' } }
     Any: { oneOf: [{ $ref: '#/components/schemas/Named' }], discriminator: { propertyName: kind, mapping: { a: models/a.yml } } }
 `;
-    inFolder({ 'openapi.yaml': text }, (folder) => {
-      expect(generate(folder)).toMatchObject({ status: 0 });
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      expect(await generate(folder)).toMatchObject({ status: 0 });
       expect(typesIn(folder)).toContain('example?: components["schemas"]["Named"];');
     });
   });
 
-  test('reads files outside the folder of the document only with --allow-outside', () => {
+  test('reads files outside the folder of the document only with --allow-outside', async () => {
     const files = { 'api/openapi.yaml': SMALL.replace('schemas/plant', '../plant'), 'plant.yaml': PLANT };
-    inFolder(files, (folder) => {
+    await inFolder(files, async (folder) => {
       const api = join(folder, 'api');
-      expect(generate(api)).toMatchObject({ status: 1, stderr: expect.stringContaining('--allow-outside') });
-      expect(generate(api, '--allow-outside')).toMatchObject({ status: 0 });
+      expect(await generate(api)).toMatchObject({ status: 1, stderr: expect.stringContaining('--allow-outside') });
+      expect(await generate(api, '--allow-outside')).toMatchObject({ status: 0 });
     });
   });
 
-  test('names a misspelt keyword, which is served otherwise than it is meant', () => {
+  test('names a misspelt keyword, which is served otherwise than it is meant', async () => {
     const text = SMALL.replace("{ $ref: 'schemas/plant.yaml#/Plant' }", '{ typ: string }');
-    inFolder({ 'openapi.yaml': text }, (folder) => {
-      const { status, stderr } = generate(folder);
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      const { status, stderr } = await generate(folder);
       expect({ status, stderr }).toMatchObject({
         status: 0,
         stderr: expect.stringMatching(/^openapi\.yaml:15:\d+ typ is no keyword of a schema\. Did you mean type\?$/m),
@@ -247,23 +252,23 @@ components:
     });
   });
 
-  test('reads the document that OPENAPI_FILE in .env names, also without paths', () => {
+  test('reads the document that OPENAPI_FILE in .env names, also without paths', async () => {
     const text = HEAD.replace(', identifier: MIT', '');
-    inFolder({ 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' }, (folder) => {
-      expect(generate(folder)).toMatchObject({ status: 0, stderr: '' });
+    await inFolder({ 'garden.yaml': `${text}paths: {}\n`, '.env': 'OPENAPI_FILE=garden.yaml\n' }, async (folder) => {
+      expect(await generate(folder)).toMatchObject({ status: 0, stderr: '' });
       expect(typesIn(folder)).toMatch(
         /export interface operations \{\n\}\n[\s\S]*\nexport interface security \{\n\}\n/,
       );
     });
   });
 
-  test('stops if .env cannot be read', () => {
-    inFolder({ 'openapi.yaml': SMALL, '.env/text': '' }, (folder) => {
-      expect(generate(folder)).toEqual({ status: 1, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
+  test('stops if .env cannot be read', async () => {
+    await inFolder({ 'openapi.yaml': SMALL, '.env/text': '' }, async (folder) => {
+      expect(await generate(folder)).toEqual({ status: 1, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
     });
   });
 
-  test('types the default alternative of a discriminator as its schema says', () => {
+  test('types the default alternative of a discriminator as its schema says', async () => {
     const schemas = `components:
   schemas:
     Cat: { type: object, required: [kind], properties: { kind: { const: cat } } }
@@ -276,31 +281,34 @@ components:
       "{ $ref: 'schemas/plant.yaml#/Plant' }",
       "{ $ref: '#/components/schemas/Pet' }",
     );
-    inFolder({ 'openapi.yaml': text + schemas }, (folder) => {
-      expect(generate(folder)).toMatchObject({ status: 0 });
+    await inFolder({ 'openapi.yaml': text + schemas }, async (folder) => {
+      expect(await generate(folder)).toMatchObject({ status: 0 });
       expect(typesIn(folder)).toContain('kind?: string;');
     });
   });
 
-  test('with --client, also writes the file of a client, and checks it', () => {
-    inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, (folder) => {
+  test('with --client, also writes the file of a client, and checks it', async () => {
+    await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
       const args = ['--client', 'app/plants.ts'];
-      expect(generate(folder, ...args)).toMatchObject({ status: 0 });
+      expect(await generate(folder, ...args)).toMatchObject({ status: 0 });
       const client = readFileSync(join(folder, 'app/plants.ts'), 'utf8');
       expect(client).toContain('export interface operations {');
       expect(client.match(/^import .*/gm)).toEqual([expect.stringContaining("from 'openapi-document/client';")]);
-      expect(generate(folder, ...args, '--check').status).toBe(0);
+      expect((await generate(folder, ...args, '--check')).status).toBe(0);
       writeFileSync(join(folder, 'app/plants.ts'), '');
-      const stale = generate(folder, ...args, '--check');
+      const stale = await generate(folder, ...args, '--check');
       expect(stale).toMatchObject({ status: 1, stderr: expect.stringContaining('app/plants.ts is stale') });
     });
   });
 
-  test('rejects unknown flags with exit code 2 and explains the known ones', () => {
-    inFolder({}, (folder) => {
-      expect(generate(folder, '--chek')).toMatchObject({ status: 2, stderr: expect.stringContaining("'--chek'") });
-      expect(generate(folder, 'openapi.yaml').status).toBe(2);
-      expect(generate(folder, '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--check') });
+  test('rejects unknown flags with exit code 2 and explains the known ones', async () => {
+    await inFolder({}, async (folder) => {
+      expect(await generate(folder, '--chek')).toMatchObject({
+        status: 2,
+        stderr: expect.stringContaining("'--chek'"),
+      });
+      expect((await generate(folder, 'openapi.yaml')).status).toBe(2);
+      expect(await generate(folder, '--help')).toMatchObject({ status: 0, stdout: expect.stringContaining('--check') });
     });
   });
 });
@@ -445,7 +453,7 @@ export default claims;
 `;
 
 describe('the generated types', () => {
-  test('have the items of streams, and operations of any method', () => {
+  test('have the items of streams, and operations of any method', async () => {
     const items =
       '{ content: { application/jsonl: { itemSchema: { type: object, required: [n], properties: { n: { type: integer } } } } } }';
     const text = `openapi: 3.2.0
@@ -456,15 +464,15 @@ paths:
     query: { operationId: search, requestBody: ${items}, responses: { '200': ${items.replace('{', '{ description: All., ')} } }
     additionalOperations: { COPY: { operationId: copy, responses: { '204': { description: Done. } } } }
 `;
-    inFolder({ 'openapi.yaml': text }, (folder) => {
-      const { status, stderr } = generate(folder);
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      const { status, stderr } = await generate(folder);
       expect({ status, stderr }).toMatchObject({ status: 0 });
       expect(typesIn(folder).match(/"application\/jsonl": AsyncIterable<\{\s+n: number;\s+\}>;/g)).toHaveLength(2);
       expect(typesIn(folder)).toMatch(/^ {4}copy: \{$/m);
     });
   });
 
-  test('describe integers, files, readOnly, writeOnly, defaults, credentials and tuples as the server treats them', () => {
+  test('describe integers, files, readOnly, writeOnly, defaults, credentials and tuples as the server treats them', async () => {
     const project = {
       extends: resolve('tsconfig.json'),
       compilerOptions: { typeRoots: [resolve('node_modules/@types')], incremental: false },
@@ -476,9 +484,9 @@ paths:
       'package.json': '{ "type": "module" }',
       'tsconfig.json': JSON.stringify(project),
     };
-    inFolder(files, (folder) => {
+    await inFolder(files, async (folder) => {
       symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-      expect(generate(folder).status).toBe(0);
+      expect((await generate(folder)).status).toBe(0);
       expect(run(folder, 'node_modules/typescript/bin/tsc', '-p', '.')).toMatchObject({ status: 0, stdout: '' });
       expect(typesIn(folder)).not.toMatch(/\$(Read|Write)/);
     });

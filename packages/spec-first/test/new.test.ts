@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { build } from '../../../test/support/dockerfile.ts';
 import { eventually } from '../../../test/support/eventually.ts';
 import { end, type Running, start } from '../../../test/support/project.ts';
+import { run as newProject } from '../src/new.ts';
 import { projectFiles } from '../src/project.ts';
+import { call } from './call.ts';
 
-const main = resolve('packages/spec-first/src/main.ts');
 const folder = mkdtempSync(join(tmpdir(), 'new-test-'));
 /** A project for a document of three files. */
 const library = join(folder, 'library');
@@ -30,7 +31,10 @@ async function run(cwd: string, command: string, ...args: readonly string[]) {
   );
 }
 
-const tool = (...args: readonly string[]) => run(folder, process.execPath, main, ...args);
+const make = async (...args: string[]) => {
+  const { status, stdout, stderr } = await call(folder, newProject, ...args);
+  return { code: status, output: stdout + stderr };
+};
 
 /** The files of a project, without what npm installs and the tarballs. */
 async function filesOf(project: string): Promise<string[]> {
@@ -184,7 +188,7 @@ describe('spec-first new', () => {
     const full = join(folder, 'full');
     mkdirSync(full);
     writeFileSync(join(full, 'notes.txt'), 'keep');
-    expect(await tool('new', full)).toEqual({
+    expect(await make(full)).toEqual({
       code: 1,
       output: `${full} is not empty (notes.txt). Name an empty or a new folder: nothing is overwritten.\n`,
     });
@@ -194,7 +198,7 @@ describe('spec-first new', () => {
   test('names the errors of a document and writes nothing', async () => {
     const file = join(folder, 'broken.yaml');
     writeFileSync(file, 'openapi: 3.1.0\ninfo: { title: T, version: 1.0.0 }\npaths: { /a: { $ref: nowhere.yaml } }\n');
-    const { code, output } = await tool('new', join(folder, 'broken'), file);
+    const { code, output } = await make(join(folder, 'broken'), file);
     expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('broken.yaml:3:') });
     expect(existsSync(join(folder, 'broken'))).toBe(false);
   });
@@ -216,7 +220,7 @@ paths:
 `,
     );
     writeFileSync(join(folder, 'shared.yaml'), 'type: string\n');
-    const { code, output } = await tool('new', join(folder, 'outside'), file);
+    const { code, output } = await make(join(folder, 'outside'), file);
     expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(join(folder, 'shared.yaml')) });
     expect(existsSync(join(folder, 'outside'))).toBe(false);
   });

@@ -3,9 +3,11 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { makeProject, run, SPEC_FIRST } from '../../../test/support/project.ts';
+import { makeProject } from '../../../test/support/project.ts';
 import { addStubs, handledIn, readSource } from '../src/handlers-file.ts';
+import { run } from '../src/stub.ts';
 import { generateTypes } from '../src/types.ts';
+import { call } from './call.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Library, version: 1.0.0 }
@@ -89,7 +91,10 @@ const folder = makeProject({
 const path = (name: string) => join(folder, name);
 const TYPES = path('generated/openapi.ts');
 const read = (name: string) => readFileSync(path(name), 'utf8');
-const stub = (...args: string[]) => run(folder, [SPEC_FIRST, 'stub', ...args]);
+const stub = async (...args: string[]) => {
+  const { status, stdout, stderr } = await call(folder, run, ...args);
+  return { code: status, output: stdout + stderr };
+};
 
 beforeAll(async () => {
   const types = await generateTypes(await loadDocument(path('openapi.yaml')));
