@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { drawChart } from './chart.ts';
 import { contendersByPaths, contendersIn } from './contenders.ts';
 import type { Measured, Order } from './load.ts';
 import { run, splitCores, start, TOKEN } from './processes.ts';
@@ -104,7 +103,8 @@ async function benchmark(): Promise<void> {
   const named = runs.map(({ server: { name }, connections, figures }) => ({ name, connections, rounds: figures }));
   if (json) writeFileSync(json, `${JSON.stringify({ how, runs: named }, undefined, 2)}\n`);
   const title = `POST /plants, answers per second over ${numbers[0]} connections`;
-  if (svg) writeFileSync(svg, drawChart(title, tables[0] ?? {}, how));
+  // echarts takes half a second to load.
+  if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, tables[0] ?? {}, how));
   if (runs.some(({ figures }) => figures.some(({ failures }) => failures > 0)))
     throw new Error('Some requests failed.');
 
