@@ -369,7 +369,7 @@ describe('the keys', () => {
     };
     await flood(1000);
     const heap = settledHeap();
-    await flood(Number(process.env.FLOOD ?? 5_000));
+    await flood(Number(process.env.FLOOD ?? 2_000));
     expect(settledHeap() - heap).toBeLessThan(4 * 1024 * 1024);
     expect(issuer.fetches).toBe(before);
   });

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { describe, expect, test } from '@jest/globals';
+import { beforeAll, describe, expect, test } from '@jest/globals';
 import { serve, withFiles } from '../../../test/support/documents.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
@@ -73,41 +73,52 @@ describe('a mock', () => {
     expect(Number(answer.headers['x-count']) % 7).toBe(0);
   });
 
-  test.each([
-    '{ type: string, pattern: "^[A-Z]{3}-[0-9]{4}$" }',
-    '{ type: string, pattern: "^(?=.*[A-Z])(?=.*[0-9]).{8,}$" }',
-    '{ oneOf: [{ type: "null" }, { type: object, required: [n], properties: { n: { type: integer, minimum: 5 } } }] }',
-    '{ $ref: "#/components/schemas/Tree" }',
-    '{ $ref: "#/components/schemas/Linked" }',
-    '{ type: string, format: byte }',
-    '{ type: string, format: duration }',
-    '{ type: array, items: { type: integer, minimum: 1, maximum: 3 }, minItems: 3, uniqueItems: true }',
-    '{ type: array, items: { type: string }, minItems: 3, uniqueItems: true }',
-    '{ type: integer, minimum: 7, maximum: 12, multipleOf: 5 }',
-    '{ type: number, minimum: 0.05, exclusiveMaximum: 0.3, multipleOf: 0.1 }',
-    '{ type: array, contains: { const: 7 }, items: { type: integer }, minItems: 2 }',
-    '{ allOf: [{ type: object, required: [a], properties: { a: { type: integer } } }, { type: object, required: [b], properties: { b: { type: string, pattern: "^x+$" } } }] }',
-    '{ type: object, required: [a], properties: { a: { type: string }, b: { type: string, writeOnly: true } } }',
-    '{ type: string, not: { enum: [string] } }',
-    String.raw`{ type: string, pattern: '^[\p{L}\p{N} ]{3}$' }`,
-    '{ $ref: "#/components/schemas/S0" }',
-    '{ type: object, minProperties: 2, required: [a], properties: { a: { type: string }, b: { type: integer } }, additionalProperties: false }',
-    '{ allOf: [{ type: integer }, { type: number, minimum: 3 }] }',
-    '{ type: string, format: date-time, minLength: 5 }',
-    '{ type: string, format: url }',
-    '{ type: object, required: [a], properties: { a: { type: object, nullable: false, additionalProperties: { pattern: "^x$", type: string } } } }',
-    '{ type: object, required: [x, y], properties: { x: { type: string, pattern: "^x+$" }, y: { $ref: "#/paths/%7E1a/get/responses/200/content/application~1json/schema/properties/x" } } }',
-  ])('is made for a response of %s', async (schema) => {
-    const nested = Array.from({ length: 12 }, (_, index) => {
-      const next = index === 11 ? '{ type: string, minLength: 3 }' : `{ $ref: "#/components/schemas/S${index + 1}" }`;
-      return `    S${index}: { type: object, required: [a], properties: { a: ${next} } }\n`;
-    });
-    const components = `components:
+  describe('is made for a response of', () => {
+    const schemas = [
+      '{ type: string, pattern: "^[A-Z]{3}-[0-9]{4}$" }',
+      '{ type: string, pattern: "^(?=.*[A-Z])(?=.*[0-9]).{8,}$" }',
+      '{ oneOf: [{ type: "null" }, { type: object, required: [n], properties: { n: { type: integer, minimum: 5 } } }] }',
+      '{ $ref: "#/components/schemas/Tree" }',
+      '{ $ref: "#/components/schemas/Linked" }',
+      '{ type: string, format: byte }',
+      '{ type: string, format: duration }',
+      '{ type: array, items: { type: integer, minimum: 1, maximum: 3 }, minItems: 3, uniqueItems: true }',
+      '{ type: array, items: { type: string }, minItems: 3, uniqueItems: true }',
+      '{ type: integer, minimum: 7, maximum: 12, multipleOf: 5 }',
+      '{ type: number, minimum: 0.05, exclusiveMaximum: 0.3, multipleOf: 0.1 }',
+      '{ type: array, contains: { const: 7 }, items: { type: integer }, minItems: 2 }',
+      '{ allOf: [{ type: object, required: [a], properties: { a: { type: integer } } }, { type: object, required: [b], properties: { b: { type: string, pattern: "^x+$" } } }] }',
+      '{ type: object, required: [a], properties: { a: { type: string }, b: { type: string, writeOnly: true } } }',
+      '{ type: string, not: { enum: [string] } }',
+      String.raw`{ type: string, pattern: '^[\p{L}\p{N} ]{3}$' }`,
+      '{ $ref: "#/components/schemas/S0" }',
+      '{ type: object, minProperties: 2, required: [a], properties: { a: { type: string }, b: { type: integer } }, additionalProperties: false }',
+      '{ allOf: [{ type: integer }, { type: number, minimum: 3 }] }',
+      '{ type: string, format: date-time, minLength: 5 }',
+      '{ type: string, format: url }',
+      '{ type: object, required: [a], properties: { a: { type: object, nullable: false, additionalProperties: { pattern: "^x$", type: string } } } }',
+      '{ type: object, required: [x, y], properties: { x: { type: string, pattern: "^x+$" }, y: { $ref: "#/paths/%7E122/get/responses/200/content/application~1json/schema/properties/x" } } }',
+    ];
+    let client: Awaited<ReturnType<typeof mocked>>;
+    beforeAll(async () => {
+      const nested = Array.from({ length: 12 }, (_, index) => {
+        const next = index === 11 ? '{ type: string, minLength: 3 }' : `{ $ref: "#/components/schemas/S${index + 1}" }`;
+        return `    S${index}: { type: object, required: [a], properties: { a: ${next} } }\n`;
+      });
+      const components = `components:
   schemas:
 ${nested.join('')}    Tree: { type: object, required: [id, children], properties: { id: { type: integer }, children: { type: array, items: { $ref: "#/components/schemas/Tree" } } } }
     Linked: { type: object, required: [value], properties: { value: { type: string }, next: { $ref: "#/components/schemas/Linked" } } }
 `;
-    await (await mocked(json(`{ schema: ${schema} }`), components)).get('/a').expect(200);
+      const paths = schemas.map(
+        (schema, index) =>
+          `  /${index}: { get: { operationId: a${index}, responses: ${json(`{ schema: ${schema} }`)} } }\n`,
+      );
+      client = await mocked(json('{}'), paths.join('') + components);
+    });
+    test.each(schemas.map((schema, index) => [schema, index] as const))('%s', async (_schema, index) => {
+      await client.get(`/${index}`).expect(200);
+    });
   });
 
   test('is made where many schemas reference each other', async () => {
