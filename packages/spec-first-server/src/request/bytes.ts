@@ -89,6 +89,7 @@ export function limitedStream(request: IncomingMessage, response: ServerResponse
     request.resume();
   });
   request.on('aborted', () => stream.destroy(cutOff()));
+  if (request.destroyed) stream.destroy(cutOff());
   return request.pipe(stream);
 }
 

@@ -6,7 +6,6 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import busboy from 'busboy';
 import { formReader, type Json, type MediaType } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { limitedStream } from './bytes.ts';
@@ -40,6 +39,8 @@ export async function multipart(
   response: ServerResponse,
   limit: number,
 ): Promise<unknown> {
+  // Loaded only for such a request.
+  const { default: busboy } = await import('busboy');
   const reader = formReader(root, media);
   const isSmall = Number(request.headers['content-length'] ?? Infinity) <= IN_MEMORY;
   const pathOf = temporaryFiles(response);
