@@ -6,7 +6,7 @@ import { setTimeout as delay, setImmediate as immediate } from 'node:timers/prom
 import { Connection } from './connection.ts';
 import { faultOf } from './faults.ts';
 import { LIMITS, type ListenOptions } from './options.ts';
-import { CutOff, type Problem } from './problem.ts';
+import { CUT_OFF, type Problem } from './problem.ts';
 import { rejecter } from './rejected.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
@@ -156,7 +156,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       const close = setInterval(() => server.closeIdleConnections(), ARRIVAL_CHECK);
       const abort = setTimeout(() => {
         // The error is for the log: it was not the client that went away.
-        for (const socket of connections.keys()) socket.destroy(new CutOff());
+        for (const socket of connections.keys()) socket.destroy(CUT_OFF);
       }, limits.stopTimeout);
       await closed;
       clearTimeout(abort);

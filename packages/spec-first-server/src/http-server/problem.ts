@@ -27,11 +27,4 @@ export const PROBLEM_DETAILS: ProblemBody = {
 };
 
 /** The error of a socket that the server closed at a stop, before its request was answered. */
-export class CutOff extends Error {
-  override readonly name = 'CutOff';
-  readonly status = 503;
-
-  constructor() {
-    super('the service stopped before the request was answered');
-  }
-}
+export const CUT_OFF = new Error('the service stopped before the request was answered');
