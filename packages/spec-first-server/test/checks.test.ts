@@ -321,6 +321,11 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:12:5 (?i)^ab$ is not a regular expression with the flag u: it is used as /(?i:^ab$)/u',
     ],
     [
+      'a schema that is null',
+      operation('parameters: [{ name: q, in: query, schema: null }]'),
+      'openapi.yaml:7:42 must be object,boolean, but schema is null',
+    ],
+    [
       'an example beside examples',
       operation('parameters: [{ name: q, in: query, schema: {}, example: 1, examples: { a: { value: 2 } } }]'),
       'openapi.yaml:7:54 example and examples exclude each other: examples come first',

@@ -20,7 +20,7 @@ export function checkStructure(root: Json, report: Report): void {
   // A branch of `if` or `oneOf` fails as well when only something is wrong inside it that is ignored.
   const vague = invalid.length === errors.length ? invalid : [];
   for (const error of (precise.length > 0 ? precise : vague).slice(0, MOST)) {
-    const say = isAnnotation(error) ? report.notice : report.problem;
+    const say = isAnnotation(root, error) ? report.notice : report.problem;
     say(error.instancePath, describe(root, error));
   }
   for (const error of served) if (error.keyword === 'format') report.notice(error.instancePath, describe(root, error));
@@ -42,9 +42,12 @@ function validatorOf(version: string): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/** Rules that other checks know better, by keyword and place: references, of which some valid ones are no URIs; examples. */
+/** Rules that other checks know better, by keyword and place: references, of which some valid ones are no URIs; empty responses; examples. */
 const OTHERWISE: Readonly<Record<string, RegExp>> = {
   format: /\/\$ref$/,
+  minProperties: /\/responses$/,
+  required: /\/responses$/,
+  if: /\/responses$/,
   not: /(?<!\/parameters|\/additionalOperations)$/,
 };
 
@@ -53,14 +56,16 @@ const UNSERVED =
   /^\/webhooks\/|^\/components\/(links|callbacks)\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//;
 
 /** Whether an error is in what only people read, so that everything can be served without it. */
-function isAnnotation({ instancePath, keyword, params }: ErrorObject): boolean {
-  // Responses that are an empty object.
-  if (keyword === 'minProperties' || params.missingProperty === 'default') return true;
+function isAnnotation(root: Json, { instancePath, params }: ErrorObject): boolean {
   const name = params.missingProperty ?? instancePath.slice(instancePath.lastIndexOf('/') + 1);
+  if (ABSENT.test(name) && valueAt(root, instancePath) === null) return true;
   return (
     /^\/(info|servers|tags|externalDocs)(\/|$)/.test(instancePath) || (ANNOTATIONS.test(name) && instancePath !== '')
   );
 }
+
+/** Members that mean the same when they are `null` and when they are absent. */
+const ABSENT = /^(schema|content|parameters|requestBody|responses|headers|links|callbacks)$/;
 
 const ANNOTATIONS = /^(description|summary|title|externalDocs|url|tags|deprecated|operationId|examples?|schemas)$/;
 
