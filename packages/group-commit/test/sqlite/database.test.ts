@@ -1,5 +1,4 @@
 import { readdirSync, statSync } from 'node:fs';
-import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { openDatabase, Unavailable, Unusable } from '../../src/sqlite/index.ts';
 import { connect, file, folder, ids, open, useFolder } from './support.ts';
@@ -42,22 +41,6 @@ describe('A call', () => {
     const database = await open({ onBatch: (calls) => batches.push(calls) });
     await Promise.all(Array.from({ length: 300 }, (_, id) => database.add({ id, text: 'a' })));
     expect(batches).toEqual([300]);
-  });
-
-  test('shares one transaction with those that the next turns of the event loop bring', async () => {
-    const batches: number[] = [];
-    const database = await open({ onBatch: (calls) => batches.push(calls) });
-    // A slow machine may take longer than the transaction waits.
-    for (let attempts = 0; attempts < 100 && batches.at(-1) !== 5; attempts += 1) {
-      const adds: Promise<void>[] = [];
-      for (let at = 0; at < 5; at++) {
-        const next = turn();
-        adds.push(database.add({ id: attempts * 5 + at, text: 'a' }));
-        await next;
-      }
-      await Promise.all(adds);
-    }
-    expect(batches.at(-1)).toBe(5);
   });
 
   test('shares a transaction of at most 1,000 calls and about a million characters', async () => {
