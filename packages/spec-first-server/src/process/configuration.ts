@@ -9,71 +9,51 @@ import {
   optional,
   readVariables,
   type ValuesOf,
-  type Variables,
+  variable,
   wrongValue,
 } from './environment.ts';
 
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
 /** The server's own variables. The README has the same table. */
 export const SERVER_VARIABLES = {
-  PORT: { default: '3000', description: 'the port to listen on; 0 takes any free one', parse: integer(0, 65_535) },
-  HOST: { default: '127.0.0.1', description: 'the address to listen on; 0.0.0.0 or :: for all', parse: String },
-  ACCESS_TOKENS: {
-    default: '',
-    description:
-      'comma-separated; an entry may be sha256:HEX; by default a random one, shown at the start, ' +
-      'but not with NODE_ENV=production or LOG_LEVEL above info',
-    parse: list,
-  },
-  ACCESS_TOKENS_FILE: {
-    default: '',
-    description: 'the same, one a line; SIGHUP reads it again',
-    parse: optional(String),
-  },
-  JWKS_URL: { default: '', description: 'the keys of signed tokens (RFC 7517)', parse: optional(url) },
-  JWT_ISSUER: { default: '', description: 'the issuer that signed tokens must name', parse: optional(String) },
-  JWT_AUDIENCE: { default: '', description: 'the audience that signed tokens must name', parse: optional(String) },
-  CORS_ORIGINS: { default: '', description: 'origins whose pages may call, comma-separated, or *', parse: origins },
-  TRUST_PROXY: {
-    default: '',
-    description: "proxies that tell a client's address: a number of hops, addresses, true (Express's trust proxy)",
-    parse: proxies,
-  },
-  BODY_LIMIT: { default: '100kb', description: 'the most bytes of a body, also after decompression', parse: bodySize },
-  LOG_LEVEL: {
-    default: 'info',
-    description: 'fatal, error, warn, info, debug, trace, silent',
-    parse: oneOf('fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'),
-  },
-  SLOW_MS: {
-    default: '0',
-    description: 'milliseconds after which a request is logged as slow; 0 for never',
-    parse: integer(0, 3_600_000),
-  },
-  OPENAPI_FILE: { default: 'openapi.yaml', description: 'the document that is served', parse: String },
-  MISSING_OPERATIONS: {
-    default: 'refuse',
-    description: 'operations without a handler: refuse to start, answer 501, or mock',
-    parse: oneOf('refuse', '501', 'mock'),
-  },
-  READ_ONLY: {
-    default: '',
-    description: 'read-only members of a request: reject, or drop; drop by default in documents of OpenAPI 3.0',
-    parse: optional(oneOf('reject', 'drop')),
-  },
-  DISCRIMINATOR: {
-    default: 'selects',
-    description: 'a discriminator selects the schema that is validated, or only describes what oneOf admits',
-    parse: oneOf('selects', 'describes'),
-  },
-  DOCS: { default: 'on', description: 'on or off: /docs, /openapi.yaml and /openapi.json', parse: oneOf('on', 'off') },
-  DRAIN_SECONDS: {
-    default: '0',
-    description: 'how long to answer on after readiness falls, before a stop closes the port',
-    parse: integer(0, 3600),
-  },
-  WORKERS: { default: '1', description: 'processes that share the port', parse: integer(1, 1024) },
-  METRICS_PORT: { default: '', description: 'a port for GET /metrics', parse: optional(integer(0, 65_535)) },
-} satisfies Variables;
+  PORT: variable('3000', 'the port to listen on; 0 takes any free one', integer(0, 65_535)),
+  HOST: variable('127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all', String),
+  ACCESS_TOKENS: variable(
+    '',
+    'comma-separated; an entry may be sha256:HEX; by default a random one, shown at the start',
+    list,
+  ),
+  ACCESS_TOKENS_FILE: variable('', 'the same, one a line; SIGHUP reads it again', optional(String)),
+  JWKS_URL: variable('', 'the keys of signed tokens (RFC 7517)', optional(url)),
+  JWT_ISSUER: variable('', 'the issuer that signed tokens must name', optional(String)),
+  JWT_AUDIENCE: variable('', 'the audience that signed tokens must name', optional(String)),
+  CORS_ORIGINS: variable('', 'origins whose pages may call, comma-separated, or *', origins),
+  TRUST_PROXY: variable('', "proxies that tell a client's address: a number of hops, addresses, or true", proxies),
+  BODY_LIMIT: variable('100kb', 'the most bytes of a body, also after decompression', bodySize),
+  LOG_LEVEL: variable('info', LEVELS.join(', '), oneOf(...LEVELS)),
+  SLOW_MS: variable('0', 'milliseconds after which a request is logged as slow; 0 for never', integer(0, 3_600_000)),
+  OPENAPI_FILE: variable('openapi.yaml', 'the document that is served', String),
+  MISSING_OPERATIONS: variable(
+    'refuse',
+    'operations without a handler: refuse to start, answer 501, or mock',
+    oneOf('refuse', '501', 'mock'),
+  ),
+  READ_ONLY: variable(
+    '',
+    'read-only members of a request: reject or drop; drop in OpenAPI 3.0',
+    optional(oneOf('reject', 'drop')),
+  ),
+  DISCRIMINATOR: variable(
+    'selects',
+    'a discriminator selects the schema that is validated, or only describes what oneOf admits',
+    oneOf('selects', 'describes'),
+  ),
+  DOCS: variable('on', 'on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off')),
+  DRAIN_SECONDS: variable('0', 'how long a stop answers on before it closes the port', integer(0, 3600)),
+  WORKERS: variable('1', 'processes that share the port', integer(1, 1024)),
+  METRICS_PORT: variable('', 'a port for GET /metrics', optional(integer(0, 65_535))),
+};
 
 /** The values of the server's variables, by their names. */
 export type Config = ValuesOf<typeof SERVER_VARIABLES>;

@@ -43,6 +43,12 @@ export interface Variable<Value> {
   readonly parse: (text: string) => Value;
 }
 
+export const variable = <Value>(
+  preset: string,
+  description: string,
+  parse: (text: string) => Value,
+): Variable<Value> => ({ default: preset, description, parse });
+
 /** Variables by name. */
 export type Variables = Readonly<Record<string, Variable<unknown>>>;
 
