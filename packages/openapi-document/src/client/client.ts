@@ -63,7 +63,8 @@ export function clientOf<Operations>(
   return Object.fromEntries(entries);
 }
 
-function targetOf({ path, parameters }: Route, input: AnyInput) {
+/** The path and query of a call, and the headers that its parameters are. */
+export function targetOf({ path, parameters }: Pick<Route, 'path' | 'parameters'>, input: AnyInput) {
   let url = path.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
   const headers: Record<string, string> = {};
   const query: string[] = [];
@@ -95,7 +96,8 @@ const FORM: Written = {
   media: { kind: 'form' },
 };
 
-function bodyOf(type: string, body: unknown): RequestInit['body'] {
+/** A body in a media type: JSON, a form, or what the platform sends as it is. */
+export function bodyOf(type: string, body: unknown): RequestInit['body'] {
   if (/\bjson\b/.test(type)) return stringifyJson(body);
   if (type === 'application/x-www-form-urlencoded') return writeParameter(FORM, body);
   if (type !== 'multipart/form-data') return body as RequestInit['body'];

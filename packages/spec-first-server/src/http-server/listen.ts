@@ -145,7 +145,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       if (!quick) await requestsArrived(({ newest, closing }) => newest === undefined && !closing, 0);
       // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
       held = [];
-      await requestsArrived(({ isUsed }) => !isUsed, quietTimeout);
+      await requestsArrived(({ isUsed }) => !isUsed, quick ? 0 : quietTimeout);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Other workers that share the port close it about now.
       if (!quick) await delay(quietTimeout);

@@ -99,7 +99,7 @@ function evaluate(expression: unknown, values: Values, answer: Answer, body: unk
 }
 
 /** The values of a request in one place, by name. */
-const namedIn = (values: Values, where: Part['in']): Named =>
+export const namedIn = (values: Values, where: Part['in']): Named =>
   Object.fromEntries([...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]));
 
 /** The path parameters in a URL of the service. */

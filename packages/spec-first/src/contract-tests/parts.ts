@@ -12,7 +12,7 @@ import { valuesOf } from 'openapi-document/samples';
 import { inDecimals } from './candidates.ts';
 import { mismatch, validatorsOf } from './checks.ts';
 import type { Part } from './values.ts';
-import { isWritable } from './write-body.ts';
+import { isWritable } from './write-request.ts';
 
 /** How many values are made of a schema. Most schemas need one: the others are made by changing it. */
 const SAMPLES = 12;

@@ -26,7 +26,7 @@ export async function testMethods(
   const bare = { ...operation, parameters: inPath, requestBody: undefined };
   const [made] = requestsOf({ ...context, operation: bare }, seed).valid(1);
   if (made === undefined) return [];
-  const target = writeRequest(bare, made, secrets);
+  const target = await writeRequest(bare, made, secrets);
   const findings: Finding[] = [];
   // Another path template of the document may match the same path.
   const [path = ''] = target.target.split('?');

@@ -129,7 +129,7 @@ export async function testOperation(
   }
 
   async function faultOf({ made, secrets: own = secrets, check }: Trial) {
-    const sent = writeRequest(operation, made, own);
+    const sent = await writeRequest(operation, made, own);
     const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
     try {
       const headers = { 'X-Request-Id': id, ...sent.headers };

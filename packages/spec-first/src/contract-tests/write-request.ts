@@ -1,7 +1,8 @@
-import { type Operation, type Parameter, writeParameter } from 'openapi-document';
+import { isObject, itemWriter, type MediaType, type Operation, stringifyJson } from 'openapi-document';
+import { bodyOf, targetOf } from 'openapi-document/client';
 import type { Secret } from './credentials.ts';
+import { namedIn } from './known.ts';
 import type { Sent, Values } from './values.ts';
-import { writeBody } from './write-body.ts';
 
 /** What a request consists of. */
 export interface Written {
@@ -15,37 +16,68 @@ export interface Written {
 }
 
 /** Writes a request's values in the styles of the document. */
-export function writeRequest(operation: Operation, request: Written, secrets: readonly Secret[]): Sent {
-  const { values, raw, contentType, undeclared } = request;
-  const texts = [...values].flatMap(([{ in: where, name, parameter }, value]) =>
-    parameter === undefined ? [] : [{ in: where, name, text: writeParameter(parameter, value) }],
+export async function writeRequest(operation: Operation, made: Written, secrets: readonly Secret[]): Promise<Sent> {
+  const { values, undeclared } = made;
+  const [path, query, header, cookie] = (['path', 'query', 'header', 'cookie'] as const).map((at) =>
+    namedIn(values, at),
   );
-  const at = (where: Parameter['in']) => texts.filter((part) => part.in === where);
-  const secret = (where: Secret['in']) => secrets.filter((part) => part.in === where);
-  const pairs = (where: Secret['in'], encode: (text: string) => string, more: readonly string[] = []) =>
-    [
-      ...at(where).map(({ text }) => text),
-      ...more,
-      ...secret(where).map(({ name, value }) => `${encode(name)}=${encode(value)}`),
-    ].filter((text) => text !== '');
-  const inPath = new Map(at('path').map(({ name, text }) => [name, text]));
-  const path = operation.template.write((name) => inPath.get(name) ?? `{${name}}`);
-  const query = pairs('query', encodeURIComponent, undeclared === undefined ? [] : [undeclared]).join('&');
-  const cookies = pairs('cookie', String).join('; ');
-  const [[part, value] = []] = [...values].filter(([{ media }]) => media !== undefined);
-  const body = part?.media && writeBody(part.media, value, raw);
+  const { url, headers } = targetOf(operation, { path, query, header, cookie });
+  const given = (at: Secret['in']) => secrets.filter((secret) => secret.in === at);
+  const pairs = given('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
+  const more = [undeclared ?? [], pairs].flat().join('&');
+  const cookies = [headers.Cookie ?? [], given('cookie').map(({ name, value }) => `${name}=${value}`)].flat();
+  const [part] = [...values.keys()].filter(({ media }) => media !== undefined);
+  const body = part?.media && (await writeBody(part.media, values.get(part), made));
   return {
     method: operation.method.toUpperCase(),
-    target: query === '' ? path : `${path}?${query}`,
+    target: more === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${more}`,
     headers: {
-      ...Object.fromEntries(at('header').map(({ name, text }) => [name, text])),
-      ...Object.fromEntries(secret('header').map((header) => [header.name, header.value])),
-      ...(cookies !== '' && { Cookie: cookies }),
-      ...(body && { 'Content-Type': contentType ?? body.contentType }),
+      ...headers,
+      ...Object.fromEntries(given('header').map(({ name, value }) => [name, value])),
+      ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
+      ...(body && { 'Content-Type': made.contentType ?? body.contentType }),
     },
     body: body?.bytes,
   };
 }
+
+async function writeBody(media: MediaType, value: unknown, { raw }: Written) {
+  // A media type that a range admits.
+  const type = media.type.replace(/^(\*|application)\/\*$/, 'application/octet-stream').replace(/\/\*$/, '/plain');
+  if (raw === undefined && media.items !== undefined) {
+    const { contentType, write, end } = itemWriter(media, type);
+    return { contentType, bytes: Buffer.concat([Buffer.from(write(value, 0)), Buffer.from(end)]) };
+  }
+  const isText = media.kind !== 'json' && typeof value === 'string';
+  const isForm = media.kind === 'form' || media.kind === 'multipart';
+  const body = raw ?? (isForm || isText ? bodyOf(type, value) : stringifyJson(value));
+  const written = new Response(body ?? null);
+  const contentType = body instanceof FormData ? (written.headers.get('Content-Type') ?? type) : type;
+  return { contentType, bytes: Buffer.from(await written.arrayBuffer()) };
+}
+
+/** Whether a value can be written in a media type. */
+export function isWritable(media: MediaType, value: unknown): boolean {
+  const { kind, items } = media;
+  if (items === undefined && kind === 'json') return true;
+  if (items === undefined && kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
+  if (items === undefined) {
+    // A body without bytes counts as missing.
+    return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isField);
+  }
+  try {
+    itemWriter(media, media.type).write(value, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** A scalar, or a list of scalars. `null` and lists without items have no form of their own. */
+const isField = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every(isScalar) : isScalar(value);
+
+const isScalar = (value: unknown): boolean => typeof value !== 'object';
 
 /** A request as a command for a POSIX shell. */
 export function curlLine(base: string, { method, target, headers, body }: Sent): string {
