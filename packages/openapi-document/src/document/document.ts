@@ -3,8 +3,6 @@ export type Json = { readonly [key: string]: unknown };
 
 /** Something to say about the document, at a JSON pointer (RFC 6901). */
 export interface Finding {
-  /** The file that the pointer leads into; by default, the pointer leads into the whole document. */
-  readonly file?: string;
   readonly pointer: string;
   readonly message: string;
 }

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE } from 'js-yaml';
 import {
   type Document,
@@ -22,12 +22,10 @@ export function describeFindings(document: Document, findings: readonly Finding[
 
 /** The file of a finding and the pointer there, references followed. */
 function locationOf({ file, root, origins = new Map() }: Document, finding: Finding): Location {
-  if (finding.file !== undefined) return { file: finding.file, pointer: finding.pointer };
   const target = direct(root, finding.pointer);
-  for (let at = target; at !== ''; at = at.slice(0, at.lastIndexOf('/'))) {
-    const origin = origins.get(at);
-    if (origin !== undefined) return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
-  }
+  const at = pointersAround(target).findLast((around) => origins.has(around)) ?? '';
+  const origin = origins.get(at);
+  if (origin !== undefined) return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
   return { file, pointer: target };
 }
 
@@ -52,18 +50,17 @@ function direct(root: Json, pointer: string, hops = 0): string {
  * only messages need positions.
  */
 export function positionsOf(places: readonly Location[]): string[] {
-  const found = new Map<Location, string>();
-  for (const [file, inFile] of Map.groupBy(places, (place) => place.file)) {
-    // A linter also names files that a reference does not find.
-    if (!existsSync(file)) continue;
-    const chains = inFile.map(({ pointer }) => pointersAround(pointer.replace(/^#/, '')));
-    const positions = findPositions(readFileSync(file, 'utf8'), new Set(chains.flat()));
-    for (const [index, place] of inFile.entries()) {
-      const nearest = chains[index]?.findLast((pointer) => positions.has(pointer)) ?? '';
-      found.set(place, `${file}:${positions.get(nearest) ?? '1:1'}`);
-    }
-  }
-  return places.map((place) => found.get(place) ?? place.file);
+  const byFile = Map.groupBy(places, ({ file }) => file);
+  const positions = new Map(
+    [...byFile].map(([file, inFile]) => {
+      const wanted = new Set(inFile.flatMap(({ pointer }) => pointersAround(pointer)));
+      return [file, findPositions(readFileSync(file, 'utf8'), wanted)];
+    }),
+  );
+  return places.map(({ file, pointer }) => {
+    const found = pointersAround(pointer).map((around) => positions.get(file)?.get(around));
+    return `${file}:${found.findLast((position) => position !== undefined) ?? '1:1'}`;
+  });
 }
 
 /** A pointer, and before it those that lead to the values around it. */
