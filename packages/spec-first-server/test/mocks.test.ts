@@ -166,10 +166,10 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
     await client.get('/a').expect(200, { n: 1 });
     expect(lines.at(-1)?.reason).toBe(
-      "examples that do not fit: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: a answered 200: /body/n must have required property 'n'",
+      "examples that do not fit: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: /body/n must have required property 'n'",
     );
     await client.get('/a').set('Prefer', 'example=bad').expect(200, {});
-    expect(lines.at(-1)?.reason).toContain('/examples/bad: a answered 200: /body/n must have');
+    expect(lines.at(-1)?.reason).toContain('/examples/bad: /body/n must have');
     const only = await mocking(json(`{ ${schema}, example: { n: x } }`));
     await only.client.get('/a').expect(200);
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
@@ -192,7 +192,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
       json('{ schema: { type: integer, minimum: 3, maximum: 2 }, example: { n: 1 } }'),
     );
     await client.get('/a').expect(200, { n: 1 });
-    expect(lines.at(-1)?.reason).toMatch(/^examples that do not fit: .*\/example: a answered 200: \/body must be/);
+    expect(lines.at(-1)?.reason).toMatch(/^examples that do not fit: .*\/example: \/body must be/);
   });
 
   test.each([
@@ -213,7 +213,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);
     expect(body.message).toMatch(
-      /^no answer could be made: give the response an example in the document \(a answered 200: \/body must be/,
+      /^no answer could be made: give the response an example in the document \(\/body must be/,
     );
   });
 });

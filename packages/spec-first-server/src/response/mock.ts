@@ -14,7 +14,7 @@ import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import type { ErrorBody, Samples } from './error-body.ts';
 import { HttpError } from './http-error.ts';
-import { BODILESS, checkReply, mismatchOf, responseFor } from './reply.ts';
+import { BODILESS, checkBody, mismatchOf, responseFor } from './reply.ts';
 
 type Example = { readonly value: unknown; readonly name?: string; readonly pointer?: string | undefined };
 
@@ -62,22 +62,19 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
   /** The first body that fits, with headers. @throws {HttpError} 400 if no example has the name. */
   function make(status: number, declared: DeclaredResponse, media: MediaType | undefined, name?: string) {
     const validator = validatorOf(operation);
-    const headers = headersOf(declared);
     const type = media && { contentType: concrete(media.type) };
     const shown = media === undefined ? [{ value: undefined }] : bodies(status, declared, media, name);
     const { found, wrong } = firstFitting(shown, (body) => {
-      if (media?.items === undefined) checkReply(operation, validator, { status, headers, ...type, body });
+      if (media?.items === undefined) checkBody(validator, declared, { status, ...type, body });
       else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
     });
     if (found === undefined) {
-      return new HttpError(
-        501,
-        `no answer could be made: give the response an example in the document (${wrong.at(-1)})`,
-      );
+      const help = 'give the response an example in the document';
+      return new HttpError(501, `no answer could be made: ${help} (${wrong.at(-1)})`);
     }
     const misfits = wrong.filter((each) => each.startsWith('#'));
     const reason = misfits.length > 0 ? `examples that do not fit: ${misfits.join('; ')}` : undefined;
-    return { headers, body: found.value, reason };
+    return { headers: headersOf(declared), body: found.value, reason };
   }
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
