@@ -51,7 +51,7 @@ export function partsOf(root: Json, operation: Operation): { parameters: Part[];
     const validator = validatorOf(bare);
     const verdict = (value: unknown) => {
       if (!isWritable(media, value)) return undefined;
-      const copy = structuredClone(value);
+      const copy = asRead(value);
       const check = () =>
         items === undefined ? validator.request(structuredClone(NOTHING), media, copy) : validator.item(media, copy);
       return mismatch(check) === undefined ? 'valid' : 'broken';
@@ -70,6 +70,14 @@ export function partsOf(root: Json, operation: Operation): { parameters: Part[];
     if (each.required && !hasValue(each)) throw noValue(`the ${each.in} parameter ${each.name}`);
   }
   return { parameters: parameterParts.filter(hasValue), bodies };
+}
+
+/** A copy of a value as a server reads it: an integer that is no safe number is a bigint. */
+function asRead(value: unknown): unknown {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
+  if (Array.isArray(value)) return value.map(asRead);
+  if (!isObject(value) || ArrayBuffer.isView(value) || value instanceof Blob) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, asRead(item)]));
 }
 
 /** Each scalar is tried many times, beside others. */
