@@ -18,14 +18,6 @@ import { BODILESS, checkBody, mismatchOf, responseFor } from './reply.ts';
 
 type Example = { readonly value: unknown; readonly name?: string; readonly pointer?: string | undefined };
 
-/** A mock's answer. It takes a while to make, and is the same each time. */
-interface Made {
-  readonly headers: Json;
-  readonly body: unknown;
-  /** Which examples do not fit. */
-  readonly reason: string | undefined;
-}
-
 /** Between two items of a stream. Milliseconds. */
 const PACE = 300;
 
@@ -40,7 +32,8 @@ export interface MockOptions {
  * (RFC 7240). The log names examples that do not fit their schema.
  */
 export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
-  const known = new Map<string, Made | HttpError>();
+  // An answer takes a while to make, and is the same each time.
+  const known = new Map<string, ReturnType<typeof make>>();
   return (request): AnyReply => {
     const preferred = preferences(request.headers.prefer);
     const [status, declared] = chosenResponse(operation, preferred.get('code'));
@@ -59,7 +52,7 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     return { status, headers: { ...made.headers, ...given }, ...type, reason: made.reason, mocked: true };
   };
 
-  /** The first body that fits, with headers. @throws {HttpError} 400 if no example has the name. */
+  /** The first body that fits, with headers, and which examples do not fit. @throws {HttpError} 400 if no example has the name. */
   function make(status: number, declared: DeclaredResponse, media: MediaType | undefined, name?: string) {
     const validator = validatorOf(operation);
     const type = media && { contentType: concrete(media.type) };
