@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawnSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -151,4 +151,16 @@ describe('A lock of another process', () => {
     await database.ready();
     await database.add({ id: 1, text: 'a' });
   });
+});
+
+test('An error that nothing catches in the thread ends the process', () => {
+  const module =
+    "data:text/javascript,export default () => ({ later() { setImmediate(() => { throw new Error('a fault') }) } })";
+  const index = new URL('../../src/sqlite/index.ts', import.meta.url);
+  const program = `import { openDatabase } from '${index}';
+    const database = await openDatabase({ file: ':memory:', module: new URL(${JSON.stringify(module)}) });
+    await database.later();
+    setInterval(() => {}, 1000);`;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('a fault') });
 });
