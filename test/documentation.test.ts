@@ -250,6 +250,11 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
   async [command('cd ../my-client')]() {
     expect(JSON.parse(readFileSync(join(await makeClient(), 'package.json'), 'utf8')).type).toBe('module');
   },
+  async 'npm install openapi-document'() {
+    const { name, private: isPrivate, exports } = JSON.parse(read('packages/openapi-document/package.json'));
+    expect({ name, isPrivate }).toEqual({ name: 'openapi-document', isPrivate: undefined });
+    expect(exports).toHaveProperty(['./client'], expect.any(String));
+  },
   async [command('TOKEN=the-token')]() {
     const client = await makeClient();
     const database = join(client, 'plants.db');
