@@ -26,19 +26,16 @@ export function olderVersion(ref: string, file: string, folder: string): OlderVe
       env: { ...process.env, GIT_INDEX_FILE: join(folder, 'index') },
       ...(cwd === undefined ? {} : { cwd }),
     });
-  let top: string;
-  let inside: string;
-  try {
-    [top = '', inside = ''] = git(['rev-parse', '--show-toplevel', '--show-prefix']).split('\n');
-  } catch (error) {
-    throw new Error(`git finds no repository here: ${error instanceof Error ? error.message : error}`);
-  }
-  let commit: string;
-  try {
-    commit = git(['rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`]).trim();
-  } catch {
-    throw new Error(`git knows no commit "${ref}": a branch, a tag or a commit is expected (fetch it first)`);
-  }
+  const or = (message: string, ...args: string[]): string[] => {
+    try {
+      return git(args).split('\n');
+    } catch (cause) {
+      throw new Error(message, { cause });
+    }
+  };
+  const [top = '', inside = ''] = or('git finds no repository here', 'rev-parse', '--show-toplevel', '--show-prefix');
+  const unknown = `git knows no commit "${ref}": a branch, a tag or a commit is expected (fetch it first)`;
+  const [commit = ''] = or(unknown, 'rev-parse', '--verify', '--quiet', '--end-of-options', `${ref}^{commit}`);
   const path = join(inside, relative('', file));
   const tree = join(folder, 'tree');
   const documents = ['*.yaml', '*.yml', '*.json', `:(literal)${path}`];

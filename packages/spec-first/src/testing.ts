@@ -1,8 +1,7 @@
-import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { IncomingHttpHeaders, RequestListener } from 'node:http';
 import { basePathsOf, type Document, loadDocument, operationsOf } from 'openapi-document';
 import { type Client, type ClientOptions, clientOf, routesOf } from 'openapi-document/client';
+import { listen } from './contract-tests/client.ts';
 
 type RequestIn<Handler> = Handler extends (request: infer R) => unknown ? R : never;
 
@@ -56,11 +55,7 @@ export async function testClient<Operations>(
   { document: given = 'openapi.yaml', headers = {} }: TestClientOptions = {},
 ): Promise<Client<Operations>> {
   const document = typeof given === 'string' ? await loadDocument(given) : given;
-  const server = createServer(await app)
-    .listen(0, '127.0.0.1')
-    .unref();
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const baseUrl = `http://127.0.0.1:${port}${basePathsOf(document)[0] ?? ''}`;
+  const { origin } = await listen(await app);
+  const baseUrl = `${origin}${basePathsOf(document)[0] ?? ''}`;
   return clientOf<Operations>(routesOf<keyof Operations>(operationsOf(document)), { baseUrl, headers });
 }

@@ -74,12 +74,17 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
   };
 }
 
-/** Serves an app on a free port of this machine until the client is closed. */
-export async function serveApp(app: http.RequestListener, basePath: string): Promise<Client> {
-  const server = http.createServer(app).listen(0, '127.0.0.1');
+/** Serves an app on a free port of this machine, without keeping the process alive. */
+export async function listen(app: http.RequestListener) {
+  const server = http.createServer(app).listen(0, '127.0.0.1').unref();
   await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  const client = connect(`http://127.0.0.1:${port}${basePath}`, 'http://localhost:3000');
+  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+/** A client for an app, which is served until the client is closed. */
+export async function serveApp(app: http.RequestListener, basePath: string): Promise<Client> {
+  const { server, origin } = await listen(app);
+  const client = connect(origin + basePath, 'http://localhost:3000');
   return {
     ...client,
     async close() {

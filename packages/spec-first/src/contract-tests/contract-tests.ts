@@ -1,12 +1,5 @@
 import type { RequestListener } from 'node:http';
-import {
-  basePathsOf,
-  type Document,
-  loadDocument,
-  type Operation,
-  operationsOf,
-  type Parameter,
-} from 'openapi-document';
+import { basePathsOf, type Document, loadDocument, type Operation, operationsOf } from 'openapi-document';
 import { validatorsOf } from './checks.ts';
 import { type Client, connect, serveApp } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
@@ -114,17 +107,11 @@ const FRAMING = /^(connection|content-encoding|content-length|expect|host|te|tra
 const without = (operation: Operation, secrets: readonly Secret[]): Operation => ({
   ...operation,
   parameters: operation.parameters.filter(
-    (parameter) => !isFraming(parameter) && !secrets.some((secret) => isSame(parameter, secret)),
+    ({ in: where, name }) =>
+      !(where === 'header' && FRAMING.test(name)) &&
+      !secrets.some((secret) => secret.in === where && secret.name.toLowerCase() === name.toLowerCase()),
   ),
 });
-
-const isFraming = ({ in: where, name }: Parameter): boolean => where === 'header' && FRAMING.test(name);
-
-const isSame = (parameter: Parameter, secret: Secret): boolean =>
-  parameter.in === secret.in &&
-  (secret.in === 'header'
-    ? parameter.name.toLowerCase() === secret.name.toLowerCase()
-    : parameter.name === secret.name);
 
 async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
   if (typeof url === 'string') return connect(url);
