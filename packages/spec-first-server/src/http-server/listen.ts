@@ -143,14 +143,16 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     drain,
     async stop(quick = false) {
       drain();
-      if (!quick) await requestsArrived(({ newest, closing }) => newest === undefined && !closing, 0);
-      // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
-      held = [];
+      if (!quick) {
+        await requestsArrived(({ newest, closing }) => newest === undefined && !closing, 0);
+        // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
+        held = [];
+      }
       await requestsArrived(({ isUsed }) => !isUsed, quick ? 0 : quietTimeout);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Other workers that share the port close it about now.
       if (!quick) await delay(quietTimeout);
-      const waiting = held;
+      const waiting = held ?? [];
       held = undefined;
       for (const begin of waiting) begin();
       // Connections whose answer could not say that it is the last one.

@@ -145,6 +145,7 @@ function startOf(server: Worker): Promise<Started | string> {
     server.on('message', (message: WorkerMessage) => {
       if ('started' in message) done(message.started);
       if ('failed' in message) failure = message.failed;
+      if ('ping' in message) server.send('pong' satisfies SupervisorMessage, () => undefined);
     });
     server.once('exit', () => done(failure));
   });
