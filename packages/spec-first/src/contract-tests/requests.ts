@@ -36,7 +36,7 @@ export function requestsOf(context: Context, seed: number): Requests {
   const random = randomFrom(seed);
   const { parameters, bodies } = partsOf(root, operation);
   const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
-  /** How often each place was changed: each of its values has its turn. */
+  /** How often each place was changed: each of its values has its turn, those at the bounds first. */
   const turns = new Map<string, number>();
 
   /** A valid value that differs from another one in some places. */
@@ -48,7 +48,7 @@ export function requestsOf(context: Context, seed: number): Requests {
       const others = variants(value).filter(({ at, value: other }) => at === place && part.verdict(other) === 'valid');
       const list = [...new Set(others.map((other) => other.value))];
       const key = `${part.in} ${part.name} ${place}`;
-      const turn = turns.get(key) ?? Math.floor(random() * 1_000);
+      const turn = turns.get(key) ?? 0;
       turns.set(key, turn + 1);
       if (list.length > 0) value = list[turn % list.length];
     }
