@@ -6,11 +6,13 @@ import { parseArgs } from 'node:util';
 import { contendersByPaths, contendersIn } from './contenders.ts';
 import type { Measured, Order } from './load.ts';
 import { run, splitCores, start, TOKEN } from './processes.ts';
+import { benchStreams } from './streams.ts';
 
 const HELP = `Measures POST /plants, each request with a new plant: this service beside others, in one run.
 
   npm run bench                  in memory and on disk, beside Express, express-openapi-validator (EOV) and Fastify
   npm run bench -- --paths       this service with 1 to 1,000 paths in the document
+  npm run bench -- --streams     streams of events, beside Express
 
   --only PATTERN      only the contenders whose name matches, as in --only '^(Express|This service),'
   --rounds N          rounds; the contenders take turns in each (5)
@@ -41,7 +43,7 @@ function readFlags() {
   const text = (preset = '') => ({ type: 'string', default: preset }) as const;
   const files = { only: text(), json: text(), svg: text() };
   const numbers = { rounds: text('5'), seconds: text('2'), connections: text('32,128') };
-  const { values } = parseArgs({ options: { paths: flag, help: flag, ...files, ...numbers } });
+  const { values } = parseArgs({ options: { paths: flag, streams: flag, help: flag, ...files, ...numbers } });
   const positive = (value: string): number => {
     if (Number(value) > 0) return Number(value);
     throw new Error(`"${value}" must be a number above 0. See npm run bench -- --help.`);
@@ -51,8 +53,9 @@ function readFlags() {
 }
 
 async function benchmark(): Promise<void> {
-  const { help, paths, only, rounds, seconds, connections: numbers, json, svg } = readFlags();
+  const { help, paths, streams, only, rounds, seconds, connections: numbers, json, svg } = readFlags();
   if (help) return console.log(HELP);
+  if (streams) return benchStreams(seconds);
   // In data/: the system's own temporary folder may be in memory.
   const data = join(import.meta.dirname, '../../data');
   mkdirSync(data, { recursive: true });

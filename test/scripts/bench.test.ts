@@ -41,6 +41,14 @@ test('npm run bench measures the chosen contenders, writes figures and a chart, 
   expect(foldersOfRuns()).toEqual([]);
 });
 
+test('npm run bench -- --streams measures events of this service and of Express', async () => {
+  const { stdout, stderr } = await finished(bench('--streams', '--seconds', '0.1'));
+  expect(stderr).toBe('');
+  for (const name of ['This service', 'Express']) {
+    expect(stdout).toMatch(new RegExp(`│ ${name} +│ [1-9]\\d* +│ [1-9]\\d* +│ \\d+ `));
+  }
+});
+
 test('npm run bench ends its servers and removes their files when it is interrupted', async () => {
   const child = bench('--only', '^Express, in memory', '--seconds', '30');
   for await (const line of child.stderr ?? []) if (String(line).includes('starting')) break;
