@@ -49,6 +49,11 @@ describe('parsing and writing JSON', () => {
     expect(() => parseJson('['.repeat(257) + ']'.repeat(257))).toThrow('JSON nested at most 256 levels deep');
   });
 
+  test('rejects arrays that only open, and reads a string of opening brackets', () => {
+    expect(() => parseJson('["\\"", '.repeat(2) + '['.repeat(90_000))).toThrow('JSON nested at most 256 levels deep');
+    expect(parseJson(JSON.stringify(['['.repeat(300), '"['.repeat(300)]))).toEqual(['['.repeat(300), '"['.repeat(300)]);
+  });
+
   test('reads a number that no double holds as the nearest double', () => {
     expect(parseJson('[9007199254740992.5,-9223372036854775809]')).toEqual([9007199254740992, -(2 ** 63)]);
   });
