@@ -238,3 +238,15 @@ test('a mock streams the examples of items, or one made from the schema', async 
     await client.get('/c').buffer().expect(200, '{"n":3}\n');
   });
 });
+
+test('a mock reads the items of a request, and rejects a wrong one', async () => {
+  const content = 'application/jsonl: { itemSchema: { type: object, required: [n] } }';
+  const post = `operationId: a, requestBody: { content: { ${content} } }, responses: { '204': { description: ok } }`;
+  const document = `openapi: 3.2.0\ninfo: { title: A, version: 1.0.0 }\npaths: { /a: { post: { ${post} } } }\n`;
+  await withFiles({ 'openapi.yaml': document }, async (folder) => {
+    const { client } = await serve(join(folder, 'openapi.yaml'), {}, { missing: 'mock' });
+    const send = (body: string) => client.post('/a').set('Content-Type', 'application/jsonl').send(body);
+    await send('{"n":1}\n{"n":2}\n').expect(204);
+    await send('{"n":1}\n{"m":2}\n').expect(400);
+  });
+});

@@ -21,6 +21,9 @@ type Example = { readonly value: unknown; readonly name?: string; readonly point
 /** Between two items of a stream. Milliseconds. */
 const PACE = 300;
 
+const isStream = (body: unknown): body is AsyncIterable<unknown> =>
+  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
+
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;
   readonly errorBody: ErrorBody;
@@ -34,7 +37,9 @@ export interface MockOptions {
 export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
   // An answer takes a while to make, and is the same each time.
   const known = new Map<string, ReturnType<typeof make>>();
-  return (request): AnyReply => {
+  return async (request): Promise<AnyReply> => {
+    // Items of a stream are checked as they are read.
+    if (isStream(request.body)) for await (const item of request.body) void item;
     const preferred = preferences(request.headers.prefer);
     const [status, declared] = chosenResponse(operation, preferred.get('code'));
     const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
