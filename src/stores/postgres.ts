@@ -65,8 +65,8 @@ async function setUp(client: ClientBase): Promise<void> {
   }
   if (!columns) {
     await client.query(TABLE).catch((error: unknown) => {
-      // Another process made it at the same moment.
-      if (!['23505', '42P07'].includes(Object(error).code)) throw error;
+      // Another process made it at the same moment: its row type, the table, or both.
+      if (!['23505', '42P07', '42710'].includes(Object(error).code)) throw error;
     });
   }
   if (columns === FORMER_COLUMNS || (columns && (await isUnfinished(client)))) {
