@@ -1,5 +1,8 @@
+import { createRequire } from 'node:module';
 import { CORE_SCHEMA, type Event, load, mergeTag, parseEvents, YAMLException } from 'js-yaml';
 import { DocumentError } from './document.ts';
+
+const require = createRequire(import.meta.url);
 
 /** Deeper than any document is written; the default is 100. */
 const maxDepth = 1000;
@@ -38,22 +41,33 @@ export const eventsOf = (source: string): { readonly text: string; readonly even
 
 /**
  * Many documents close a list or a mapping in the column of the key that holds it. YAML 1.2 forbids that, as js-yaml does;
- * other parsers read it. Each line at which the parser stops for that is indented.
+ * other parsers read it. If the parser stops for that, each line that begins with such an end is indented.
  */
 function readYaml<T>(text: string, read: (text: string) => T): T {
-  const lines = text.split('\n');
-  const indented = new Set<number>();
-  for (;;) {
-    try {
-      return read(lines.join('\n'));
-    } catch (error) {
-      const line = error instanceof YAMLException ? (error.mark?.line ?? -1) : -1;
-      if (indented.has(line) || !/^ *[\]}]/.test(lines[line] ?? '')) throw error;
-      indented.add(line);
-      lines[line] = ' '.repeat(80) + lines[line];
-    }
+  try {
+    return read(text);
+  } catch (error) {
+    const line = error instanceof YAMLException ? text.split('\n')[error.mark?.line ?? 0] : undefined;
+    if (line === undefined || !/^ *[\]}]/.test(line)) throw error;
+    return read(withIndentedEnds(text));
   }
 }
+
+function withIndentedEnds(text: string): string {
+  // Loaded for such documents only. Its tokens tell an end from a line of a text.
+  const { Lexer }: typeof import('yaml') = require('yaml');
+  let isLineStart = true;
+  let indented = '';
+  for (const token of new Lexer().lex(text)) {
+    if (MARKS.has(token)) continue;
+    indented += isLineStart && /^[\]}]$/.test(token) ? ' '.repeat(80) + token : token;
+    isLineStart = token.endsWith('\n') || (isLineStart && token.trim() === '');
+  }
+  return indented;
+}
+
+/** Tokens that the text does not have: the start of a document, an early end of a list, and "a scalar comes next". */
+const MARKS = new Set(['\x02', '\x18', '\x1f']);
 
 /** How many lists and mappings a value has where each alias stands for a copy. Endless for one that contains itself. */
 function sizeOf(value: unknown, sizes: Map<object, number>): number {
