@@ -1,18 +1,11 @@
-import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { afterAll, expect, test } from '@jest/globals';
+import { spawnSync } from 'node:child_process';
+import { rmSync, writeFileSync } from 'node:fs';
+import { basename, join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { documentFile } from '../../../test/support/documents.ts';
+import { makeProject } from '../../../test/support/project.ts';
 import { generateTypes } from '../src/types.ts';
-
-const project = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
-const folder = mkdtempSync(join(tmpdir(), 'handler-types-'));
-symlinkSync(join(project, 'node_modules'), join(folder, 'node_modules'));
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Handlers for the documents, with each mistake that the compiler has to find behind `@ts-expect-error`. */
 const HANDLERS: Readonly<Record<string, string>> = {
@@ -262,28 +255,142 @@ const prelude = (name: string) => `
   export type Used = Int64;
 `;
 
-test('the generated types fit handlers of each document, and the compiler finds each mistake', async () => {
-  for (const [name, handlers] of Object.entries(HANDLERS)) {
-    const own = join(folder, name.replace('/', '-'));
-    mkdirSync(own);
-    writeFileSync(join(own, 'types.ts'), await generateTypes(await loadDocument(documentFile(`${name}.yaml`))));
-    writeFileSync(join(own, 'handlers.ts'), prelude(name) + handlers);
+const DOCUMENT = `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0 }
+paths:
+  /plants:
+    post:
+      operationId: createPlant
+      requestBody:
+        required: true
+        content: { application/json: { schema: { $ref: '#/components/schemas/Plant' } } }
+      responses:
+        '200': { description: Kept., content: { application/json: { schema: { $ref: '#/components/schemas/Plant' } } } }
+        default: { description: An error., content: { application/json: { schema: { $ref: '#/components/schemas/Error' } } } }
+    get:
+      operationId: listPlants
+      responses:
+        '200': { description: All., content: { application/json: { schema: { type: array, items: { $ref: '#/components/schemas/Plant' } } } } }
+components:
+  schemas:
+    Plant: { type: object, required: [name], properties: { name: { type: string }, tag: { type: string } } }
+    Error: { type: object, required: [error, message], properties: { error: { type: integer }, message: { type: string } } }
+`;
+
+/** A handlers file. Line 4 is the object of handlers, line 6 is the reply of `createPlant`. */
+const RIGHT = `import type { Handlers, ReplyTo, RequestTo } from './types.ts';
+
+/** The handlers. */
+export const handlers: Handlers = {
+  async createPlant({ body: { name, tag } }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
+    return { status: 200, body: { name, tag } };
+  },
+  async listPlants(): Promise<ReplyTo<'listPlants'>> {
+    return { status: 200, body: [] };
+  },
+};
+`;
+
+/** Every way to give handlers to the server that the compiler must accept. */
+const USES = `import type { AnyHandler, Backend } from 'spec-first-server';
+import type { Handlers } from '../types.ts';
+
+declare const all: Handlers;
+declare const some: Partial<Handlers>;
+declare const one: Pick<Handlers, 'createPlant'>;
+
+export const handlers: Readonly<Record<string, AnyHandler>> = all;
+export const backends: readonly Backend[] = [{ handlers: all }, { handlers: some }, { handlers: one }, { handlers: {} }];
+`;
+
+/** Each mistake: the text that is replaced, the line of the message, and its first words. */
+const MISTAKES: readonly (readonly [name: string, from: string, to: string, line: number, message: string])[] = [
+  [
+    'a wrong status',
+    'status: 200, body: { name',
+    'status: 201, body: { name',
+    6,
+    "Type '201' is not assignable to type '200 | ",
+  ],
+  [
+    'a wrong body member',
+    '{ name, tag } };',
+    '{ name: name.length, tag } };',
+    6,
+    "Type 'number' is not assignable to type 'string'.",
+  ],
+  [
+    'a superfluous body member',
+    '{ name, tag } };',
+    '{ name, nme: name, tag } };',
+    6,
+    "Object literal may only specify known properties, and 'nme' does not exist in type",
+  ],
+  [
+    'a missing operation',
+    /async listPlants[^}]*}[^}]*},/.exec(RIGHT)?.[0] ?? '',
+    '',
+    4,
+    "Property 'listPlants' is missing in type ",
+  ],
+  [
+    'a misspelt operation',
+    'async createPlant(',
+    'async createPlnt(',
+    5,
+    "Object literal may only specify known properties, but 'createPlnt' does not exist in type 'Handlers'. " +
+      "Did you mean to write 'createPlant'?",
+  ],
+];
+
+/** The messages of the compiler by file, as `line message`. */
+const messages = new Map<string, string[]>();
+let folder = '';
+
+/** Compiles all handlers at once, since most of the time goes into what they share. */
+beforeAll(async () => {
+  const files: Record<string, string> = {
+    'mistakes/openapi.yaml': DOCUMENT,
+    'mistakes/right.ts': RIGHT,
+    'mistakes/other/uses.ts': USES,
+  };
+  for (const [name, from, to] of MISTAKES) files[`mistakes/${name}.ts`] = RIGHT.replace(from, to);
+  for (const [name, handlers] of Object.entries(HANDLERS))
+    files[`${basename(name)}/handlers.ts`] = prelude(name) + handlers;
+  folder = makeProject(files);
+  const config = {
+    extends: './tsconfig.json',
+    compilerOptions: { noUnusedLocals: false },
+    include: ['*/*.ts', 'mistakes/other'],
+  };
+  writeFileSync(join(folder, 'tsconfig.all.json'), JSON.stringify(config));
+  const documents = Object.keys(HANDLERS).map((name) => [basename(name), documentFile(`${name}.yaml`)] as const);
+  for (const [name, file] of [...documents, ['mistakes', join(folder, 'mistakes/openapi.yaml')] as const]) {
+    writeFileSync(join(folder, name, 'types.ts'), await generateTypes(await loadDocument(file)));
   }
-  writeFileSync(join(folder, 'package.json'), '{"type":"module"}');
-  writeFileSync(
-    join(folder, 'tsconfig.json'),
-    JSON.stringify({
-      extends: join(project, 'tsconfig.json'),
-      compilerOptions: { typeRoots: [join(project, 'node_modules/@types')], noUnusedLocals: false },
-      include: ['.'],
-    }),
-  );
-  const tsc = createRequire(import.meta.url).resolve('typescript/bin/tsc');
-  let found = '';
-  try {
-    execFileSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], { encoding: 'utf8' });
-  } catch (error) {
-    found = String(Object(error).stdout);
+  const args = [resolve('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.all.json', '--pretty', 'false'];
+  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
+  for (const error of stdout.trim().split(/\n(?=\S)/)) {
+    const found = /^(.*)\.ts\((\d+),\d+\): error TS\d+: ([\s\S]*)$/.exec(error);
+    const [, file = '', line, message] = found ?? ['', '', 0, error];
+    messages.set(file, [...(messages.get(file) ?? []), `${line} ${message}`]);
   }
-  expect(found).toBe('');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test('the generated types fit handlers of each document, and the compiler finds each mistake', () => {
+  const found = [...messages].filter(([file]) => !file.startsWith('mistakes/'));
+  expect(found).toEqual([]);
+});
+
+describe('the compiler', () => {
+  test('accepts handlers that fit, and any part of them while operations are mocked', () => {
+    expect([messages.get('mistakes/right'), messages.get('mistakes/other/uses')]).toEqual([undefined, undefined]);
+  });
+
+  test.each(MISTAKES)('names %s once, at its line, in its first message', (name, _from, _to, line, message) => {
+    const found = messages.get(`mistakes/${name}`) ?? [];
+    expect(found).toHaveLength(1);
+    expect(found[0]?.startsWith(`${line} ${message}`) ? '' : found[0]).toBe('');
+  });
 });
