@@ -1,18 +1,30 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
-import { PACKAGES, pack, publishedManifest } from '../scripts/pack.ts';
+import { PACKAGES, publishedManifest } from '../scripts/pack.ts';
+import { build } from './support/dockerfile.ts';
+import { eventually } from './support/eventually.ts';
+import { install } from './support/install.ts';
+import { end, type Running, run, start } from './support/project.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packages-test-'));
-let tarballs: Map<string, string>;
+/** A project for a document of three files, with the tarballs of the libraries. */
+const library = join(folder, 'library');
+/** The tarball of each library. */
+const tarballs = new Map<string, string>();
 
-beforeAll(() => {
-  tarballs = pack(folder);
+beforeAll(async () => {
+  const document = resolve('packages/spec-first/test/library/openapi.yaml');
+  expect(await run('.', ['scripts/new.ts', library, document])).toMatchObject({
+    code: 0,
+    output: expect.stringContaining('npm install'),
+  });
+  for (const file of globSync(join(library, 'vendor/*'))) tarballs.set(basename(file).replace(/-\d.*$/, ''), file);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -82,5 +94,116 @@ test('a published manifest leads exports, programs and side effects to compiled 
     },
     sideEffects: ['./dist/cache.js'],
     files: ['dist', 'templates', 'CHANGELOG.md'],
+  });
+});
+
+describe('a project that npm run new makes for a document', () => {
+  const read = (file: string) => readFileSync(join(library, file), 'utf8');
+  const secret = { ACCESS_TOKENS: 'token-of-the-tests' };
+
+  beforeAll(() => install(library, ['dependencies', 'devDependencies']));
+
+  test('has 16 files beside the document, all of them the team’s', () => {
+    const entries = readdirSync(library, { recursive: true, withFileTypes: true });
+    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const own = files
+      .map((path) => path.slice(library.length + 1))
+      .filter((path) => !/^(node_modules|vendor)/.test(path));
+    expect(own.sort()).toEqual([
+      '.dockerignore',
+      '.env',
+      '.github/workflows/ci.yml',
+      '.gitignore',
+      '.vscode/extensions.json',
+      '.vscode/settings.json',
+      'AGENTS.md',
+      'Dockerfile',
+      'README.md',
+      'api/openapi.yaml',
+      'api/schemas/books.yaml',
+      'api/schemas/loans.yaml',
+      'generated/openapi.ts',
+      'package.json',
+      'src/errors.ts',
+      'src/handlers.ts',
+      'src/main.ts',
+      'test/service.test.ts',
+      'tsconfig.json',
+    ]);
+  });
+
+  test('names the document and its folder where they are copied, and leaves no gap in a file', () => {
+    expect(read('Dockerfile')).toContain('\nCOPY api ./api\n');
+    for (const file of ['Dockerfile', 'README.md', '.env', 'package.json'])
+      expect(read(file)).not.toMatch(/\{\{|\n\n\n/);
+  });
+
+  test('passes its tests, also where the compiler checks the declarations of the packages', async () => {
+    const text = read('tsconfig.json');
+    writeFileSync(join(library, 'tsconfig.json'), text.replace('"skipLibCheck": true', '"skipLibCheck": false'));
+    const npm = resolve(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim());
+    const tested = await run(library, [npm, 'test']);
+    writeFileSync(join(library, 'tsconfig.json'), text);
+    expect(tested).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 24$/m) });
+  });
+
+  test('starts with mocks, but not in production', async () => {
+    const service = start(library, ['src/main.ts'], secret);
+    try {
+      const [, url = ''] = await service.said(/"url":"([^"]+)"/);
+      const answer = await fetch(`${url}/books`);
+      expect(answer.status).toBe(200);
+      expect(answer.headers.has('x-mock')).toBe(true);
+    } finally {
+      end(service);
+    }
+    const production = start(library, ['src/main.ts'], { ...secret, NODE_ENV: 'production' });
+    expect(await production.exit).toBe(1);
+    expect(production.output()).toMatch(/MISSING_OPERATIONS .*is \\*"mock\\*", but must be refuse or 501/);
+  });
+
+  test('becomes an image by its Dockerfile, with the files of its document and without the tools', async () => {
+    // The tests of this repository's own image run the same command.
+    const [command = ''] = /^RUN npm ci .*$/m.exec(read('Dockerfile')) ?? [];
+    expect(readFileSync('Dockerfile', 'utf8')).toContain(`\n${command}\n`);
+    const production = join(folder, 'production');
+    install(library, ['dependencies'], production);
+    writeFileSync(join(library, 'package-lock.json'), '{}');
+    const image = build(library, join(folder, 'image'), (text) =>
+      text.startsWith('npm ci') ? `cp -R '${production}/node_modules' .` : text,
+    );
+    const app = join(image, 'app');
+    const env = { MISSING_OPERATIONS: '501', OPENAPI_FILE: 'api/openapi.yaml', NODE_ENV: 'production' };
+    const service = start(app, ['src/main.ts'], { ...env, ACCESS_TOKENS: 'a-token-of-the-tests' });
+    try {
+      const [, url = ''] = await service.said(/"url":"([^"]+)"/);
+      expect(await (await fetch(new URL('/openapi.json', url))).json()).toHaveProperty('paths');
+      expect((await fetch(`${url}/books`)).status).toBe(501);
+    } finally {
+      end(service);
+    }
+  });
+
+  test('follows a save with npm run dev', async () => {
+    const handlers = join(library, 'src/handlers.ts');
+    const empty = read('src/handlers.ts');
+    let loop: Running | undefined;
+    try {
+      loop = start(library, ['node_modules/spec-first/dist/main.js', 'dev'], secret);
+      const [, url = ''] = await loop.said(/listening +(http:\S+)/);
+      expect((await fetch(`${url}/books`)).headers.has('x-mock')).toBe(true);
+      const handler = `{
+        listBooks: () => ({ status: 200 as const, headers: { 'X-Total-Count': 0 }, body: [] }),
+      }`;
+      writeFileSync(handlers, empty.replace('= {}', `= ${handler}`));
+      await eventually(async () => {
+        const answer = await fetch(`${url}/books`);
+        expect(answer.headers.has('x-mock')).toBe(false);
+        expect(await answer.json()).toEqual([]);
+      });
+    } finally {
+      end(loop);
+      writeFileSync(handlers, empty);
+    }
   });
 });
