@@ -15,7 +15,7 @@ describe('over HTTP', () => {
       last.request = request;
       return handler(request);
     };
-    ({ client } = await serve(documentFile('integers.yaml'), { integers }));
+    ({ client } = await serve(documentFile('integers.yaml'), { integers, large: handler }));
   });
   const post = (body: string, target = '/integers/1') =>
     client.post(target).set('Content-Type', 'application/json').responseType('blob').send(body);
@@ -130,6 +130,48 @@ describe('over HTTP', () => {
     await post('{"choice":9007199254740992}').expect(200);
     reply({ choice: 1n });
     await post('{}').expect(200);
+  });
+
+  test.each<[body: string, message: string]>([
+    ['{"only":9007199254740992}', '/body/only must be equal to one of the allowed values: 9007199254740993'],
+    ['{"list":9007199254740992}', '/body/list must be equal to one of the allowed values: 1, 9007199254740993'],
+    ['{"most":9007199254740994}', '/body/most must be <= 9007199254740993'],
+    ['{"step":9007199254740992}', '/body/step must be multiple of 9007199254740993'],
+  ])(
+    'a number of the document beyond 2^53 is exact: %s is rejected, and its neighbour is not',
+    async (body, message) => {
+      reply({});
+      const response = await post(body).expect(400);
+      expect(JSON.parse(String(response.body)).message).toBe(message);
+      const right = body.replace(/\d+(?=})/, '9007199254740993');
+      await post(right).expect(200);
+      reply(last.request?.body);
+      expect(String((await post('{}').expect(200)).body)).toBe(`{"body":${right}}`);
+      script.next = () => ({
+        status: 200,
+        body: { body: JSON.parse(body, (_key, value) => (typeof value === 'number' ? 9007199254740994n : value)) },
+      });
+      await post('{}').expect(500);
+    },
+  );
+
+  test('a default beyond 2^53 is filled in exactly', async () => {
+    reply({});
+    await post('{"filled":{}}').expect(200);
+    expect(last.request?.body).toEqual({ filled: { most: 2n ** 63n - 1n, all: [{ n: 9007199254740993n }] } });
+  });
+
+  test('the document is served with the numbers that it has', async () => {
+    for (const path of ['/openapi.json', '/openapi.yaml']) {
+      const { text, body } = await client.get(path).expect(200);
+      expect(text ?? String(body)).toContain('9007199254740993');
+    }
+  });
+
+  test('a mock has values beyond 2^53 exactly', async () => {
+    const { client } = await serve(documentFile('integers.yaml'), {}, { missing: 'mock' });
+    const { text } = await client.get('/large').expect(200);
+    expect(text).toBe('{"only":9007199254740993,"first":9007199254740995,"shown":9007199254740997}');
   });
 
   test('an integer stays exact where one schema asks for a number and another for an integer', async () => {

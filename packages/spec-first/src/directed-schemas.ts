@@ -33,6 +33,8 @@ const OMITTED = new Set([
   ...['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'dependentSchemas', 'unevaluatedProperties'],
   ...['$defs', 'readOnly', 'writeOnly'],
 ]);
+/** Keywords that are shown in comments. */
+const SHOWN = new Set(['default', 'example', 'examples']);
 /** Keywords that do not change a value's type. */
 const ANNOTATIONS = new Set([
   ...['title', 'description', 'default', 'deprecated', 'example', 'examples', 'externalDocs', '$comment', '$anchor'],
@@ -119,7 +121,7 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
         copy[key] = Object.fromEntries(kept.map(([name, item]) => [name, rewrite(item, direction)]));
       } else if (key === 'discriminator') copy[key] = discriminator(schema, direction);
       else if (key === FILE) copy[key] = direction === 'request' ? 'File' : 'Blob';
-      else copy[key] = value;
+      else copy[key] = SHOWN.has(key) ? printable(value) : value;
     }
     if (direction === 'request') {
       const filled = Object.entries(asObject(schema.properties)).filter(([, item]) => hasDefault(item));
@@ -192,6 +194,14 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
       return Object.fromEntries([...own, ...[...found].filter(([name]) => !Object.hasOwn(declared, name))]);
     },
   };
+}
+
+/** A value that JSON.stringify writes exactly. */
+function printable(value: unknown): unknown {
+  if (typeof value === 'bigint') return JSON.rawJSON(String(value));
+  if (Array.isArray(value)) return value.map(printable);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, printable(item)]));
 }
 
 /** Moves keywords into `allOf`. openapi-typescript combines only these with the keywords beside them. */

@@ -1,4 +1,13 @@
-import { allOfSchemas, asArray, asObject, type Document, isObject, type Json, operationsOf } from 'openapi-document';
+import {
+  allOfSchemas,
+  asArray,
+  asObject,
+  type Document,
+  isObject,
+  type Json,
+  operationsOf,
+  stringifyJson,
+} from 'openapi-document';
 import { propertyName, quoted } from './source-text.ts';
 
 /** What problem details (RFC 9457) are made of. */
@@ -13,7 +22,7 @@ export function errorsFile(document: Document): string {
   const declared = operationsOf(document)
     .flatMap(({ responses }) => responses.filter(({ key }) => /^([45]|default)/i.test(key)))
     .flatMap(({ media }) => media.find(({ kind, schema }) => kind === 'json' && isObject(schema)) ?? []);
-  const forms = [...Map.groupBy(declared, ({ type, schema }) => JSON.stringify([type, schema])).values()];
+  const forms = [...Map.groupBy(declared, ({ type, schema }) => stringifyJson([type, schema])).values()];
   const [most] = forms.sort((one, other) => other.length - one.length);
   const { type, schema } = most?.[0] ?? PROBLEM_DETAILS;
   const value = textFor(document.root, schema, 'problem');
@@ -46,7 +55,12 @@ function textFor(root: Json, schema: unknown, name: string, depth = 0): string {
   const all = resolved(root, schema);
   const merged: Json = Object.assign({}, ...all.toReversed());
   const choice = Object.hasOwn(merged, 'const') ? merged.const : asArray(merged.enum)[0];
-  if (choice !== undefined) return typeof choice === 'string' ? quoted(choice) : JSON.stringify(choice);
+  if (choice !== undefined)
+    return typeof choice === 'string'
+      ? quoted(choice)
+      : typeof choice === 'bigint'
+        ? `${choice}n`
+        : JSON.stringify(choice);
   const properties: Json = Object.assign({}, ...all.map((part) => asObject(part.properties)));
   const types = [merged.type ?? (all.some((part) => part.properties ?? part.required) ? 'object' : 'string')].flat();
   switch (types.find((type) => type !== 'null') ?? 'null') {

@@ -108,10 +108,13 @@ type Transform = NonNullable<openapi.OpenAPITSOptions['transform']>;
 
 /** Types integers, tuples and files, which openapi-typescript types too narrow or not at all. */
 const schemaType: Transform = (schema, options) => {
-  // A property comes here as it is written: openapi-typescript types references and enumerations.
-  if (typeof schema !== 'object' || '$ref' in schema || 'enum' in schema || 'const' in schema) return undefined;
   const { factory } = ts;
   const source: Json = { ...schema };
+  const values = 'const' in schema ? [source.const] : source.enum;
+  if (Array.isArray(values) && values.some((value) => typeof value === 'bigint'))
+    return openapi.tsUnion(values.map(literal));
+  // A property comes here as it is written: openapi-typescript types references and enumerations.
+  if (typeof schema !== 'object' || '$ref' in schema || values !== undefined) return undefined;
   if (source.type === 'integer') return isSafe(source) ? undefined : factory.createTypeReferenceNode('Int64');
   const file = source[FILE];
   if (typeof file === 'string') return factory.createTypeReferenceNode(file);
@@ -141,6 +144,15 @@ const schemaType: Transform = (schema, options) => {
   }
   return factory.createTupleTypeNode(elements);
 };
+
+/** The type of one value. openapi-typescript knows no bigint. */
+function literal(value: unknown): ts.TypeNode {
+  if (typeof value !== 'bigint') return openapi.tsLiteral(value);
+  const { factory } = ts;
+  const digits = factory.createBigIntLiteral(`${value < 0n ? -value : value}n`);
+  const { MinusToken } = ts.SyntaxKind;
+  return factory.createLiteralTypeNode(value < 0n ? factory.createPrefixUnaryExpression(MinusToken, digits) : digits);
+}
 
 /** Whether a JavaScript number holds every value exactly. Only `format: int64` says that it need not. */
 function isSafe(schema: Json): boolean {

@@ -383,6 +383,7 @@ components:
         safe: { type: integer, format: int64, exclusiveMinimum: 0, maximum: 9007199254740991 }
         half: { type: integer, format: int64, minimum: 0, maximum: 18446744073709551615 }
         level: { type: integer, enum: [1, 2] }
+        large: { type: integer, format: int64, enum: [1, 9007199254740993, -9007199254740993] }
         maybe: { type: [integer, 'null'] }
         mixed: { type: integer, allOf: [{ minimum: 1 }] }
         pair: { type: array, minItems: 1, prefixItems: [{ type: integer }, { type: string }], items: false }
@@ -411,6 +412,7 @@ const claims: true[] = [
   true satisfies Same<Plant['safe'], number>,
   true satisfies Same<Plant['half'], Int64>,
   true satisfies Same<Plant['level'], 1 | 2>,
+  true satisfies Same<Plant['large'], 1 | 9007199254740993n | -9007199254740993n | undefined>,
   true satisfies Same<Plant['maybe'], number | null>,
   true satisfies Same<Plant['mixed'], number>,
   true satisfies Same<Plant['pair'], [number, string?]>,

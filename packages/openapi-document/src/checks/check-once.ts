@@ -3,6 +3,7 @@ import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
 import type { Checked } from '../document/document.ts';
+import { stringifyJson } from '../json/exact.ts';
 
 /** The code of this package, on which the findings depend. */
 const SOURCES = join(import.meta.dirname, '../**/*.{ts,js}');
@@ -16,7 +17,7 @@ export function checkOnce(document: unknown, check: () => Checked): Checked {
   if (compileCache === undefined) return check();
   const file = join(dirname(compileCache), 'checked-documents/last.txt');
   const code = globSync(SOURCES).sort().map(textOf);
-  const key = hash('sha256', JSON.stringify([document, code]));
+  const key = hash('sha256', stringifyJson([document, code]) ?? '');
   // The key is last, so that a file that was not written to its end is not used.
   const [notices = '', known] = textOf(file).split('\n');
   if (known === key) return { problems: [], broken: new Map(), notices: JSON.parse(notices) };

@@ -40,7 +40,10 @@ function invalidities(ajv: Ajv2020, schema: Json): ErrorObject[] {
   // Ajv does not know the dialect of OpenAPI.
   if (ajv.validateSchema({ ...schema, $schema: undefined })) return [];
   const precise = ajv.errors?.filter(
-    ({ keyword }) => !['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword),
+    ({ keyword, instancePath }) =>
+      !['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword) &&
+      // Ajv knows no integers beyond 2^53.
+      typeof valueAt(schema, instancePath) !== 'bigint',
   );
   return [...new Map(precise?.reverse().map((error) => [error.instancePath, error])).values()].reverse();
 }

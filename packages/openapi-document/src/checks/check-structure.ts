@@ -3,6 +3,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { asArray, escapePointerToken, type Finding, type Json, valueAt } from '../document/document.ts';
+import { stringifyJson } from '../json/exact.ts';
 import type { Report } from './report.ts';
 
 /** The most problems that are reported: one mistake can break many rules. */
@@ -73,7 +74,7 @@ const ANNOTATIONS = /^(description|summary|title|externalDocs|url|tags|deprecate
 export function describe(root: unknown, { instancePath, keyword, message = '', params }: ErrorObject): string {
   const allowed = asArray(params.allowedValues).join(', ');
   const name = instancePath.slice(instancePath.lastIndexOf('/') + 1);
-  const found = JSON.stringify(valueAt(root, instancePath)) ?? '';
+  const found = stringifyJson(valueAt(root, instancePath)) ?? '';
   const but = keyword === 'required' || found.length > 60 ? '' : `, but ${name} is ${found}`;
   return (allowed === '' ? message : `${message}: ${allowed}`) + but;
 }

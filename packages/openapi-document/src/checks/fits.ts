@@ -2,6 +2,7 @@ import { Ajv2020, type FuncKeywordDefinition, type ValidateFunction } from 'ajv/
 import addFormats from 'ajv-formats';
 import { asObject, type Json, memoized } from '../document/document.ts';
 import { allOfSchemas, patternEngine } from '../document/schema.ts';
+import { stringifyJson } from '../json/exact.ts';
 
 const ANNOTATION = /^(title|description|default|examples?|deprecated|externalDocs|discriminator|\$id)$/;
 
@@ -9,6 +10,9 @@ const { formats } = addFormats.default(new Ajv2020({ meta: false }));
 
 /** Whether a format is known. An unknown format is an annotation (JSON Schema 2020-12, Validation §7.2.3). */
 export const knownFormat = (format: string): boolean => Object.hasOwn(formats, format);
+
+/** A value as Ajv reads it: without bigints. */
+const inDoubles = (value: unknown): string => stringifyJson(value) ?? 'null';
 
 /** A compiled keyword of Ajv. Leaves its violations in `errors`. */
 type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
@@ -26,10 +30,10 @@ const validatorsFor = memoized((root) => ({
 export function misfitOf(root: Json, schema: Json, value: unknown): string | undefined {
   const { ajv, known } = validatorsFor(root, root);
   const entries = Object.entries(schema).filter(([key]) => !ANNOTATION.test(key));
-  const text = JSON.stringify(Object.fromEntries(entries)).replaceAll('"$ref":"#/', '"$ref":"document#/');
+  const text = inDoubles(Object.fromEntries(entries)).replaceAll('"$ref":"#/', '"$ref":"document#/');
   if (!known.has(text)) known.set(text, compiled(root, ajv, text));
   const validate = known.get(text);
-  if (validate === undefined || validate(value)) return undefined;
+  if (validate === undefined || validate(JSON.parse(inDoubles(value)))) return undefined;
   const [error] = validate.errors ?? [];
   return `${error?.instancePath ?? ''} ${error?.message ?? ''}`.trim();
 }
@@ -43,7 +47,7 @@ function ajvFor(root: Json): Ajv2020 {
   const ajv = new Ajv2020({ strict: false, logger: false, validateSchema: false, inlineRefs: false, code });
   addFormats.default(ajv);
   // That of the library takes any integer.
-  ajv.addFormat('int64', { type: 'number', validate: (value: number) => value >= -(2 ** 63) && value < 2 ** 63 });
+  ajv.addFormat('int64', { type: 'number', validate: (value: number) => Math.abs(value) <= 2 ** 63 });
   const isOneWay = (property: unknown) =>
     allOfSchemas(root, property).some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
   ajv.removeKeyword('required');
@@ -68,7 +72,7 @@ function compiled(root: Json, ajv: Ajv2020, text: string): ValidateFunction | un
   try {
     // Only where it is needed: Ajv takes 130 ms to read a document of 13 MB.
     if (text.includes('"$ref"') && ajv.schemas.document === undefined) {
-      ajv.addSchema({ components: root.components, paths: root.paths }, 'document');
+      ajv.addSchema(JSON.parse(inDoubles({ components: root.components, paths: root.paths })), 'document');
     }
     return ajv.compile(JSON.parse(text));
   } catch {

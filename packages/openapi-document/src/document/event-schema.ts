@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import { asArray, asObject, isObject, type Json, valueAt } from './document.ts';
 
 /** How the `data` of an event is written: as JSON, as text, or objects and arrays as JSON and all else as text. */
@@ -73,7 +74,7 @@ function mapInPlace(
     delete result.$ref;
     result.allOf = [...asArray(result.allOf), mapped];
   }
-  return JSON.stringify(result) === JSON.stringify(schema) ? schema : result;
+  return isDeepStrictEqual(result, schema) ? schema : result;
 }
 
 const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];

@@ -1,5 +1,15 @@
 import { createRequire } from 'node:module';
-import { CORE_SCHEMA, type Event, load, mergeTag, parseEvents, YAMLException } from 'js-yaml';
+import {
+  CORE_SCHEMA,
+  defineScalarTag,
+  type Event,
+  intCoreTag,
+  load,
+  mergeTag,
+  parseEvents,
+  YAMLException,
+} from 'js-yaml';
+import { parseJson, parseNumber } from '../json/exact.ts';
 import { DocumentError } from './document.ts';
 
 const require = createRequire(import.meta.url);
@@ -7,26 +17,57 @@ const require = createRequire(import.meta.url);
 /** Deeper than any document is written; the default is 100. */
 const maxDepth = 1000;
 
-const schema = CORE_SCHEMA.withTags(mergeTag);
+/** Integers beyond 2^53 as bigints; those with leading zeros or in another base as doubles. */
+const exactInteger = defineScalarTag(intCoreTag.tagName, {
+  ...intCoreTag,
+  resolve(source, ...rest) {
+    const value = intCoreTag.resolve(source, ...rest);
+    return Number.isInteger(value) && !Number.isSafeInteger(value) ? (parseNumber(source) ?? value) : value;
+  },
+});
+
+const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
+
+/** Where a number is a value of the API or a bound of one, and not a size: there it stays exact. */
+const EXACT = new Set([
+  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'enum', 'const', 'default'],
+  ...['example', 'examples', 'value', 'dataValue'],
+]);
+const NAMED = new Set(['properties', 'patternProperties', '$defs', 'schemas']);
+
+/** Rounds bigints to doubles, in place, but not where they count. */
+function roundSizes(value: unknown, parent = ''): unknown {
+  if (typeof value === 'bigint') return Number(value);
+  if (typeof value !== 'object' || value === null) return value;
+  for (const [key, item] of Object.entries(value)) {
+    if (EXACT.has(key) && !NAMED.has(parent)) continue;
+    const rounded = roundSizes(item, key);
+    if (rounded !== item) Reflect.set(value, key, rounded);
+  }
+  return value;
+}
+
+/** A text without this holds no integer beyond 2^53. */
+const LARGE = /[\s:[,]-?\d{16}/;
 
 /** The most lists and mappings that aliases may repeat. What reads the document would meet each of them. */
 const MOST_REPEATED = 100_000;
 
 /**
- * Parses YAML 1.2 with merge keys, or JSON.
+ * Parses YAML 1.2 with merge keys, or JSON. Integers beyond 2^53 are bigints where they are values or bounds of the API.
  *
  * @throws {DocumentError} with line and column of a syntax error.
  */
 export function parseFile(file: string, text: string): unknown {
   try {
-    if (text.startsWith('{')) return JSON.parse(text);
+    if (text.startsWith('{')) return LARGE.test(text) ? roundSizes(parseJson(text)) : JSON.parse(text);
   } catch {
     // The YAML parser names the position of the error.
   }
   try {
     const value = readYaml(text, (readable) => load(readable, { schema, maxDepth }));
     const sizes = new Map<object, number>();
-    if (sizeOf(value, sizes) <= sizes.size + MOST_REPEATED) return value;
+    if (sizeOf(value, sizes) <= sizes.size + MOST_REPEATED) return LARGE.test(text) ? roundSizes(value) : value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { line = 0, column = 0 } = error.mark ?? {};

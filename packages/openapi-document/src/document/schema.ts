@@ -37,13 +37,15 @@ export const typesOf = (root: Json, schema: unknown): ReadonlySet<string> =>
 
 const allTypes = memoized((root, schema) => new Set(alternatives(root, schema).flatMap(namedTypes)));
 
+const isInteger = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value);
+
 /** The types in `type`. Without it, the types that the other keywords imply. */
 function namedTypes(schema: Json): string[] {
   const { type } = schema;
   if (type !== undefined) return [type].flat().filter((name) => typeof name === 'string');
   const values = Object.hasOwn(schema, 'const') ? [schema.const] : asArray(schema.enum);
   const types = values.map((value) =>
-    value === null ? 'null' : Array.isArray(value) ? 'array' : Number.isInteger(value) ? 'integer' : typeof value,
+    value === null ? 'null' : Array.isArray(value) ? 'array' : isInteger(value) ? 'integer' : typeof value,
   );
   if (schema.items !== undefined || schema.prefixItems !== undefined) types.push('array');
   if (schema.properties !== undefined) types.push('object');

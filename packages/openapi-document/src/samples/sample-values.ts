@@ -1,6 +1,7 @@
 import { generateSync } from 'json-schema-faker';
 import { asObject, isObject, type Json, memoized } from '../document/document.ts';
 import { essenceOf, type MediaType } from '../document/media-types.ts';
+import { stringifyJson } from '../json/exact.ts';
 
 /** How many values are made for a schema that asks for more than the first one has. */
 const ATTEMPTS = 20;
@@ -43,22 +44,30 @@ export function* valuesOf(
 /** What references may lead to: components, and paths if a schema references one. */
 const definitionsOf = memoized((root) => ({
   components: plain(root, asObject(root.components)),
-  ...(JSON.stringify(root).includes('"$ref":"#/paths/') && { paths: plain(root, asObject(root.paths)) }),
+  ...(stringifyJson(root)?.includes('"$ref":"#/paths/') && { paths: plain(root, asObject(root.paths)) }),
 }));
 
 /** Formats that the generator knows by another name. */
 const SAME: Readonly<Record<string, string>> = { url: 'uri', 'iso-date-time': 'date-time', 'iso-time': 'time' };
 
 /** Schemas as the generator reads them. */
-const plain = memoized((_root, value): Json => JSON.parse(JSON.stringify(value), (_key, item) => plainOne(item)));
+const plain = memoized((_root, value): Json => asObject(plainAll(value)));
 
-function plainOne(item: unknown): unknown {
-  if (!isObject(item)) return item;
+function plainAll(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(plainAll);
+  if (!isObject(value)) return value;
+  return plainOne(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainAll(item)])));
+}
+
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+
+function plainOne(item: Json): Json {
   const { $ref, format, minItems } = item;
   return {
     ...item,
     ...(typeof $ref === 'string' && { $ref: decodeURIComponent($ref) }),
     ...(typeof format === 'string' && { format: SAME[format] ?? format }),
+    ...Object.fromEntries(BOUNDS.flatMap((key) => (typeof item[key] === 'bigint' ? [[key, Number(item[key])]] : []))),
     // No value has so many.
     ...(Number(minItems) > 2_000 && { minItems: 0 }),
   };
@@ -76,7 +85,7 @@ export function* bodiesOf(root: Json, type: string, { kind, schema }: MediaType)
 const LINES = /^application\/(x-)?(ndjson|jsonl|json-lines|json-seq)$/;
 
 const lines = (value: unknown): string =>
-  (Array.isArray(value) ? value : [value]).map((item) => `${JSON.stringify(item)}\n`).join('');
+  (Array.isArray(value) ? value : [value]).map((item) => `${stringifyJson(item)}\n`).join('');
 
 /** A grey image of one pixel (PNG). */
 const PIXEL = Buffer.from(

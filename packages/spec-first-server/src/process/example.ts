@@ -8,6 +8,7 @@ import {
   type Operation,
   resolveRef,
   securitySchemesOf,
+  stringifyJson,
 } from 'openapi-document';
 
 /** Stands in an example for a token. */
@@ -53,7 +54,7 @@ export async function exampleLine(
     ...(method === (media ? 'POST' : 'GET') ? [] : ['-X', method]),
     url + operation.template.write(String),
     ...headers.flatMap((header) => (header ? ['-H', quoted(header)] : [])),
-    ...(media ? ['-d', quoted(JSON.stringify((await exampleOf(root, media)) ?? {}))] : []),
+    ...(media ? ['-d', quoted(stringifyJson((await exampleOf(root, media)) ?? {}) ?? '')] : []),
   ].join(' ');
 }
 

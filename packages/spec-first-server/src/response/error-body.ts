@@ -108,8 +108,8 @@ export function checkErrorBody(
   for (const operation of operations) {
     for (const failure of OWN) {
       const declared = declaredFor(operation, failure.status);
-      const form = JSON.stringify([failure.status, declared?.media.map(({ type, source }) => [type, source])]);
-      if (declared === undefined || tried.has(form)) continue;
+      const form = stringifyJson([failure.status, declared?.media.map(({ type, source }) => [type, source])]);
+      if (declared === undefined || form === undefined || tried.has(form)) continue;
       tried.add(form);
       const context = { root, operation, validator: validatorOf(operation) };
       const { mismatch, body } = failureReply(failure, errorBody, context);

@@ -10,8 +10,7 @@ import { type Violation, Violations } from './violations.ts';
 export type Check = (value: unknown) => void;
 
 /** What a validator does besides: looks for every violation or only for the first; or completes a valid value. */
-const MODES = { all: { allErrors: true }, first: { allErrors: false }, fill: { allErrors: true, useDefaults: true } };
-type Mode = keyof typeof MODES;
+type Mode = 'all' | 'first' | 'fill';
 
 /** The time to collect violations grows with their square. A value with so many members is validated up to the first. */
 const MANY = 2000;
@@ -35,12 +34,11 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
   return (schema) => {
     const validators: Partial<Record<Mode, ValidateFunction>> = {};
     const prepare = (mode: Mode): ValidateFunction => {
-      const options = { ...MODES[mode], keywords: keywords(large, mode === 'fill') };
+      const options = { allErrors: mode !== 'first', keywords: keywords(large, mode === 'fill') };
       compilers[mode] ??= eovCompiler(direction, components, options);
       validators[mode] ??= compilers[mode](schema);
       return validators[mode];
     };
-    let isFilled: boolean | undefined;
 
     return (value) => {
       const found: Survey = { members: 0, longest: 0, depth: 0, hasUndefined: false };
@@ -56,8 +54,7 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
       if (validate.errors) throw new Violations(violationsOf(validate.errors));
       if (!isRequest) return;
       if (large !== undefined && large.size > 0) round(large);
-      isFilled ??= hasFilling(schema, components);
-      if (isFilled) (validators.fill ?? prepare('fill'))(value);
+      if (rewriter.isCompleting) (validators.fill ?? prepare('fill'))(value);
     };
   };
 }
@@ -78,15 +75,6 @@ function round(large: LargeNumbers): void {
     const { parentData, parentDataProperty: key } = location;
     if (!isExact) parentData[key] = Number(parentData[key]);
   }
-}
-
-/** Whether a rewritten schema has a default or a member to drop. */
-function hasFilling(schema: unknown, components: Json, seen = new Set<unknown>()): boolean {
-  if (typeof schema !== 'object' || schema === null || seen.has(schema)) return false;
-  seen.add(schema);
-  if ('default' in schema || 'dropped' in schema) return true;
-  const target = '$ref' in schema ? components[String(schema.$ref).replace('#/components/schemas/', '')] : undefined;
-  return [target, ...Object.values(schema)].some((inner) => hasFilling(inner, components, seen));
 }
 
 /** What of a value decides how it is validated. */

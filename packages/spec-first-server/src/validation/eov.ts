@@ -16,7 +16,7 @@ export type Direction = 'request' | 'response';
 export function eovCompiler(
   direction: Direction,
   schemas: Readonly<Record<string, Json>>,
-  options: Pick<Options, 'allErrors' | 'keywords' | 'useDefaults'>,
+  options: Pick<Options, 'allErrors' | 'keywords'>,
 ): (schema: Json) => ValidateFunction {
   const document = {
     openapi: '3.1.0' as const,

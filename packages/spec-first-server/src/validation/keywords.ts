@@ -29,7 +29,7 @@ export type LargeNumbers = Map<string, { readonly location: Location; readonly i
 /**
  * Keywords of Ajv that the rewriter puts in place of standard ones: `numeric` for `type` and formats of numbers and for
  * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues` for lists with numbers; `file` for texts that may
- * be files; `dropped` for members that are removed.
+ * be files; `completed` for members that are filled in or removed.
  *
  * @param large collects the bigints of a request; `undefined` for replies.
  * @param isFilling whether valid values are completed now.
@@ -43,14 +43,28 @@ export const keywords = (large: LargeNumbers | undefined, isFilling: boolean): V
   },
   { keyword: 'file', errors: true, compile: (bounds: Json | false) => keyword(file(bounds)) },
   {
-    keyword: 'dropped',
+    keyword: 'completed',
+    type: 'object',
+    before: 'properties',
     modifying: true,
-    validate(_true: unknown, _value: unknown, _parent: unknown, location?: Location) {
-      if (isFilling && location !== undefined) delete location.parentData[location.parentDataProperty];
+    compile: (completion: Completion) => (value: Record<string, unknown>) => {
+      if (isFilling) complete(value, completion);
       return true;
     },
   },
 ];
+
+interface Completion {
+  readonly defaults: readonly (readonly [name: string, value: unknown])[];
+  readonly dropped: readonly string[];
+}
+
+function complete(object: Record<string, unknown>, { defaults, dropped }: Completion): void {
+  for (const name of dropped) delete object[name];
+  for (const [name, value] of defaults) {
+    if (!Object.hasOwn(object, name) || object[name] === undefined) object[name] = structuredClone(value);
+  }
+}
 
 /** What a value breaks: a keyword of JSON Schema, and how. */
 interface Broken {
@@ -110,10 +124,12 @@ function numeric(
 /** The type of a value that is not a number, in terms of JSON Schema. */
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
+const isInteger = (value: Exact): boolean => typeof value === 'bigint' || Number.isInteger(value);
+
 /** Whether a number is a multiple of another one in decimals: 19.99 is one of 0.01, although their doubles are not. */
 function isMultipleOf(value: Exact, divisor: Exact): boolean {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor)) return Number(value) % Number(divisor) === 0;
-  if (typeof value === 'bigint' && Number.isInteger(Number(divisor))) return value % BigInt(divisor) === 0n;
+  if (isInteger(value) && isInteger(divisor)) return BigInt(value) % BigInt(divisor) === 0n;
   const quotient = Number(value) / Number(divisor);
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 2 ** -51;
 }

@@ -63,6 +63,8 @@ export class SchemaRewriter {
   readonly components: Record<string, Json> = {};
   /** The length of the longest text that no pattern takes long to match. */
   safeLength = Number.POSITIVE_INFINITY;
+  /** Whether a schema has a default to fill in or a member to drop. */
+  isCompleting = false;
 
   constructor(direction: Direction, root: Json, reading: Reading) {
     this.direction = direction;
@@ -82,11 +84,9 @@ export class SchemaRewriter {
   /** Returns the schema of an object with members, such as parameters. */
   object(members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[]): Json {
     const context = { ...AT_TOP, files: false, certain: this.direction === 'request' };
-    return {
-      type: 'object',
-      required: members.filter((member) => member.required).map(({ name }) => name),
-      properties: Object.fromEntries(members.map(({ name, schema }) => [name, this.#member(schema, context)])),
-    };
+    const required = members.filter((member) => member.required).map(({ name }) => name);
+    const schemas = Object.fromEntries(members.map(({ name, schema }) => [name, schema]));
+    return { type: 'object', required, ...this.#properties(schemas, context, false) };
   }
 
   #rewrite(schema: unknown, context: Context): unknown {
@@ -107,13 +107,14 @@ export class SchemaRewriter {
       const place = isConditional || key === 'allOf' ? here : { ...context, ...AT_TOP };
       const inner = { ...place, certain: context.certain && !isConditional && key !== 'contains' };
       const rewrite = (item: unknown) => this.#rewrite(item, inner);
-      if (key === 'properties') out[key] = mapValues(value, (item) => this.#property(item, inner));
+      const named = () => Object.entries(asObject(value)).map(([name, item]) => [name, rewrite(item)]);
+      if (key === 'properties') Object.assign(out, this.#properties(asObject(value), inner, true));
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here, rewrite));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
       else if (key === 'unevaluatedItems') out[key] = { anyOf: [rewrite(value), ...contained.map(rewrite)] };
       else if (SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
       else if (SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
-      else if (SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = mapValues(value, rewrite);
+      else if (SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = Object.fromEntries(named());
       const patterns = key === 'patternProperties' ? Object.keys(asObject(value)) : key === 'pattern' ? [value] : [];
       this.safeLength = Math.min(this.safeLength, ...patterns.map((pattern) => safeLength(String(pattern))));
     }
@@ -132,20 +133,30 @@ export class SchemaRewriter {
     return when({ file: {} }, { file: { minLength, maxLength } }, out);
   }
 
-  /** A property that goes the other way only must not be present, unless it is dropped. */
-  #property(schema: unknown, context: Context): unknown {
-    if (!this.#isOneWay(schema)) return this.#member(schema, context);
-    if (this.direction === 'response' || this.#reading.readOnly === 'reject') return false;
-    return context.certain ? { dropped: true } : true;
-  }
-
-  /** A member with its default, unless that does not fit. */
-  #member(schema: unknown, context: Context): unknown {
-    const rewritten = this.#rewrite(schema, context);
-    if (!context.certain) return rewritten;
-    const source = allOfSchemas(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
-    if (!source || !defaultFits(this.#root, { ...asObject(schema), default: source.default })) return rewritten;
-    return { ...asObject(rewritten), default: source.default };
+  /**
+   * The properties of an object, and what completes a valid one: defaults that fit, and members to drop.
+   *
+   * @param isDirected whether a property that goes the other way only must not be present, unless it is dropped.
+   */
+  #properties(members: Json, context: Context, isDirected: boolean): Json {
+    const defaults: [name: string, value: unknown][] = [];
+    const dropped: string[] = [];
+    const rewrite = ([name, schema]: [string, unknown]): [string, unknown] => {
+      if (isDirected && this.#isOneWay(schema)) {
+        if (this.direction === 'response' || this.#reading.readOnly === 'reject') return [name, false];
+        if (context.certain) dropped.push(name);
+        return [name, true];
+      }
+      const source = allOfSchemas(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
+      if (context.certain && source && defaultFits(this.#root, { ...asObject(schema), default: source.default })) {
+        defaults.push([name, source.default]);
+      }
+      return [name, this.#rewrite(schema, context)];
+    };
+    const properties = Object.fromEntries(Object.entries(members).map(rewrite));
+    if (defaults.length + dropped.length === 0) return { properties };
+    this.isCompleting = true;
+    return { properties, completed: { defaults, dropped } };
   }
 
   /** The assertions about the value itself. Those about numbers become the keywords of `keywords.ts`. */
@@ -209,7 +220,9 @@ export class SchemaRewriter {
 
 /** Whether Ajv can compare with these values: there is no number among them, which a bigint may equal. */
 const isNative = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 && value.every(isNative) : typeof value !== 'number' && !isObject(value);
+  Array.isArray(value)
+    ? value.length > 0 && value.every(isNative)
+    : !isObject(value) && !/number|bigint/.test(typeof value);
 
 const when = (test: unknown, then: unknown, otherwise: unknown = true): Json => ({ if: test, then, else: otherwise });
 
@@ -218,6 +231,3 @@ const hasValue = (name: string, values: readonly unknown[]): Json => ({
   required: [name],
   properties: { [name]: { enum: values } },
 });
-
-const mapValues = (value: unknown, change: (item: unknown) => unknown): Json =>
-  Object.fromEntries(Object.entries(asObject(value)).map(([key, item]) => [key, change(item)]));

@@ -66,14 +66,18 @@ export function candidatesFor(root: Json, schemas: readonly unknown[], value: un
   return typeof value === 'boolean' ? [...others, ['is none of its values', !value]] : others;
 }
 
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+
 const boundOf = (all: readonly Json[], keyword: string): number[] =>
   all.flatMap((schema) => (typeof schema[keyword] === 'number' ? [schema[keyword]] : []));
 
 function numbers(all: readonly Json[], value: number | bigint): Candidate[] {
   const step = boundOf(all, 'multipleOf')[0] ?? 1;
-  const bounds = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].flatMap((key) => boundOf(all, key));
+  const bounds = BOUNDS.flatMap((key) => boundOf(all, key));
   const formats = all.map(({ format }) => format);
+  const large = all.flatMap((schema) => BOUNDS.map((key) => schema[key])).filter((bound) => typeof bound === 'bigint');
   const limits = [
+    ...large.flatMap((bound) => [bound, bound - 1n, bound + 1n]),
     ...(formats.includes('int32') ? [2 ** 31 - 1, -(2 ** 31), 2 ** 31, -(2 ** 31) - 1] : []),
     // Beyond 2⁵³, multiples cannot be told apart by doubles.
     ...(formats.includes('int64') && step === 1
@@ -82,11 +86,11 @@ function numbers(all: readonly Json[], value: number | bigint): Candidate[] {
   ];
   const near = bounds.flatMap((bound) => [bound, bound - step, bound + step]);
   const small = Array.from({ length: 14 }, (_, count) => (count - 1) * step);
-  const large = [...small.map((count) => count * 100), 2 ** 31, Number.MAX_SAFE_INTEGER];
+  const great = [...small.map((count) => count * 100), 2 ** 31, Number.MAX_SAFE_INTEGER];
   // Without a format, an integer beyond ±(2⁵³−1) is not exact everywhere.
   const others = all.some(({ type }) => [type].flat().includes('integer')) ? [] : [0.1, -1.5, 1e-7, 1e21];
   return [
-    ...[...limits, ...[...near, ...small, ...large, ...others].map(inDecimals)].map(
+    ...[...limits, ...[...near, ...small, ...great, ...others].map(inDecimals)].map(
       (number): Candidate => [number < value ? 'is too small' : 'is too large', number],
     ),
     ['is not allowed', inDecimals(Number(value) + step / 2)],

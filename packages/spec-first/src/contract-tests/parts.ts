@@ -101,10 +101,14 @@ function part(root: Json, of: Omit<Part, 'examples' | 'made'>, shown: readonly u
 
 const ANY = ['text', 1, true, {}];
 
-const rounded = (value: unknown): unknown =>
-  value === undefined
-    ? undefined
-    : JSON.parse(JSON.stringify(value), (_key, item) => (typeof item === 'number' ? inDecimals(item) : item));
+/** A value as JSON has it, with numbers in decimals. */
+function rounded(value: unknown): unknown {
+  if (typeof value === 'number') return inDecimals(value);
+  if (Array.isArray(value)) return value.map(rounded);
+  if (!isObject(value)) return value;
+  const members = Object.entries(value).filter(([, item]) => item !== undefined);
+  return Object.fromEntries(members.map(([name, item]) => [name, rounded(item)]));
+}
 
 const noValue = (what: string) =>
   new Error(
