@@ -154,7 +154,7 @@ export function poll(url: string) {
       } catch (error) {
         failures.push(String(error));
       }
-      await pause(4);
+      await pause(20);
     }
   })();
   return {
