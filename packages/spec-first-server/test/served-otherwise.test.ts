@@ -39,6 +39,26 @@ test('a parameter may be the whole query string (OpenAPI 3.2)', async () => {
   await client.get('/a').expect(400);
 });
 
+test('a value may be a schema: a reference to the schema of schemas is not fetched', async () => {
+  const { client, lines } = await serving(
+    `openapi: 3.1.0\n${HEAD}paths:
+  /a:
+    post:
+      operationId: a
+      requestBody: { content: { application/json: { schema: { $ref: 'https://json-schema.org/draft/2020-12/schema' } } } }
+      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
+`,
+    ['a'],
+  );
+  expect(notices(lines)).toEqual([]);
+  await client.post('/a').send({ type: 'integer', $schema: 'http://schema.example' }).expect(200);
+  await client
+    .post('/a')
+    .send({ type: 'a' })
+    .expect(400, /must be a JSON Schema: \/type must be/);
+  await client.post('/a').send('1').type('json').expect(400);
+});
+
 describe('with a notice at the start, the server', () => {
   test('reads schemas of another dialect as JSON Schema 2020-12', async () => {
     const { client, lines } = await serving(

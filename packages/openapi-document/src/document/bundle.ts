@@ -63,6 +63,11 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
       dynamicReferences.push({ ref: members.$dynamicRef, at, holder: members });
       members.$ref ??= members.$dynamicRef;
     }
+    if (METASCHEMA.test(String(members.$ref))) {
+      // Nothing is fetched: the validator knows it.
+      Reflect.deleteProperty(members, '$ref');
+      Object.assign(members, { type: ['object', 'boolean'], 'x-json-schema': true });
+    }
     const ref = typeof members.$ref === 'string' ? newRef(members, '$ref', kind, from, at) : undefined;
     if (ref === `#${at}`) return replace(members, kind, from, at);
     if (ref !== undefined) members.$ref = ref;
@@ -141,6 +146,9 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
     Reflect.deleteProperty(holder, '$ref');
   }
 }
+
+/** The schema of schemas (JSON Schema 2020-12). */
+const METASCHEMA = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;
 

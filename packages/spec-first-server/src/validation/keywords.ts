@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { ErrorObject, ValidateFunction, Vocabulary } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { asArray, type Json } from 'openapi-document';
 
 type Input = Parameters<ValidateFunction>;
@@ -28,7 +29,8 @@ export type LargeNumbers = Map<string, { readonly location: Location; readonly i
 
 /**
  * Keywords of Ajv that the rewriter puts in place of standard ones: `numeric` for `type` and formats of numbers and for
- * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues` for lists with numbers; `file` for texts that may
+ * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues` for lists with numbers; `x-json-schema` for
+ * schemas as values; `file` for texts that may
  * be files; `completed` for members that are filled in or removed.
  *
  * @param large collects the bigints of a request; `undefined` for replies.
@@ -41,6 +43,7 @@ export const keywords = (large: LargeNumbers | undefined, isFilling: boolean): V
     errors: true,
     compile: (values: unknown[]) => keyword(oneOfValues(values)),
   },
+  { keyword: 'x-json-schema', errors: true, compile: () => keyword(jsonSchema()) },
   { keyword: 'file', errors: true, compile: (bounds: Json | false) => keyword(file(bounds)) },
   {
     keyword: 'completed',
@@ -142,6 +145,16 @@ function oneOfValues(values: readonly unknown[]): (value: unknown) => readonly B
   const exact = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value);
   const known = values.map(exact);
   return (value) => (known.some((each) => isDeepStrictEqual(each, exact(value))) ? NONE : broken);
+}
+
+/** A schema of JSON Schema 2020-12: what a reference to the schema of schemas asks for. */
+function jsonSchema(): (value: unknown) => readonly Broken[] {
+  const ajv = new Ajv2020({ strict: false, logger: false });
+  const validate = ajv.getSchema('https://json-schema.org/draft/2020-12/schema');
+  return (value) =>
+    validate?.(value)
+      ? NONE
+      : [{ keyword: '$ref', message: `must be a JSON Schema: ${ajv.errorsText(validate?.errors, { dataVar: '' })}` }];
 }
 
 const isFile = (value: unknown): value is Blob | Uint8Array => value instanceof Blob || value instanceof Uint8Array;

@@ -19,7 +19,7 @@ import { ASSERTIONS } from './keywords.ts';
 /** Assertions that are copied (JSON Schema 2020-12, Validation §6). */
 const COPIED = new Set([
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains', 'uniqueItems'],
-  ...['maxProperties', 'minProperties', 'dependentRequired'],
+  ...['maxProperties', 'minProperties', 'dependentRequired', 'x-json-schema'],
 ]);
 
 /** Applicators to the value itself, not to a member. A valid value need not match their schemas. */
