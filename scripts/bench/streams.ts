@@ -1,8 +1,11 @@
 /** Streams of events: this service beside Express, where the same bytes are written by hand. Each runs in its own process. */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import express from 'express';
 import { createApp } from 'spec-first-server';
@@ -17,7 +20,7 @@ const itemSchema = { type: 'object', required: ['data'], properties: { id: { typ
 const responses = { 200: { description: 'plants', content: { 'text/event-stream': { itemSchema } } } };
 const parameters = [{ name: 'mode', in: 'path', required: true, schema: { type: 'string' } }];
 const paths = { '/{mode}': { get: { operationId: 'watch', parameters, responses } } };
-const root = { openapi: '3.2.0', info: { title: 'Streams', version: '1' }, paths };
+const document = { openapi: '3.2.0', info: { title: 'Streams', version: '1' }, paths };
 
 const contenders = {
   async 'This service'() {
@@ -32,7 +35,12 @@ const contenders = {
         body: plants(path.mode === 'idle', signal),
       }),
     };
-    return createApp({ document: { file: 'openapi.yaml', root }, handlers });
+    const folder = mkdtempSync(join(tmpdir(), 'streams-'));
+    const file = join(folder, 'openapi.json');
+    writeFileSync(file, JSON.stringify(document));
+    const app = await createApp({ document: file, handlers });
+    rmSync(folder, { recursive: true });
+    return app;
   },
   async Express() {
     return express().get('/:mode', async ({ params }, response) => {

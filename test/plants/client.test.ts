@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { loadDocument, operationsOf } from 'openapi-document';
+import { loadDocument } from 'openapi-document';
 import { type Client, clientOf, routesOf } from 'openapi-document/client';
 import type { operations } from '../../generated/openapi.ts';
 import { PROJECT } from '../support/launch.ts';
@@ -11,7 +11,8 @@ let client: (token?: string) => Client<operations>;
 
 beforeAll(async () => {
   service = await runPlants();
-  const routes = routesOf<keyof operations>(operationsOf(await loadDocument(join(PROJECT, 'openapi.yaml'))));
+  const document = await loadDocument(join(PROJECT, 'openapi.yaml'));
+  const routes = routesOf<keyof operations>(document.operations);
   client = (token = service.token) =>
     clientOf<operations>(routes, {
       baseUrl: service.url,

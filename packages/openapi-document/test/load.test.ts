@@ -2,7 +2,7 @@ import { symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { basePathsOf, checkDocument, describeFindings, loadDocument, operationsOf } from 'openapi-document';
+import { checkDocument, loadDocument } from 'openapi-document';
 import { echo, serve, withFiles } from '../../../test/support/documents.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
@@ -15,8 +15,8 @@ const rootOf = (files: Record<string, string>) =>
 /** What is wrong with a document, without the path of its folder. */
 async function findingsIn(folder: string, name = 'openapi.yaml'): Promise<string[]> {
   const document = await loadDocument(join(folder, name));
-  const { problems, broken, notices } = checkDocument(document, operationsOf(document));
-  const lines = describeFindings(document, [...problems, ...[...broken.values()].flat(), ...notices]);
+  const { problems, broken, notices } = checkDocument(document);
+  const lines = document.describe([...problems, ...[...broken.values()].flat(), ...notices]);
   return lines.replaceAll(`${folder}/`, '').split('\n');
 }
 
@@ -164,7 +164,7 @@ describe('a flow collection that is closed in the column of its key', () => {
   test('does not change the positions of findings', async () => {
     await withFiles({ 'openapi.yaml': text }, async (folder) => {
       const document = await loadDocument(join(folder, 'openapi.yaml'));
-      const lines = describeFindings(document, [{ pointer: '/paths/~1a/get/responses', message: 'here' }]);
+      const lines = document.describe([{ pointer: '/paths/~1a/get/responses', message: 'here' }]);
       expect(lines).toBe(`${join(folder, 'openapi.yaml')}:18:7 here`);
     });
   });
@@ -230,8 +230,8 @@ test('A server URL without a scheme is read as http://', async () => {
   const text = `${HEAD}servers: [{ url: 'localhost:3000/v1' }]\npaths: {}\n`;
   await withFiles({ 'openapi.yaml': text }, async (folder) => {
     const document = await loadDocument(join(folder, 'openapi.yaml'));
-    expect(basePathsOf(document)).toEqual(['/v1']);
-    expect(checkDocument(document, []).notices).toContainEqual({
+    expect(document.basePaths).toEqual(['/v1']);
+    expect(checkDocument(document).notices).toContainEqual({
       pointer: '/servers/0/url',
       message: 'localhost:3000/v1 has no scheme: it is read as http://localhost:3000/v1',
     });

@@ -2,16 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import {
-  checkDocument,
-  describeFindings,
-  examplesOf,
-  loadDocument,
-  type Operation,
-  operationsOf,
-  parameterReader,
-  writeParameter,
-} from 'openapi-document';
+import { checkDocument, loadDocument, type Operation, parameterReader } from 'openapi-document';
 
 const folder = mkdtempSync(join(tmpdir(), 'openapi-3.2-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -89,7 +80,7 @@ components:
 write('schemas.yaml', 'Event: { type: object, properties: { data: { type: string } } }\n');
 
 const document = await loadDocument(path('openapi.yaml'));
-const operations = operationsOf(document);
+const { operations } = document;
 const operationOf = (id: string): Operation => {
   const found = operations.find((operation) => operation.id === id);
   if (found === undefined) throw new Error(`there is no operation ${id}`);
@@ -98,8 +89,8 @@ const operationOf = (id: string): Operation => {
 const mediaOf = (id: string) => operationOf(id).responses.flatMap(({ media }) => media);
 
 test('A document of OpenAPI 3.2 is read without a problem or a notice', () => {
-  const { problems, notices } = checkDocument(document, operations);
-  expect(describeFindings(document, [...problems, ...notices])).toBe('');
+  const { problems, notices } = checkDocument(document);
+  expect(document.describe([...problems, ...notices])).toBe('');
 });
 
 test('QUERY and additional operations are operations', () => {
@@ -133,13 +124,13 @@ test('A parameter in: querystring is the whole query', () => {
   });
   expect(violations).toEqual([]);
   expect(values.query).toEqual({ filter: { limit: 5, tags: ['a', 'b'], other: 'x' } });
-  expect(operation.parameters.map((parameter) => writeParameter(parameter, values.query.filter))).toEqual([
+  expect(operation.parameters.map((parameter) => parameter.write(values.query.filter))).toEqual([
     'limit=5&tags=a&tags=b&other=x',
   ]);
 });
 
 test('An example may be given as data or as the text that is sent', () => {
-  const examples = mediaOf('pets').flatMap((media) => examplesOf(document.root, media));
+  const examples = mediaOf('pets').flatMap((media) => media.examples());
   expect(examples.map(({ value }) => value)).toEqual([{ kind: 'cat' }, { kind: 'dog' }]);
 });
 

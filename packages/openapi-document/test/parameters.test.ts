@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { formReader, parameterReader, writeParameter } from 'openapi-document';
+import { parameterReader } from 'openapi-document';
 import { documentOf, only } from './support/operations.ts';
 
 const list = { schema: { type: 'array', items: { type: 'integer' } }, value: [1, 2] };
@@ -49,7 +49,7 @@ const bigints = (_key: string, value: unknown): unknown => (typeof value === 'bi
 describe('A value that is written is read as the same value', () => {
   test.each(CASES.map((one) => [JSON.stringify(one, bigints), one] as const))('%s', async (_title, one) => {
     const { read, operation } = await readerOf(one);
-    const written = operation.parameters.map((parameter) => writeParameter(parameter, one.value)).join('');
+    const written = operation.parameters.map((parameter) => parameter.write(one.value)).join('');
     const { values, violations } = read({
       path: one.in === 'path' ? `/base/things/${written}` : '/base/things',
       query: one.in === 'query' ? written : '',
@@ -62,9 +62,7 @@ describe('A value that is written is read as the same value', () => {
 
 test('Reserved characters are written as they are where the document allows it', async () => {
   const { operation } = await readerOf(each({ in: 'query' }, reserved)[0] as Case);
-  expect(operation.parameters.map((parameter) => writeParameter(parameter, 'a/b?c:d&e'))).toEqual([
-    'value=a/b?c:d%26e',
-  ]);
+  expect(operation.parameters.map((parameter) => parameter.write('a/b?c:d&e'))).toEqual(['value=a/b?c:d%26e']);
 });
 
 test.each([
@@ -89,10 +87,10 @@ describe('A field of a form', () => {
   const encoding = { tags: { style: 'form', explode: false }, metadata: { style: 'deepObject', explode: true } };
   const read = async (media: object) => {
     const requestBody = { content: { 'application/x-www-form-urlencoded': { schema, ...media } } };
-    const { root, operations } = await documentOf({ '/things': { post: { requestBody } } });
+    const { operations } = await documentOf({ '/things': { post: { requestBody } } });
     const [form] = only(operations).requestBody?.media ?? [];
     if (form === undefined) throw new Error('the operation has no form');
-    return formReader(root, form);
+    return form.formReader();
   };
 
   test('is read in the style of its encoding', async () => {

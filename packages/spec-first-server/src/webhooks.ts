@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { type Document, loadDocument, type Operation, operationsOf, stringifyJson, webhooksOf } from 'openapi-document';
+import { type Document, loadDocument, type Operation, stringifyJson } from 'openapi-document';
 import { type AnyInput, type Client, clientOf, routesOf } from 'openapi-document/client';
 import { createPathValidators, describeViolations, Violations } from './validation/validator.ts';
 
@@ -26,12 +26,13 @@ export interface ReceiverOptions {
  * @throws {TypeError} when a value does not fit the document, or a secret is missing.
  */
 export async function createWebhooks<Webhooks>({ document }: { readonly document: Document | string }) {
-  const { root } = webhooksOf(typeof document === 'string' ? await loadDocument(document) : document);
+  const { root, webhooks } = typeof document === 'string' ? await loadDocument(document) : document;
   const hooks = new Map<string, Operation>();
-  for (const { requestBody, parameters, ...hook } of operationsOf({ root })) {
+  for (const { requestBody, parameters, ...hook } of webhooks) {
     // What is sent goes out as replies do: validated as one.
     const headers = parameters.filter(({ name }) => !SIGNATURE.test(name));
-    const response = { key: 'default', media: requestBody?.media ?? [], headers, pointer: hook.pointer };
+    const { pointer, source } = hook;
+    const response = { key: 'default', media: requestBody?.media ?? [], headers, pointer, source };
     if (!hooks.has(hook.path)) hooks.set(hook.path, { ...hook, parameters, requestBody, responses: [response] });
   }
   const reading = { readOnly: 'reject', discriminator: 'selects' } as const;

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
-import { loadDocument, operationsOf } from 'openapi-document';
+import { loadDocument } from 'openapi-document';
 import { exampleLine, TOKEN_PLACEHOLDER, withToken } from '../src/process/example.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-example-'));
@@ -34,7 +34,7 @@ function argumentsOf(line: string): string[] {
 /** The arguments that a shell makes of the line for a document with these paths. */
 async function argumentsFor(paths: object): Promise<string[] | undefined> {
   const document = await loadDocument(documentWith(paths));
-  const line = await exampleLine(document, operationsOf(document), 'http://127.0.0.1:3000/api');
+  const line = await exampleLine(document, 'http://127.0.0.1:3000/api');
   return line === undefined ? undefined : argumentsOf(line);
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadDocument, operationsOf } from 'openapi-document';
+import { loadDocument } from 'openapi-document';
 import { createRouter } from '../src/routing/router.ts';
 
 const PATHS = {
@@ -18,7 +18,7 @@ async function routerOf(paths: object) {
   const folder = mkdtempSync(join(tmpdir(), 'router-'));
   const file = join(folder, 'openapi.json');
   writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths }));
-  const operations = operationsOf(await loadDocument(file));
+  const { operations } = await loadDocument(file);
   rmSync(folder, { recursive: true });
   return createRouter(operations, ['', '/v1']);
 }

@@ -1,13 +1,19 @@
 import { createHmac } from 'node:crypto';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { createWebhooks } from 'spec-first-server/webhooks';
-import { parse } from 'yaml';
 
-const root = parse(`
-openapi: 3.1.0
+const folder = mkdtempSync(join(tmpdir(), 'webhooks-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const file = join(folder, 'openapi.yaml');
+writeFileSync(
+  file,
+  `openapi: 3.1.0
 info: { title: Rooms, version: '1' }
 webhooks:
   roomAdded:
@@ -35,7 +41,8 @@ components:
         id: { type: integer, format: int64, readOnly: true }
         name: { type: string, minLength: 1 }
         key: { type: string, writeOnly: true }
-`);
+`,
+);
 
 /** As `generate` types it. */
 type Reply<Status extends number, Content> = { [Key in Status]: { content: { 'application/json': Content } } };
@@ -71,7 +78,7 @@ afterAll(() => {
   server.closeAllConnections();
 });
 const receiverAt = async (path: string, options = {}) =>
-  (await createWebhooks<Webhooks>({ document: { file: 'openapi.yaml', root } }))(url + path, options);
+  (await createWebhooks<Webhooks>({ document: file }))(url + path, options);
 
 test('a webhook is sent with exact integers, and signed where the document declares the signature', async () => {
   const key = Buffer.from('a key of the receiver');

@@ -1,11 +1,4 @@
-import {
-  checkDocument,
-  type Document,
-  DocumentError,
-  describeFindings,
-  loadDocument,
-  operationsOf,
-} from 'openapi-document';
+import { checkDocument, type Document, DocumentError, loadDocument } from 'openapi-document';
 
 /** What the start would say about a document. Each line is `file:line:column message`. */
 export interface CheckedFile {
@@ -23,12 +16,12 @@ export interface CheckedFile {
 export async function checkFile(file: string, allowOutside = false): Promise<CheckedFile> {
   try {
     const document = await loadDocument(file, { allowOutside });
-    const { problems, broken, notices, examples } = checkDocument(document, operationsOf(document));
+    const { problems, broken, notices, examples } = checkDocument(document);
     return {
       document: problems.length > 0 ? undefined : document,
-      problems: linesOf(describeFindings(document, [...problems, ...[...broken.values()].flat()])),
-      files: document.files ?? [],
-      notices: () => linesOf(describeFindings(document, [...notices, ...examples()])),
+      problems: linesOf(document.describe([...problems, ...[...broken.values()].flat()])),
+      files: document.files,
+      notices: () => linesOf(document.describe([...notices, ...examples()])),
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;

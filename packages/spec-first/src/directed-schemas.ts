@@ -1,14 +1,11 @@
 import {
-  allOfSchemas,
   asArray,
   asObject,
-  eachSchema,
   escapePointerToken,
-  isFile,
   isObject,
   type Json,
   resolveRef,
-  unionOf,
+  schemas,
   valueAt,
 } from 'openapi-document';
 import { EMPTY, FILE } from './generator.ts';
@@ -54,9 +51,9 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
   const differs = new Map<unknown, boolean>();
 
   const isOneWay = (property: unknown, keyword: 'readOnly' | 'writeOnly') =>
-    allOfSchemas(root, property).some((part) => part[keyword] === true);
+    schemas.allOf(root, property).some((part) => part[keyword] === true);
   const hasDefault = (property: unknown) =>
-    fillsDefaults && allOfSchemas(root, property).some((part) => part.default !== undefined);
+    fillsDefaults && schemas.allOf(root, property).some((part) => part.default !== undefined);
 
   /** Whether a schema, or one that it references, is another in requests than in replies. */
   function differsByDirection(schema: unknown): boolean {
@@ -65,7 +62,7 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
     for (const next of seen) {
       if (differs.get(next) === false) continue;
       result ||= differs.get(next) === true;
-      eachSchema(next, '', (part) => {
+      schemas.each(next, '', (part) => {
         const properties = Object.values(asObject(part.properties));
         result ||= properties.some(
           (item) => isOneWay(item, 'readOnly') || isOneWay(item, 'writeOnly') || hasDefault(item),
@@ -150,7 +147,7 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
       return [key, ref] as const;
     });
     const alternatives = [...asArray(oneOf), ...asArray(anyOf)];
-    const union = unionOf(root, alternatives, value);
+    const union = schemas.unionOf(root, alternatives, value);
     if (alternatives.length > 0 && (union === undefined || union.fallback !== undefined)) return undefined;
     const chosen = union?.choices.flatMap(({ values, schema }) =>
       values.map((key) => [String(key), String(asObject(schema).$ref)] as const),
@@ -174,9 +171,10 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
   }
 
   function markField(field: unknown, contentType: unknown): unknown {
-    if (isFile(root, field, contentType)) return { ...asObject(resolveRef(root, field)), type: 'string', [FILE]: true };
+    if (schemas.isFile(root, field, contentType))
+      return { ...asObject(resolveRef(root, field)), type: 'string', [FILE]: true };
     const source = resolveRef(root, field);
-    return source?.items !== undefined && isFile(root, source.items, contentType)
+    return source?.items !== undefined && schemas.isFile(root, source.items, contentType)
       ? { ...source, items: { ...resolveRef(root, source.items), type: 'string', [FILE]: true } }
       : field;
   }

@@ -1,13 +1,4 @@
-import {
-  allOfSchemas,
-  asArray,
-  asObject,
-  type Document,
-  isObject,
-  type Json,
-  operationsOf,
-  stringifyJson,
-} from 'openapi-document';
+import { asArray, asObject, type Document, isObject, type Json, schemas, stringifyJson } from 'openapi-document';
 import { propertyName, quoted } from './source-text.ts';
 
 /** What problem details (RFC 9457) are made of. */
@@ -19,7 +10,7 @@ const PROBLEM_DETAILS = {
 /** A file `src/errors.ts` that makes errors in the form that a document declares, or problem details. */
 export function errorsFile(document: Document): string {
   // The JSON body that most error responses declare.
-  const declared = operationsOf(document)
+  const declared = document.operations
     .flatMap(({ responses }) => responses.filter(({ key }) => /^([45]|default)/i.test(key)))
     .flatMap(({ media }) => media.find(({ kind, schema }) => kind === 'json' && isObject(schema)) ?? []);
   const forms = [...Map.groupBy(declared, ({ type, schema }) => stringifyJson([type, schema])).values()];
@@ -101,7 +92,6 @@ function objectText(root: Json, properties: Json, required: ReadonlySet<unknown>
 
 /** A schema with what it references and its `allOf`; of alternatives the first. */
 const resolved = (root: Json, schema: unknown): readonly Json[] =>
-  allOfSchemas(root, schema).flatMap((part) => [
-    part,
-    ...allOfSchemas(root, asArray(part.oneOf)[0] ?? asArray(part.anyOf)[0]),
-  ]);
+  schemas
+    .allOf(root, schema)
+    .flatMap((part) => [part, ...schemas.allOf(root, asArray(part.oneOf)[0] ?? asArray(part.anyOf)[0])]);

@@ -1,7 +1,7 @@
 import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { diff } from 'node:util';
-import { loadDocument, operationsOf } from 'openapi-document';
+import { loadDocument } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
 import { command, OUTSIDE, UsageError } from './command.ts';
 import { addStubs, handledIn, readSource } from './handlers-file.ts';
@@ -26,7 +26,7 @@ export const run = command(USAGE, OPTIONS, async ({ all = false, file, 'allow-ou
   if (all === ids.length > 0) throw new UsageError('Give operationIds, or --all');
   loadEnvFile();
   const document = await loadDocument(process.env.OPENAPI_FILE || 'openapi.yaml', { allowOutside });
-  const known = operationsOf(document).map(({ id }) => id);
+  const known = document.operations.map(({ id }) => id);
   const unknown = ids.filter((id) => !known.includes(id));
   if (unknown.length > 0) throw new Error(unknown.map((id) => unknownOperation(id, known)).join('\n'));
 

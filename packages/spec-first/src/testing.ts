@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders, RequestListener } from 'node:http';
-import { basePathsOf, type Document, loadDocument, operationsOf } from 'openapi-document';
+import { type Document, loadDocument } from 'openapi-document';
 import { type Client, type ClientOptions, clientOf, routesOf } from 'openapi-document/client';
 import { listen } from './contract-tests/client.ts';
 
@@ -54,8 +54,7 @@ export async function testClient<Operations>(
   app: RequestListener | Promise<RequestListener>,
   { document: given = 'openapi.yaml', headers = {} }: TestClientOptions = {},
 ): Promise<Client<Operations>> {
-  const document = typeof given === 'string' ? await loadDocument(given) : given;
+  const { basePaths, operations } = typeof given === 'string' ? await loadDocument(given) : given;
   const { origin } = await listen(await app);
-  const baseUrl = `${origin}${basePathsOf(document)[0] ?? ''}`;
-  return clientOf<Operations>(routesOf<keyof Operations>(operationsOf(document)), { baseUrl, headers });
+  return clientOf<Operations>(routesOf<keyof Operations>(operations), { baseUrl: origin + basePaths[0], headers });
 }

@@ -1,4 +1,4 @@
-import { asArray, asObject, type Json, type MediaType, type Operation, resolveRef, valueAt } from 'openapi-document';
+import { asArray, type Json, type MediaType, type Operation } from 'openapi-document';
 import type { DirectedSchemas, Direction } from './directed-schemas.ts';
 import { STREAM } from './generator.ts';
 
@@ -9,18 +9,13 @@ const FLIPPED = { request: 'reply', reply: 'request' } as const;
  *
  * @param sent how requests go: `request`, or `reply` for webhooks, which the server itself sends.
  */
-export function typedOperations(
-  root: Json,
-  operations: readonly Operation[],
-  schemas: DirectedSchemas,
-  sent: Direction,
-) {
+export function typedOperations(operations: readonly Operation[], schemas: DirectedSchemas, sent: Direction) {
   const answered = FLIPPED[sent];
   const answers = new Map(operations.map((operation) => [operation, responsesOf(operation)]));
   return operations.map((operation) => ({
     operation,
     typed: {
-      ...annotationsOf(sourceOf(root, operation)),
+      ...annotationsOf(operation.source),
       parameters: operation.parameters.map(({ source, in: where, name, required, schema }) => ({
         ...annotationsOf(source),
         in: where,
@@ -30,7 +25,7 @@ export function typedOperations(
       })),
       ...(operation.requestBody && {
         requestBody: {
-          ...annotationsOf(resolveRef(root, sourceOf(root, operation).requestBody) ?? {}),
+          ...annotationsOf(operation.requestBody.source),
           required: operation.requestBody.required,
           content: contentOf(operation.requestBody.media, sent),
         },
@@ -40,16 +35,15 @@ export function typedOperations(
   }));
 
   function responsesOf(operation: Operation): Json {
-    const sources = asObject(sourceOf(root, operation).responses);
     return Object.fromEntries(
-      operation.responses.map(({ key, headers, media }) => [
+      operation.responses.map(({ key, headers, media, source }) => [
         key,
         {
-          ...annotationsOf(resolveRef(root, sources[key]) ?? {}),
+          ...annotationsOf(source),
           headers: Object.fromEntries(
-            headers.map(({ source, pointer, required, schema }) => [
+            headers.map(({ source: header, pointer, required, schema }) => [
               (pointer.split('/').at(-1) ?? '').replaceAll('~1', '/').replaceAll('~0', '~'),
-              { ...annotationsOf(source), required, schema: schemas.schema(schema ?? {}, answered) },
+              { ...annotationsOf(header), required, schema: schemas.schema(schema ?? {}, answered) },
             ]),
           ),
           content: contentOf(media, answered),
@@ -73,11 +67,6 @@ export function typedOperations(
       ]),
     );
   }
-}
-
-/** The Operation Object itself. Its path item may be a reference. */
-function sourceOf(root: Json, { pointer, path, method }: Operation): Json {
-  return asObject(valueAt(root, pointer) ?? resolveRef(root, asObject(root.paths)[path])?.[method]);
 }
 
 /** What is shown to who writes code. */

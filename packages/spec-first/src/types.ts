@@ -1,4 +1,4 @@
-import { allOfSchemas, type Document, type Json, type Operation, operationsOf, webhooksOf } from 'openapi-document';
+import { type Document, type Json, type Operation, schemas } from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
 import { directedSchemas } from './directed-schemas.ts';
 import { propertyName } from './source-text.ts';
@@ -47,7 +47,7 @@ export async function generateTypes(document: Document): Promise<string> {
 /** Generates the file of a client, as text: types, and a function for each operation. It needs `openapi-document`. */
 export async function generateClient(document: Document): Promise<string> {
   const { types } = await declarations(document, false);
-  const routes = JSON.stringify(routesOf(operationsOf(document)), null, 2);
+  const routes = JSON.stringify(routesOf(document.operations), null, 2);
   return `${HEADER}import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
@@ -64,21 +64,19 @@ export const createClient = (options: ClientOptions): Client<operations> => clie
 /** @param fillsDefaults whether a property with a default is always present in a request. */
 async function declarations(document: Document, fillsDefaults: boolean) {
   const { typesOf } = await import('./generator.ts');
-  const { root } = document;
-  const operations = operationsOf(document);
-  const schemas = directedSchemas(root, fillsDefaults);
-  const typed = typedOperations(root, operations, schemas, 'request');
-  const sent = webhooksOf(document);
+  const { root, operations } = document;
+  const directed = directedSchemas(root, fillsDefaults);
+  const typed = typedOperations(operations, directed, 'request');
   // The sender signs by itself (Standard Webhooks).
-  const events = operationsOf(sent).map((event) => ({
+  const events = document.webhooks.map((event) => ({
     ...event,
     parameters: event.parameters.filter(({ name }) => !/^webhook-(id|timestamp|signature)$/i.test(name)),
   }));
   const webhooks: Record<string, Record<string, unknown>> = {};
-  for (const { operation, typed: event } of typedOperations(sent.root, events, schemas, 'reply')) {
+  for (const { operation, typed: event } of typedOperations(events, directed, 'reply')) {
     webhooks[operation.path] = { ...webhooks[operation.path], [operation.method]: event };
   }
-  const components = schemas.components();
+  const components = directed.components();
   const text = await typesOf({
     schemas: components,
     operations: Object.fromEntries(typed.map(({ operation, typed: source }) => [operation.id, source])),
@@ -95,9 +93,9 @@ const TAKEN = new Set(
 );
 
 /** Each schema under its own name, where TypeScript admits it. */
-function namedTypes(schemas: readonly string[]): string {
+function namedTypes(names: readonly string[]): string {
   const taken = new Set(TAKEN);
-  return schemas
+  return names
     .map((schema) => {
       const name = schema.replaceAll(/[^\p{ID_Continue}]+(.?)/gu, (_, next: string) => next.toUpperCase());
       if (!/^\p{Lu}/u.test(name) || taken.has(name)) return '';
@@ -118,7 +116,7 @@ function securityOf(operations: readonly Operation[]): string {
 function defaultsOf(root: Json, operations: readonly Operation[]): string {
   const lines = operations.flatMap(({ id, parameters }) => {
     const filled = parameters.filter(
-      ({ required, schema }) => !required && allOfSchemas(root, schema).some((part) => Object.hasOwn(part, 'default')),
+      ({ required, schema }) => !required && schemas.allOf(root, schema).some((part) => Object.hasOwn(part, 'default')),
     );
     const places = [...new Set(filled.map((parameter) => parameter.in))].map((place) => {
       const names = filled.filter((parameter) => parameter.in === place).map(({ name }) => JSON.stringify(name));

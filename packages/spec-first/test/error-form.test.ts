@@ -1,16 +1,25 @@
-import { expect, test } from '@jest/globals';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
 import { errorsFile } from '../src/error-form.ts';
 
+const folder = mkdtempSync(join(tmpdir(), 'error-form-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function fileFor(paths: object, schemas: object = {}): Promise<string> {
+  const file = join(folder, 'openapi.json');
+  writeFileSync(file, JSON.stringify({ openapi: '3.1.0', paths, components: { schemas } }));
+  return errorsFile(await loadDocument(file));
+}
+
 /** The line of `make` for a document whose one error response has this schema. */
-function made(schema: object, schemas: object = {}): string {
+async function made(schema: object, schemas: object = {}): Promise<string> {
   const content = { 'application/json': { schema } };
   const responses = { '200': { description: 'Done.' }, default: { description: 'An error.', content } };
-  const root = {
-    openapi: '3.1.0',
-    paths: { '/a': { get: { operationId: 'getA', responses } } },
-    components: { schemas },
-  };
-  return /^ {2}make: .*$/m.exec(errorsFile({ file: 'openapi.yaml', root }))?.[0].trim() ?? '';
+  const file = await fileFor({ '/a': { get: { operationId: 'getA', responses } } }, schemas);
+  return /^ {2}make: .*$/m.exec(file)?.[0].trim() ?? '';
 }
 
 const text = { type: 'string' };
@@ -79,7 +88,7 @@ test.each<[title: string, schema: object, expected: string]>([
     { required: ['error-message'], properties: { 'error-message': text } },
     "make: ({ message }) => ({ 'error-message': message }),",
   ],
-])('%s', (_, schema, expected) => {
+])('%s', async (_, schema, expected) => {
   const Inner = {
     type: 'object',
     required: ['code', 'errors'],
@@ -88,17 +97,16 @@ test.each<[title: string, schema: object, expected: string]>([
       errors: { type: 'array', minItems: 1, items: { required: ['message'], properties: { message: text } } },
     },
   };
-  expect(made(schema, { Inner })).toBe(expected);
+  expect(await made(schema, { Inner })).toBe(expected);
 });
 
-test('ends where a schema contains itself', () => {
+test('ends where a schema contains itself', async () => {
   const schemas = { Cause: { required: ['cause'], properties: { cause: { $ref: '#/components/schemas/Cause' } } } };
-  expect(made({ $ref: '#/components/schemas/Cause' }, schemas)).toMatch(/^make: \(\) => \(\{ cause: .*\}\),$/);
+  expect(await made({ $ref: '#/components/schemas/Cause' }, schemas)).toMatch(/^make: \(\) => \(\{ cause: .*\}\),$/);
 });
 
-test('makes problem details where the document declares no error body', () => {
-  const root = { openapi: '3.1.0', paths: {} };
-  const file = errorsFile({ file: 'openapi.yaml', root });
+test('makes problem details where the document declares no error body', async () => {
+  const file = await fileFor({});
   expect(file).toContain("mediaType: 'application/problem+json'");
   expect(file).toContain('make: ({ status, message }) => ({ status, title: message })');
 });

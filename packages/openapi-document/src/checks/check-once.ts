@@ -2,8 +2,8 @@ import { hash } from 'node:crypto';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { getCompileCacheDir } from 'node:module';
 import { dirname, join } from 'node:path';
-import type { Checked } from '../document/document.ts';
 import { stringifyJson } from '../json/exact.ts';
+import type { Checked } from './report.ts';
 
 /** The code of this package, on which the findings depend. */
 const SOURCES = join(import.meta.dirname, '../**/*.{ts,js}');

@@ -1,27 +1,28 @@
 import { asArray, asObject, escapePointerToken, type Json, resolveRef, valueAt } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { type Operation, securitySchemesOf } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
-import { basePathsOf, lacksScheme } from '../document/servers.ts';
+import { lacksScheme } from '../document/servers.ts';
+import type { Document, Operation } from '../document/types.ts';
 import type { Report } from './report.ts';
 
 /** Checks that operations have distinct names and URLs, and says what of them is not served or not checked. */
-export function checkOperations(root: Json, operations: readonly Operation[], report: Report): void {
+export function checkOperations(document: Document, report: Report): void {
+  const { root, operations } = document;
   checkServers(root, report);
-  checkUrls(root, operations, report);
+  checkUrls(document, report);
   checkObjects(root, report);
   const named = new Map<unknown, Operation>();
   const types = new Set<string>();
   for (const operation of operations) {
-    const { id, pointer } = operation;
-    const declared = asObject(valueAt(root, pointer)).operationId;
+    const { id, pointer, source } = operation;
+    const declared = source.operationId;
     const other = named.get(declared);
     if (other === undefined) named.set(declared ?? pointer, operation);
     else {
       const message = `operationId ${declared} is also that of ${other.method} ${other.path}: this one is ${id}`;
       report.notice(`${pointer}/operationId`, message);
     }
-    checkDeclared(root, operation, report);
+    checkDeclared(document, operation, report);
     checkBodies(operation, types, report);
   }
 }
@@ -39,9 +40,9 @@ function checkServers(root: Json, { problem, notice }: Report): void {
 }
 
 /** Two operations must not have the same method and URL. The names of path parameters do not distinguish URLs. */
-function checkUrls(root: Json, operations: readonly Operation[], { notice }: Report): void {
+function checkUrls({ basePaths, operations }: Document, { notice }: Report): void {
   const first = new Map<string, Operation>();
-  for (const basePath of basePathsOf({ root })) {
+  for (const basePath of basePaths) {
     for (const operation of operations) {
       const { method, path, template, pointer } = operation;
       const key = `${method} ${basePath}${template.shape}`;
@@ -56,7 +57,7 @@ function checkUrls(root: Json, operations: readonly Operation[], { notice }: Rep
 
 /** Checks that the path has the parameters that are declared for it, and `components` the security schemes. */
 function checkDeclared(
-  root: Json,
+  { root, securitySchemes }: Document,
   { path, template, pointer, security }: Operation,
   { problem, notice }: Report,
 ): void {
@@ -67,9 +68,8 @@ function checkDeclared(
       notice(`${at}/${index}`, `path parameter ${name} is not in the path ${path}: it is ignored`);
     }
   }
-  const schemes = securitySchemesOf(root);
   for (const name of security.flatMap((all) => Object.keys(asObject(all)))) {
-    if (!schemes[name]) problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
+    if (!securitySchemes[name]) problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
   }
 }
 

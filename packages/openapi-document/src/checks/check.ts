@@ -1,33 +1,24 @@
-import {
-  asObject,
-  type Checked,
-  type CheckedDocument,
-  type Document,
-  decoded,
-  escapePointerToken,
-  type Finding,
-  type Json,
-  valueAt,
-} from '../document/document.ts';
+import { asObject, decoded, escapePointerToken, type Finding, type Json, valueAt } from '../document/document.ts';
 import { type MemberKind, walk } from '../document/kinds.ts';
-import type { Operation } from '../document/operations.ts';
+import type { Document, Operation } from '../document/types.ts';
 import { checkExamples } from './check-examples.ts';
 import { checkOnce } from './check-once.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStructure } from './check-structure.ts';
-import type { Report } from './report.ts';
+import type { Checked, CheckedDocument, Report } from './report.ts';
 
 /**
  * Checks that a document can be served: its structure is that of OpenAPI 3.1, its schemas are JSON Schema 2020-12, and
  * its operations have distinct names and URLs.
  */
-export const checkDocument = (document: Document, operations: readonly Operation[]): CheckedDocument => ({
-  ...checkOnce([document.root, document.mended], () => check(document, operations)),
+export const checkDocument = (document: Document): CheckedDocument => ({
+  ...checkOnce([document.root, document.mended], () => check(document)),
   examples: () => checkExamples(document.root),
 });
 
-function check({ root, unresolved = [], mended = [] }: Document, operations: readonly Operation[]): Checked {
+function check(document: Document): Checked {
+  const { root, operations, unresolved, mended } = document;
   const found: Finding[] = [...unresolved];
   const notices = [...mended];
   const report: Report = {
@@ -38,7 +29,7 @@ function check({ root, unresolved = [], mended = [] }: Document, operations: rea
     notice: (pointer, message) => notices.push({ pointer, message }),
   };
   checkStructure(root, report);
-  checkOperations(root, operations, report);
+  checkOperations(document, report);
   checkSchemas(root, report);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();

@@ -1,6 +1,4 @@
-import type { Items } from '../document/event-schema.ts';
-import type { MediaType } from '../document/media-types.ts';
-import type { Operation } from '../document/operations.ts';
+import type { Items, MediaType, Operation } from '../document/types.ts';
 import type { Written } from '../parameters/write-parameter.ts';
 
 /** How an operation is called, as its document says. */

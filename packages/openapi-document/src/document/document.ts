@@ -7,22 +7,6 @@ export interface Finding {
   readonly message: string;
 }
 
-/** What the checks of a document found. */
-export interface Checked {
-  /** Why the document cannot be served. */
-  readonly problems: readonly Finding[];
-  /** Why operations cannot be served, by their ids. */
-  readonly broken: ReadonlyMap<string, readonly Finding[]>;
-  /** What is served otherwise than the document says, or not checked. */
-  readonly notices: readonly Finding[];
-}
-
-/** What the checks of a document found, and what another check finds when it is asked for. */
-export interface CheckedDocument extends Checked {
-  /** The examples that do not fit their schemas. Takes longer than the other checks. */
-  examples(): readonly Finding[];
-}
-
 /** The document cannot be served. The message is what the start prints: one line for each finding. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
@@ -39,22 +23,6 @@ export class DocumentError extends Error {
 export interface Location {
   readonly file: string;
   readonly pointer: string;
-}
-
-/** An OpenAPI document. Each `$ref` points into `root`, also where the document consists of several files. */
-export interface Document {
-  readonly file: string;
-  readonly root: Json;
-  /** The version of OpenAPI that it is written in. `root` is of 3.1 or 3.2. */
-  readonly version?: string;
-  /** The parts of `root` that came from other files, by their pointers in `root`. */
-  readonly origins?: ReadonlyMap<string, Location>;
-  /** The references that cannot be followed, which are removed. */
-  readonly unresolved?: readonly Finding[];
-  /** What is read otherwise than it is written. */
-  readonly mended?: readonly Finding[];
-  /** Absolute paths of all files that were read. */
-  readonly files?: readonly string[];
 }
 
 export const isObject = (value: unknown): value is Json =>

@@ -1,16 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asArray, asObject, isObject, type Json, valueAt } from './document.ts';
-
-/** How the `data` of an event is written: as JSON, as text, or objects and arrays as JSON and all else as text. */
-export type EventData = 'json' | 'text' | 'mixed';
-
-/** The items of a sequence. */
-export interface Items {
-  /** The schema of their values. */
-  readonly schema: unknown;
-  /** How the `data` of events is written. */
-  readonly data: EventData;
-}
+import type { EventData, Items } from './types.ts';
 
 /** Keywords that restrict a text. */
 const TEXT = /^(type|const|enum|pattern|format|(min|max)Length)$/;

@@ -1,11 +1,14 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { bundle } from './bundle.ts';
-import { asObject, type Document, DocumentError, isObject, type Json } from './document.ts';
+import { asObject, DocumentError, isObject, type Json, resolveRef } from './document.ts';
 import { mend } from './mend.ts';
+import { operationsOf, webhooksOf } from './operations.ts';
 import { parseFile } from './parse.ts';
-import { positionsOf } from './positions.ts';
+import { describeFindings, positionsOf } from './positions.ts';
 import type { Content } from './resolver.ts';
+import { basePathsOf } from './servers.ts';
+import type { Document } from './types.ts';
 
 export interface LoadOptions {
   /** Whether references may lead to files outside the folder of the document. By default they must not. */
@@ -38,12 +41,28 @@ export async function loadDocument(name: string, { allowOutside = false }: LoadO
       return content;
     });
     const version = String(source.openapi);
-    return { file, ...(await mend(file, source)), unresolved: problems, version, origins, files: files() };
+    const { root, mended } = await mend(file, source);
+    const operations = operationsOf(root, root.paths);
+    return {
+      ...{ file, root, version, origins, unresolved: problems, mended, files: files(), operations },
+      webhooks: webhooksOf(root, operations),
+      basePaths: basePathsOf(root),
+      securitySchemes: securitySchemesOf(root),
+      describe: (findings) => describeFindings({ file, root, origins }, findings),
+    };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     throw new DocumentError(error instanceof DocumentError ? message : `${file} cannot be read: ${message}`, files());
   }
 }
+
+const securitySchemesOf = (root: Json): Record<string, Json> =>
+  Object.fromEntries(
+    Object.entries(asObject(asObject(root.components).securitySchemes)).flatMap(([name, value]) => {
+      const scheme = resolveRef(root, value);
+      return scheme === undefined ? [] : [[name, scheme]];
+    }),
+  );
 
 const UNREAD: Content = { reason: 'it has a syntax error' };
 

@@ -1,61 +1,13 @@
-import { asObject, escapePointerToken, type Json, resolveRef } from './document.ts';
-import { eventItems, type Items, isJsonType } from './event-schema.ts';
+import { type Json, resolveRef } from './document.ts';
+import { isJsonType } from './event-schema.ts';
 import { alternatives, typesOf } from './schema.ts';
-
-/** How a media type's bodies are read, checked and written. */
-export type BodyKind = 'json' | 'text' | 'form' | 'multipart' | 'stream';
-
-/** Server-sent events, a JSON text for each line, JSON texts after a record separator, or parts of a multipart body. */
-export type Sequence = 'events' | 'lines' | 'records' | 'parts';
-
-export interface MediaType {
-  /** As the document writes it. May be a range such as `image/*`. */
-  readonly type: string;
-  readonly kind: BodyKind;
-  /** A Schema Object, which may be `true` or `false` (JSON Schema 2020-12 §4.3.2), or `undefined`. */
-  readonly schema: unknown;
-  /** The schema of each item of a sequence, or `undefined` (OpenAPI 3.2 §4.14.3). Such a body is a stream. */
-  readonly itemSchema: unknown;
-  /** How the items of a sequence are written, or `undefined` if the media type is no sequence. */
-  readonly sequence: Sequence | undefined;
-  /** The items of a sequence that has an `itemSchema`. */
-  readonly items: Items | undefined;
-  /** Whether the schema restricts more than text or bytes of any kind do. */
-  readonly constrained: boolean;
-  /** The same media type for bodies in JSON, if it is a range that includes JSON. */
-  readonly asJson: MediaType | undefined;
-  readonly pointer: string;
-  /** The Media Type Object itself, for its examples. */
-  readonly source: Json;
-}
-
-/** The media types of a `content`. */
-export function mediaOf(root: Json, content: unknown, pointer: string): MediaType[] {
-  return Object.entries(asObject(content)).map(([type, value]) => {
-    const source = resolveRef(root, value) ?? {};
-    const { schema, itemSchema } = source;
-    const sequence = sequenceOf(type);
-    const media: Omit<MediaType, 'asJson'> = {
-      type,
-      kind: itemSchema !== undefined && sequence !== undefined ? 'stream' : kindOf(type, root, schema),
-      schema,
-      itemSchema,
-      sequence,
-      items: itemsOf(root, sequence, itemSchema),
-      constrained: isConstrained(root, schema),
-      pointer: `${pointer}/content/${escapePointerToken(type)}`,
-      source,
-    };
-    return { ...media, asJson: JSON_RANGE.test(type) ? { ...media, kind: 'json', asJson: undefined } : undefined };
-  });
-}
-
-const JSON_RANGE = /^(\*|application|text)\/\*$/;
+import type { BodyKind, MediaType, Sequence } from './types.ts';
 
 /** Keywords that restrict texts and bytes, besides `type` and `format`. */
 const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
 
-const isConstrained = (root: Json, schema: unknown): boolean =>
+/** Whether a schema restricts more than text or bytes of any kind do. */
+export const isConstrained = (root: Json, schema: unknown): boolean =>
   schema === false ||
   alternatives(root, schema).some(
     ({ type, format, ...others }) =>
@@ -74,11 +26,6 @@ export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKin
   if (essence === 'application/x-www-form-urlencoded') return 'form';
   if (essence === 'multipart/form-data') return 'multipart';
   return essence.startsWith('text/') && isScalar(root, schema) ? 'text' : 'stream';
-}
-
-function itemsOf(root: Json, sequence: Sequence | undefined, schema: unknown): Items | undefined {
-  if (sequence === undefined || schema === undefined) return undefined;
-  return sequence === 'events' ? eventItems(root, schema) : { schema, data: 'text' };
 }
 
 /** The sequential media types of OpenAPI 3.2 (§4.14.3). */

@@ -71,7 +71,7 @@ function requireMembers(schema: Json, pointer: string, mended: Finding[]): void 
 
 /** A parameter that a path template has and the document does not declare is a text. */
 function declareParameters(root: Json, mended: Finding[]): void {
-  for (const { path, source, shared, pointer } of operationObjects(root)) {
+  for (const { path, source, shared, pointer } of operationObjects(root, root.paths)) {
     const declared = [shared, source.parameters].flatMap(asArray).map((parameter) => resolveRef(root, parameter));
     for (const name of pathTemplate(path).names) {
       if (declared.some((parameter) => parameter?.in === 'path' && parameter.name === name)) continue;

@@ -1,61 +1,17 @@
-import { asArray, asObject, type Document, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
-import { type MediaType, mediaOf } from './media-types.ts';
+import { readParameter } from '../parameters/parameter-reader.ts';
+import { writeParameter } from '../parameters/write-parameter.ts';
+import { examplesOf } from '../samples/examples.ts';
+import { asArray, asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
+import { mediaOf } from './media.ts';
 import { operationIds } from './operation-ids.ts';
-import { type PathTemplate, pathTemplate } from './path-template.ts';
+import { pathTemplate } from './path-template.ts';
+import type { DeclaredResponse, Operation, Parameter, RequestBody, SecurityRequirement } from './types.ts';
 
-export const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
+const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
 
-/** A parameter, or a header of a response. */
-export interface Parameter {
-  readonly in: 'path' | 'query' | 'header' | 'cookie';
-  readonly name: string;
-  readonly required: boolean;
-  /** In the style `querystring`, which the document declares by `in`, the value is the whole query (OpenAPI 3.2). */
-  readonly style: string;
-  readonly explode: boolean;
-  /** Whether characters such as `/` are written as they are in a query. */
-  readonly allowReserved: boolean;
-  /** Whether the value is JSON (`content`), not text in a `style`. */
-  readonly json: boolean;
-  readonly schema: unknown;
-  /** The media type of the value, if it has one. */
-  readonly media: MediaType | undefined;
-  readonly pointer: string;
-  /** The Parameter Object or Header Object itself, for its examples. */
-  readonly source: Json;
-}
-
-export interface DeclaredResponse {
-  /** A status code, a range such as `4XX`, or `default`. */
-  readonly key: string;
-  readonly media: readonly MediaType[];
-  /** Their names are in lower case, their style is `simple`. */
-  readonly headers: readonly Parameter[];
-  readonly pointer: string;
-}
-
-/** Names of security schemes, with the scopes that each must grant. All must be satisfied. */
-export type SecurityRequirement = Readonly<Record<string, readonly string[]>>;
-
-/** An Operation Object (OpenAPI 3.1 §4.8.10) with the members of its path item and the document, references followed. */
-export interface Operation {
-  readonly id: string;
-  /** Lower case. */
-  readonly method: string;
-  /** The path template, as the document writes it. */
-  readonly path: string;
-  readonly template: PathTemplate;
-  readonly pointer: string;
-  readonly parameters: readonly Parameter[];
-  readonly requestBody: { readonly required: boolean; readonly media: readonly MediaType[] } | undefined;
-  readonly responses: readonly DeclaredResponse[];
-  /** Alternatives. Empty if no credentials are needed. */
-  readonly security: readonly SecurityRequirement[];
-}
-
-/** The Operation Objects of a document, in its order, and the parameters of their path items. */
-export const operationObjects = (root: Json) =>
-  Object.entries(asObject(root.paths)).flatMap(([path, value]) => {
+/** The Operation Objects of path items by path, in their order, and the parameters of their path items. */
+export const operationObjects = (root: Json, paths: unknown) =>
+  Object.entries(asObject(paths)).flatMap(([path, value]) => {
     // Its own members take precedence over those that it references (OpenAPI 3.1 §4.8.9).
     const item: Json = { ...resolveRef(root, value), ...asObject(value) };
     const at = `/paths/${escapePointerToken(path)}`;
@@ -70,9 +26,9 @@ export const operationObjects = (root: Json) =>
     );
   });
 
-/** The operations of a document, in its order. The document need not be checked before. */
-export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
-  const found = operationObjects(root);
+/** The operations of path items by path, in their order. The document need not be checked before. */
+export function operationsOf(root: Json, paths: unknown): Operation[] {
+  const found = operationObjects(root, paths);
   const ids = operationIds(found);
   return found.map(({ method, path, source, pointer, shared, at }, index) => {
     const template = pathTemplate(path);
@@ -89,24 +45,27 @@ export function operationsOf({ root }: Pick<Document, 'root'>): Operation[] {
       requestBody: requestBodyOf(root, source.requestBody, `${pointer}/requestBody`),
       responses: responsesOf(root, source.responses, `${pointer}/responses`),
       security: asArray(source.security ?? root.security) as SecurityRequirement[],
+      source,
     };
   });
 }
 
-/** The declared response for a status: the code itself, else its range, else `default` (OpenAPI 3.1 §4.8.16). */
-export function declaredFor(operation: Operation, status: number): DeclaredResponse | undefined {
-  const find = (key: string) => operation.responses.find((response) => response.key.toUpperCase() === key);
-  return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
-}
-
-/** The security schemes of a document by name, references followed. */
-export const securitySchemesOf = (root: Json): Record<string, Json> =>
-  Object.fromEntries(
-    Object.entries(asObject(asObject(root.components).securitySchemes)).flatMap(([name, value]) => {
-      const scheme = resolveRef(root, value);
-      return scheme === undefined ? [] : [[name, scheme]];
+/** The `webhooks` of a document. */
+export function webhooksOf(root: Json, operations: readonly Operation[]): Operation[] {
+  const callbacks = operations.flatMap(({ id, source }) =>
+    Object.entries(asObject(source.callbacks)).flatMap(([name, callback]) => {
+      const [item] = Object.values(resolveRef(root, callback) ?? {});
+      return item === undefined ? [] : [[`${id}.${name}`, item] as const];
     }),
   );
+  return operationsOf(root, { ...asObject(root.webhooks), ...Object.fromEntries(callbacks) });
+}
+
+/** The declared response for a status: the code itself, else its range, else `default` (OpenAPI 3.1 §4.8.16). */
+export function declaredFor({ responses }: Pick<Operation, 'responses'>, status: number): DeclaredResponse | undefined {
+  const find = (key: string) => responses.find((response) => response.key.toUpperCase() === key);
+  return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
+}
 
 function parametersOf(
   root: Json,
@@ -137,7 +96,7 @@ function parameterOf(root: Json, source: Json, where: Parameter['in'], name: str
   const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
   const [media] = mediaOf(root, source.content, pointer);
-  return {
+  const parameter: Parameter = {
     in: where,
     name,
     required: source.required === true,
@@ -149,12 +108,17 @@ function parameterOf(root: Json, source: Json, where: Parameter['in'], name: str
     media,
     pointer,
     source,
+    // An example of the parameter, or of its media type (OpenAPI 3.1 §4.8.12.2.1).
+    examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
+    read: (text) => readParameter(root, parameter, text),
+    write: (value) => writeParameter(parameter, value),
   };
+  return parameter;
 }
 
-function requestBodyOf(root: Json, value: unknown, pointer: string): Operation['requestBody'] {
+function requestBodyOf(root: Json, value: unknown, pointer: string): RequestBody | undefined {
   const source = resolveRef(root, value);
-  return source && { required: source.required === true, media: mediaOf(root, source.content, pointer) };
+  return source && { required: source.required === true, media: mediaOf(root, source.content, pointer), source };
 }
 
 function responsesOf(root: Json, responses: unknown, at: string): DeclaredResponse[] {
@@ -176,6 +140,7 @@ function responsesOf(root: Json, responses: unknown, at: string): DeclaredRespon
         // The server itself sets this header on each response.
         .map((header) => (header.name === 'x-request-id' ? { ...header, required: false } : header)),
       pointer,
+      source,
     };
   });
 }

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE } from 'js-yaml';
 import {
-  type Document,
   escapePointerToken,
   type Finding,
   isObject,
@@ -11,9 +10,12 @@ import {
   valueAt,
 } from './document.ts';
 import { eventsOf } from './parse.ts';
+import type { Document } from './types.ts';
+
+type Described = Pick<Document, 'file' | 'root' | 'origins'>;
 
 /** The findings as text, one line each, in the order of the files: `file:line:column message`. Equal lines appear once. */
-export function describeFindings(document: Document, findings: readonly Finding[]): string {
+export function describeFindings(document: Described, findings: readonly Finding[]): string {
   const positions = positionsOf(findings.map((finding) => locationOf(document, finding)));
   const lines = new Set(findings.map(({ message }, index) => `${positions[index]} ${message}`));
   const byNumbers = new Intl.Collator('en', { numeric: true });
@@ -21,7 +23,7 @@ export function describeFindings(document: Document, findings: readonly Finding[
 }
 
 /** The file of a finding and the pointer there, references followed. */
-function locationOf({ file, root, origins = new Map() }: Document, finding: Finding): Location {
+function locationOf({ file, root, origins }: Described, finding: Finding): Location {
   const target = direct(root, finding.pointer);
   const at = pointersAround(target).findLast((around) => origins.has(around)) ?? '';
   const origin = origins.get(at);

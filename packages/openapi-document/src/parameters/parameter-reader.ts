@@ -1,6 +1,5 @@
 import type { Json } from '../document/document.ts';
-import type { Operation, Parameter } from '../document/operations.ts';
-import { formReader } from './form-reader.ts';
+import type { Operation, Parameter } from '../document/types.ts';
 import { fromPairs, fromText, isDeep, ParameterError, queryNames, takesAnyName } from './read-value.ts';
 import { coerce, cookiesOf, jsonOr, type Pairs, pairsOf } from './texts.ts';
 
@@ -84,7 +83,7 @@ export function readParameter(root: Json, parameter: Parameter, text: string): u
 }
 
 function fromWholeQuery(root: Json, { media, schema }: Parameter, query: string): unknown {
-  if (media?.kind === 'form') return formReader(root, media).urlencoded(query);
+  if (media?.kind === 'form') return media.formReader().urlencoded(query);
   const text = decodeURIComponent(query);
   return media?.kind === 'json' ? jsonOr(text) : coerce(root, [schema], text);
 }

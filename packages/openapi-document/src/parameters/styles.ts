@@ -1,4 +1,4 @@
-import type { Parameter } from '../document/operations.ts';
+import type { Parameter } from '../document/types.ts';
 
 /** How a style writes the values of a parameter (OpenAPI 3.1 §4.8.12.2). */
 interface Style {

@@ -1,4 +1,4 @@
-import type { MediaType } from '../document/media-types.ts';
+import type { MediaType } from '../document/types.ts';
 import { stringifyJson } from '../json/exact.ts';
 import { type Styled, styleOf } from './styles.ts';
 

@@ -1,15 +1,9 @@
 import { asObject, escapePointerToken, type Json, resolveRef } from '../document/document.ts';
+import type { Example, MediaType } from '../document/types.ts';
 import { jsonOr } from '../parameters/texts.ts';
 
-/** A value that may be shown. One that the document gives has a place there, and perhaps a name. */
-export interface Example<T = unknown> {
-  readonly value: T;
-  readonly name?: string;
-  readonly pointer?: string | undefined;
-}
-
 /** The examples of a parameter, a media type or a header (OpenAPI 3.1 §4.8.12, §4.8.14, §4.8.21). */
-export function examplesOf(root: Json, { source, pointer }: { readonly source: Json; readonly pointer: string }) {
+export function examplesOf(root: Json, { source, pointer }: Pick<MediaType, 'source' | 'pointer'>): Example[] {
   const named = Object.entries(asObject(source.examples)).map(
     ([name, item]): Example => ({
       name,

@@ -1,5 +1,5 @@
-import type { EventData, Items } from '../document/event-schema.ts';
-import { kindOf, type MediaType } from '../document/media-types.ts';
+import { kindOf } from '../document/media-types.ts';
+import type { EventData, Items, MediaType } from '../document/types.ts';
 import { parseJson } from '../json/exact.ts';
 import { jsonOr } from '../parameters/texts.ts';
 

@@ -1,25 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { asArray, asObject } from '../document/document.ts';
-import type { EventData } from '../document/event-schema.ts';
-import { kindOf, type MediaType } from '../document/media-types.ts';
+import { asArray, asObject, type Json } from '../document/document.ts';
+import { kindOf } from '../document/media-types.ts';
+import type { EventData, ItemWriter, MediaType } from '../document/types.ts';
 import { stringifyJson } from '../json/exact.ts';
 
-/** How the items of a sequence are written. */
-export interface ItemWriter {
-  /** The media type, with the parameters that the format needs. */
-  readonly contentType: string;
-  /** The text or bytes of an item. @throws {TypeError} if the format cannot hold it. */
-  readonly write: (item: unknown, index: number) => string | Uint8Array;
-  /** What follows the last item. */
-  readonly end: string;
-  /** What a client ignores, if the format has such a thing. */
-  readonly comment: string | undefined;
-}
-
 /** How the items of a media type are written. */
-export function itemWriter(media: MediaType, contentType: string): ItemWriter {
+export function itemWriter(media: Pick<MediaType, 'sequence' | 'items' | 'source'>, contentType: string): ItemWriter {
   const plain = { contentType, end: '', comment: undefined };
-  const { sequence, items } = media;
+  const { sequence, items, source } = media;
   switch (sequence) {
     case 'events':
       return { ...plain, write: (item) => eventText(items?.data ?? 'text', item), comment: ':\n\n' };
@@ -30,7 +18,7 @@ export function itemWriter(media: MediaType, contentType: string): ItemWriter {
       const boundary = randomUUID();
       return {
         contentType: `${contentType}; boundary=${boundary}`,
-        write: (item, index) => part(boundary, declaredType(media, index), item),
+        write: (item, index) => part(boundary, declaredType(source, index), item),
         end: `--${boundary}--\r\n`,
         comment: undefined,
       };
@@ -62,7 +50,7 @@ function field(name: string, value: unknown): string {
 }
 
 /** The media type that the document gives a part, by position (OpenAPI 3.2 §4.14.4). The first of alternatives. */
-function declaredType({ source: { prefixEncoding, itemEncoding } }: MediaType, index: number): string | undefined {
+function declaredType({ prefixEncoding, itemEncoding }: Json, index: number): string | undefined {
   const { contentType } = asObject(asArray(prefixEncoding)[index] ?? itemEncoding);
   const [type = ''] = typeof contentType === 'string' ? contentType.split(',') : [];
   return type === '' || type.includes('*') ? undefined : type.trim();

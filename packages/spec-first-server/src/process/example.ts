@@ -1,13 +1,11 @@
 import {
   asArray,
   type Document,
-  examplesOf,
   isObject,
   type Json,
   type MediaType,
   type Operation,
   resolveRef,
-  securitySchemesOf,
   stringifyJson,
 } from 'openapi-document';
 
@@ -22,11 +20,9 @@ export const TOKEN_PLACEHOLDER = '<TOKEN>';
  * @returns `undefined` if each operation needs parameters, another body than JSON, or other credentials than headers.
  */
 export async function exampleLine(
-  { root }: Document,
-  operations: readonly Operation[],
+  { root, operations, securitySchemes: schemes }: Document,
   url: string,
 ): Promise<string | undefined> {
-  const schemes = securitySchemesOf(root);
   const tokensOf = ({ security: [first = {}] }: Operation) =>
     Object.keys(first).map((key) => {
       const { type, scheme = 'bearer', in: where, name } = schemes[key] ?? {};
@@ -72,8 +68,9 @@ const capital = (text: string): string => text.charAt(0).toUpperCase() + text.sl
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 /** The first example of a body, or of its schema; without one, a value that is made from the schema. */
-async function exampleOf(root: Json, { source, schema }: MediaType): Promise<unknown> {
-  const [first] = examplesOf(root, { source, pointer: '' });
+async function exampleOf(root: Json, media: MediaType): Promise<unknown> {
+  const { schema } = media;
+  const [first] = media.examples();
   const { example, examples } = resolveRef(root, schema) ?? {};
   const shown = first?.value ?? example ?? asArray(examples)[0];
   if (shown !== undefined || !isObject(schema)) return shown;

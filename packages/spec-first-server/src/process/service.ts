@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Document } from 'openapi-document';
-import { basePathsOf, loadDocument, operationsOf } from 'openapi-document';
+import { loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
 import { rejectionLog } from '../http/access-log.ts';
 import { listen } from '../http-server/index.ts';
@@ -177,9 +177,9 @@ async function describeStart(
 ): Promise<Started> {
   // An address that stands for all, as one that a client on this machine can use.
   const reachable = listensAt.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-  const [basePath = ''] = basePathsOf(document);
+  const { basePaths, operations } = document;
+  const [basePath] = basePaths;
   const url = reachable + basePath;
-  const operations = operationsOf(document);
   return {
     url,
     store: location,
@@ -187,6 +187,6 @@ async function describeStart(
     metrics,
     operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
     missing: withoutHandler(operations, handlers).map(({ id }) => id),
-    example: await exampleLine(document, operations, url),
+    example: await exampleLine(document, url),
   };
 }

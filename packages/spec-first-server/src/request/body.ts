@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Json, Operation } from 'openapi-document';
-import { asObject, coerce, kindOf, type MediaType, mediaTypeFor, parseJson } from 'openapi-document';
+import { asObject, kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
@@ -18,7 +17,7 @@ const NONE = { media: undefined, body: undefined };
  * @param usual the maximum number of bytes of a body, also after decompression, or of each item of a sequence, unless the
  *   document has one.
  */
-export function bodyReader(root: Json, { requestBody }: Operation, usual: number, validator: OperationValidator) {
+export function bodyReader({ requestBody }: Operation, usual: number, validator: OperationValidator) {
   const declared = requestBody?.media ?? [];
   const types = declared.map(({ type }) => type);
   const required = `is required, as ${types.join(' or ') || 'declared'}`;
@@ -45,7 +44,7 @@ export function bodyReader(root: Json, { requestBody }: Operation, usual: number
       if (headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
       if (items !== undefined) return { media, body: checkedItems(request, response, media, limit, validator) };
       if (kind === 'stream') return { media, body: limitedStream(request, response, limit) };
-      if (kind === 'multipart') return { media, body: await multipart(root, media, request, response, limit) };
+      if (kind === 'multipart') return { media, body: await multipart(media, request, response, limit) };
       const bytes = await readBytes(request, coding, limit);
       if (bytes.length > 0 || kind !== 'json') {
         if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
@@ -72,8 +71,8 @@ export function bodyReader(root: Json, { requestBody }: Operation, usual: number
   }
 
   function parsed(media: MediaType, text: string): unknown {
-    if (media.kind === 'form') return urlencoded(root, media, text);
-    if (media.kind !== 'json') return coerce(root, [media.schema], text);
+    if (media.kind === 'form') return urlencoded(media, text);
+    if (media.kind !== 'json') return media.coerce(text);
     try {
       return parseJson(text);
     } catch (error) {

@@ -6,14 +6,14 @@ import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import { formReader, type Json, type MediaType } from 'openapi-document';
+import type { MediaType } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { limitedStream } from './bytes.ts';
 
 /** The object of an `application/x-www-form-urlencoded` body. */
-export function urlencoded(root: Json, media: MediaType, text: string): unknown {
+export function urlencoded(media: MediaType, text: string): unknown {
   try {
-    return formReader(root, media).urlencoded(text);
+    return media.formReader().urlencoded(text);
   } catch (error) {
     if (error instanceof URIError) throw new HttpError(400, 'the body must be percent-encoded UTF-8');
     throw error;
@@ -33,7 +33,6 @@ const MOST_PARTS = 1000;
  * @throws {HttpError} 400 or 413
  */
 export async function multipart(
-  root: Json,
   media: MediaType,
   request: IncomingMessage,
   response: ServerResponse,
@@ -41,7 +40,7 @@ export async function multipart(
 ): Promise<unknown> {
   // Loaded only for such a request.
   const { default: busboy } = await import('busboy');
-  const reader = formReader(root, media);
+  const reader = media.formReader();
   const isSmall = Number(request.headers['content-length'] ?? Infinity) <= IN_MEMORY;
   const pathOf = temporaryFiles(response);
   const fields = new Map<string, Promise<string | File>[]>();

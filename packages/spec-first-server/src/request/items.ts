@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type MediaType, readItems, UnreadableItem } from 'openapi-document';
+import { type MediaType, UnreadableItem } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
@@ -21,7 +21,7 @@ export async function* checkedItems(
   const bytes = limitedStream(request, response, Infinity);
   let index = 0;
   try {
-    for await (const item of readItems(media, request.headers['content-type'] ?? '', bytes, limit)) {
+    for await (const item of media.readItems(request.headers['content-type'] ?? '', bytes, limit)) {
       yield validator.item(media, item);
       index += 1;
     }

@@ -1,9 +1,7 @@
 import {
   type DeclaredResponse,
   declaredFor,
-  examplesOf,
   type Finding,
-  type Json,
   type MediaType,
   type Operation,
   stringifyJson,
@@ -34,7 +32,6 @@ export interface ErrorBody {
 
 /** An operation, as far as its answers go. */
 export interface OperationContext {
-  readonly root: Json;
   readonly operation: Operation;
   readonly validator: OperationValidator;
   /** Of a mock: where the document declares another body than `errorBody` makes, and has no example, one is made up. */
@@ -78,13 +75,13 @@ export function failureReply(
   }
   return { status, headers, type: undefined, body: undefined, mismatch };
 
-  function* candidates({ root, samples }: OperationContext, { media: all }: DeclaredResponse) {
+  function* candidates({ samples }: OperationContext, { media: all }: DeclaredResponse) {
     const declared = all.map((media) => ({
       media,
       contentType: media.type.includes('*') ? errorBody.mediaType : media.type,
     }));
     for (const each of declared) yield { ...each, body: made(each.media) };
-    for (const each of declared) for (const { value } of examplesOf(root, each.media)) yield { ...each, body: value };
+    for (const each of declared) for (const { value } of each.media.examples()) yield { ...each, body: value };
     if (samples === undefined) return;
     for (const each of declared) for (const body of samples(each.contentType, each.media)) yield { ...each, body };
   }
@@ -98,7 +95,6 @@ const OWN = [400, 401, 403, 413, 415, 500, 503].map((status) => new HttpError(st
  * declared form is tried once, however many operations share it.
  */
 export function checkErrorBody(
-  root: Json,
   operations: readonly Operation[],
   validatorOf: (operation: Operation) => OperationValidator,
   errorBody: ErrorBody,
@@ -111,7 +107,7 @@ export function checkErrorBody(
       const form = stringifyJson([failure.status, declared?.media.map(({ type, source }) => [type, source])]);
       if (declared === undefined || form === undefined || tried.has(form)) continue;
       tried.add(form);
-      const context = { root, operation, validator: validatorOf(operation) };
+      const context = { operation, validator: validatorOf(operation) };
       const { mismatch, body } = failureReply(failure, errorBody, context);
       if (mismatch === undefined || findings.has(declared.pointer)) continue;
       const instead = body === undefined ? 'without a body' : 'with the example of the document';

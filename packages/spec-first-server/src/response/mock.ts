@@ -1,14 +1,6 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Document, Json, MediaType } from 'openapi-document';
-import {
-  type DeclaredResponse,
-  examplesOf,
-  isObject,
-  type Operation,
-  readEventData,
-  readItems,
-} from 'openapi-document';
+import type { DeclaredResponse, Document, Json, MediaType, Operation } from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -16,7 +8,7 @@ import type { ErrorBody, Samples } from './error-body.ts';
 import { HttpError } from './http-error.ts';
 import { BODILESS, checkBody, mismatchOf, responseFor } from './reply.ts';
 
-type Example = { readonly value: unknown; readonly name?: string; readonly pointer?: string | undefined };
+type Example = Partial<ReturnType<MediaType['examples']>[number]>;
 
 /** Between two items of a stream. Milliseconds. */
 const PACE = 300;
@@ -78,8 +70,7 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
   function* bodies(status: number, { key }: DeclaredResponse, media: MediaType, name?: string): Generator<Example> {
     const { items, type: mediaType, schema } = media;
-    const all = examplesOf(root, media);
-    const examples = items === undefined ? all : all.map((each) => ({ ...each, value: listOf(media, each.value) }));
+    const examples = media.examples();
     if (name !== undefined) {
       const named = examples.filter((example) => example.name === name);
       const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
@@ -99,7 +90,7 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     const required = headers.filter((header) => header.required);
     return Object.fromEntries(
       required.map((header) => {
-        const [example] = examplesOf(root, header);
+        const [example] = header.examples();
         return [header.name, example === undefined ? valuesOf(root, header.schema).next().value : example.value];
       }),
     );
@@ -112,24 +103,11 @@ export const sampleBodies =
   (type, media) =>
     bodiesOf(root, type, media);
 
-/** The items of an example. A text holds them as they are sent. */
-function listOf({ items }: MediaType, example: unknown): unknown {
-  if (typeof example === 'string') return example;
-  return [example].flat().map((item: unknown) => {
-    if (!isObject(item) || typeof item.data !== 'string' || items === undefined) return item;
-    try {
-      return { ...item, data: readEventData(items.data, item.data) };
-    } catch {
-      return item;
-    }
-  });
-}
-
 /** Items with a pause between them. */
 async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
   let pace = 0;
   const text = Readable.from([Buffer.from(String(list))]);
-  for await (const item of Array.isArray(list) ? list : readItems(media, media.type, text, Infinity)) {
+  for await (const item of Array.isArray(list) ? list : media.readItems(media.type, text, Infinity)) {
     await delay(pace);
     yield item;
     pace = PACE;

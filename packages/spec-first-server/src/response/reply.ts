@@ -2,13 +2,11 @@ import { Readable } from 'node:stream';
 import {
   type DeclaredResponse,
   declaredFor,
-  itemWriter,
   kindOf,
   type MediaType,
   mediaTypeFor,
   type Operation,
   stringifyJson,
-  writeParameter,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
@@ -39,7 +37,7 @@ type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
 
 const UNCHECKED: ReplyValidator = { response() {}, responseHeaders() {} };
 
-const NOTHING: DeclaredResponse = { key: 'default', media: [], headers: [], pointer: '' };
+const NOTHING: DeclaredResponse = { key: 'default', media: [], headers: [], pointer: '', source: {} };
 
 /** The declared response for a status. An operation that declares none answers with any status, without a body. */
 export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
@@ -115,7 +113,7 @@ export function checkBody(
 
 function itemsOf(validator: ReplyValidator, media: MediaType, type: string, items: unknown) {
   if (!isAsyncIterable(items)) throw new InvalidReply(`a body of ${media.type} is an AsyncIterable of its items`);
-  const writer = itemWriter(media, type);
+  const writer = media.itemWriter(type);
   const write = (item: unknown, index: number) => {
     try {
       validator.response(media, item);
@@ -145,8 +143,6 @@ function write(validator: ReplyValidator, media: MediaType, kind: string, body: 
   throw new InvalidReply(`a body of ${media.type} is a string, a Uint8Array, a Blob or a Readable`);
 }
 
-const UNDECLARED = { in: 'header', style: 'simple', explode: false, json: false, allowReserved: false } as const;
-
 /** Writes headers in the `simple` style, or as JSON. */
 function writeHeaders({ headers: declared }: DeclaredResponse, headers: object): Record<string, string | string[]> {
   const written: Record<string, string | string[]> = {};
@@ -154,8 +150,7 @@ function writeHeaders({ headers: declared }: DeclaredResponse, headers: object):
     if (value === undefined) continue;
     const lower = name.toLowerCase();
     if (FRAMING.has(lower)) throw new InvalidReply(`the header ${name} is not for handlers to set`);
-    const parameter = declared.find((header) => header.name === lower) ?? { ...UNDECLARED, name };
-    const write = (item: unknown) => writeParameter(parameter, item);
+    const write = declared.find((header) => header.name === lower)?.write ?? String;
     // The one header whose values cannot be joined (RFC 9110 §5.3).
     written[name] = lower === 'set-cookie' && Array.isArray(value) ? value.map(write) : write(value);
     try {

@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
-import { basePathsOf, type Operation } from 'openapi-document';
+import type { Operation } from 'openapi-document';
 import { accessLog } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
@@ -68,7 +68,7 @@ async function createParts(options: AppOptions) {
     if (!isRead) log.warn(`${name} ${path} cannot be served: Node reads no requests with the method ${name}`);
     return isRead;
   });
-  const basePaths = basePathsOf(document);
+  const { basePaths } = document;
   const route = createRouter(operations, basePaths);
   for (const path of OPERATOR_PATHS) {
     const own = route('GET', path);
@@ -106,7 +106,7 @@ async function createParts(options: AppOptions) {
   }
 
   const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
-  const page = { basePath: basePaths[0] ?? '', tryItOut: missing === 'mock' };
+  const page = { basePath: basePaths[0], tryItOut: missing === 'mock' };
   const noSuchPath = new HttpError(404, 'no such path');
   const edge = newExpress(options);
   edge.use((_request, response, next) => {

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Json, type Operation, parameterReader } from 'openapi-document';
+import { type Document, type Json, type Operation, parameterReader } from 'openapi-document';
 import type { AnyHandler, Log } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
 import { HandlerRequest } from '../request/handler-request.ts';
@@ -24,6 +24,7 @@ export type Dispatch = (
 /** What the operations of an app share. */
 export interface AppContext {
   readonly root: Json;
+  readonly securitySchemes: Document['securitySchemes'];
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   /** What failures of a mocked operation are made of. */
   readonly samplesFor: (operation: Operation) => Samples | undefined;
@@ -55,11 +56,11 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
   if (handler === undefined) throw new Error(`${id} has no handler`);
   const validator = context.validatorOf(operation);
   const samples = context.samplesFor(operation);
-  const operationContext: OperationContext = { root, operation, validator, samples };
+  const operationContext: OperationContext = { operation, validator, samples };
   const authenticate =
     operation.security.length > 0 ? authentication(operation, context.schemes, samples !== undefined) : undefined;
-  const readParameters = parameterReader(root, operation, apiKeyQueryNames(root));
-  const readBody = bodyReader(root, operation, context.bodyLimit, validator);
+  const readParameters = parameterReader(root, operation, apiKeyQueryNames(context.securitySchemes));
+  const readBody = bodyReader(operation, context.bodyLimit, validator);
 
   return async (request, response, path, query) => {
     const { headers } = request;

@@ -1,13 +1,4 @@
-import {
-  checkDocument,
-  DocumentError,
-  describeFindings,
-  type Finding,
-  type Json,
-  loadDocument,
-  type Operation,
-  operationsOf,
-} from 'openapi-document';
+import { checkDocument, DocumentError, type Finding, type Json, loadDocument, type Operation } from 'openapi-document';
 import { completeHandlers } from '../response/complete-handlers.ts';
 import { checkErrorBody, PROBLEM_DETAILS } from '../response/error-body.ts';
 import { unverified } from '../security/requirements.ts';
@@ -36,14 +27,13 @@ export async function prepare(options: AppOptions) {
     logNotices = true,
   } = options;
   const document = typeof options.document === 'string' ? await loadDocument(options.document) : options.document;
-  const { root } = document;
-  const all = operationsOf(document);
+  const { root, operations: all, securitySchemes } = document;
   const tokens = options.authenticator ?? (await createAuthenticator({ accessTokens: options.accessTokens ?? [] }));
-  const schemes = schemesOf(root, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
-  const { problems, broken, notices } = checkDocument(document, all);
+  const schemes = schemesOf(securitySchemes, tokens, options.verifiers, [options.corsOrigins ?? []].flat());
+  const { problems, broken, notices } = checkDocument(document);
   const operations = all.filter(({ id }) => !broken.has(id));
 
-  const byVersion = document.version?.startsWith('3.0') ? 'drop' : 'reject';
+  const byVersion = document.version.startsWith('3.0') ? 'drop' : 'reject';
   const { readOnly = byVersion, discriminator = 'selects' } = options;
   const validatorOf = validatorsOf(root, operations, { readOnly, discriminator });
   const given = await options.handlers;
@@ -59,22 +49,20 @@ export async function prepare(options: AppOptions) {
   const isRefused = (id: string) => options.strict === true || (!mocks && Object.hasOwn(given, id));
   const refused = [...broken].flatMap(([id, reasons]) => (isRefused(id) ? reasons : []));
   const faults = [...problems, ...refused, ...unverified(handled, schemes), ...findings];
-  if (faults.length > 0) throw new DocumentError(describeFindings(document, faults));
-  const reasons = new Map([...broken].map(([id, found]) => [id, describeFindings(document, found)]));
+  if (faults.length > 0) throw new DocumentError(document.describe(faults));
+  const reasons = new Map([...broken].map(([id, found]) => [id, document.describe(found)]));
   for (const [operationId, reason] of reasons) {
     log.warn({ operationId, locations: reason.split('\n') }, `${operationId} cannot be served and answers 501`);
   }
-  const unenforced: Finding[] = [
-    ...(logNotices ? notices : []),
-    ...checkErrorBody(root, operations, validatorOf, errorBody),
-  ];
+  const unenforced: Finding[] = [...(logNotices ? notices : []), ...checkErrorBody(operations, validatorOf, errorBody)];
   if (unenforced.length > 0) {
-    const locations = describeFindings(document, unenforced.slice(0, FEW)).split('\n');
+    const locations = document.describe(unenforced.slice(0, FEW)).split('\n');
     const more = unenforced.length > FEW ? unenforced.length - FEW : undefined;
     log.warn({ locations, more }, 'not all of the document is enforced');
   }
   const context: AppContext = {
     root,
+    securitySchemes,
     handlers,
     samplesFor,
     validatorOf,

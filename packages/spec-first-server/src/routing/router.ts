@@ -13,7 +13,7 @@ export interface Route {
  */
 export type FindRoute = (method: string, path: string) => Route | HttpError | undefined;
 
-type Segment = ReturnType<typeof pathTemplate>['segments'][number];
+type Segment = Operation['template']['segments'][number];
 
 /** A place in the tree of segments. A text takes precedence over parameters beside a text, these over a parameter. */
 interface Node {

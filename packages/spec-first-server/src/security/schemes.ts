@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookiesOf, type Json, securitySchemesOf } from 'openapi-document';
+import { cookiesOf, type Document, type Json } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
 import { HttpError } from '../response/http-error.ts';
 import { Unauthorized } from './errors.ts';
@@ -67,12 +67,12 @@ export const credentialsOf = (method: string, headers: IncomingHttpHeaders, quer
  * @param trusted origins whose pages may use cookies.
  */
 export function schemesOf(
-  root: Json,
+  declared: Document['securitySchemes'],
   authenticator: Authenticator,
   own: Verifiers = {},
   trusted: readonly string[] = [],
 ): Schemes {
-  const schemes = Object.entries(securitySchemesOf(root)).map(([name, source]): [string, Scheme] => {
+  const schemes = Object.entries(declared).map(([name, source]): [string, Scheme] => {
     const { isToken, read, required, challenge } = formOf(source);
     const verifyOwn = own[name];
     const tokenOf = (credentials: Credentials): string => {
@@ -107,9 +107,12 @@ function isForged({ method, headers }: Credentials, trusted: readonly string[]):
 }
 
 /** The names of the query parameters in which a document's API keys travel. */
-export function apiKeyQueryNames(root: Json): Set<string> {
-  const schemes = Object.values(securitySchemesOf(root));
-  return new Set(schemes.filter((scheme) => scheme.in === 'query').map((scheme) => String(scheme.name)));
+export function apiKeyQueryNames(declared: Document['securitySchemes']): Set<string> {
+  return new Set(
+    Object.values(declared)
+      .filter((scheme) => scheme.in === 'query')
+      .map((scheme) => String(scheme.name)),
+  );
 }
 
 function formOf({ type, scheme, in: location, name }: Json): Form {

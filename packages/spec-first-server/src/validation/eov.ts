@@ -1,6 +1,6 @@
 import type { Options, ValidateFunction } from 'ajv';
 import { createRequestAjv, createResponseAjv } from 'express-openapi-validator/dist/framework/ajv/index.js';
-import { type Json, patternEngine } from 'openapi-document';
+import { type Json, schemas } from 'openapi-document';
 
 /** Which way a value goes. `readOnly` and `writeOnly` depend on it. */
 export type Direction = 'request' | 'response';
@@ -11,11 +11,11 @@ export type Direction = 'request' | 'response';
  * relies on this, which `eov.test.ts` checks: these two functions return an Ajv for JSON Schema 2020-12 if the document
  * is of OpenAPI 3.1, with the given options and keywords, and with the formats of OpenAPI.
  *
- * @param schemas what others reference as `#/components/schemas/…`.
+ * @param components what others reference as `#/components/schemas/…`.
  */
 export function eovCompiler(
   direction: Direction,
-  schemas: Readonly<Record<string, Json>>,
+  components: Readonly<Record<string, Json>>,
   options: Pick<Options, 'allErrors' | 'keywords'>,
 ): (schema: Json) => ValidateFunction {
   const document = {
@@ -36,8 +36,8 @@ export function eovCompiler(
     ajvFormats: { mode: 'full' },
     // Without this, every object has a member `constructor`.
     ownProperties: true,
-    code: { regExp: patternEngine },
+    code: { regExp: schemas.patternEngine },
   });
-  for (const [name, schema] of Object.entries(schemas)) ajv.addSchema(schema, `#/components/schemas/${name}`);
+  for (const [name, schema] of Object.entries(components)) ajv.addSchema(schema, `#/components/schemas/${name}`);
   return (schema) => ajv.compile(schema);
 }

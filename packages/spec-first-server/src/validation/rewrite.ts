@@ -1,18 +1,4 @@
-import {
-  allOfSchemas,
-  alternatives,
-  asArray,
-  asObject,
-  defaultFits,
-  isObject,
-  type Json,
-  knownFormat,
-  type Parameter,
-  SUBSCHEMAS,
-  safeLength,
-  unionOf,
-  valueAt,
-} from 'openapi-document';
+import { asArray, asObject, isObject, type Json, type Parameter, schemas, valueAt } from 'openapi-document';
 import type { Direction } from './eov.ts';
 import { ASSERTIONS } from './keywords.ts';
 
@@ -91,7 +77,7 @@ export class SchemaRewriter {
 
   #rewrite(schema: unknown, context: Context): unknown {
     if (!isObject(schema)) return schema !== false;
-    const all = allOfSchemas(this.#root, schema);
+    const all = schemas.allOf(this.#root, schema);
     const here: Context = {
       ...context,
       hidden: [...context.hidden, ...this.#oneWayNames(all)],
@@ -112,11 +98,11 @@ export class SchemaRewriter {
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here, rewrite));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
       else if (key === 'unevaluatedItems') out[key] = { anyOf: [rewrite(value), ...contained.map(rewrite)] };
-      else if (SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
-      else if (SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
-      else if (SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = Object.fromEntries(named());
+      else if (schemas.SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
+      else if (schemas.SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
+      else if (schemas.SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = Object.fromEntries(named());
       const patterns = key === 'patternProperties' ? Object.keys(asObject(value)) : key === 'pattern' ? [value] : [];
-      this.safeLength = Math.min(this.safeLength, ...patterns.map((pattern) => safeLength(String(pattern))));
+      this.safeLength = Math.min(this.safeLength, ...patterns.map((pattern) => schemas.safeLength(String(pattern))));
     }
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
     if (here.tracked && out.contains !== undefined) {
@@ -126,7 +112,7 @@ export class SchemaRewriter {
     }
     if (more.length > 0) out.allOf = more;
     const { required, type, minLength, maxLength } = schema;
-    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives(this.#root, schema))]);
+    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(schemas.alternatives(this.#root, schema))]);
     out.required = [...new Set(asArray(required)).difference(notRequired)];
     if (!context.files || (type ?? minLength ?? maxLength) === undefined) return out;
     if (type !== undefined && ![type].flat().includes('string')) return { ...out, file: false };
@@ -147,8 +133,12 @@ export class SchemaRewriter {
         if (context.certain) dropped.push(name);
         return [name, true];
       }
-      const source = allOfSchemas(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
-      if (context.certain && source && defaultFits(this.#root, { ...asObject(schema), default: source.default })) {
+      const source = schemas.allOf(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
+      if (
+        context.certain &&
+        source &&
+        schemas.defaultFits(this.#root, { ...asObject(schema), default: source.default })
+      ) {
         defaults.push([name, source.default]);
       }
       return [name, this.#rewrite(schema, context)];
@@ -173,7 +163,7 @@ export class SchemaRewriter {
     const isLarge = format === 'int64' || (int64 && types.includes('integer'));
     const size = isLarge ? 'int64' : format === 'int32' ? format : undefined;
     if (!isNumeric && type !== undefined) out.type = type;
-    if (size === undefined && typeof format === 'string' && knownFormat(format)) out.format = format;
+    if (size === undefined && typeof format === 'string' && schemas.knownFormat(format)) out.format = format;
     if (isNumeric || size !== undefined || Object.keys(ASSERTIONS).some((key) => key in schema)) {
       out.numeric = { ...schema, type: isNumeric ? types : undefined, format: size };
     }
@@ -182,7 +172,7 @@ export class SchemaRewriter {
 
   /** A `oneOf` or an `anyOf`. Where the value of a property decides, only that alternative is validated. */
   #union(key: 'oneOf' | 'anyOf', schema: Json, context: Context, rewriteAny: (item: unknown) => unknown): unknown {
-    const union = unionOf(this.#root, asArray(schema[key]), schema.discriminator, this.#reading.discriminator);
+    const union = schemas.unionOf(this.#root, asArray(schema[key]), schema.discriminator, this.#reading.discriminator);
     if (union === undefined) return { [key]: asArray(schema[key]).map(rewriteAny) };
     const rewrite = (item: unknown) => this.#rewrite(item, context);
     const { propertyName, choices, orNull, fallback } = union;
@@ -206,15 +196,15 @@ export class SchemaRewriter {
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  #oneWayNames(schemas: readonly Json[]): string[] {
-    const properties = schemas.flatMap((schema) => Object.entries(asObject(schema.properties)));
+  #oneWayNames(all: readonly Json[]): string[] {
+    const properties = all.flatMap((schema) => Object.entries(asObject(schema.properties)));
     return properties.filter(([, property]) => this.#isOneWay(property)).map(([name]) => name);
   }
 
   /** Whether a property goes the other way only: read-only in a request, write-only in a response. */
   #isOneWay(property: unknown): boolean {
     const keyword = this.direction === 'request' ? 'readOnly' : 'writeOnly';
-    return allOfSchemas(this.#root, property).some((part) => part[keyword] === true);
+    return schemas.allOf(this.#root, property).some((part) => part[keyword] === true);
   }
 }
 

@@ -1,4 +1,4 @@
-import { alternatives, asArray, type Json } from 'openapi-document';
+import { asArray, type Json, schemas } from 'openapi-document';
 
 /** What is wrong with a value, if it is invalid. */
 export type How =
@@ -48,8 +48,8 @@ const FORMATS: Readonly<Record<string, string>> = {
 };
 
 /** Values of the type of a scalar that its schemas may or may not allow: the caller checks them. */
-export function candidatesFor(root: Json, schemas: readonly unknown[], value: unknown): Candidate[] {
-  const all = schemas.flatMap((schema) => alternatives(root, schema));
+export function candidatesFor(root: Json, described: readonly unknown[], value: unknown): Candidate[] {
+  const all = described.flatMap((schema) => schemas.alternatives(root, schema));
   const listed = all.flatMap((schema) => [
     ...(Object.hasOwn(schema, 'const') ? [schema.const] : []),
     ...asArray(schema.enum),

@@ -1,12 +1,9 @@
 import {
-  coerce,
   type DeclaredResponse,
   declaredFor,
   type MediaType,
   mediaTypeFor,
   parseJson,
-  readItems,
-  readParameter,
   stringifyJson,
   UnreadableItem,
 } from 'openapi-document';
@@ -62,10 +59,10 @@ export async function checkAnswer(context: Context, answer: Answer, strict: bool
     throw new Fault('the body fits its schema', `${wrong[0]} of the answer ${status} ${wrong[1]}`, answer);
 }
 
-function checkHeaders({ root, validator }: Context, declared: DeclaredResponse, answer: Answer): void {
+function checkHeaders({ validator }: Context, declared: DeclaredResponse, answer: Answer): void {
   const texts = declared.headers.flatMap((header) => {
     const text = answer.headers[header.name];
-    return text === undefined ? [] : [[header.name, readParameter(root, header, text)]];
+    return text === undefined ? [] : [[header.name, header.read(text)]];
   });
   const wrong = mismatch(() => validator.responseHeaders(declared, Object.fromEntries(texts)));
   if (wrong === undefined) return;
@@ -75,7 +72,7 @@ function checkHeaders({ root, validator }: Context, declared: DeclaredResponse, 
 
 /** What is wrong with a body, and with what part of it. @throws {Fault} for an undeclared media type */
 async function mismatchOfBody(
-  { root, validator }: Context,
+  { validator }: Context,
   { media }: DeclaredResponse,
   answer: Answer,
 ): Promise<[part: string, wrong: string] | undefined> {
@@ -98,7 +95,7 @@ async function mismatchOfBody(
   };
   if (items !== undefined) return mismatchOfItems(declared, answer, check);
   if (schema === undefined || !['json', 'text'].includes(kind)) return undefined;
-  return check('the body', kind === 'json' ? bodyOf(answer) : coerce(root, [schema], body.toString()));
+  return check('the body', kind === 'json' ? bodyOf(answer) : declared.coerce(body.toString()));
 }
 
 async function mismatchOfItems(
@@ -111,7 +108,7 @@ async function mismatchOfItems(
   };
   let index = 0;
   try {
-    for await (const item of readItems(media, headers['content-type'] ?? '', chunks(), Infinity)) {
+    for await (const item of media.readItems(headers['content-type'] ?? '', chunks(), Infinity)) {
       const wrong = item instanceof Uint8Array ? undefined : check(`item ${index}`, item);
       if (wrong !== undefined) return wrong;
       index += 1;

@@ -1,5 +1,5 @@
 import type { RequestListener } from 'node:http';
-import { basePathsOf, type Document, loadDocument, type Operation, operationsOf } from 'openapi-document';
+import { type Document, loadDocument, type Operation } from 'openapi-document';
 import { validatorsOf } from './checks.ts';
 import { type Client, connect, serveApp } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
@@ -55,14 +55,14 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     seed: variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? newSeed(),
   };
   const timeout = 60_000 + amount.runs * MILLISECONDS_A_REQUEST;
-  const operations = inOrder(operationsOf(document).filter(({ template }) => template.isReachable));
+  const operations = inOrder(document.operations.filter(({ template }) => template.isReachable));
   const known = rememberIds(root, operations);
   const outcomes = new Map<Operation, Outcome>();
 
   const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<readonly Finding[]>) => {
     const client = await clientFor(document, options);
     try {
-      const secrets = secretsFor(root, operation, credentials);
+      const secrets = secretsFor(document, operation, credentials);
       const tested = without(operation, secrets);
       const context = { root, operation: tested, validator: validatorsOf(root, [tested])(tested), secrets, known, log };
       const findings = await find(context, client);
@@ -118,7 +118,7 @@ async function clientFor(document: Document, { app, url }: ContractTestOptions):
   // A service that the tests have started: when a message is read, another port serves.
   if (url !== undefined) return connect(await url(), 'http://localhost:3000');
   if (app === undefined) throw new TypeError('contractTests needs an app or a url');
-  return serveApp(await app, basePathsOf(document)[0] ?? '');
+  return serveApp(await app, document.basePaths[0]);
 }
 
 /** The number in an environment variable. @throws {RangeError} if it holds something else. */

@@ -1,4 +1,4 @@
-import { type Json, type Operation, securitySchemesOf } from 'openapi-document';
+import type { Document, Json, Operation } from 'openapi-document';
 
 /** A credential for each security scheme, by the scheme's name: a token, an API key, or `user:password` for HTTP Basic. */
 export type Credentials = Readonly<Record<string, string>>;
@@ -15,9 +15,12 @@ export interface Secret {
  *
  * @throws {Error} if some are missing.
  */
-export function secretsFor(root: Json, operation: Operation, given: Credentials | string): Secret[] {
+export function secretsFor(
+  { securitySchemes: schemes }: Document,
+  operation: Operation,
+  given: Credentials | string,
+): Secret[] {
   const { security } = operation;
-  const schemes = securitySchemesOf(root);
   const credentials =
     typeof given === 'string' ? Object.fromEntries(Object.keys(schemes).map((name) => [name, given])) : given;
   const possible = (requirement: Operation['security'][number]) =>

@@ -1,7 +1,6 @@
 import {
   asArray,
   asObject,
-  coerce,
   declaredFor,
   decoded,
   isObject,
@@ -24,11 +23,11 @@ export function rememberIds(root: Json, operations: readonly Operation[]): Known
   function remember({ path: template, parameters }: Operation, found: Named): void {
     const { names } = pathTemplate(resourceOf(template));
     if (names.length === 0) return;
+    if (names.some((name) => found[name] === undefined || isObject(found[name]))) return;
     const typed = names.map((name) => {
-      const schema = parameters.find((parameter) => parameter.in === 'path' && parameter.name === name)?.schema;
-      return [name, coerce(root, [schema], String(found[name]))] as const;
+      const parameter = parameters.find((each) => each.in === 'path' && each.name === name);
+      return [name, parameter?.read(parameter.write(found[name]))] as const;
     });
-    if (typed.some(([name]) => found[name] === undefined || isObject(found[name]))) return;
     const known = byPath.get(resourceOf(template)) ?? [];
     byPath.set(resourceOf(template), [Object.fromEntries(typed), ...known].slice(0, REMEMBERED));
   }
@@ -84,10 +83,8 @@ const resourceOf = (template: string): string => template.slice(0, template.last
 const collectionOf = (template: string): string => resourceOf(template).replace(/\/[^/]*$/, '');
 
 /** The Link Objects of a response (OpenAPI 3.1 §4.8.20). */
-function linksOf(root: Json, operation: Operation, status: number): Json[] {
-  const response = resolveRef(root, valueAt(root, declaredFor(operation, status)?.pointer ?? '/-'));
-  return Object.values(asObject(response?.links)).map((link) => resolveRef(root, link) ?? {});
-}
+const linksOf = (root: Json, operation: Operation, status: number): Json[] =>
+  Object.values(asObject(declaredFor(operation, status)?.source.links)).map((link) => resolveRef(root, link) ?? {});
 
 /** The value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
 function evaluate(expression: unknown, values: Values, answer: Answer, body: unknown): unknown {

@@ -1,13 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import {
-  examplesOf,
-  isObject,
-  type Json,
-  type Operation,
-  type Parameter,
-  readParameter,
-  writeParameter,
-} from 'openapi-document';
+import { isObject, type Json, type Operation, type Parameter } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 import { inDecimals } from './candidates.ts';
 import { mismatch, validatorsOf } from './checks.ts';
@@ -31,20 +23,15 @@ export function partsOf(root: Json, operation: Operation): { parameters: Part[];
     const { in: where, name } = parameter;
     const validator = validatorOf(alone[index] ?? bare);
     const verdict = remembered((value) => {
-      const read = readBack(root, parameter, value);
+      const read = readBack(parameter, value);
       if (read === undefined) return undefined;
       // The validator fills in defaults.
       const values = { ...NOTHING, [where]: { [name]: structuredClone(read) } };
       if (mismatch(() => validator.request(values, undefined, undefined)) !== undefined) return 'broken';
       return isDeepStrictEqual(read, value) ? 'valid' : undefined;
     });
-    // An example of the parameter, or of its media type (OpenAPI 3.1 §4.8.12.2.1).
-    const shown = [parameter, parameter.media ?? []].flat().flatMap((of) => examplesOf(root, of));
-    return part(
-      root,
-      { ...parameter, parameter, verdict },
-      shown.map(({ value }) => value),
-    );
+    const shown = parameter.examples().map(({ value }) => value);
+    return part(root, { ...parameter, parameter, verdict }, shown);
   });
   const bodyParts = (requestBody?.media ?? []).map((media) => {
     const { items, kind } = media;
@@ -56,7 +43,7 @@ export function partsOf(root: Json, operation: Operation): { parameters: Part[];
         items === undefined ? validator.request(structuredClone(NOTHING), media, copy) : validator.item(media, copy);
       return mismatch(check) === undefined ? 'valid' : 'broken';
     };
-    const shown = examplesOf(root, media).flatMap(({ value }) => (items === undefined ? [value] : [value].flat()));
+    const shown = media.examples().flatMap(({ value }) => (items === undefined ? [value] : [value].flat()));
     const schema = items === undefined ? media.schema : items.schema;
     const required = requestBody?.required ?? false;
     // Only the media type can read such a text, XML for example.
@@ -116,10 +103,10 @@ const noValue = (what: string) =>
   );
 
 /** What a server reads of a value that is written in the parameter's style; `undefined` if it reads nothing. */
-function readBack(root: Json, parameter: Parameter, value: unknown): unknown {
+function readBack(parameter: Parameter, value: unknown): unknown {
   try {
-    const text = writeParameter(parameter, value);
-    return isSendable(parameter, text) ? readParameter(root, parameter, text) : undefined;
+    const text = parameter.write(value);
+    return isSendable(parameter, text) ? parameter.read(text) : undefined;
   } catch {
     return undefined;
   }

@@ -1,4 +1,4 @@
-import { alternatives, isObject } from 'openapi-document';
+import { isObject, schemas } from 'openapi-document';
 import { partsOf } from './parts.ts';
 import { oneOf, randomFrom, shuffled } from './random.ts';
 import type { Context, Part, Values } from './values.ts';
@@ -152,7 +152,7 @@ function* brokenFrom({ root, operation }: Context, parameters: readonly Part[], 
     ({ in: where, schema, parameter }) =>
       where === 'query' &&
       !parameter?.json &&
-      alternatives(root, schema).some(({ type }) => [type].flat().includes('object')),
+      schemas.alternatives(root, schema).some(({ type }) => [type].flat().includes('object')),
   );
   if (!isOpen)
     yield { label: 'an undeclared query parameter', values: base, undeclared: 'undeclaredParameter=text', base };

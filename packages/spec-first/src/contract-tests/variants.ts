@@ -1,12 +1,4 @@
-import {
-  alternatives,
-  asObject,
-  escapePointerToken,
-  isObject,
-  itemSchemas,
-  type Json,
-  propertySchemas,
-} from 'openapi-document';
+import { asObject, escapePointerToken, isObject, type Json, schemas } from 'openapi-document';
 import { candidatesFor, type How, isSendable } from './candidates.ts';
 
 /** A value that differs from another one in one place. It may be valid or not: the caller checks it. */
@@ -25,20 +17,20 @@ const OF_EACH_TYPE = [null, true, 'text', 1.5, [], {}];
 const ITEMS = 2;
 
 /** Values that differ from a valid one in one place. */
-export function* variantsOf(root: Json, schemas: readonly unknown[], value: unknown): Generator<Variant> {
+export function* variantsOf(root: Json, all: readonly unknown[], value: unknown): Generator<Variant> {
   for (const other of OF_EACH_TYPE) {
     if (typeName(other) !== typeName(value) || typeof value === 'number') {
       yield { at: '', how: 'has a wrong type', value: other };
     }
   }
-  for (const [how, other] of candidatesFor(root, schemas, value)) yield { at: '', how, value: other };
-  if (Array.isArray(value)) yield* inArray(root, schemas, value);
-  else if (isObject(value)) yield* inObject(root, schemas, value);
+  for (const [how, other] of candidatesFor(root, all, value)) yield { at: '', how, value: other };
+  if (Array.isArray(value)) yield* inArray(root, all, value);
+  else if (isObject(value)) yield* inObject(root, all, value);
 }
 
-function* inArray(root: Json, schemas: readonly unknown[], value: readonly unknown[]): Generator<Variant> {
-  const bounds = schemas
-    .flatMap((schema) => alternatives(root, schema))
+function* inArray(root: Json, all: readonly unknown[], value: readonly unknown[]): Generator<Variant> {
+  const bounds = all
+    .flatMap((schema) => schemas.alternatives(root, schema))
     .flatMap(({ minItems, maxItems }) => [Number(minItems), Number(maxItems)]);
   const [first] = value;
   const lengths = [0, 1, ...bounds.flatMap((bound) => [bound - 1, bound, bound + 1])].filter(isSendable);
@@ -49,25 +41,25 @@ function* inArray(root: Json, schemas: readonly unknown[], value: readonly unkno
   }
   if (first !== undefined) yield { at: '', how: 'is not allowed', value: [...value, first] };
   for (const [index, item] of value.slice(0, ITEMS).entries()) {
-    const inside = schemas.flatMap((schema) => itemSchemas(root, schema, index));
+    const inside = all.flatMap((schema) => schemas.ofItem(root, schema, index));
     for (const { at, how, value: other } of variantsOf(root, inside, item)) {
       yield { at: `/0${at}`, how, value: value.with(index, other) };
     }
   }
 }
 
-function* inObject(root: Json, schemas: readonly unknown[], value: Json): Generator<Variant> {
+function* inObject(root: Json, all: readonly unknown[], value: Json): Generator<Variant> {
   yield { at: '/undeclaredMember', how: 'is not declared', value: { ...value, undeclaredMember: 'text' } };
   const declared = new Set(
-    schemas
-      .flatMap((schema) => alternatives(root, schema))
+    all
+      .flatMap((schema) => schemas.alternatives(root, schema))
       .flatMap(({ properties }) => Object.keys(asObject(properties))),
   );
   for (const [name, member] of Object.entries(value)) {
     const location = declared.has(name) ? `/${escapePointerToken(name)}` : '/*';
     const { [name]: _missing, ...others } = value;
     yield { at: location, how: 'is missing', value: others };
-    const inside = schemas.flatMap((schema) => propertySchemas(root, schema, name));
+    const inside = all.flatMap((schema) => schemas.ofProperty(root, schema, name));
     for (const { at, how, value: other } of variantsOf(root, inside, member)) {
       yield { at: `${location}${at}`, how, value: { ...value, [name]: other } };
     }

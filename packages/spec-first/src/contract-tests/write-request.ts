@@ -1,4 +1,4 @@
-import { isObject, itemWriter, type MediaType, type Operation, stringifyJson } from 'openapi-document';
+import { isObject, type MediaType, type Operation, stringifyJson } from 'openapi-document';
 import { bodyOf, targetOf } from 'openapi-document/client';
 import type { Secret } from './credentials.ts';
 import { namedIn } from './known.ts';
@@ -45,7 +45,7 @@ async function writeBody(media: MediaType, value: unknown, { raw }: Written) {
   // A media type that a range admits.
   const type = media.type.replace(/^(\*|application)\/\*$/, 'application/octet-stream').replace(/\/\*$/, '/plain');
   if (raw === undefined && media.items !== undefined) {
-    const { contentType, write, end } = itemWriter(media, type);
+    const { contentType, write, end } = media.itemWriter(type);
     return { contentType, bytes: Buffer.concat([Buffer.from(write(value, 0)), Buffer.from(end)]) };
   }
   const isText = media.kind !== 'json' && typeof value === 'string';
@@ -66,7 +66,7 @@ export function isWritable(media: MediaType, value: unknown): boolean {
     return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isField);
   }
   try {
-    itemWriter(media, media.type).write(value, 0);
+    media.itemWriter(media.type).write(value, 0);
     return true;
   } catch {
     return false;
