@@ -23,9 +23,9 @@ mkdirSync(cache);
 cpSync(resolve('packages/openapi-document/src'), source, { recursive: true });
 symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
 const program = `
-  import { checkDocument, loadDocument, operationsOf } from '${join(source, 'index.ts')}';
+  import { checkDocument, loadDocument } from '${join(source, 'index.ts')}';
   const document = await loadDocument('openapi.yaml');
-  const { problems, notices } = checkDocument(document, operationsOf(document));
+  const { problems, notices } = checkDocument(document);
   console.log([...problems, ...notices].map(({ message }) => message).join());`;
 
 /** What a process finds in a document whose schema is this. */
