@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asArray, asObject, isObject, type Json, valueAt } from './document.ts';
+import { isJsonType } from './media-types.ts';
 import type { EventData, Items } from './types.ts';
 
 /** Keywords that restrict a text. */
@@ -37,10 +38,6 @@ export function eventItems(root: Json, schema: unknown): Items {
 }
 
 const isJson = ({ contentMediaType: type }: Json): boolean => typeof type === 'string' && isJsonType(type);
-
-/** @param essence a media type without parameters, in lower case. */
-export const isJsonType = (essence: string): boolean =>
-  /^application\/(.+\+)?json$/.test(essence) || essence === 'text/json';
 
 /** Changes each schema that describes the same value. What does not change is not copied, and keeps its references. */
 function mapInPlace(

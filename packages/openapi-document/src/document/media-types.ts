@@ -1,5 +1,4 @@
 import { type Json, resolveRef } from './document.ts';
-import { isJsonType } from './event-schema.ts';
 import { alternatives, typesOf } from './schema.ts';
 import type { BodyKind, MediaType, Sequence } from './types.ts';
 
@@ -92,3 +91,7 @@ const TYPING =
 
 /** A media type without its parameters, in lower case. */
 export const essenceOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+
+/** @param essence a media type without parameters, in lower case. */
+export const isJsonType = (essence: string): boolean =>
+  /^application\/(.+\+)?json$/.test(essence) || essence === 'text/json';
