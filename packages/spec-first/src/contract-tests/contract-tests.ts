@@ -6,9 +6,7 @@ import { type Credentials, type Secret, secretsFor } from './credentials.ts';
 import { rememberIds } from './known.ts';
 import type { TestLog } from './log.ts';
 import { ContractError, summaryOf, titleOf } from './report.ts';
-import { testMethods } from './test-methods.ts';
-import { type Finding, type Outcome, testOperation } from './test-operation.ts';
-import type { Context } from './values.ts';
+import { type Outcome, testOperation } from './test-operation.ts';
 
 export type { Credentials } from './credentials.ts';
 export { type TestLog, testLog } from './log.ts';
@@ -39,8 +37,8 @@ export interface ContractTestOptions {
 const MILLISECONDS_A_REQUEST = 1_000;
 
 /**
- * Registers a test for each operation of a document, and one for each path. Each calls the service with requests that
- * are made from the schemas and examples of the document, and checks the answers against it.
+ * Registers a test for each operation of a document. Each calls the service with requests that are made from the schemas and
+ * examples of the document, and checks the answers against it.
  *
  * @example
  * import test from 'node:test';
@@ -59,31 +57,21 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const known = rememberIds(root, operations);
   const outcomes = new Map<Operation, Outcome>();
 
-  const run = async (operation: Operation, find: (context: Context, client: Client) => Promise<readonly Finding[]>) => {
+  const run = async (operation: Operation) => {
     const client = await clientFor(document, options);
     try {
       const secrets = secretsFor(document, operation, credentials);
       const tested = without(operation, secrets);
       const context = { root, operation: tested, validator: validatorsOf(root, [tested])(tested), secrets, known, log };
-      const findings = await find(context, client);
-      if (findings.length > 0) throw new ContractError(operation, findings, amount);
+      const outcome = await testOperation(context, client, amount, mayReject.includes(operation.id));
+      outcomes.set(operation, outcome);
+      if (outcome.findings.length > 0) throw new ContractError(operation, outcome.findings, amount);
     } finally {
       await client.close();
     }
   };
   for (const operation of operations) {
-    const find = async (context: Context, client: Client) => {
-      const outcome = await testOperation(context, client, amount, mayReject.includes(operation.id));
-      outcomes.set(operation, outcome);
-      return outcome.findings;
-    };
-    test(`${titleOf(operation)} keeps to the document`, () => run(operation, find), timeout);
-  }
-  for (const [first, ...others] of Map.groupBy(operations, ({ template }) => template.shape).values()) {
-    if (first === undefined) continue;
-    const methods = [first, ...others].map(({ method }) => method);
-    const find = (context: Context, client: Client) => testMethods(context, client, methods, operations, amount.seed);
-    test(`${first.path} rejects the methods that it lacks`, () => run(first, find), timeout);
+    test(`${titleOf(operation)} keeps to the document`, () => run(operation), timeout);
   }
   test('summary of the contract tests', async () => report(summaryOf(outcomes)), timeout);
 }

@@ -2,7 +2,7 @@ import { isObject, schemas } from 'openapi-document';
 import { partsOf } from './parts.ts';
 import { oneOf, randomFrom, shuffled } from './random.ts';
 import type { Context, Part, Values } from './values.ts';
-import { simpler, variantsOf } from './variants.ts';
+import { smaller, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
 
 /** A request that satisfies the document, or breaks it in one place. */
@@ -19,8 +19,8 @@ export interface Requests {
   valid(count: number): Generator<Made>;
   /** Requests that break the document: each way in which it can be broken once, up to `runs`, or half as many requests. */
   broken(runs: number): Made[];
-  /** Simpler requests of the same kind. */
-  simpler(request: Made): Generator<Made>;
+  /** Requests of the same kind with one value less. */
+  smaller(request: Made): Generator<Made>;
 }
 
 /** How many variants of a value are looked at, and how many places of one are changed at most. */
@@ -86,8 +86,8 @@ export function requestsOf(context: Context, seed: number): Requests {
         .filter(({ rank }, index) => index < (rank === 0 ? runs : runs / 2))
         .map(({ broken }) => broken);
     },
-    *simpler({ base, label }) {
-      for (const values of simplerValues(base)) {
+    *smaller({ base, label }) {
+      for (const values of smallerValues(base)) {
         if (label === undefined) yield { values, base: values };
         else
           yield* brokenFrom(context, parameters, values)
@@ -98,11 +98,11 @@ export function requestsOf(context: Context, seed: number): Requests {
   };
 }
 
-function* simplerValues(values: Values): Generator<Values> {
+function* smallerValues(values: Values): Generator<Values> {
   for (const [part, value] of values) {
     if (!part.required) yield new Map([...values].filter(([other]) => other !== part));
     if (part.media === undefined) continue;
-    for (const other of simpler(value)) if (part.verdict(other) === 'valid') yield new Map(values).set(part, other);
+    for (const other of smaller(value)) if (part.verdict(other) === 'valid') yield new Map(values).set(part, other);
   }
 }
 

@@ -36,8 +36,8 @@ interface Trial {
   check(answer: Answer): Promise<void>;
 }
 
-/** For how long, and with how many requests, a request that shows a fault is made smaller. */
-const SHRINKING = { milliseconds: 5_000, requests: 300 };
+/** For how long a request that shows a fault is made smaller. Milliseconds. */
+const SHRINKING = 5_000;
 
 /**
  * Calls an operation with requests that satisfy the document and with requests that break it, and checks each answer.
@@ -108,21 +108,15 @@ export async function testOperation(
 
   /** Sends a request, and if its answer has a fault, smaller requests that show the same. */
   async function attempt(trial: Trial): Promise<void> {
-    const first = await faultOf(trial);
-    if (first === undefined || findings.has(first.fault.check)) return;
-    let smallest = first;
-    const until = Date.now() + SHRINKING.milliseconds;
-    let left = SHRINKING.requests;
-    for (let isSmaller = true; isSmaller; ) {
-      isSmaller = false;
-      for (const made of requests.simpler(smallest.made)) {
-        if (--left < 0 || Date.now() > until) break;
-        const other = await faultOf({ ...trial, made });
-        if (other?.fault.check !== first.fault.check) continue;
-        smallest = other;
-        isSmaller = true;
-        break;
-      }
+    let smallest = await faultOf(trial);
+    if (smallest === undefined || findings.has(smallest.fault.check)) return;
+    const until = Date.now() + SHRINKING;
+    let others = requests.smaller(smallest.made);
+    for (let next = others.next(); !next.done && Date.now() < until; next = others.next()) {
+      const other = await faultOf({ ...trial, made: next.value });
+      if (other?.fault.check !== smallest.fault.check) continue;
+      smallest = other;
+      others = requests.smaller(other.made);
     }
     const { fault, sent, id } = smallest;
     findings.set(fault.check, { fault, curl: curlLine(client.base, sent), cause: await log?.causeOf(id) });

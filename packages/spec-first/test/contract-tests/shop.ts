@@ -21,8 +21,6 @@ export const FAULTS = [
   'wrong query accepted',
   'no credentials needed',
   'any credentials accepted',
-  '404 in place of 405',
-  'Allow missing',
   'enum ignored',
   'date ignored',
   'old dates rejected',
@@ -58,11 +56,6 @@ export function createShop(fault?: ShopFault): RequestListener {
     const { pathname, searchParams } = new URL(url, 'http://host');
     const [, id] = /^\/v1\/items\/([^/]+)$/.exec(pathname) ?? [];
     if (id === undefined && pathname !== '/v1/items') return problem(404, 'nothing here');
-    const allow = id === undefined ? 'GET, POST' : 'GET';
-    if (!allow.split(', ').includes(method)) {
-      if (fault === '404 in place of 405') return problem(404, 'nothing here');
-      return { ...problem(405, 'no such method'), ...(fault !== 'Allow missing' && { headers: { Allow: allow } }) };
-    }
     const key = headers['x-key'];
     const denied = fault === 'any credentials accepted' ? key === undefined : key !== KEY;
     if (denied && fault !== 'no credentials needed') return problem(401, 'wrong key');
