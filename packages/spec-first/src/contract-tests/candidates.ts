@@ -1,19 +1,7 @@
 import { asArray, type Json, schemas } from 'openapi-document';
 
-/** What is wrong with a value, if it is invalid. */
-export type How =
-  | 'is missing'
-  | 'is empty'
-  | 'is not declared'
-  | 'has a wrong type'
-  | 'is too small'
-  | 'is too large'
-  | 'is too short'
-  | 'is too long'
-  | 'is not allowed'
-  | 'has a wrong format'
-  | 'does not match its pattern'
-  | 'is none of its values';
+/** What is wrong with a value, if it is invalid: the end of a sentence such as "/name is too short". */
+export type How = `${'is' | 'has' | 'does'} ${string}`;
 
 /** A value, valid or not, and what is wrong with it if it is not. */
 export type Candidate = readonly [how: How, value: unknown];
