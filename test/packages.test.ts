@@ -154,7 +154,7 @@ describe('a project that npm run new makes for a document', () => {
     const npm = resolve(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim());
     const tested = await run(library, [npm, 'test']);
     writeFileSync(join(library, 'tsconfig.json'), text);
-    expect(tested).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 24$/m) });
+    expect(tested).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 15$/m) });
   });
 
   test('starts with mocks, but not in production', async () => {
