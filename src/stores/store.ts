@@ -47,9 +47,12 @@ export class Unstorable extends Error {
 }
 
 /** @throws {Unstorable} if the id is no int64, or a text holds a lone surrogate, which UTF-8 would replace. */
-export function checkPlant({ id, name, tag = '' }: StoredPlant): void {
+export function checkPlant({ id, name, tag }: StoredPlant): void {
   if (BigInt.asIntN(64, id) !== id) throw new Unstorable('/body/id must be an integer from -2^63 to 2^63-1');
-  for (const [path, text] of Object.entries({ '/body/name': name, '/body/tag': tag })) {
-    if (!text.isWellFormed()) throw new Unstorable(`${path} must not hold a lone surrogate, which UTF-8 cannot hold`);
-  }
+  checkText('/body/name', name);
+  checkText('/body/tag', tag);
+}
+
+function checkText(path: string, text = ''): void {
+  if (!text.isWellFormed()) throw new Unstorable(`${path} must not hold a lone surrogate, which UTF-8 cannot hold`);
 }

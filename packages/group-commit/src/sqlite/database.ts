@@ -5,15 +5,14 @@ import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
-import type { Functions } from './connection.ts';
 import { unpackError } from './errors.ts';
-import type { Answer, Call, Message, ThreadData } from './protocol.ts';
+import type { Answer, Call, Functions, Request } from './session.ts';
 
 /** How to open a SQLite database. */
 export interface SqliteOptions extends QueueOptions {
-  /** A path, relative or absolute, or `:memory:`. A missing file and its folder are created. */
+  /** A path, relative or absolute, or `:memory:`, which needs no thread. A missing file and its folder are created. */
   readonly file: string;
-  /** The module that runs in the database thread. Its default export takes the database and returns the functions. */
+  /** The module that runs in the thread. Its default export takes the database and returns the functions. */
   readonly module: URL;
   /** Called with what the operator should know: a reader keeps the log from being cut. */
   readonly warn?: ((message: string) => void) | undefined;
@@ -44,24 +43,10 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   ...options
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
   const file = path === ':memory:' ? path : resolve(path);
-  const workerData: ThreadData = { file, module: module.href };
-  // Node 24 still warns of node:sqlite. An error that the thread does not catch ends the process, as in the main thread.
-  const worker = new Worker(THREAD, {
-    name: 'sqlite',
-    workerData,
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-  });
-  const asked: ((answer: Answer) => void)[] = [];
-  worker.on('message', (message: Message) => {
-    if (typeof message === 'string') warn(message);
-    else asked.shift()?.(message);
-  });
+  const session = path === ':memory:' ? await openHere(module, warn) : openThread(file, module, warn);
 
   async function ask(request: readonly Call[] | 'check'): Promise<readonly Outcome[]> {
-    worker.postMessage(request);
-    const { promise, resolve } = Promise.withResolvers<Answer>();
-    asked.push(resolve);
-    const answer = await promise;
+    const answer = await session.send(request);
     if (!('trouble' in answer)) {
       return answer.map((outcome) => (outcome?.[1] ? [undefined, unpackError(outcome[1])] : outcome));
     }
@@ -70,16 +55,10 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     throw new Unavailable(answer.trouble, answer.code, cause);
   }
 
-  /** Answers what was asked before, closes the database and ends the thread. */
-  async function close(): Promise<void> {
-    worker.postMessage('close');
-    await once(worker, 'exit');
-  }
-
   let opened = false;
   await ask('check').catch(async (error: unknown) => {
     if (!(error instanceof Unusable)) return;
-    await close();
+    await session.close();
     throw error;
   });
   opened = true;
@@ -92,7 +71,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
       commit: ask,
       check: async () => void (await ask('check')),
       stats: () => ({ database_bytes: sizeOf(file), log_bytes: sizeOf(`${file}-wal`) }),
-      close,
+      close: session.close,
     },
     options,
   );
@@ -103,4 +82,37 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     },
   });
   return database as SqliteDatabase<Define>;
+}
+
+/** A session in this thread: in memory there is no disk to wait for. */
+async function openHere(module: URL, warn: (message: string) => void) {
+  const { openSession } = await import('./session.ts');
+  const answer = await openSession(':memory:', module.href, warn);
+  return { send: async (request: Request) => answer(request), close: async () => void answer('close') };
+}
+
+/** A session in a thread of its own, which answers requests in their order. */
+function openThread(file: string, module: URL, warn: (message: string) => void) {
+  // Node 24 still warns of node:sqlite. An error that the thread does not catch ends the process, as in the main thread.
+  const worker = new Worker(THREAD, {
+    name: 'sqlite',
+    workerData: { file, module: module.href },
+    execArgv: ['--disable-warning=ExperimentalWarning'],
+  });
+  const asked: ((answer: Answer) => void)[] = [];
+  worker.on('message', (message: Answer | string) => {
+    if (typeof message === 'string') warn(message);
+    else asked.shift()?.(message);
+  });
+
+  return {
+    send(request: Request): Promise<Answer> {
+      worker.postMessage(request);
+      return new Promise((resolve) => asked.push(resolve));
+    },
+    async close(): Promise<void> {
+      worker.postMessage('close');
+      await once(worker, 'exit');
+    },
+  };
 }

@@ -1,4 +1,15 @@
-import type { SentError, Trouble } from './protocol.ts';
+/** An error between threads. Structured cloning alone drops the name and the code. */
+export type SentError = Readonly<Record<string, unknown>>;
+
+/** Why nothing of a request was done. */
+export interface Trouble {
+  /** One sentence for the operator. */
+  readonly trouble: string;
+  readonly code: string;
+  readonly cause: SentError;
+  /** Whether waiting does not help. */
+  readonly lasting: boolean;
+}
 
 const LOCKED = 'is locked by another process: end that process.';
 
@@ -32,9 +43,8 @@ export class FileLost extends Error {
   readonly code = 'FILE_LOST';
 }
 
-/** Structured cloning alone drops the name and the code. */
 export const packError = (error: unknown): SentError =>
-  error instanceof Error
+  Error.isError(error)
     ? { ...error, name: error.name, message: error.message, stack: error.stack }
     : { message: String(error) };
 

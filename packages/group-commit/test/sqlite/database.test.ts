@@ -145,6 +145,18 @@ describe('A database', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test('in memory groups calls and undoes what throws, as one in a file', async () => {
+    const batches: number[] = [];
+    const database = await open({ file: ':memory:', onBatch: (calls) => batches.push(calls) });
+    const calls = [database.add({ id: 1, text: 'a' }), database.fail('tea'), database.add({ id: 1, text: 'taken' })];
+    const [added, ...failed] = await Promise.allSettled(calls);
+    expect(added).toHaveProperty('status', 'fulfilled');
+    expect(failed).toMatchObject([{ reason: { code: 'NO_NAME', status: 418 } }, { reason: { errcode: 1555 } }]);
+    expect(await database.list()).toEqual([{ id: 1n, text: 'a' }]);
+    expect(batches).toEqual([3, 1]);
+    await database.close();
+  });
+
   test('finishes what waits when it closes, leaves one file, and rejects further calls', async () => {
     const database = await open();
     const adds = Promise.all(Array.from({ length: 100 }, (_, id) => database.add({ id, text: 'a' })));

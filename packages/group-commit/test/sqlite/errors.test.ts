@@ -158,7 +158,7 @@ test('An error that nothing catches in the thread ends the process', () => {
     "data:text/javascript,export default () => ({ later() { setImmediate(() => { throw new Error('a fault') }) } })";
   const index = new URL('../../src/sqlite/index.ts', import.meta.url);
   const program = `import { openDatabase } from '${index}';
-    const database = await openDatabase({ file: ':memory:', module: new URL(${JSON.stringify(module)}) });
+    const database = await openDatabase({ file: ${JSON.stringify(file)}, module: new URL(${JSON.stringify(module)}) });
     await database.later();
     setInterval(() => {}, 1000);`;
   const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });

@@ -1,20 +1,23 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { concernsDatabase, FileLost, packError } from './errors.ts';
-import type { Call, SentOutcome } from './protocol.ts';
+import { concernsDatabase, packError, type SentError, type Trouble, troubleOf } from './errors.ts';
+import { createFile, watchFiles } from './files.ts';
 
 /** The functions of a module, by name. */
 export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
 
-/** An open database with the functions of its module. */
-export interface Connection {
-  readonly db: DatabaseSync;
-  /** Runs the calls in one transaction, and returns after its commit. A call that throws undoes only what it did itself. */
-  run(calls: readonly Call[]): SentOutcome[];
-  /** Reads. */
-  check(): SentOutcome[];
-}
+/** A call of one of the module's functions. */
+export type Call = readonly [name: string, ...args: unknown[]];
+
+/** Calls that share one transaction. `check` asks whether the database works; `close` is the last request. */
+export type Request = readonly Call[] | 'check' | 'close';
+
+/** What a call returned, or the error that it threw. */
+export type SentOutcome = undefined | readonly [result: unknown, error?: SentError];
+
+/** One outcome for each call, or none at all if no call returned anything. */
+export type Answer = readonly SentOutcome[] | Trouble;
+
+type Connection = ReturnType<typeof connect>;
 
 /** How long a lock of another process is waited for, in milliseconds. */
 const LOCK_MS = 5_000;
@@ -28,27 +31,59 @@ const LOG_PAGES = 10_000;
 /** The size in bytes that the log is cut to after it was longer. */
 const LOG_BYTES = 48 * 1024 * 1024;
 
-/** The size in bytes of a log that only a reader can have kept from being cut. */
-const LONG_LOG_BYTES = 256 * 1024 * 1024;
-
 /** Without fullfsync, macOS leaves a commit in the cache of the disk. */
 const SETTINGS = `PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
   PRAGMA wal_autocheckpoint = ${LOG_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`;
 
+/** Loads the module, and returns what answers requests. After trouble with the file, the next request opens it again. */
+export async function openSession(
+  file: string,
+  module: string,
+  warn: (message: string) => void,
+): Promise<(request: Request) => Answer> {
+  const define: (db: DatabaseSync) => Functions = await import(module).then(
+    (loaded) => loaded.default,
+    (error: unknown) => () => {
+      throw error;
+    },
+  );
+  let connection: Connection | undefined;
+  let opened = false;
+
+  return (request) => {
+    try {
+      if (request === 'close') {
+        connection?.db.close();
+        return [];
+      }
+      // Once it has been open, a missing file is lost data.
+      if (!connection && file !== ':memory:') createFile(file, !opened);
+      connection ??= connect(file, define, warn);
+      opened = true;
+      return request === 'check' ? connection.check() : connection.run(request);
+    } catch (error) {
+      // A new connection may do better, except in memory.
+      if (file !== ':memory:') close();
+      return troubleOf(file, error);
+    }
+  };
+
+  function close(): void {
+    const db = connection?.db;
+    connection = undefined;
+    try {
+      db?.close();
+    } catch {
+      // The error at hand says more.
+    }
+  }
+}
+
 /**
  * Opens the database, lets the module define its functions and tables in one transaction, and makes sure that it can be
  * written. Nothing of a file that is not fit for the module is changed.
- *
- * @param create whether a missing file is created.
  */
-export function openConnection(
-  file: string,
-  create: boolean,
-  define: (db: DatabaseSync) => Functions,
-  warn: (message: string) => void,
-): Connection {
-  const inMemory = file === ':memory:';
-  if (!inMemory && !existsSync(file)) createFile(file, create);
+function connect(file: string, define: (db: DatabaseSync) => Functions, warn: (message: string) => void) {
   const db = new DatabaseSync(file, { timeout: LOCK_MS });
   try {
     db.exec(SETTINGS);
@@ -56,11 +91,11 @@ export function openConnection(
     const functions = define(db);
     db.exec('COMMIT');
     const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
-    if (mode !== 'wal' && !inMemory) throw new Error('its file system allows no write-ahead log');
+    if (mode !== 'wal' && file !== ':memory:') throw new Error('its file system allows no write-ahead log');
     // In a file that can only be read, SQLite lets a transaction begin and end as long as it changes nothing.
     const version = db.prepare('PRAGMA user_version').get()?.user_version;
     db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${version}; COMMIT`);
-    const checkFiles = inMemory ? () => {} : watchFiles(file, warn);
+    const checkFiles = file === ':memory:' ? () => {} : watchFiles(file, warn);
     checkFiles();
     return createConnection(db, functions, checkFiles);
   } catch (error) {
@@ -69,53 +104,11 @@ export function openConnection(
   }
 }
 
-/** Creates a file that only its owner can read; SQLite gives the files beside it the same rights. */
-function createFile(file: string, create: boolean): void {
-  if (!create) throw new FileLost(file);
-  try {
-    // The recursive mode never ends under /proc.
-    mkdirSync(dirname(file));
-  } catch (error) {
-    if (!existsSync(dirname(file))) throw error;
-  }
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch {
-    // Another process was faster, or SQLite explains it better.
-  }
-}
-
-/**
- * Returns a check for after each commit. SQLite goes on writing to a file that was moved, deleted or replaced, where nobody
- * finds what it writes.
- *
- * @throws {FileLost} if the database or its log (`-wal`) is not the file of the first check.
- */
-function watchFiles(file: string, warn: (message: string) => void): () => void {
-  const names = [file, `${realpathSync(file)}-wal`];
-  let opened: readonly (Stats | undefined)[] | undefined;
-  let warned = false;
-  return () => {
-    const found = names.map((name) => statSync(name, { throwIfNoEntry: false }));
-    opened ??= found;
-    const lost = names.find((_, at) => found[at]?.ino !== opened?.[at]?.ino || found[at]?.dev !== opened?.[at]?.dev);
-    if (lost !== undefined) throw new FileLost(lost);
-    const size = found[1]?.size ?? 0;
-    if (size > LONG_LOG_BYTES && !warned) {
-      const advice = 'since somebody reads for long: end old transactions and sqlite3 shells';
-      warn(`${file}-wal has ${Math.round(size / 1e6)} MB, ${advice}`);
-    }
-    warned = size > LONG_LOG_BYTES;
-  };
-}
-
-function createConnection(db: DatabaseSync, functions: Functions, checkFiles: () => void): Connection {
+function createConnection(db: DatabaseSync, functions: Functions, checkFiles: () => void) {
   // They run by get(), since run() throws if the last row id is beyond 2^53.
-  const [begin, commit, read] = [
-    db.prepare('BEGIN IMMEDIATE'),
-    db.prepare('COMMIT'),
-    db.prepare('SELECT 1 FROM sqlite_schema'),
-  ];
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const read = db.prepare('SELECT 1 FROM sqlite_schema');
 
   function runCall([name, ...args]: Call): SentOutcome {
     const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
@@ -141,7 +134,8 @@ function createConnection(db: DatabaseSync, functions: Functions, checkFiles: ()
 
   return {
     db,
-    run(calls) {
+    /** Runs the calls in one transaction, and returns after its commit. A call that throws undoes only what it did itself. */
+    run(calls: readonly Call[]): SentOutcome[] {
       try {
         const outcomes = transact(calls);
         return outcomes.every((outcome) => outcome === undefined) ? [] : outcomes;
@@ -158,7 +152,7 @@ function createConnection(db: DatabaseSync, functions: Functions, checkFiles: ()
         }
       });
     },
-    check() {
+    check(): SentOutcome[] {
       read.get();
       checkFiles();
       return [];
