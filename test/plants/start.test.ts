@@ -32,7 +32,7 @@ const has = (command: string): boolean => spawnSync(command, ['--version']).stat
 async function runLine(line: string): Promise<unknown> {
   if (has('curl')) return JSON.parse(spawnSync('sh', ['-c', line], { encoding: 'utf8' }).stdout);
   const [, url = '', authorization = '', body = ''] =
-    /^curl (\S+) -H '(?:Authorization: )([^']+)' -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(line) ?? [];
+    /^curl (\S+) -H "Authorization: ([^"]+)" -H 'Content-Type: application\/json' -d '([^']+)'$/.exec(line) ?? [];
   const headers = { Authorization: authorization, 'Content-Type': 'application/json' };
   return (await fetch(url, { method: 'POST', headers, body })).json();
 }
@@ -92,7 +92,7 @@ describe('without a terminal', () => {
       operations: ['POST /plants'],
       missing: [],
       token: expect.stringMatching(/^[\w-]{43}$/),
-      example: expect.stringContaining(`curl ${url}/plants -H 'Authorization: Bearer ${first?.token}'`),
+      example: expect.stringContaining(`curl ${url}/plants -H "Authorization: Bearer ${first?.token}" `),
     });
     expect(await runLine(String(first?.example))).toEqual({ name: 'Monstera deliciosa', tag: 'climber' });
     service.child.kill('SIGTERM');
@@ -282,7 +282,7 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     test('and which variable sets another', async () => {
       expect(await block(launch({ METRICS_PORT: String(port) }))).toEqual(
         startError(
-          `127.0.0.1 port ${port} is taken by another process: stop that one, or set METRICS_PORT to another port`,
+          `127.0.0.1 port ${port} is taken by another process: stop that one, or set METRICS_PORT to another port, or HOST to another address`,
         ),
       );
     });

@@ -269,7 +269,7 @@ describe('the start rejects', () => {
 
   test('an address that is not of this machine', async () => {
     expect(await startError({ HOST: '192.0.2.1' })).toMatch(
-      /^192\.0\.2\.1 is not an address of this machine: set HOST to one/,
+      /^192\.0\.2\.1 cannot be used \(EADDRNOTAVAIL\): set PORT to another port, or HOST to another address$/,
     );
   });
 });
