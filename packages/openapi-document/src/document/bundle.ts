@@ -1,6 +1,6 @@
 import { basename, extname } from 'node:path';
 import { asObject, escapePointerToken, type Finding, type Location, resolveRef, valueAt } from './document.ts';
-import { componentGroup, inside, type MemberKind } from './kinds.ts';
+import { componentGroup, eachMember, type MemberKind } from './kinds.ts';
 import { type Content, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
@@ -76,11 +76,11 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
       const mapping = asObject(members.mapping) as Members;
       for (const key of Object.keys(mapping)) rewriteMapping(mapping, key, from, `${at}/mapping`);
     }
-    for (const { key, value: item, kind: held, at: place } of inside(members, kind, at)) {
+    eachMember(members, kind, at, (item, held, place, key) => {
       const pointer = `${from.pointer}/${escapePointerToken(key)}`;
       const rewritten = rewrite(item, held, { file: from.file, pointer }, place);
       if (rewritten !== item) members[key] = rewritten;
-    }
+    });
     return value;
   }
 

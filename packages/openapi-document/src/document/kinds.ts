@@ -75,14 +75,19 @@ const TABLE: Readonly<Record<Kind, Readonly<Record<string, MemberKind>>>> = MEMB
 export const componentGroup = (kind: Kind): string | undefined =>
   Object.entries(TABLE.components).find(([, [held]]) => held === kind)?.[0];
 
-/** The objects and lists inside an object or a list, their kinds, and the pointers to them. */
-export function* inside(holder: object, kind: MemberKind, at: string) {
-  const named = typeof kind === 'string' ? TABLE[kind] : { '*': kind[0] };
+/** Calls `visit` with each object and list inside an object or a list, its key, its kind, and the pointer to it. */
+export function eachMember(
+  holder: object,
+  kind: MemberKind,
+  at: string,
+  visit: (value: object, kind: MemberKind, at: string, key: string) => void,
+): void {
+  const isNamed = typeof kind === 'string';
+  const named = isNamed ? TABLE[kind] : { '*': kind[0] };
   for (const [key, value] of Object.entries(holder)) {
+    if (typeof value !== 'object' || value === null || (isNamed && key.startsWith('x-'))) continue;
     const own = Object.hasOwn(named, key) ? named[key] : named['*'];
-    const isExtension = typeof kind === 'string' && key.startsWith('x-');
-    if (typeof value !== 'object' || value === null || own === undefined || isExtension) continue;
-    yield { key, value: value as object, kind: own, at: `${at}/${escapePointerToken(key)}` };
+    if (own !== undefined) visit(value, own, `${at}/${escapePointerToken(key)}`, key);
   }
 }
 
@@ -95,5 +100,5 @@ export function walk(
 ) {
   if (typeof value !== 'object' || value === null) return;
   if (isObject(value) && typeof kind === 'string') visit(value, kind, at);
-  for (const member of inside(value, kind, at)) walk(member.value, member.kind, member.at, visit);
+  eachMember(value, kind, at, (member, held, place) => walk(member, held, place, visit));
 }
