@@ -1,5 +1,5 @@
 import { parseJson, stringifyJson } from '../json/exact.ts';
-import { type Written, writeParameter } from '../parameters/write-parameter.ts';
+import { writeForm, writeParameter } from '../parameters/write-parameter.ts';
 import { readItems, UnreadableItem } from '../sequences/read-items.ts';
 import type { Route, Stream } from './routes.ts';
 import type { Client } from './types.ts';
@@ -85,21 +85,10 @@ export function targetOf({ path, parameters }: Pick<Route, 'path' | 'parameters'
   return { url: query.length > 0 ? `${url}?${query.join('&')}` : url, headers };
 }
 
-/** A form as a query is written: each field as a parameter of the style `form`. */
-const FORM: Written = {
-  in: 'query',
-  name: '',
-  style: 'querystring',
-  explode: true,
-  json: false,
-  allowReserved: false,
-  media: { kind: 'form' },
-};
-
 /** A body in a media type: JSON, a form, or what the platform sends as it is. */
 export function bodyOf(type: string, body: unknown): RequestInit['body'] {
   if (/\bjson\b/.test(type)) return stringifyJson(body);
-  if (type === 'application/x-www-form-urlencoded') return writeParameter(FORM, body);
+  if (type === 'application/x-www-form-urlencoded') return writeForm(Object(body));
   if (type !== 'multipart/form-data') return body as RequestInit['body'];
   const form = new FormData();
   for (const [name, value] of Object.entries(Object(body))) {

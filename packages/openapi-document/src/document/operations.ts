@@ -3,7 +3,6 @@ import { writeParameter } from '../parameters/write-parameter.ts';
 import { examplesOf } from '../samples/examples.ts';
 import { asArray, asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
 import { mediaOf } from './media.ts';
-import { operationIds } from './operation-ids.ts';
 import { pathTemplate } from './path-template.ts';
 import type { DeclaredResponse, Operation, Parameter, RequestBody, SecurityRequirement } from './types.ts';
 
@@ -29,7 +28,7 @@ export const operationObjects = (root: Json, paths: unknown) =>
 /** The operations of path items by path, in their order. The document need not be checked before. */
 export function operationsOf(root: Json, paths: unknown): Operation[] {
   const found = operationObjects(root, paths);
-  const ids = operationIds(found);
+  const ids = idsOf(found);
   return found.map(({ method, path, source, pointer, shared, at }, index) => {
     const template = pathTemplate(path);
     return {
@@ -49,6 +48,34 @@ export function operationsOf(root: Json, paths: unknown): Operation[] {
     };
   });
 }
+
+/**
+ * The operationId of each operation. One without it is named by method and path: `GET /books/{id}` is `getBooksById`. A
+ * number is added where the name is taken, also for an operation that another path has already.
+ */
+function idsOf(operations: ReturnType<typeof operationObjects>): string[] {
+  const taken = new Set<unknown>();
+  const declared = operations.map(({ source: { operationId } }) => {
+    const isFirst = operationId !== undefined && !taken.has(operationId);
+    if (isFirst) taken.add(operationId);
+    return isFirst ? String(operationId) : undefined;
+  });
+  return operations.map(({ method, path, source: { operationId } }, index) => {
+    const name = String(operationId ?? nameOf(method, path));
+    let free = declared[index] ?? name;
+    for (let count = 2; declared[index] === undefined && taken.has(free); count++) free = `${name}${count}`;
+    taken.add(free);
+    return free;
+  });
+}
+
+const nameOf = (method: string, path: string): string =>
+  method +
+  path
+    .replaceAll('{', ' by ')
+    .split(/[^\p{L}\p{N}]+/u)
+    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .join('');
 
 /** The `webhooks` of a document. */
 export function webhooksOf(root: Json, operations: readonly Operation[]): Operation[] {

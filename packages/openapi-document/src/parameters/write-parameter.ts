@@ -31,12 +31,15 @@ export function writeParameter(parameter: Written, value: unknown): string {
   return (where === 'cookie' && !isNamed ? label : '') + prefix + parts.join(exploded);
 }
 
-/** A form is written as parameters of the style `form` are. */
 function wholeQuery({ media }: Written, value: unknown): string {
-  if (media?.kind !== 'form' || !isComposite(value)) return encodeURIComponent(scalar(value));
-  const field = { in: 'query', style: 'form', explode: true, json: false, allowReserved: false } as const;
-  return Object.entries(value)
-    .map(([name, item]) => writeParameter({ ...field, name }, item))
+  return media?.kind === 'form' && isComposite(value) ? writeForm(value) : encodeURIComponent(scalar(value));
+}
+
+/** A form is written as parameters of the style `form` are. */
+export function writeForm(fields: object): string {
+  const field = { in: 'query', style: 'form', explode: true, json: false } as const;
+  return Object.entries(fields)
+    .map(([name, value]) => writeParameter({ ...field, name }, value))
     .join('&');
 }
 
