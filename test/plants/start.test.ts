@@ -402,20 +402,6 @@ test.each([
   expect(await service.line(({ msg }) => msg === 'access tokens read again')).toMatchObject({ accepted: 1 });
 });
 
-test.each([
-  ['short,a-token-of-16-char,sha256:'.concat('0'.repeat(64)), [1]],
-  ['a-token-of-16-char', []],
-])(
-  'in production and with ACCESS_TOKENS=%s the start warns of tokens that can be guessed: %j',
-  async (tokens, warned) => {
-    const service = launch({ NODE_ENV: 'production', ACCESS_TOKENS: tokens });
-    await service.url;
-    const warnings = service.lines().filter(({ level }) => level === 40);
-    expect(warnings.map(({ tokens }) => tokens)).toEqual(warned);
-    for (const { msg } of warnings) expect(msg).toMatch(/^access tokens of under 16 characters can be guessed/);
-  },
-);
-
 test('a fault that nothing catches is logged, and ends the process with 1', async () => {
   const service = launch({}, { flags: FAULTY });
   await service.url;

@@ -4,7 +4,7 @@ import { isatty } from 'node:tty';
 import { destination, type Logger, type LoggerOptions, pino } from 'pino';
 import sonic from 'sonic-boom';
 import type { Config } from './configuration.ts';
-import { project } from './versions.ts';
+import { versions } from './versions.ts';
 
 /** Lines gather up to this length: a write for each costs more than the line. Characters. */
 const GATHERED = 32 * 1024;
@@ -126,7 +126,7 @@ export const logStartError = (reason: string): void =>
 
 const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
   level,
-  base: { service: project.name, version: project.version, pid: process.pid, worker: cluster.worker?.id },
+  base: { service: versions.service, version: versions.version, pid: process.pid, worker: cluster.worker?.id },
   serializers: { err: (error: unknown) => describe(error) },
   timestamp,
 });

@@ -26,13 +26,12 @@ function createRegistry() {
     },
   });
   lost.inc(0);
-  const { service, version, runtime, node } = versions();
   new Gauge({
     name: 'service_build_info',
     help: 'The versions in use; always 1',
     labelNames: ['service', 'version', 'runtime', 'node'],
     registers,
-  }).set({ service, version, runtime, node }, 1);
+  }).set(versions, 1);
   return { registry, registers };
 }
 

@@ -61,7 +61,7 @@ export async function serve<V extends Variables = Record<never, never>>(options:
       },
     });
     if (values.help) process.stdout.write(help(options.variables ?? {}));
-    else if (values.version) process.stdout.write(`${versionText()}\n`);
+    else if (values.version) process.stdout.write(`${versionText}\n`);
     else await run(options, values['allow-outside']);
   } catch (error) {
     const message = explain(error, args.includes('--stack'));
@@ -107,7 +107,7 @@ async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?:
   const { started } = service;
   const example = token && started.example && withToken(started.example, token);
   if (onTerminal) process.stdout.write(banner(started, token));
-  else log.info({ ...started, token, example, versions: versionText() }, 'listening');
+  else log.info({ ...started, token, example, versions: versionText }, 'listening');
   log.flush();
   signals.ready(stop, () => void service.reload());
 }

@@ -143,20 +143,13 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
   return loadDocument(file, { allowOutside });
 }
 
-/** Reads the accepted credentials, and warns of weak ones. */
+/** Reads the accepted credentials. */
 async function openAuthenticator(config: Config, log: Logger): Promise<Authenticator> {
   const auth = authSettings(config);
-  const authenticator = await createAuthenticator(auth, (error) =>
-    log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
-  );
   if (auth.jwt !== undefined && (auth.jwt.issuer === undefined || auth.jwt.audience === undefined)) {
     log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
   }
-  const { shortTokens: tokens = 0 } = authenticator;
-  if (isProduction(process.env) && tokens > 0) {
-    log.warn({ tokens }, 'access tokens of under 16 characters can be guessed: use longer ones');
-  }
-  return authenticator;
+  return createAuthenticator(auth, (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'));
 }
 
 /** The metrics of this process, and where they are read: by the supervisor, or on a port. */

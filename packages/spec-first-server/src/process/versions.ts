@@ -10,19 +10,11 @@ function readPackage(folder: string): { readonly name?: string; readonly version
   }
 }
 
-/** The project in the working directory. */
-export const project = readPackage('.');
+const { name: service = '', version = '' } = readPackage('.');
+const { version: runtime = '' } = readPackage(join(import.meta.dirname, '../..'));
 
-/** The versions in use. */
-export const versions = () => ({
-  service: project.name ?? '',
-  version: project.version ?? '',
-  runtime: readPackage(join(import.meta.dirname, '../..')).version ?? '',
-  node: process.versions.node,
-});
+/** The versions in use: of the project in the working directory, and of what it runs on. */
+export const versions = { service, version, runtime, node: process.versions.node };
 
 /** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
-export function versionText(): string {
-  const { service, version, runtime, node } = versions();
-  return `${service} ${version} (spec-first-server ${runtime}, Node ${node})`;
-}
+export const versionText = `${service} ${version} (spec-first-server ${runtime}, Node ${versions.node})`;

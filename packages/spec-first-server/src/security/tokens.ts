@@ -29,8 +29,6 @@ export interface Authenticator {
    * @throws {Error} if the file cannot be read, a line is wrong, or no token is left. The tokens stay as they were.
    */
   reload(): Promise<number>;
-  /** How many access tokens are short enough to be guessed, as far as it is known. */
-  readonly shortTokens?: number;
 }
 
 /** Longer tokens are rejected unread: half of what Node accepts as all headers together. */
@@ -38,9 +36,6 @@ const MAX_LENGTH = 8192;
 
 /** How many tokens are remembered as they are. */
 const RECENT = 100;
-
-/** A token of fewer characters can be guessed. */
-const SHORT = 16;
 
 /** Perhaps a name, then a token or its digest. The name of a hash function is none, so that a wrong digest is no token. */
 const ENTRY = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\-.~+/]+=*))$/i;
@@ -63,7 +58,6 @@ export async function createAuthenticator(
   let callers: ReadonlyMap<string, Caller> = new Map();
   /** By tokens that were accepted, so that no request costs a digest. */
   const recent = new Map<string, Caller>();
-  let shortTokens = 0;
   let inFile = 0;
   let loading: Promise<unknown> = Promise.resolve();
 
@@ -72,7 +66,6 @@ export async function createAuthenticator(
     if (read.length === 0 && inFile > 0) throw new Error('ACCESS_TOKENS_FILE holds no token any more');
     inFile = read.length;
     const entries = [...fixed, ...read];
-    shortTokens = entries.filter(({ length }) => length < SHORT).length;
     callers = new Map(entries.map(({ digest, caller }) => [digest, caller]));
     recent.clear();
     return callers.size;
@@ -103,22 +96,17 @@ export async function createAuthenticator(
       loading = loaded.catch(() => {});
       return loaded;
     },
-    get shortTokens() {
-      return shortTokens;
-    },
   };
 }
 
-/** The digest of a token, its caller, and its length if that is known. Nothing for an empty entry. */
+/** The digest of a token and its caller. Nothing for an empty entry. */
 function entriesOf(entry: string, place: string) {
   const text = entry.trim();
   if (text === '') return [];
   const [, subject, digest, token = ''] = ENTRY.exec(text) ?? [];
   const caller = Object.freeze<Caller>({ subject, scopes: 'all' });
-  if (digest !== undefined) return [{ digest: digest.toLowerCase(), caller, length: Infinity }];
-  if (token !== '' && token.length <= MAX_LENGTH) {
-    return [{ digest: hash('sha256', token), caller, length: token.length }];
-  }
+  if (digest !== undefined) return [{ digest: digest.toLowerCase(), caller }];
+  if (token !== '' && token.length <= MAX_LENGTH) return [{ digest: hash('sha256', token), caller }];
   const form = `a token (up to ${MAX_LENGTH} letters, digits and -._~+/ with = only at its end)`;
   throw new Error(
     `${place} is neither ${form} nor "sha256:" and 64 hex digits; a name and a colon may stand before it`,

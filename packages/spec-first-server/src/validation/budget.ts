@@ -1,10 +1,5 @@
 import { type Context, createContext, Script } from 'node:vm';
 
-/** Work was stopped because it took too long. */
-export class TookTooLong extends Error {
-  override readonly name = 'TookTooLong';
-}
-
 /** How often a task may be run from its start, where the thread had no processor. */
 const ATTEMPTS = 4;
 
@@ -15,9 +10,9 @@ let context: Context | undefined;
  * Runs a synchronous task for a bounded time. `node:vm` is the one interface of Node that can stop running code. It takes
  * some 50 µs, so it is used only for what may take long.
  *
- * @throws {TookTooLong}
+ * @returns whether the task came to its end.
  */
-export function withinBudget(task: () => void, milliseconds: number): void {
+export function withinBudget(task: () => void, milliseconds: number): boolean {
   context ??= createContext({});
   context.task = task;
   // A busy machine may have stopped the thread. So the time of the processor counts, and each attempt has twice as long.
@@ -26,14 +21,14 @@ export function withinBudget(task: () => void, milliseconds: number): void {
     const before = process.threadCpuUsage();
     try {
       script.runInContext(context, { timeout: Math.ceil(timeout) });
-      return;
+      return true;
     } catch (error) {
       if (!isTimeout(error)) throw error;
       const { user, system } = process.threadCpuUsage(before);
       if ((user + system) / 1000 > milliseconds / 2) break;
     }
   }
-  throw new TookTooLong();
+  return false;
 }
 
 /** The error is of the other context, so it is no instance of `Error`. */

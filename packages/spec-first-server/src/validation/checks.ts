@@ -1,16 +1,16 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { asArray, escapePointerToken, type Json } from 'openapi-document';
-import { TookTooLong, withinBudget } from './budget.ts';
-import { type Direction, eovCompiler } from './eov.ts';
-import { keywords, type LargeNumbers } from './keywords.ts';
+import { withinBudget } from './budget.ts';
+import { eovCompiler } from './eov.ts';
+import { keywords, type LargeNumbers, type Pass } from './keywords.ts';
 import type { SchemaRewriter } from './rewrite.ts';
 import { type Violation, Violations } from './violations.ts';
 
 /** Validates a value. Completes one of a request: rounds numbers, fills in defaults, drops members. @throws {Violations} */
 export type Check = (value: unknown) => void;
 
-/** What a validator does besides: looks for every violation or only for the first; or completes a valid value. */
-type Mode = 'all' | 'first' | 'fill';
+/** Whether a validator looks for every violation, or only for the first. */
+type Mode = 'all' | 'first';
 
 /** The time to collect violations grows with their square. A value with so many members is validated up to the first. */
 const MANY = 2000;
@@ -29,14 +29,15 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
   const { direction, components } = rewriter;
   const isRequest = direction === 'request';
   const large: LargeNumbers | undefined = isRequest ? new Map() : undefined;
+  const pass: Pass = { large, isFilling: false };
   const compilers: Partial<Record<Mode, ReturnType<typeof eovCompiler>>> = {};
 
   return (schema) => {
     const validators: Partial<Record<Mode, ValidateFunction>> = {};
     const prepare = (mode: Mode): ValidateFunction => {
-      const options = { allErrors: mode !== 'first', keywords: keywords(large, mode === 'fill') };
+      const options = { allErrors: mode === 'all', keywords: keywords(pass) };
       compilers[mode] ??= eovCompiler(direction, components, options);
-      validators[mode] ??= compilers[mode](schema);
+      validators[mode] = compilers[mode](schema);
       return validators[mode];
     };
 
@@ -50,23 +51,19 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
       if (large !== undefined && large.size > 0) large.clear();
       const given = !isRequest && hasUndefined ? withoutUndefined(value) : value;
       if (depth < DEEP && (isShort || !isRequest)) validate(given);
-      else bounded(direction, () => validate(given), budgetFor(members, longest));
+      else if (!withinBudget(() => void validate(given), budgetFor(members, longest))) {
+        throw new Violations([
+          { path: '', message: `the ${direction} takes too long to validate`, keyword: 'timeout' },
+        ]);
+      }
       if (validate.errors) throw new Violations(violationsOf(validate.errors));
-      if (!isRequest) return;
       if (large !== undefined && large.size > 0) round(large);
-      if (rewriter.isCompleting) (validators.fill ?? prepare('fill'))(value);
+      if (!isRequest || !rewriter.isCompleting) return;
+      pass.isFilling = true;
+      validate(value);
+      pass.isFilling = false;
     };
   };
-}
-
-/** @throws {Violations} if the validation does not end in time, as if the value were not valid. */
-function bounded(direction: Direction, validate: () => void, milliseconds: number): void {
-  try {
-    withinBudget(validate, milliseconds);
-  } catch (error) {
-    if (!(error instanceof TookTooLong)) throw error;
-    throw new Violations([{ path: '', message: `the ${direction} takes too long to validate`, keyword: 'timeout' }]);
-  }
 }
 
 /** Rounds bigints to doubles, in place, where no schema asks for an integer. */

@@ -27,17 +27,23 @@ export const ASSERTIONS: Readonly<Record<string, readonly [string, (value: Exact
 /** The bigints of a request by their paths, and whether a schema wants them exact. */
 export type LargeNumbers = Map<string, { readonly location: Location; readonly isExact: boolean }>;
 
+export interface Pass {
+  /** Collects the bigints of a request. */
+  readonly large: LargeNumbers | undefined;
+  /** Whether valid values are completed now. */
+  isFilling: boolean;
+}
+
 /**
  * Keywords of Ajv that the rewriter puts in place of standard ones: `numeric` for `type` and formats of numbers and for
  * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues` for lists with numbers; `x-json-schema` for
  * schemas as values; `file` for texts that may
  * be files; `completed` for members that are filled in or removed.
  *
- * @param large collects the bigints of a request; `undefined` for replies.
- * @param isFilling whether valid values are completed now.
+ * @param pass may change between validations.
  */
-export const keywords = (large: LargeNumbers | undefined, isFilling: boolean): Vocabulary => [
-  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, large)) },
+export const keywords = (pass: Pass): Vocabulary => [
+  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, pass.large)) },
   {
     keyword: ['enumValues', 'constValues'],
     errors: true,
@@ -51,7 +57,7 @@ export const keywords = (large: LargeNumbers | undefined, isFilling: boolean): V
     before: 'properties',
     modifying: true,
     compile: (completion: Completion) => (value: Record<string, unknown>) => {
-      if (isFilling) complete(value, completion);
+      if (pass.isFilling) complete(value, completion);
       return true;
     },
   },
