@@ -1,7 +1,7 @@
 import { asArray, type Finding, isObject, type Json, pointerTokens } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
+import { examplesOf } from '../document/media.ts';
 import { kindOf } from '../document/media-types.ts';
-import { examplesOf } from '../samples/examples.ts';
 import { misfitOf } from './fits.ts';
 
 /** The examples that do not fit their schemas: of schemas, parameters, headers, and bodies in JSON or forms. */

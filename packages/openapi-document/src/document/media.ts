@@ -1,12 +1,11 @@
 import { formReader } from '../parameters/form-reader.ts';
-import { coerce } from '../parameters/texts.ts';
-import { examplesOf } from '../samples/examples.ts';
+import { coerce, jsonOr } from '../parameters/texts.ts';
 import { readEventData, readItems } from '../sequences/read-items.ts';
 import { itemWriter } from '../sequences/write-items.ts';
 import { asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
 import { eventItems } from './event-schema.ts';
 import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
-import type { Items, MediaType } from './types.ts';
+import type { Example, Items, MediaType } from './types.ts';
 
 /** The media types of a `content`. */
 export const mediaOf = (root: Json, content: unknown, at: string): MediaType[] =>
@@ -51,4 +50,23 @@ function itemsIn({ data }: Items, example: unknown): unknown {
       return item;
     }
   });
+}
+
+/** The examples of a parameter, a media type or a header (OpenAPI 3.1 §4.8.12, §4.8.14, §4.8.21). */
+export function examplesOf(root: Json, { source, pointer }: Pick<MediaType, 'source' | 'pointer'>): Example[] {
+  const named = Object.entries(asObject(source.examples)).map(
+    ([name, item]): Example => ({
+      name,
+      value: exampleValue(resolveRef(root, item) ?? {}),
+      pointer: `#${pointer}/examples/${escapePointerToken(name)}`,
+    }),
+  );
+  return [...named, { value: source.example, pointer: `#${pointer}/example` }].filter(
+    ({ value }) => value !== undefined,
+  );
+}
+
+/** The value of an Example Object. OpenAPI 3.2 has `dataValue`, or `serializedValue`: the text that is sent. */
+function exampleValue({ value, dataValue, serializedValue }: Json): unknown {
+  return value ?? dataValue ?? (typeof serializedValue === 'string' ? jsonOr(serializedValue) : undefined);
 }

@@ -1,8 +1,7 @@
 import { readParameter } from '../parameters/parameter-reader.ts';
 import { writeParameter } from '../parameters/write-parameter.ts';
-import { examplesOf } from '../samples/examples.ts';
 import { asArray, asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
-import { mediaOf } from './media.ts';
+import { examplesOf, mediaOf } from './media.ts';
 import { pathTemplate } from './path-template.ts';
 import type { DeclaredResponse, Operation, Parameter, RequestBody, SecurityRequirement } from './types.ts';
 

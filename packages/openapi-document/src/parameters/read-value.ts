@@ -1,8 +1,8 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
-import { alternatives, propertySchemas } from '../document/schema.ts';
+import { alternatives } from '../document/schema.ts';
 import { MAX_DEPTH } from '../json/exact.ts';
 import { type Styled, styleOf } from './styles.ts';
-import { coerce, coerceItems, coerceObject, cut, jsonOr, type Pairs, shapeOf } from './texts.ts';
+import { coerce, coerceItems, coerceObject, cut, type Entry, jsonOr, type Pairs, shapeOf } from './texts.ts';
 
 /** Why a text cannot be the value of a parameter. */
 export class ParameterError extends Error {}
@@ -33,12 +33,12 @@ export function fromText(
   const parts = list === '' ? [] : list.split(explode ? exploded : delimiters);
   if (shape === 'array')
     return coerceItems(root, schema, explode ? parts.map((part) => decode(unnamed(part))) : parts.map(decode));
-  return coerceObject(root, schema, explode ? parts.map((part) => pairOf(...cut(part, '='))) : alternating());
+  return coerceObject(root, [schema], explode ? parts.map((part) => pairOf(...cut(part, '='))) : alternating());
 
-  function pairOf(key: string, value: string): [string, string] {
-    return [decode(key), decode(value)];
+  function pairOf(key: string, value: string): Entry {
+    return [[decode(key)], decode(value)];
   }
-  function alternating(): [string, string][] {
+  function alternating(): Entry[] {
     return parts.flatMap((part, index) => (index % 2 === 0 ? [pairOf(part, parts[index + 1] ?? '')] : []));
   }
 }
@@ -62,8 +62,8 @@ export function fromPairs(
     const takesAny = takesAnyName(root, parameter);
     const own = propertiesOf(root, schema);
     const taken = [...pairs].filter(([key]) => Object.hasOwn(own, key) || (takesAny && !isKnown(key)));
-    const entries = taken.flatMap(([key, texts]) => texts.map((text) => [key, decode(text)] as const));
-    return entries.length === 0 ? undefined : coerceObject(root, schema, entries);
+    const entries = taken.flatMap(([key, texts]) => texts.map((text): Entry => [[key], decode(text)]));
+    return entries.length === 0 ? undefined : coerceObject(root, [schema], entries);
   }
   const values = pairs.get(name) ?? [];
   if (values.length > 0 && explode && !json && shapeOf(root, schema) === 'array') {
@@ -97,41 +97,12 @@ const propertiesOf = (root: Json, schema: unknown): Json =>
 export const isDeep = ({ name, style }: Styled, key: string): boolean =>
   style === 'deepObject' && key.startsWith(name) && /^(\[[^[\]]*\])*$/.test(key.slice(name.length));
 
-/** The names in the brackets of a key, and the text. */
-type DeepEntry = readonly [path: readonly string[], text: string];
-
 function fromDeepObject(root: Json, parameter: Readable, pairs: Pairs, decode: Decode): unknown {
   const deep = [...pairs].filter(([key]) => isDeep(parameter, key));
   const entries = deep.flatMap(([key, texts]) => {
     const path = key === parameter.name ? [] : key.slice(parameter.name.length + 1, -1).split('][');
     if (path.length > MAX_DEPTH) throw new ParameterError(`must be nested at most ${MAX_DEPTH} levels deep`);
-    return texts.map((text): DeepEntry => [path, decode(text)]);
+    return texts.map((text): Entry => [path, decode(text)]);
   });
-  return entries.length === 0 ? undefined : coerceDeep(root, [parameter.schema], entries);
-}
-
-/**
- * OpenAPI defines the style for objects of scalars. Deeper ones are read as is the custom: `[a][b]=1`, and `[]=1` or
- * `[0]=1` for the items of an array, in their order.
- */
-function coerceDeep(root: Json, schemas: readonly unknown[], entries: readonly DeepEntry[]): unknown {
-  const array = schemas.find((schema) => shapeOf(root, schema) === 'array');
-  const isList = entries.every(([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0);
-  const texts = entries.map(([, text]) => text);
-  if (array !== undefined && isList) return coerceItems(root, array, texts);
-  const leaf = entries.find(([path]) => path.length === 0);
-  // The validator rejects a text that has members as well.
-  if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
-  const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
-    const inner = [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))];
-    return [
-      key,
-      coerceDeep(
-        root,
-        inner,
-        inside.map(([[, ...path], text]): DeepEntry => [path, text]),
-      ),
-    ];
-  });
-  return Object.fromEntries(members);
+  return entries.length === 0 ? undefined : coerceObject(root, [parameter.schema], entries);
 }

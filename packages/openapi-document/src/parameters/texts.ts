@@ -17,14 +17,26 @@ export function coerce(root: Json, schemas: readonly unknown[], text: string): u
 export const coerceItems = (root: Json, schema: unknown, texts: readonly string[]): unknown[] =>
   texts.map((text, index) => coerce(root, itemSchemas(root, schema, index), text));
 
-/** Names and texts as the members of an object. A name that comes several times is an array. */
-export function coerceObject(root: Json, schema: unknown, entries: readonly (readonly [string, string])[]): unknown {
-  const members = [...Map.groupBy(entries, ([name]) => name)].map(([name, values]) => {
-    const texts = values.map(([, text]) => text);
-    const schemas = propertySchemas(root, schema, name);
-    const array = schemas.find((inner) => shapeOf(root, inner) === 'array');
-    const isOne = array === undefined && texts.length === 1;
-    return [name, isOne ? coerce(root, schemas, texts[0] ?? '') : coerceItems(root, array, texts)];
+/** The names that lead to a value inside an object, and its text. */
+export type Entry = readonly [path: readonly string[], text: string];
+
+/**
+ * Texts by name as an object. Names that come several times are an array. OpenAPI defines the style `deepObject` for objects
+ * of scalars. Deeper ones are read as is the custom: `[a][b]=1`, and `[]=1` or `[0]=1` for the items of an array, in their
+ * order.
+ */
+export function coerceObject(root: Json, schemas: readonly unknown[], entries: readonly Entry[]): unknown {
+  const array = schemas.find((schema) => shapeOf(root, schema) === 'array');
+  const isList = entries.every(([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0);
+  const texts = entries.map(([, text]) => text);
+  if (array !== undefined && isList) return coerceItems(root, array, texts);
+  const leaf = entries.find(([path]) => path.length === 0);
+  // The validator rejects a text that has members as well.
+  if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
+  const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
+    const inner = [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))];
+    const rest = inside.map(([[, ...path], text]): Entry => [path, text]);
+    return [key, coerceObject(root, inner, rest)];
   });
   return Object.fromEntries(members);
 }
