@@ -108,7 +108,7 @@ test('a body in tiny chunks takes memory by its bytes, not by its chunks', () =>
   const collectGarbage: () => void = runInNewContext('gc');
   collectGarbage();
   const { heapUsed, arrayBuffers } = process.memoryUsage();
-  const bytes = new Bytes();
+  const bytes = new Bytes(100_000);
   for (let count = 0; count < 100_000; count++) bytes.add(Buffer.allocUnsafeSlow(1));
   collectGarbage();
   const after = process.memoryUsage();

@@ -98,6 +98,7 @@ function openThread(file: string, module: URL, warn: (message: string) => void) 
     name: 'sqlite',
     workerData: { file, module: module.href },
     execArgv: ['--disable-warning=ExperimentalWarning'],
+    resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
   const asked: ((answer: Answer) => void)[] = [];
   worker.on('message', (message: Answer | string) => {

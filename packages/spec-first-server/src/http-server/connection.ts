@@ -6,6 +6,9 @@ import type { Problem } from './problem.ts';
 /** Bytes that are parsed at once: at most about fifty requests. */
 const SLICE = 1024;
 
+/** Bytes that are parsed at once of a body of a known length. */
+const BODY_SLICE = 16_384;
+
 /** How long connections that have sent more than a slice are parsed in one round of the event loop. Milliseconds. */
 const ROUND = 2;
 
@@ -49,22 +52,27 @@ export class Connection {
   closing = false;
   readonly #socket: Socket;
   readonly #options: ConnectionOptions;
-  /** Starts the next queued request when a response is over, in another round of the event loop. */
+  /** The next queued request starts when a response is over, in turn with other connections. */
   readonly #onResponseClose = (): void => {
-    this.#isBusy = this.#next.length > 0;
+    this.#isBusy = this.#isNextDue = this.#next.length > 0;
     // Keeps no request alive while it waits for the next one.
     this.#newest = this.newest;
-    if (this.#isBusy || this.#socket.readableLength > 0) setImmediate(() => this.#continue());
+    if (this.#isBusy || this.#socket.readableLength > 0) this.#wait();
   };
   #newest: ServerResponse | undefined;
   /** Whether a response is under way. */
   #isBusy = false;
   /** What comes next, in turn: the second request of a slice, or the end of the connection. */
   readonly #next: (() => void)[] = [];
+  #isNextDue = false;
   /** Whether Node has asked for more of a body. */
   #isBodyWanted = false;
   #isWaiting = false;
   #headerBytes = 0;
+  /** The size of the slice that is parsed, or was parsed last. */
+  #slice = 0;
+  /** At least so many bytes of the newest request's body are still to come. */
+  #bodyLeft = 0;
   /** Bytes so far at the former {@link isExpired}. */
   #bytes = -1;
 
@@ -85,9 +93,12 @@ export class Connection {
     return this.#isBusy || this.#newest?.req.complete === false ? this.#newest : undefined;
   }
 
-  /** Parses the next slice. */
+  /** Starts the next queued request, or parses the next slice. */
   takeTurn(): void {
-    this.#isWaiting = false;
+    // After an answer with `Connection: close`, nothing more can be answered.
+    const next = this.#isNextDue && this.#socket.writable ? this.#next.shift() : undefined;
+    this.#isWaiting = this.#isNextDue = false;
+    next?.();
     this.#parse();
   }
 
@@ -97,6 +108,7 @@ export class Connection {
     this.#newest = response;
     this.isUsed = true;
     this.#headerBytes = 0;
+    this.#bodyLeft = Number(response.req.headers['content-length'] ?? 0) - this.#slice;
     const { begin } = this.#options;
     // The context of this request, which tracers keep, not of the one before it.
     if (this.#isBusy) this.#next.push(AsyncResource.bind(() => begin(response, fault)));
@@ -136,10 +148,9 @@ export class Connection {
     socket.once('close', () => clearTimeout(linger));
   }
 
-  #continue(): void {
-    // After an answer with `Connection: close`, nothing more can be answered.
-    if (this.#socket.writable) this.#next.shift()?.();
-    this.#parse();
+  #wait(): void {
+    if (!this.#isWaiting) waitForTurn(this);
+    this.#isWaiting = true;
   }
 
   /** Parses what has come, if it may be parsed now: a slice, and the others in turn with other connections. */
@@ -152,7 +163,9 @@ export class Connection {
       if (newest?.req.complete !== false || !isReading) return;
       // The rest of a body that was answered already is read and dropped.
     } else if (this.closing && newest === undefined) return;
-    const size = Math.min(socket.readableLength, SLICE);
+    const size = Math.min(socket.readableLength, Math.max(SLICE, Math.min(BODY_SLICE, this.#bodyLeft)));
+    this.#slice = size;
+    this.#bodyLeft -= size;
     if (newest === undefined && !this.closing) {
       if (this.#headerBytes >= this.#options.maxHeaderSize) {
         this.#options.onHeaderOverflow();
@@ -162,8 +175,6 @@ export class Connection {
     }
     this.#isBodyWanted &&= size === 0;
     socket.read(size);
-    if (socket.readableLength === 0) return;
-    this.#isWaiting = true;
-    waitForTurn(this);
+    if (socket.readableLength > 0) this.#wait();
   }
 }

@@ -13,12 +13,18 @@ export const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
 /** Bytes in one buffer that grows. Chunks of a byte each would take 400 times their size. */
 export class Bytes {
   #buffer = Buffer.alloc(0);
+  readonly #expected: number;
   size = 0;
+
+  /** @param expected how many there are, or at most. */
+  constructor(expected: number) {
+    this.#expected = expected;
+  }
 
   add(chunk: Buffer): void {
     const size = this.size + chunk.length;
     if (size > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(size, 2 * this.size));
+      const grown = Buffer.allocUnsafeSlow(Math.max(size, Math.min(4 * size, this.#expected)));
       this.#buffer.copy(grown, 0, 0, this.size);
       this.#buffer = grown;
     }
@@ -49,7 +55,8 @@ export function readBytes(request: IncomingMessage, coding: string, limit: numbe
   }
   const source: Readable = decoder === undefined ? request : request.pipe(decoder);
   return new Promise((resolve, reject) => {
-    const bytes = new Bytes();
+    const { 'content-length': length } = request.headers;
+    const bytes = new Bytes(decoder === undefined && length !== undefined ? Number(length) : limit);
     let received = 0;
     const settle = (error?: HttpError): void => {
       if (decoder !== undefined) request.unpipe(decoder);

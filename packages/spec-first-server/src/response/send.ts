@@ -40,7 +40,10 @@ export function send(
   if (headers === undefined && type !== undefined && (typeof body === 'string' || body instanceof Uint8Array)) {
     // One call with a flat list: setHeader for each header would take 4 µs more.
     const own = ['X-Request-Id', traceOf(response).id, 'Content-Type', type];
-    response.writeHead(status, [...written, ...own, 'Content-Length', String(Buffer.byteLength(body))]).end(body);
+    const length = Buffer.byteLength(body);
+    // Node takes three times the memory of a text to write it as UTF-8.
+    const encoding = length === body.length ? 'latin1' : 'utf8';
+    response.writeHead(status, [...written, ...own, 'Content-Length', String(length)]).end(body, encoding);
     return undefined;
   }
   const isHead = response.req.method === 'HEAD';

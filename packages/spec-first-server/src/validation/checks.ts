@@ -18,9 +18,6 @@ const MANY = 2000;
 /** The time for alternatives in alternatives doubles with each level. */
 const DEEP = 12;
 
-/** Formats are regular expressions, too. */
-const LONG = 10_000;
-
 /** How long a request may be validated, in milliseconds: others wait for so long. */
 const budgetFor = (members: number, longest: number): number => 50 + members * 0.002 + longest * 0.000_01;
 
@@ -46,7 +43,7 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
       const { members, longest, depth, hasUndefined } = survey(value, found, 0);
       const mode = members < MANY ? 'all' : 'first';
       const validate = validators[mode] ?? prepare(mode);
-      const isShort = members < MANY && longest <= Math.min(rewriter.safeLength, LONG);
+      const isShort = members < MANY && longest <= rewriter.safeLength;
       // Clearing an empty map would allocate a new table.
       if (large !== undefined && large.size > 0) large.clear();
       const given = !isRequest && hasUndefined ? withoutUndefined(value) : value;

@@ -2,6 +2,10 @@ import { asArray, asObject, isObject, type Json, type Parameter, schemas, valueA
 import type { Direction } from './eov.ts';
 import { ASSERTIONS } from './keywords.ts';
 
+/** Keywords that read each character of a text, and the length from which this takes long. */
+const READING = ['format', 'pattern', 'minLength', 'maxLength'];
+const LONG = 10_000;
+
 /** Assertions that are copied (JSON Schema 2020-12, Validation §6). */
 const COPIED = new Set([
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains', 'uniqueItems'],
@@ -47,8 +51,8 @@ export class SchemaRewriter {
   readonly #names = new Map<string, string>();
   /** The components made so far, by name. */
   readonly components: Record<string, Json> = {};
-  /** The length of the longest text that no pattern takes long to match. */
-  safeLength = Number.POSITIVE_INFINITY;
+  /** The length of the longest text that no keyword takes long to read. */
+  safeLength = Infinity;
   /** Whether a schema has a default to fill in or a member to drop. */
   isCompleting = false;
 
@@ -88,6 +92,7 @@ export class SchemaRewriter {
     const contained = all.flatMap(({ contains }) => contains ?? []);
     const more: unknown[] = [];
     const out = this.#assertions(schema, here);
+    if (READING.some((key) => key in out)) this.safeLength = Math.min(this.safeLength, LONG);
     for (const [key, value] of Object.entries(schema)) {
       const isConditional = CONDITIONAL.has(key);
       const place = isConditional || key === 'allOf' ? here : { ...context, ...AT_TOP };
