@@ -8,9 +8,6 @@ import { banner, type Started, type SupervisorMessage, type WorkerMessage } from
 import type { News, Saved } from './follow-up.ts';
 import { watchSaves } from './watch.ts';
 
-/** A server that lived shorter than this is not started again before the next save. Milliseconds. */
-const SHORT_LIFE = 1000;
-
 /** How long a start may take when a newer save waits. Milliseconds. */
 const LONGEST_START = 2000;
 
@@ -68,8 +65,11 @@ export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptio
     if (starting !== next || stopping) return;
     starting = undefined;
     if (typeof started === 'string') return notServed(started);
-    const born = performance.now();
-    next.once('exit', () => restart(next, born));
+    next.once('exit', () => {
+      if (serving !== next || stopping) return;
+      serving = undefined;
+      notServed('The server has ended.');
+    });
     const former = serving;
     serving = next;
     if (former !== undefined) {
@@ -77,16 +77,6 @@ export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptio
       await Promise.race([once(former, 'exit'), pause(LAST_REQUESTS)]);
     }
     announce(started, since);
-  }
-
-  function restart(server: Worker, born: number): void {
-    if (serving !== server || stopping) return;
-    serving = undefined;
-    if (performance.now() - born < SHORT_LIFE) notServed('The server ended soon after its start.');
-    else {
-      say(styleText('red', 'The server ended and is started again.'));
-      void serveNewest(false);
-    }
   }
 
   function announce(started: Started, since: number): void {
