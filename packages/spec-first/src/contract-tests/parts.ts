@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type Json, type Operation, type Parameter } from 'openapi-document';
+import { isObject, type Json, type Operation, type Parameter, parseJson, stringifyJson } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 import { inDecimals } from './candidates.ts';
 import { mismatch, validatorsOf } from './checks.ts';
@@ -38,7 +38,8 @@ export function partsOf(root: Json, operation: Operation): { parameters: Part[];
     const validator = validatorOf(bare);
     const verdict = (value: unknown) => {
       if (!isWritable(media, value)) return undefined;
-      const copy = asRead(value);
+      // As a server reads it: an integer that is no safe number is a bigint.
+      const copy = kind === 'multipart' ? value : parseJson(stringifyJson(value) ?? 'null');
       const check = () =>
         items === undefined ? validator.request(structuredClone(NOTHING), media, copy) : validator.item(media, copy);
       return mismatch(check) === undefined ? 'valid' : 'broken';
@@ -57,14 +58,6 @@ export function partsOf(root: Json, operation: Operation): { parameters: Part[];
     if (each.required && !hasValue(each)) throw noValue(`the ${each.in} parameter ${each.name}`);
   }
   return { parameters: parameterParts.filter(hasValue), bodies };
-}
-
-/** A copy of a value as a server reads it: an integer that is no safe number is a bigint. */
-function asRead(value: unknown): unknown {
-  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value) ? BigInt(value) : value;
-  if (Array.isArray(value)) return value.map(asRead);
-  if (!isObject(value) || ArrayBuffer.isView(value) || value instanceof Blob) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, asRead(item)]));
 }
 
 /** Each scalar is tried many times, beside others. */

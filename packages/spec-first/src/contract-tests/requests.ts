@@ -45,12 +45,13 @@ export function requestsOf(context: Context, seed: number): Requests {
     const places = shuffled([...new Set(variants(from).map(({ at }) => at))], random);
     let value = from;
     for (const place of places.slice(0, random() < 0.2 ? 1 : PLACES)) {
-      const others = variants(value).filter(({ at, value: other }) => at === place && part.verdict(other) === 'valid');
-      const list = [...new Set(others.map((other) => other.value))];
+      const others = [...variants(value).filter(({ at }) => at === place)].map((other) => other.value);
       const key = `${part.in} ${part.name} ${place}`;
       const turn = turns.get(key) ?? 0;
-      turns.set(key, turn + 1);
-      if (list.length > 0) value = list[turn % list.length];
+      const next = [...others.keys()].find((n) => part.verdict(others[(turn + n) % others.length]) === 'valid');
+      if (next === undefined) continue;
+      value = others[(turn + next) % others.length];
+      turns.set(key, turn + next + 1);
     }
     return value;
   }
