@@ -1,6 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { diff, styleText } from 'node:util';
 import { loadEnvFile } from 'spec-first-server';
 import { checkFile } from './check.ts';
 import { command, OUTSIDE, UsageError } from './command.ts';
@@ -11,7 +10,7 @@ const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all] [--a
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
   --client FILE     also write the file of a client: types, and a function for each operation
-  --check           write nothing; exit with 1 and show the difference if a file is stale
+  --check           write nothing; exit with 1 if a file is stale
   --allow-outside   read files outside the document's folder that it references
   --all             show all notices
   --help            show this
@@ -50,7 +49,6 @@ export const run = command(
       const time = `${Math.round(performance.now() - started)} ms`;
       if (current === text) console.log(`${path} fits ${file} (${time})`);
       else if (check) {
-        if (current !== undefined) console.log(difference(current, text));
         const state = current === undefined ? 'is missing' : `is stale: ${file} has changed`;
         console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
         code = 1;
@@ -77,17 +75,4 @@ export function writeChanged(path: string, text: string): void {
   if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
-}
-
-/** The lines that differ, with two lines around them. */
-function difference(before: string, after: string): string {
-  const lines = diff(after.split('\n'), before.split('\n'));
-  const near = (at: number) => lines.slice(Math.max(0, at - 2), at + 3).some(([operation]) => operation !== 0);
-  return lines
-    .flatMap(([operation, line], index) => {
-      if (operation === 1) return [styleText('green', `+ ${line}`)];
-      if (operation === -1) return [styleText('red', `- ${line}`)];
-      return near(index) ? [`  ${line}`] : near(index - 1) ? ['  …'] : [];
-    })
-    .join('\n');
 }

@@ -1,4 +1,4 @@
-import { dirname, relative, resolve, sep } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { parse } from '@babel/parser';
 import {
   type ImportDeclaration,
@@ -108,11 +108,11 @@ export function addStubs(path: string, text: string, ids: readonly string[], typ
     throw new Error(`${path} has no object of type Handlers. Add one: ${example}`);
   }
   const edit = new MagicString(file.text);
-  const error = importNames(edit, file, 'spec-first-server', ['HttpError'], false);
-  const type = importNames(edit, file, specifier, ['ReplyTo', 'RequestTo'], true);
+  importNames(edit, file, 'spec-first-server', ['HttpError'], '');
+  importNames(edit, file, specifier, ['ReplyTo', 'RequestTo'], 'type ');
   const members = ids.map((id) => [
-    `async ${propertyName(id)}(_request: ${type('RequestTo')}<${quoted(id)}>): Promise<${type('ReplyTo')}<${quoted(id)}>> {`,
-    `  throw new ${error('HttpError')}(501, ${quoted(`${id} is not implemented yet`)});`,
+    `async ${propertyName(id)}(_request: RequestTo<${quoted(id)}>): Promise<ReplyTo<${quoted(id)}>> {`,
+    `  throw new HttpError(501, ${quoted(`${id} is not implemented yet`)});`,
     '},',
   ]);
   insertMembers(edit, object.literal, members);
@@ -134,29 +134,29 @@ function insertMembers(edit: MagicString, literal: ObjectExpression, members: re
   else edit.appendLeft(end, `\n${lines}${indent}`);
 }
 
-/** Imports names into a file that it does not import yet. Returns what the local name of each is. */
-function importNames(edit: MagicString, file: SourceFile, from: string, names: readonly string[], areTypes: boolean) {
-  const full = (name: string) =>
-    name.startsWith('.') ? resolve(dirname(file.path), name).replace(/\.[jt]s$/, '') : name;
-  const usable = file.imports
-    .filter(({ source, importKind }) => full(source.value) === full(from) && (areTypes || importKind !== 'type'))
-    .map(({ importKind, specifiers }) => ({ importKind, list: specifiers.filter((name) => isImportSpecifier(name)) }));
-  const known = usable.flatMap(({ list }) => list).filter(({ importKind }) => areTypes || importKind !== 'type');
-  const local = new Map(known.map((name) => [edit.slice(...range(name.imported)), name.local.name]));
-  const missing = names.filter((name) => !local.has(name));
-  const target = usable.find(({ list }) => list.length > 0);
-  const keyword = areTypes && target?.importKind !== 'type' ? 'type ' : '';
-  if (target !== undefined) {
-    for (const name of missing) edit.appendLeft(Number(target.list.at(-1)?.end), `, ${keyword}${name}`);
-  } else if (missing.length > 0) {
-    const statement = `import ${keyword}{ ${missing.join(', ')} } from '${from}';`;
-    // Packages come before the project's own files.
-    const own = from.startsWith('.') ? undefined : file.imports.find(({ source }) => source.value.startsWith('.'));
-    if (own !== undefined) edit.appendLeft(Number(own.start), `${statement}\n`);
-    else
-      edit.appendLeft(Number(file.imports.at(-1)?.end ?? 0), `\n${statement}\n`.slice(file.imports.length > 0 ? 0 : 1));
-  }
-  return (name: string): string => local.get(name) ?? name;
+/** Imports names into a file that it does not import yet. */
+function importNames(
+  edit: MagicString,
+  { imports }: SourceFile,
+  from: string,
+  names: readonly string[],
+  type: '' | 'type ',
+) {
+  const known = imports.flatMap(({ specifiers }) => specifiers.map(({ local }) => local.name));
+  const missing = names.filter((name) => !known.includes(name));
+  if (missing.length === 0) return;
+  const target = imports.find(({ source, importKind, specifiers }) => {
+    return (
+      source.value === from &&
+      importKind === (type ? 'type' : 'value') &&
+      specifiers.every((name) => isImportSpecifier(name))
+    );
+  });
+  if (target !== undefined)
+    return void edit.appendLeft(Number(target.specifiers.at(-1)?.end), `, ${missing.join(', ')}`);
+  const statement = `import ${type}{ ${missing.join(', ')} } from '${from}';`;
+  // Packages come before the project's own files.
+  const own = from.startsWith('.') ? undefined : imports.find(({ source }) => source.value.startsWith('.'));
+  if (own !== undefined) edit.appendLeft(Number(own.start), `${statement}\n`);
+  else edit.appendLeft(Number(imports.at(-1)?.end ?? 0), imports.length > 0 ? `\n${statement}` : `${statement}\n`);
 }
-
-const range = ({ start, end }: Node): [number, number] => [Number(start), Number(end)];

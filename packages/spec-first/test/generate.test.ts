@@ -86,7 +86,7 @@ describe('npm run generate', () => {
     });
   });
 
-  test('with --check, shows the difference and the command that updates the types, and writes nothing', async () => {
+  test('with --check, names the command that updates the types, and writes nothing', async () => {
     await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
       expect(await generate(folder, '--check')).toMatchObject({
         status: 1,
@@ -99,11 +99,8 @@ describe('npm run generate', () => {
         join(folder, 'schemas/plant.yaml'),
         PLANT.replace('name: { type: string }', 'name: { type: boolean }'),
       );
-      const { status, stdout, stderr } = await generate(folder, '--check');
+      const { status, stderr } = await generate(folder, '--check');
       expect(status).toBe(1);
-      expect(stdout).toMatch(/^\+ {13}name\?: boolean;$/m);
-      expect(stdout).toMatch(/^- {13}name\?: string;$/m);
-      expect(stdout).not.toContain('operations');
       expect(stderr).toContain('is stale: openapi.yaml has changed. Run "npm run generate" and commit the result.');
       expect(typesIn(folder)).toBe(types);
     });
