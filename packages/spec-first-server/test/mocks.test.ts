@@ -152,13 +152,6 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(response.body).toMatch(text);
   });
 
-  test('is an image for image/png', async () => {
-    const schema = '{ type: string, format: binary, minLength: 10 }';
-    const client = await mocked(`{ '200': { description: it, content: { image/png: { schema: ${schema} } } } }`);
-    const { body } = await client.get('/a').expect(200).expect('Content-Type', 'image/png');
-    expect(body.subarray(1, 4).toString()).toBe('PNG');
-  });
-
   test('passes over examples that do not fit, and the log says which and where', async () => {
     const schema = 'schema: { type: object, required: [n], properties: { n: { type: integer } } }';
     const { client, lines } = await mocking(

@@ -1,5 +1,5 @@
 import { readFileSync, realpathSync } from 'node:fs';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { bundle } from './bundle.ts';
 import { asObject, DocumentError, isObject, type Json, resolveRef } from './document.ts';
 import { mend } from './mend.ts';
@@ -66,31 +66,18 @@ const securitySchemesOf = (root: Json): Record<string, Json> =>
 
 const UNREAD: Content = { reason: 'it has a syntax error' };
 
-/** What a file holds that a document references. */
+/** What a file holds that a document references. Links are followed before its folder counts. */
 function contentOf(file: string, document: string, allowOutside: boolean): Content {
-  if (!allowOutside && !isInside(dirname(document), file)) {
-    return { reason: 'it is outside the folder of the document; --allow-outside reads it anyway' };
-  }
   try {
+    const path = relative(realpathSync(dirname(document)), realpathSync(file));
+    if (!allowOutside && (path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path))) {
+      return { reason: 'it is outside the folder of the document; --allow-outside reads it anyway' };
+    }
     return { value: parseFile(file, readFileSync(file, 'utf8')) };
   } catch (error) {
     if (error instanceof DocumentError) throw error;
     const { code } = asObject(error);
     return { reason: code === 'ENOENT' ? 'there is no such file' : String(code) };
-  }
-}
-
-/** Whether a file is in a folder, links followed. One that is missing is where its path leads. */
-function isInside(folder: string, file: string): boolean {
-  const path = relative(realpath(folder), realpath(file));
-  return path !== '..' && !path.startsWith(`..${sep}`) && !isAbsolute(path);
-}
-
-function realpath(path: string): string {
-  try {
-    return realpathSync(path);
-  } catch {
-    return path === dirname(path) ? resolve(path) : join(realpath(dirname(path)), basename(path));
   }
 }
 

@@ -75,21 +75,13 @@ function plainOne(item: Json): Json {
 }
 
 /** Bodies of a media type, made from its schema. */
-export function* bodiesOf(root: Json, type: string, { kind, schema }: MediaType): Generator<unknown> {
-  const essence = essenceOf(type);
-  if (LINES.test(essence)) for (const value of valuesOf(root, schema)) yield lines(value);
-  else if (kind === 'json' || kind === 'text' || essence === 'application/json') yield* valuesOf(root, schema);
-  else if (essence === 'image/png') yield PIXEL;
+export function* bodiesOf(root: Json, type: string, media: MediaType): Generator<unknown> {
+  const { kind, schema, sequence } = media;
+  if (sequence === 'lines' || sequence === 'records') {
+    const { write } = media.itemWriter(type);
+    for (const value of valuesOf(root, schema)) yield [value].flat().map(write).join('');
+  } else if (kind === 'json' || kind === 'text' || essenceOf(type) === 'application/json') {
+    yield* valuesOf(root, schema);
+  }
   yield '';
 }
-
-const LINES = /^application\/(x-)?(ndjson|jsonl|json-lines|json-seq)$/;
-
-const lines = (value: unknown): string =>
-  (Array.isArray(value) ? value : [value]).map((item) => `${stringifyJson(item)}\n`).join('');
-
-/** A grey image of one pixel (PNG). */
-const PIXEL = Buffer.from(
-  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAAAAAA6fptVAAAACklEQVR42mNoAAAAggCB2kUIOwAAAABJRU5ErkJggg==',
-  'base64',
-);
