@@ -110,7 +110,7 @@ type Transform = NonNullable<openapi.OpenAPITSOptions['transform']>;
 const schemaType: Transform = (schema, options) => {
   const { factory } = ts;
   const source: Json = { ...schema };
-  const values = 'const' in schema ? [source.const] : source.enum;
+  const values = 'const' in source ? [source.const] : source.enum;
   if (Array.isArray(values) && values.some((value) => typeof value === 'bigint'))
     return openapi.tsUnion(values.map(literal));
   // A property comes here as it is written: openapi-typescript types references and enumerations.
