@@ -108,13 +108,14 @@ type Transform = NonNullable<openapi.OpenAPITSOptions['transform']>;
 
 /** Types integers, tuples and files, which openapi-typescript types too narrow or not at all. */
 const schemaType: Transform = (schema, options) => {
+  if (typeof schema !== 'object') return undefined;
   const { factory } = ts;
   const source: Json = { ...schema };
   const values = 'const' in source ? [source.const] : source.enum;
   if (Array.isArray(values) && values.some((value) => typeof value === 'bigint'))
     return openapi.tsUnion(values.map(literal));
   // A property comes here as it is written: openapi-typescript types references and enumerations.
-  if (typeof schema !== 'object' || '$ref' in schema || values !== undefined) return undefined;
+  if ('$ref' in schema || values !== undefined) return undefined;
   if (source.type === 'integer') return isSafe(source) ? undefined : factory.createTypeReferenceNode('Int64');
   const file = source[FILE];
   if (typeof file === 'string') return factory.createTypeReferenceNode(file);

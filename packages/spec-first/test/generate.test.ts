@@ -384,6 +384,7 @@ components:
         maybe: { type: [integer, 'null'] }
         mixed: { type: integer, allOf: [{ minimum: 1 }] }
         pair: { type: array, minItems: 1, prefixItems: [{ type: integer }, { type: string }], items: false }
+        gone: false
         free: { type: object }
         born: { $ref: '#/components/schemas/Stamp' }
         secret: { type: string, writeOnly: true }
@@ -413,6 +414,7 @@ const claims: true[] = [
   true satisfies Same<Plant['maybe'], number | null>,
   true satisfies Same<Plant['mixed'], number>,
   true satisfies Same<Plant['pair'], [number, string?]>,
+  true satisfies Same<Plant['gone'], undefined>,
   true satisfies Same<Plant['free'], Record<string, unknown>>,
   true satisfies Same<Read['parameters']['path'], { id: number }>,
   true satisfies Same<NonNullable<Read['parameters']['query']>['filter'], { kind?: string } | undefined>,
