@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyRequest } from 'spec-first-server';
 import { scripted, serve, withFiles } from '../../../test/support/documents.ts';
@@ -214,6 +214,29 @@ describe('a handler that returns an AsyncIterable', () => {
       expect((await fetch(`${url}/texts`, { method: 'PUT' })).status).toBe(405);
     reader.kill();
     await once(reader, 'exit');
+  });
+
+  test('lets the event loop turn while many streams have items at the same moment', async () => {
+    const go = Promise.withResolvers<void>();
+    let count = 0;
+    let isOver = false;
+    script.next = () => ({
+      status: 200,
+      contentType: 'application/jsonl',
+      body: (async function* () {
+        yield { name: 'Fern' };
+        await go.promise;
+        for (; !isOver; count += 1) yield { name: 'Fern' };
+      })(),
+    });
+    const responses = await Promise.all(Array.from({ length: 50 }, () => fetch(`${url}/stream`)));
+    go.resolve();
+    await turn();
+    // One stream sends about 1,000 of these items in its turn.
+    expect(count).toBeGreaterThan(500);
+    expect(count).toBeLessThan(5_000);
+    isOver = true;
+    await Promise.all(responses.map((response) => response.text()));
   });
 
   test('waits for a slow reader, and cleans up when it is gone', async () => {

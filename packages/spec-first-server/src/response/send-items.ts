@@ -25,8 +25,11 @@ export interface StreamOptions {
 /** Until the client gets the headers without an item. Milliseconds. */
 const OPENING = 500;
 
-/** How much a stream sends before others get their turn. Bytes. */
+/** How much streams send before others get their turn. Bytes. */
 const SLICE = 16_384;
+
+/** What all streams have sent since then: those that have items at the same moment run in the same turn. */
+let sent = 0;
 
 /**
  * Sends items as they come, not faster than the client reads.
@@ -42,7 +45,6 @@ export async function sendItems(
 ): Promise<void> {
   const iterator = items[Symbol.asyncIterator]();
   let isOver = false;
-  let sent = 0;
   let onRoom: (() => void) | undefined;
   let timer = setTimeout(() => {
     open();
@@ -86,9 +88,9 @@ export async function sendItems(
           onRoom = resolve;
         });
       } else if (sent < SLICE) continue;
-      sent = 0;
-      // A stream whose items are all there would never let go of the event loop.
+      // Streams whose items are all there would never let go of the event loop.
       await new Promise<void>((takeTurn) => waitForTurn({ takeTurn }));
+      sent = 0;
       if (isOver) return;
     }
     if (!response.headersSent) begin();
