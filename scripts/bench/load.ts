@@ -1,14 +1,5 @@
-/** The load, in a process of its own: sends what its parent orders, one order after the other, and ends with it. */
 import { once } from 'node:events';
 import autocannon, { type Client, type Result } from 'autocannon';
-
-/** POST to `url`, one request at a time on each connection. */
-export interface Order {
-  readonly url: string;
-  readonly token: string;
-  readonly connections: number;
-  readonly seconds: number;
-}
 
 export interface Measured {
   readonly answered: number;
@@ -20,20 +11,23 @@ export interface Measured {
   readonly p99: number;
 }
 
+export const TOKEN = 'a-token-for-the-benchmark-only';
+export const HEADERS = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
+
 /** Requests that are made before each measurement: no plant is sent twice below this rate. */
 const PREPARED_PER_SECOND = 50_000;
 
 let id = 0;
 
-async function fire({ url, token, connections, seconds }: Order): Promise<Measured> {
+/** POSTs plants to `url`, one request at a time on each connection. */
+export async function fire(url: string, connections: number, seconds: number): Promise<Measured> {
   const each = Math.ceil((PREPARED_PER_SECOND * seconds) / connections);
   const request = () => ({ body: `{"id":${++id},"name":"Monstera deliciosa","tag":"tropical"}` });
-  const times: number[] = [];
-  const headers = { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json' };
   const setupClient = (client: Client) => client.setRequests(Array.from({ length: each }, request));
   // A run ends at a multiple of "sampleInt" milliseconds.
-  const options = { url, connections, duration: seconds, sampleInt: 50, method: 'POST', headers, setupClient } as const;
-  const run = autocannon(options, () => {});
+  const load = { url, connections, duration: seconds, sampleInt: 50, setupClient };
+  const run = autocannon({ ...load, method: 'POST', headers: HEADERS }, () => {});
+  const times: number[] = [];
   let first = Number.POSITIVE_INFINITY;
   let last = 0;
   run.on('start', () => {
@@ -55,6 +49,3 @@ async function fire({ url, token, connections, seconds }: Order): Promise<Measur
     p99: percentile(0.99),
   };
 }
-
-process.on('message', async (order: Order) => process.send?.(await fire(order)));
-process.on('disconnect', () => process.exit());

@@ -1,11 +1,10 @@
-import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { contendersByPaths, contendersIn } from './contenders.ts';
-import type { Measured, Order } from './load.ts';
-import { run, splitCores, start, TOKEN } from './processes.ts';
+import { fire, type Measured } from './load.ts';
+import { start, takeCore } from './processes.ts';
 import { benchStreams } from './streams.ts';
 
 const HELP = `Measures POST /plants, each request with a new plant: this service beside others, in one run.
@@ -25,6 +24,8 @@ const HELP = `Measures POST /plants, each request with a new plant: this service
 The figures are medians of the rounds; ×: of Express in memory, or of the first row. Each server is warm before the first
 round. On disk: an answered plant survives a power cut. The load has a core of its own where there are two cores and
 taskset. DATABASE_URL takes the place of a new SQLite file.`;
+
+type Figures = Measured & { readonly cpu: number };
 
 /** Before the first round each server is under load for this many measurements: V8 compiles what runs often. */
 const WARM_UP = 3;
@@ -63,28 +64,23 @@ async function benchmark(): Promise<void> {
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
 
-  const cores = splitCores();
-  const load = run(join(import.meta.dirname, 'load.ts'), cores?.load, {}, ['ignore', 2, 2, 'ipc']);
-  const fire = async (url: string, connections: number): Promise<Measured> => {
-    load.send({ url, token: TOKEN, connections, seconds } satisfies Order);
-    return (await once(load, 'message'))[0];
-  };
+  const cores = takeCore();
   const servers = [];
   for (const contender of (paths ? contendersByPaths : contendersIn)(folder)) {
     if (!new RegExp(only).test(contender.name)) continue;
     console.error(`starting ${contender.name}`);
-    const server = await start(contender, join(folder, `${servers.length}.log`), cores?.servers);
+    const server = await start(contender, join(folder, `${servers.length}.log`), cores);
     servers.push(server);
-    for (let times = 0; times < WARM_UP; times += 1) await fire(server.url, 32);
+    for (let times = 0; times < WARM_UP; times += 1) await fire(server.url, 32, seconds);
   }
   const runs = servers.flatMap((server) =>
-    numbers.map((connections) => ({ server, connections, figures: [] as (Measured & { readonly cpu: number })[] })),
+    numbers.map((connections) => ({ server, connections, figures: [] as Figures[] })),
   );
   for (let round = 1; round <= rounds; round += 1) {
     console.error(`round ${round} of ${rounds}`);
     for (const { server, connections, figures } of runs) {
       const before = server.cpu();
-      const measured = await fire(server.url, connections);
+      const measured = await fire(server.url, connections, seconds);
       figures.push({ ...measured, cpu: ((server.cpu() - before) / measured.answered) * 1e6 });
     }
   }
@@ -96,10 +92,11 @@ async function benchmark(): Promise<void> {
   ];
   const tables = numbers.map((connections) => {
     const rows = runs.filter((each) => each.connections === connections).map(summary);
-    const base = rows.find(({ name }) => name === 'Express, in memory') ?? rows[0];
-    const table = rows.map(({ name, ...row }) => [name, { ...row, '×': (row['/s'] / (base?.['/s'] ?? 1)).toFixed(2) }]);
+    const base = (rows.find(({ name }) => name === 'Express, in memory') ?? rows[0])?.['/s'] ?? 1;
     console.log(`\nPOST /plants over ${connections} connections`);
-    console.table(Object.fromEntries(table));
+    console.table(
+      Object.fromEntries(rows.map(({ name, ...row }) => [name, { ...row, '×': (row['/s'] / base).toFixed(2) }])),
+    );
     return Object.fromEntries(rows.map((row) => [row.name, row['/s']]));
   });
   console.log(how.join('\n'));
@@ -108,21 +105,20 @@ async function benchmark(): Promise<void> {
   const title = `POST /plants, answers per second over ${numbers[0]} connections`;
   // echarts takes half a second to load.
   if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, tables[0] ?? {}, how));
-  if (runs.some(({ figures }) => figures.some(({ failures }) => failures > 0)))
-    throw new Error('Some requests failed.');
+  if (named.some((run) => run.rounds.some(({ failures }) => failures > 0))) throw new Error('Some requests failed.');
+}
 
-  function summary({ server: { name }, figures }: (typeof runs)[number]) {
-    const sorted = (key: keyof (typeof figures)[number]) => figures.map((each) => each[key]).toSorted((a, b) => a - b);
-    const median = (key: keyof (typeof figures)[number]) => sorted(key)[figures.length >> 1] ?? NaN;
-    const rates = sorted('throughput').map(Math.round);
-    const times = { 'p50 ms': median('p50').toFixed(2), 'p99 ms': median('p99').toFixed(2) };
-    const range = `${rates[0]}–${rates.at(-1)}`;
-    return {
-      name,
-      '/s': Math.round(median('throughput')),
-      rounds: range,
-      ...times,
-      'CPU µs': median('cpu').toFixed(1),
-    };
-  }
+/** The row of a table. */
+function summary({ server, figures }: { readonly server: { readonly name: string }; readonly figures: Figures[] }) {
+  const sorted = (key: keyof Figures) => figures.map((each) => each[key]).toSorted((a, b) => a - b);
+  const median = (key: keyof Figures) => sorted(key)[figures.length >> 1] ?? NaN;
+  const rates = sorted('throughput').map(Math.round);
+  return {
+    name: server.name,
+    '/s': Math.round(median('throughput')),
+    rounds: `${rates[0]}–${rates.at(-1)}`,
+    'p50 ms': median('p50').toFixed(2),
+    'p99 ms': median('p99').toFixed(2),
+    'CPU µs': median('cpu').toFixed(1),
+  };
 }

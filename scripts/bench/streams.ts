@@ -18,23 +18,20 @@ const properties = { id: { type: 'integer', format: 'int64' }, name: { type: 'st
 const data = { type: 'string', contentMediaType: 'application/json', contentSchema: { type: 'object', properties } };
 const itemSchema = { type: 'object', required: ['data'], properties: { id: { type: 'string' }, data } };
 const responses = { 200: { description: 'plants', content: { 'text/event-stream': { itemSchema } } } };
-const parameters = [{ name: 'mode', in: 'path', required: true, schema: { type: 'string' } }];
-const paths = { '/{mode}': { get: { operationId: 'watch', parameters, responses } } };
+const paths = { '/': { get: { operationId: 'watch', responses } } };
 const document = { openapi: '3.2.0', info: { title: 'Streams', version: '1' }, paths };
+
+/** Each stream sends one event, waits for this, and then sends as fast as it is read. */
+const go = Promise.withResolvers<void>();
 
 const contenders = {
   async 'This service'() {
-    async function* plants(isIdle: boolean, signal: AbortSignal) {
-      do yield { id: '1', data: plant };
-      while (!isIdle);
-      await once(signal, 'abort');
+    async function* plants() {
+      yield { id: '1', data: plant };
+      await go.promise;
+      for (;;) yield { id: '1', data: plant };
     }
-    const handlers = {
-      watch: ({ path, signal }: { readonly path: { readonly mode?: unknown }; readonly signal: AbortSignal }) => ({
-        status: 200,
-        body: plants(path.mode === 'idle', signal),
-      }),
-    };
+    const handlers = { watch: () => ({ status: 200, body: plants() }) };
     const folder = mkdtempSync(join(tmpdir(), 'streams-'));
     const file = join(folder, 'openapi.json');
     writeFileSync(file, JSON.stringify(document));
@@ -43,14 +40,15 @@ const contenders = {
     return app;
   },
   async Express() {
-    return express().get('/:mode', async ({ params }, response) => {
-      response.setHeader('Content-Type', 'text/event-stream').setHeader('Cache-Control', 'no-cache');
-      do {
+    return express().get('/', async (_request, response) => {
+      response.setHeader('Content-Type', 'text/event-stream').setHeader('Cache-Control', 'no-cache').write(EVENT);
+      await go.promise;
+      for (;;) {
         if (response.write(`id: 1\ndata: ${JSON.stringify(plant)}\n\n`)) continue;
         await once(response, 'drain');
         // Otherwise no other request would be served.
         await turn();
-      } while (params.mode !== 'idle');
+      }
     });
   },
 } as const;
@@ -59,55 +57,56 @@ const contenders = {
 export async function benchStreams(seconds: number): Promise<void> {
   const rows: Record<string, object> = {};
   for (const name of Object.keys(contenders)) {
-    const child = fork(import.meta.filename, [name]);
-    const [port] = await once(child, 'message');
-    const memory = async (): Promise<number> => {
-      child.send('memory');
-      return (await once(child, 'message'))[0];
+    await measure(name, 1, seconds);
+    const [one, many] = [await measure(name, 1, seconds), await measure(name, OPEN, seconds)];
+    rows[name] = {
+      'events/s, 1 stream': one.rate,
+      [`events/s, ${OPEN} streams`]: many.rate,
+      'KiB a waiting stream': Math.round(many.memory / 1024),
     };
-    const open = async (mode: string, count: number, use: (all: IncomingMessage[]) => Promise<void>) => {
-      const agent = new Agent({ keepAlive: false });
-      const asked = Array.from({ length: count }, () => {
-        const request = get({ port, path: `/${mode}`, agent });
-        // The end of a measurement cuts the connection.
-        return once(request, 'response').finally(() => request.on('error', () => undefined));
-      });
-      const streams = (await Promise.all(asked)).map(([response]): IncomingMessage => response);
-      await use(streams);
-      for (const stream of streams) stream.on('error', () => undefined).destroy();
-      await delay(500);
-    };
-    const rate = async (count: number): Promise<number> => {
-      let bytes = 0;
-      let took = 0;
-      await open('busy', count, async (streams) => {
-        for (const stream of streams) stream.on('data', (chunk) => (bytes += chunk.length));
-        const started = performance.now();
-        await delay(seconds * 1000);
-        took = (performance.now() - started) / 1000;
-      });
-      return Math.round(bytes / EVENT.length / took);
-    };
-    await rate(1);
-    const before = await memory();
-    let waiting = 0;
-    await open('idle', OPEN, async () => {
-      waiting = ((await memory()) - before) / OPEN;
-    });
-    const of = { 'events/s, 1 stream': await rate(1), [`events/s, ${OPEN} streams`]: await rate(OPEN) };
-    rows[name] = { ...of, 'KiB a waiting stream': Math.round(waiting / 1024) };
-    child.disconnect();
   }
   console.table(rows);
+}
+
+async function measure(name: string, count: number, seconds: number) {
+  const child = fork(import.meta.filename, [name]);
+  const [port] = await once(child, 'message');
+  const memory = async (): Promise<number> => {
+    child.send('memory');
+    return (await once(child, 'message'))[0];
+  };
+  const before = await memory();
+  const agent = new Agent({ keepAlive: false });
+  const open = async (): Promise<IncomingMessage> => {
+    const request = get({ port, agent });
+    const [response] = await once(request, 'response');
+    // The end of the measurement cuts the connection.
+    request.on('error', () => {});
+    return response.on('error', () => {});
+  };
+  const streams = await Promise.all(Array.from({ length: count }, open));
+  const waiting = ((await memory()) - before) / count;
+  const allSend = () => Promise.all(streams.map((stream) => once(stream, 'data')));
+  await allSend();
+  child.send('go');
+  await allSend();
+  let bytes = 0;
+  for (const stream of streams) stream.on('data', (chunk) => (bytes += chunk.length));
+  const started = performance.now();
+  await delay(seconds * 1000);
+  const rate = Math.round(bytes / EVENT.length / ((performance.now() - started) / 1000));
+  child.kill('SIGKILL');
+  await once(child, 'exit');
+  return { rate, memory: waiting };
 }
 
 if (process.argv[1] === import.meta.filename) {
   const app = await contenders[process.argv[2] as keyof typeof contenders]();
   const server = createServer(app).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  process.on('message', () => {
-    globalThis.gc?.();
-    process.send?.(process.memoryUsage.rss());
+  process.on('message', (message) => {
+    if (message === 'go') go.resolve();
+    else process.send?.(process.memoryUsage.rss());
   });
   process.on('disconnect', () => process.exit());
   process.send?.((server.address() as AddressInfo).port);
