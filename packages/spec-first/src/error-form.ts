@@ -19,7 +19,8 @@ export function errorsFile(document: Document): string {
   const value = textFor(document.root, schema, 'problem');
   const used = ['status', 'message'].filter((name) => new RegExp(`\\b${name}\\b(?!['":])`).test(value));
   const source = most ? 'as the document declares it' : 'as problem details (RFC 9457): the document declares none';
-  return `import type { ErrorBody } from 'spec-first-server';
+  const codes = value.includes('STATUS_CODES') ? "import { STATUS_CODES } from 'node:http';\n" : '';
+  return `${codes}import type { ErrorBody } from 'spec-first-server';
 
 /** The body of each error, ${source}. */
 export const errorBody: ErrorBody = {
@@ -82,6 +83,10 @@ function objectText(root: Json, properties: Json, required: ReadonlySet<unknown>
     const free = Object.keys(properties).filter((name) => !texts.has(name) && pattern.test(name));
     const place = free.find((name) => textOf(name) === text);
     if (place !== undefined) texts.set(place, text);
+  }
+  // Problem details (RFC 9457).
+  if (depth === 0 && ['title', 'detail'].every((name) => properties[name] && textOf(name) === 'message')) {
+    texts.set('title', "STATUS_CODES[status] ?? 'Error'").set('detail', 'message');
   }
   const entries = Object.keys(properties).flatMap((name) => {
     const text = texts.get(name);

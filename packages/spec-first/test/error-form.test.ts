@@ -82,6 +82,11 @@ test.each<[title: string, schema: object, expected: string]>([
     },
     'make: ({ status, message }) => ({ code: status, reason: message }),',
   ],
+  [
+    'gives problem details the reason phrase as their title, and the message as their detail',
+    { required: ['title', 'status'], properties: { title: text, status: integer, detail: text } },
+    "make: ({ status, message }) => ({ title: STATUS_CODES[status] ?? 'Error', status, detail: message }),",
+  ],
   ['writes a text', text, 'make: ({ message }) => (message),'],
   [
     'quotes names that are not identifiers',
