@@ -7,6 +7,7 @@ export {
   allOfSchemas as allOf,
   alternatives,
   eachSchema as each,
+  isWide,
   itemSchemas as ofItem,
   patternEngine,
   propertySchemas as ofProperty,

@@ -8,7 +8,7 @@ import {
   schemas,
   valueAt,
 } from 'openapi-document';
-import { EMPTY, FILE } from './generator.ts';
+import { EMPTY, FILE, VALUES } from './generator.ts';
 
 /** Which way a value goes: a request has no `readOnly` properties, a reply has no `writeOnly` ones. */
 export type Direction = 'request' | 'reply';
@@ -30,8 +30,6 @@ const OMITTED = new Set([
   ...['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'dependentSchemas', 'unevaluatedProperties'],
   ...['$defs', 'readOnly', 'writeOnly'],
 ]);
-/** Keywords that are shown in comments. */
-const SHOWN = new Set(['default', 'example', 'examples']);
 /** Keywords that do not change a value's type. */
 const ANNOTATIONS = new Set([
   ...['title', 'description', 'default', 'deprecated', 'example', 'examples', 'externalDocs', '$comment', '$anchor'],
@@ -118,7 +116,7 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
         copy[key] = Object.fromEntries(kept.map(([name, item]) => [name, rewrite(item, direction)]));
       } else if (key === 'discriminator') copy[key] = discriminator(schema, direction);
       else if (key === FILE) copy[key] = direction === 'request' ? 'File' : 'Blob';
-      else copy[key] = SHOWN.has(key) ? printable(value) : value;
+      else copy[key] = /^(default|examples?)$/.test(key) ? printable(value) : value;
     }
     if (direction === 'request') {
       const filled = Object.entries(asObject(schema.properties)).filter(([, item]) => hasDefault(item));
@@ -126,6 +124,11 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
         copy.required = [...new Set([...asArray(schema.required), ...filled.map(([name]) => name)])];
     }
     if (copy.discriminator === undefined) delete copy.discriminator;
+    const values = Object.hasOwn(copy, 'const') ? [copy.const] : asArray(copy.enum);
+    if (values.some((value) => typeof value === 'bigint')) {
+      for (const key of ['const', 'enum']) delete copy[key];
+      Object.assign(copy, { type: 'integer', [VALUES]: values });
+    }
     moveToAllOf(copy);
     return copy;
   }

@@ -1,5 +1,5 @@
 import { createConfig } from '@redocly/openapi-core';
-import { isObject, type Json } from 'openapi-document';
+import { isObject, type Json, schemas } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
 
@@ -8,6 +8,9 @@ export const FILE = 'x-file';
 
 /** Marks an object whose properties all go in the other direction. */
 export const EMPTY = 'x-empty';
+
+/** The values of an `enum` or a `const` with integers beyond 2^53, in its place. */
+export const VALUES = 'x-values';
 
 /** Marks a list whose items arrive one after the other. */
 export const STREAM = 'x-stream';
@@ -111,11 +114,9 @@ const schemaType: Transform = (schema, options) => {
   if (typeof schema !== 'object') return undefined;
   const { factory } = ts;
   const source: Json = { ...schema };
-  const values = 'const' in source ? [source.const] : source.enum;
-  if (Array.isArray(values) && values.some((value) => typeof value === 'bigint'))
-    return openapi.tsUnion(values.map(literal));
   // A property comes here as it is written: openapi-typescript types references and enumerations.
-  if ('$ref' in schema || values !== undefined) return undefined;
+  if ('$ref' in schema || 'enum' in schema || 'const' in schema) return undefined;
+  if (Array.isArray(source[VALUES])) return openapi.tsUnion(source[VALUES].map(literal));
   if (source.type === 'integer') return isSafe(source) ? undefined : factory.createTypeReferenceNode('Int64');
   const file = source[FILE];
   if (typeof file === 'string') return factory.createTypeReferenceNode(file);
@@ -155,12 +156,12 @@ function literal(value: unknown): ts.TypeNode {
   return factory.createLiteralTypeNode(value < 0n ? factory.createPrefixUnaryExpression(MinusToken, digits) : digits);
 }
 
-/** Whether a JavaScript number holds every value exactly. Only `format: int64` says that it need not. */
+/** Whether a JavaScript number holds every value exactly. A schema that is not wide says so. */
 function isSafe(schema: Json): boolean {
   const within = (...bounds: unknown[]) =>
     bounds.some((bound) => typeof bound === 'number' && Math.abs(bound) <= Number.MAX_SAFE_INTEGER);
   return (
-    schema.format !== 'int64' ||
+    !schemas.isWide(schema) ||
     (within(schema.minimum, schema.exclusiveMinimum) && within(schema.maximum, schema.exclusiveMaximum))
   );
 }

@@ -28,21 +28,18 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
 
 const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
-/** Where a number is a value of the API or a bound of one, and not a size: there it stays exact. */
-const EXACT = new Set([
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'enum', 'const', 'default'],
-  ...['example', 'examples', 'value', 'dataValue'],
+/** Keywords that bound a size. No size is beyond 2^53. */
+const SIZES = new Set([
+  ...['minLength', 'maxLength', 'minItems', 'maxItems'],
+  ...['minProperties', 'maxProperties', 'minContains', 'maxContains'],
 ]);
-const NAMED = new Set(['properties', 'patternProperties', '$defs', 'schemas']);
 
-/** Rounds bigints to doubles, in place, but not where they count. */
-function roundSizes(value: unknown, parent = ''): unknown {
-  if (typeof value === 'bigint') return Number(value);
+/** Rounds the bigints among the sizes to doubles, in place. */
+function roundSizes(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value;
   for (const [key, item] of Object.entries(value)) {
-    if (EXACT.has(key) && !NAMED.has(parent)) continue;
-    const rounded = roundSizes(item, key);
-    if (rounded !== item) Reflect.set(value, key, rounded);
+    if (typeof item === 'bigint' && SIZES.has(key)) Reflect.set(value, key, Number(item));
+    else roundSizes(item);
   }
   return value;
 }
@@ -54,7 +51,7 @@ const LARGE = /[\s:[,]-?\d{16,}(?:[\s,\]}]|$)/;
 const MOST_REPEATED = 100_000;
 
 /**
- * Parses YAML 1.2 with merge keys, or JSON. Integers beyond 2^53 are bigints where they are values or bounds of the API.
+ * Parses YAML 1.2 with merge keys, or JSON. Integers of int64 beyond 2^53 are bigints, but not sizes.
  *
  * @throws {DocumentError} with line and column of a syntax error.
  */

@@ -39,6 +39,12 @@ const allTypes = memoized((root, schema) => new Set(alternatives(root, schema).f
 
 const isInteger = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value);
 
+const VALUES = ['enum', 'const', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+
+/** Whether an integer may be beyond ±(2^53−1): by `format: int64`, or since the schema names such a value. */
+export const isWide = (schema: Json): boolean =>
+  schema.format === 'int64' || VALUES.flatMap((key) => schema[key]).some((value) => typeof value === 'bigint');
+
 /** The types in `type`. Without it, the types that the other keywords imply. */
 function namedTypes(schema: Json): string[] {
   const { type } = schema;

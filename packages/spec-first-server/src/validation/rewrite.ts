@@ -85,7 +85,7 @@ export class SchemaRewriter {
     const here: Context = {
       ...context,
       hidden: [...context.hidden, ...this.#oneWayNames(all)],
-      int64: context.int64 || all.some(({ format }) => format === 'int64'),
+      int64: context.int64 || all.some(schemas.isWide),
       tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
     // Ajv takes all items for evaluated where a schema has `contains`. Only those that match are.
