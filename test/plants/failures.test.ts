@@ -164,14 +164,9 @@ describe('a body', () => {
     ['deflate', deflateSync],
     // At its best, brotli takes two seconds for so much.
     ['br', (zeros: Buffer) => brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
-  ])('of %s that has not ended gets 413 once it is too large', async (coding, compress) => {
-    const bomb = compress(Buffer.alloc(80 * 1024 * 1024)).subarray(0, -8);
-    const encoded = { ...JSON_BODY, 'Content-Encoding': coding };
-    const whole = request('POST /plants', { ...encoded, 'Content-Length': String(100 * 1024) });
-    for (const bytes of [whole + bomb.toString('latin1'), request('POST /plants', chunked(encoded)) + chunk(bomb)]) {
-      const { responses } = await exchange(service.port, bytes);
-      expect(responses.map(({ status }) => status)).toEqual([413]);
-    }
+  ])('of %s that becomes too large gets 413', async (coding, compress) => {
+    const bomb = compress(Buffer.alloc(80 * 1024 * 1024));
+    expect((await post(bomb, { 'Content-Encoding': coding })).status).toBe(413);
   });
 
   test('of gzip that is too large before anything of it can be decompressed gets 413', async () => {

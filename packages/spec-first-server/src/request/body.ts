@@ -3,7 +3,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import { asObject, kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { DECODERS, limitedStream, readBytes, tooLarge } from './bytes.ts';
+import { DECODERS, decompress, limitedStream, readBytes, tooLarge } from './bytes.ts';
 import { multipart, urlencoded } from './forms.ts';
 import { checkedItems } from './items.ts';
 
@@ -20,6 +20,7 @@ const NONE = { media: undefined, body: undefined };
 export function bodyReader({ requestBody }: Operation, usual: number, validator: OperationValidator) {
   const declared = requestBody?.media ?? [];
   const types = declared.map(({ type }) => type);
+  const exact = new Map(declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])));
   const required = `is required, as ${types.join(' or ') || 'declared'}`;
 
   /** @throws {HttpError} 400, 413 or 415 */
@@ -29,23 +30,25 @@ export function bodyReader({ requestBody }: Operation, usual: number, validator:
     const length = Number(headers['content-length'] ?? 0);
     // A request has a body if it has a length or a transfer coding (RFC 9112 §6).
     if (length > 0 || headers['transfer-encoding'] !== undefined) {
-      const media = declaredType(headers['content-type']);
+      const contentType = headers['content-type'] ?? '';
+      const media = exact.get(contentType) ?? declaredType(contentType);
       const { kind, items, source, schema } = media;
       // The document's own limit, or the `maxLength` of a body of bytes.
-      const {
-        'x-body-limit': own = asObject(kind === 'stream' && items === undefined ? schema : undefined).maxLength,
-      } = source;
+      const largest = kind === 'stream' && items === undefined ? asObject(schema).maxLength : undefined;
+      const own = source['x-body-limit'] ?? largest;
       const limit = typeof own === 'number' ? own : usual;
       const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
       const isStreamed = kind === 'stream' || kind === 'multipart';
-      if (coding !== 'identity' && (isStreamed || !DECODERS.has(coding))) throw unknownCoding(isStreamed);
+      const decode = isStreamed ? undefined : DECODERS.get(coding);
+      if (coding !== 'identity' && decode === undefined) throw unknownCoding(isStreamed);
       if (length > limit && items === undefined) throw tooLarge(limit);
       // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
       if (headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
       if (items !== undefined) return { media, body: checkedItems(request, response, media, limit, validator) };
       if (kind === 'stream') return { media, body: limitedStream(request, response, limit) };
       if (kind === 'multipart') return { media, body: await multipart(media, request, response, limit) };
-      const bytes = await readBytes(request, coding, limit);
+      const read = await readBytes(request, limit);
+      const bytes = decode === undefined || read.length === 0 ? read : await decompress(read, decode, limit);
       if (bytes.length > 0 || kind !== 'json') {
         if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
         return { media, body: parsed(media, bytes.toString()) };
@@ -56,13 +59,12 @@ export function bodyReader({ requestBody }: Operation, usual: number, validator:
   };
 
   /** The declared media type for a `Content-Type`. @throws {HttpError} 415 */
-  function declaredType(contentType = ''): MediaType {
+  function declaredType(contentType: string): MediaType {
     const found = mediaTypeFor(declared, contentType);
     if (found === undefined) {
       const headers = { Accept: types.join(', ') };
       throw new HttpError(415, `the body must be ${types.join(' or ') || 'declared'}`, { headers });
     }
-    if (!contentType.includes(';') && found.asJson === undefined) return found;
     const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
     if (charset !== undefined && found.kind !== 'stream' && !['utf-8', 'utf8', 'us-ascii'].includes(charset)) {
       throw new HttpError(415, 'the charset of the body must be utf-8');

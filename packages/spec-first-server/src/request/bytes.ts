@@ -1,13 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { type Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { HttpError } from '../response/http-error.ts';
 
+type Decoder = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
+
 /** The decoders of content codings. zstd is not among them: a few bytes of it can ask for 128 MiB. */
-export const DECODERS: ReadonlyMap<string, () => Transform> = new Map([
-  ['gzip', createGunzip],
-  ['deflate', createInflate],
-  ['br', createBrotliDecompress],
+export const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
 ]);
 
 /** Bytes in one buffer that grows. Chunks of a byte each would take 400 times their size. */
@@ -38,46 +41,39 @@ export class Bytes {
 }
 
 /**
- * Reads and decompresses a body. Rejects it as soon as it is too large or invalid; the rest is discarded.
+ * Reads a body. Rejects it as soon as it is too large; the rest is discarded.
  *
  * @throws {HttpError} 400 or 413
  */
-export function readBytes(request: IncomingMessage, coding: string, limit: number): Promise<Buffer> | Buffer {
+export function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> | Buffer {
   // The app's host may have read it.
   if (request.readableEnded) return Buffer.alloc(0);
   if (request.destroyed) throw cutOff();
-  const decoder = DECODERS.get(coding)?.();
-  if (request.complete && decoder === undefined && request.readableLength <= limit) {
+  if (request.complete && request.readableLength <= limit) {
     const first: Buffer = request.read() ?? Buffer.alloc(0);
     // A stream that flows gives one chunk after the other.
     if (request.readableLength === 0) return first;
     request.unshift(first);
   }
-  const source: Readable = decoder === undefined ? request : request.pipe(decoder);
   return new Promise((resolve, reject) => {
-    const { 'content-length': length } = request.headers;
-    const bytes = new Bytes(decoder === undefined && length !== undefined ? Number(length) : limit);
-    let received = 0;
-    const settle = (error?: HttpError): void => {
-      if (decoder !== undefined) request.unpipe(decoder);
-      decoder?.destroy();
-      request.resume();
-      if (error === undefined) resolve(bytes.all());
-      else reject(error);
-    };
-    // The compressed bytes are bounded as well: a decoder may take many and give none.
+    const bytes = new Bytes(Number(request.headers['content-length'] ?? limit));
     request.on('data', (chunk: Buffer) => {
-      received += chunk.length;
-      if (received > limit) settle(tooLarge(limit));
-    });
-    source.on('data', (chunk: Buffer) => {
-      if (bytes.size + chunk.length > limit) settle(tooLarge(limit));
+      if (bytes.size + chunk.length > limit) reject(tooLarge(limit));
       else bytes.add(chunk);
     });
-    request.on('error', () => settle(cutOff()));
-    decoder?.on('error', () => settle(new HttpError(400, 'the body does not have the declared Content-Encoding')));
-    source.on('end', () => settle());
+    request.on('error', () => reject(cutOff()));
+    request.on('end', () => resolve(bytes.all()));
   });
+}
+
+/** @throws {HttpError} 400 or 413 */
+export async function decompress(bytes: Buffer, decode: Decoder, limit: number): Promise<Buffer> {
+  try {
+    return await decode(bytes, { maxOutputLength: limit });
+  } catch (error) {
+    if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    throw new HttpError(400, 'the body does not have the declared Content-Encoding');
+  }
 }
 
 /** The body as a stream, which ends with 413 if it grows beyond the limit. */
