@@ -12,11 +12,12 @@ export type {
   RequestLog,
   RequestOf,
 } from './handlers/types.ts';
+export type { Problem } from './http-server/index.ts';
 export type { Backend, OpenContext } from './process/backend.ts';
 export type { ValuesOf, Variable, Variables } from './process/environment.ts';
 export { ConfigError } from './process/environment.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
-export type { DeclaredProblem, ErrorBody, Problem } from './response/error-body.ts';
+export type { DeclaredProblem, ErrorBody } from './response/failures.ts';
 export { HttpError, type HttpErrorOptions } from './response/http-error.ts';
 export type { AppOptions } from './routing/options.ts';
 export { Forbidden, Unauthorized } from './security/errors.ts';

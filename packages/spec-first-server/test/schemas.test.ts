@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
 import type { AnyHandler } from '../src/handlers/types.ts';
-import type { Problem } from '../src/response/error-body.ts';
+import type { Problem } from '../src/http-server/index.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
 

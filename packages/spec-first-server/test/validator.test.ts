@@ -7,7 +7,7 @@ import { runInNewContext } from 'node:vm';
 import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
 import { documentFile, echo, scripted, serve } from '../../../test/support/documents.ts';
 import type { AnyHandler } from '../src/handlers/types.ts';
-import type { ErrorBody } from '../src/response/error-body.ts';
+import type { ErrorBody } from '../src/response/failures.ts';
 import { HttpError } from '../src/response/http-error.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
 import type { RequestHandler } from 'express';
-import type { ErrorBody } from '../response/error-body.ts';
+import type { ErrorBody } from '../response/failures.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import { randomToken } from '../security/tokens.ts';
 import type { Backend, OpenContext } from './backend.ts';

@@ -1,13 +1,43 @@
 import type { ServerResponse } from 'node:http';
+import { type DeclaredResponse, declaredFor, type MediaType, type Operation, stringifyJson } from 'openapi-document';
+import { PROBLEM_DETAILS, type Problem } from '../http-server/index.ts';
+import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
-import { type ErrorBody, failureReply, type OperationContext, PROBLEM_DETAILS } from './error-body.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
-import type { CheckedReply } from './reply.ts';
+import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';
 import { send } from './send.ts';
 import { traceOf } from './trace.ts';
 
 // An import of node:http would load a whole HTTP client beside it.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
+
+/** What the document declares for a failure of an operation. */
+export interface DeclaredProblem {
+  readonly operationId: string;
+  /** The declared media type; `undefined` if the document does not declare this status. */
+  readonly mediaType: string | undefined;
+  /** The declared Schema Object, perhaps a `$ref`. */
+  readonly schema: unknown;
+}
+
+/** How a problem becomes the document's error body. */
+export interface ErrorBody {
+  /** The media type of what `make` returns, where the document does not declare another. */
+  readonly mediaType: string;
+  /** @param declared what the document declares for it, where the request has reached an operation. */
+  readonly make: (problem: Problem, declared?: DeclaredProblem) => unknown;
+}
+
+/** An operation, as far as its answers go. */
+export interface OperationContext {
+  readonly operation: Operation;
+  readonly validator: OperationValidator;
+  /** Of a mock: where the document declares another body than `errorBody` makes, and has no example, one is made up. */
+  readonly samples?: Samples | undefined;
+}
+
+/** Makes bodies of a media type. */
+export type Samples = (type: string, media: MediaType) => Iterable<unknown>;
 
 /**
  * Answers with what an error means to the client, in the document's own form, and leaves its cause to the log. An answer
@@ -78,3 +108,49 @@ const LAST_RESORT: CheckedReply = {
   type: PROBLEM_DETAILS.mediaType,
   body: JSON.stringify(PROBLEM_DETAILS.make({ status: 500, message: INTERNAL })),
 };
+
+/**
+ * The reply that tells of a failure. Its body is what `errorBody` makes. Where the document declares another body for
+ * the status, it is an example that the document gives, or else there is no body; `mismatch` says why.
+ */
+function failureReply(
+  { status, message, headers, errors }: HttpError,
+  errorBody: ErrorBody,
+  context?: OperationContext,
+  requestId?: string,
+): CheckedReply & { readonly mismatch?: string | undefined } {
+  const made = (media?: MediaType): unknown => {
+    const operationId = context?.operation.id;
+    const declared =
+      operationId === undefined ? undefined : { operationId, mediaType: media?.type, schema: media?.schema };
+    return errorBody.make({ status, message, errors, requestId }, declared);
+  };
+  const declared = context && declaredFor(context.operation, status);
+  if (context === undefined || declared === undefined) {
+    const body = made();
+    return { status, headers, type: errorBody.mediaType, body: typeof body === 'string' ? body : stringifyJson(body) };
+  }
+  let mismatch: string | undefined;
+  for (const { contentType, body } of candidates(context, declared)) {
+    try {
+      const checked = checkBody(context.validator, declared, { status, contentType, body });
+      if (checked !== undefined) return { status, headers, ...checked, mismatch };
+    } catch (error) {
+      const what = mismatchOf(error);
+      if (what === undefined) throw error;
+      mismatch ??= what;
+    }
+  }
+  return { status, headers, type: undefined, body: undefined, mismatch };
+
+  function* candidates({ samples }: OperationContext, { media: all }: DeclaredResponse) {
+    const declared = all.map((media) => ({
+      media,
+      contentType: media.type.includes('*') ? errorBody.mediaType : media.type,
+    }));
+    for (const each of declared) yield { ...each, body: made(each.media) };
+    for (const each of declared) for (const { value } of each.media.examples()) yield { ...each, body: value };
+    if (samples === undefined) return;
+    for (const each of declared) for (const body of samples(each.contentType, each.media)) yield { ...each, body };
+  }
+}

@@ -4,7 +4,7 @@ import type { DeclaredResponse, Document, Json, MediaType, Operation } from 'ope
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import type { ErrorBody, Samples } from './error-body.ts';
+import type { ErrorBody, Samples } from './failures.ts';
 import { HttpError } from './http-error.ts';
 import { BODILESS, checkBody, mismatchOf, responseFor } from './reply.ts';
 

@@ -3,8 +3,7 @@ import { type Document, type Json, type Operation, parameterReader } from 'opena
 import type { AnyHandler, Log } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
 import { HandlerRequest } from '../request/handler-request.ts';
-import type { ErrorBody, OperationContext, Samples } from '../response/error-body.ts';
-import { answerFailure } from '../response/failures.ts';
+import { answerFailure, type ErrorBody, type OperationContext, type Samples } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { checkReply } from '../response/reply.ts';
 import { send } from '../response/send.ts';

@@ -3,7 +3,7 @@ import type { Document } from 'openapi-document';
 import type { AnyHandler, Log } from '../handlers/types.ts';
 import type { Observe, TrustProxy } from '../http/access-log.ts';
 import type { WhenMissing } from '../response/complete-handlers.ts';
-import type { ErrorBody } from '../response/error-body.ts';
+import type { ErrorBody } from '../response/failures.ts';
 import type { Verifiers } from '../security/schemes.ts';
 import type { Authenticator } from '../security/tokens.ts';
 import type { Reading } from '../validation/rewrite.ts';

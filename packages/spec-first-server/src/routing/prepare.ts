@@ -1,6 +1,6 @@
-import { checkDocument, DocumentError, type Finding, type Json, loadDocument, type Operation } from 'openapi-document';
+import { checkDocument, DocumentError, type Json, loadDocument, type Operation } from 'openapi-document';
+import { PROBLEM_DETAILS } from '../http-server/index.ts';
 import { completeHandlers } from '../response/complete-handlers.ts';
-import { checkErrorBody, PROBLEM_DETAILS } from '../response/error-body.ts';
 import { unverified } from '../security/requirements.ts';
 import { schemesOf } from '../security/schemes.ts';
 import { createAuthenticator } from '../security/tokens.ts';
@@ -54,7 +54,7 @@ export async function prepare(options: AppOptions) {
   for (const [operationId, reason] of reasons) {
     log.warn({ operationId, locations: reason.split('\n') }, `${operationId} cannot be served and answers 501`);
   }
-  const unenforced: Finding[] = [...(logNotices ? notices : []), ...checkErrorBody(operations, validatorOf, errorBody)];
+  const unenforced = logNotices ? notices : [];
   if (unenforced.length > 0) {
     const locations = document.describe(unenforced.slice(0, FEW)).split('\n');
     const more = unenforced.length > FEW ? unenforced.length - FEW : undefined;
