@@ -1,4 +1,5 @@
-import { spawnSync } from 'node:child_process';
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   cpSync,
@@ -22,23 +23,27 @@ mkdirSync(cache);
 // A copy of the package, so that its code can be changed.
 cpSync(resolve('packages/openapi-document/src'), source, { recursive: true });
 symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-const program = `
+const program = join(folder, 'program.mjs');
+writeFileSync(
+  program,
+  `
   import { checkDocument, loadDocument } from '${join(source, 'index.ts')}';
-  const document = await loadDocument('openapi.yaml');
-  const { problems, notices } = checkDocument(document);
-  console.log([...problems, ...notices].map(({ message }) => message).join());`;
+  process.on('message', async (file) => {
+    const { problems, notices } = checkDocument(await loadDocument(file));
+    process.send([...problems, ...notices].map(({ message }) => message).join());
+  });`,
+);
+const child = fork(program, { env: { NODE_COMPILE_CACHE: cache }, execArgv: ['--no-warnings'] });
+afterAll(() => void child.kill());
 
 /** What a process finds in a document whose schema is this. */
-function findingsIn(schema: string): string {
+async function findingsIn(schema: string): Promise<unknown> {
+  const file = join(folder, 'openapi.yaml');
   const head = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\npaths: {}\n';
-  writeFileSync(join(folder, 'openapi.yaml'), `${head}components: { schemas: { S: ${schema} } }\n`);
-  const { stdout, stderr } = spawnSync(process.execPath, ['--no-warnings', '--input-type=module', '-e', program], {
-    cwd: folder,
-    env: { NODE_COMPILE_CACHE: cache },
-    encoding: 'utf8',
-  });
-  expect(stderr).toBe('');
-  return stdout.trim();
+  writeFileSync(file, `${head}components: { schemas: { S: ${schema} } }\n`);
+  child.send(file);
+  const [findings] = await once(child, 'message');
+  return findings;
 }
 
 /** The file that keeps the notices. */
@@ -48,29 +53,29 @@ const SCHEMA = '{ type: string, format: leaf }';
 const NOTICE = 'format leaf is not known and not checked';
 
 // What is kept differs from what is found, so that it shows what a process has read.
-beforeEach(() => {
+beforeEach(async () => {
   mkdirSync(dirname(kept), { recursive: true });
-  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+  expect(await findingsIn(SCHEMA)).toBe(NOTICE);
   writeFileSync(kept, readFileSync(kept, 'utf8').replace('leaf', 'kept'));
 });
 
-test('a document without problems is not checked again until it changes, and one with a problem each time', () => {
-  expect(findingsIn(SCHEMA)).toBe(NOTICE.replace('leaf', 'kept'));
-  expect(findingsIn('{ type: string, format: root }')).toBe(NOTICE.replace('leaf', 'root'));
+test('a document without problems is not checked again until it changes, and one with a problem each time', async () => {
+  expect(await findingsIn(SCHEMA)).toBe(NOTICE.replace('leaf', 'kept'));
+  expect(await findingsIn('{ type: string, format: root }')).toBe(NOTICE.replace('leaf', 'root'));
   for (const _start of [1, 2]) {
-    expect(findingsIn('{ type: strin, format: root }')).toMatch(/^must be equal to one of the allowed values/);
+    expect(await findingsIn('{ type: strin, format: root }')).toMatch(/^must be equal to one of the allowed values/);
   }
 });
 
-test('a document is checked again after the code of the check was changed, or a file was not written to its end', () => {
+test('a document is checked again after the code of the check was changed, or a file was not written to its end', async () => {
   appendFileSync(join(source, 'checks/check.ts'), '\n');
-  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+  expect(await findingsIn(SCHEMA)).toBe(NOTICE);
   writeFileSync(kept, readFileSync(kept, 'utf8').slice(0, -1));
-  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+  expect(await findingsIn(SCHEMA)).toBe(NOTICE);
 });
 
-test('a document is checked where nothing can be kept', () => {
+test('a document is checked where nothing can be kept', async () => {
   rmSync(kept);
   mkdirSync(kept);
-  expect(findingsIn(SCHEMA)).toBe(NOTICE);
+  expect(await findingsIn(SCHEMA)).toBe(NOTICE);
 });
