@@ -309,7 +309,7 @@ describe('a stop', () => {
   test.each(['SIGTERM'] as const)(
     'by %s lets readiness fall, then closes the port, and ends with 0',
     async (signal) => {
-      const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '2' });
+      const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '1' });
       const url = await service.url;
       expect((await fetch(`${url}/readyz`)).status).toBe(200);
       service.child.kill(signal);

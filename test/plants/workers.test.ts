@@ -2,7 +2,7 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from '../support/eventually.ts';
 import { freePort } from '../support/free-port.ts';
 import { childrenOf, endAll, isRunning, type Launched, launch, post, postAlmost } from '../support/launch.ts';
@@ -60,23 +60,26 @@ function holder() {
 const sixTimes = (url: string, token: string): Promise<number[]> =>
   Promise.all([1, 2, 3, 4, 5, 6].map(() => post(url, { id: 1, name: 'Fern' }, token)));
 
+/** One of its workers hangs while the other tests run. */
+let hanging: Launched;
+let hung = 0;
+beforeAll(async () => {
+  hanging = launchTwo();
+  await hanging.url;
+  [hung = 0] = childrenOf(hanging.pid);
+  process.kill(hung, 'SIGSTOP');
+});
+afterAll(endAll);
+
 describe('several workers, one after the other', () => {
   const tokens = join(folder, 'read-again');
   let service: Launched;
   let url = '';
-  /** Its worker hangs while the other tests run. */
-  let hanging: Launched;
-  let hung = 0;
   beforeAll(async () => {
     writeFileSync(tokens, 'token\nrevoked\n');
-    hanging = launchTwo();
     service = launchTwo({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
-    await hanging.url;
-    [hung = 0] = childrenOf(hanging.pid);
-    process.kill(hung, 'SIGSTOP');
     url = await service.url;
   });
-  afterAll(endAll);
 
   test('share one port and one log, whose lines do not mix', async () => {
     expect(childrenOf(service.pid)).toHaveLength(2);
@@ -114,20 +117,9 @@ describe('several workers, one after the other', () => {
     expect(await service.exit).toBe(0);
     expect(service.lines().slice(-2)).toMatchObject([{ msg: 'stopping' }, { msg: 'stopped' }]);
   });
-
-  test('end and replace one that hangs', async () => {
-    const hangs = await hanging.line(({ msg }) => msg === 'a worker hangs and is ended');
-    expect(hangs).toMatchObject({ level: 50, worker: hung, seconds: 10 });
-    await hanging.line(({ msg, worker }) => msg === 'a worker died' && worker === hung);
-    await hanging.line(({ msg }) => /took its place/.test(String(msg)));
-    expect(childrenOf(hanging.pid)).toHaveLength(2);
-    expect(await sixTimes(await hanging.url, 'token')).toEqual([200, 200, 200, 200, 200, 200]);
-  });
 });
 
 describe('several workers', () => {
-  afterEach(endAll);
-
   test('stop by Ctrl-C, which reaches all: readiness falls, requests in flight are finished, all end with 0', async () => {
     const service = launchTwo({ DRAIN_SECONDS: '1' }, { detached: true });
     const url = await service.url;
@@ -215,5 +207,14 @@ describe('several workers', () => {
     expect(await service.exit).toBe(1);
     expect(service.stdout()).toBe('');
     expect(JSON.parse(service.stderr()).reason).toMatch(/^\S+broken\.yaml:\d+:\d+ [^\n]+$/);
+  });
+
+  test('end and replace one that hangs', async () => {
+    const hangs = await hanging.line(({ msg }) => msg === 'a worker hangs and is ended');
+    expect(hangs).toMatchObject({ level: 50, worker: hung, seconds: 10 });
+    await hanging.line(({ msg, worker }) => msg === 'a worker died' && worker === hung);
+    await hanging.line(({ msg }) => /took its place/.test(String(msg)));
+    expect(childrenOf(hanging.pid)).toHaveLength(2);
+    expect(await sixTimes(await hanging.url, 'token')).toEqual([200, 200, 200, 200, 200, 200]);
   });
 });

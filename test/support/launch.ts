@@ -143,10 +143,9 @@ export function isRunning(pid: number): boolean {
 
 /** Ends what a test that failed left running. */
 export async function endAll(): Promise<void> {
-  for (const child of running) {
-    child.kill('SIGKILL');
-    await once(child, 'close');
-  }
+  const closed = [...running].map((child) => once(child, 'close'));
+  for (const child of running) child.kill('SIGKILL');
+  await Promise.all(closed);
 }
 
 /** Sends a plant. @returns the status */
