@@ -89,7 +89,6 @@ function asServed(document: Json, basePath: string): Json {
   };
 }
 
-/** Path items, their operations, and no `servers` of either. */
 function withoutServers(value: unknown, levels: number): unknown {
   if (!isObject(value) || levels < 0) return value;
   const { servers: _, ...rest } = value;
@@ -103,7 +102,6 @@ function printYaml(document: Json): string {
   return stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
 }
 
-/** Answers with the policy of the page. */
 const withPolicy =
   (answer: RequestHandler): RequestHandler =>
   (req, res, next) => {

@@ -15,7 +15,6 @@ import {
 
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
-/** The server's own variables. The README has the same table. */
 export const SERVER_VARIABLES = {
   PORT: variable('3000', 'the port to listen on; 0 takes any free one', integer(0, 65_535)),
   HOST: variable('127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all', String),
@@ -55,7 +54,6 @@ export const SERVER_VARIABLES = {
   METRICS_PORT: variable('', 'a port for GET /metrics', optional(integer(0, 65_535))),
 };
 
-/** The values of the server's variables, by their names. */
 export type Config = ValuesOf<typeof SERVER_VARIABLES>;
 
 /** Reads the server's variables. An empty value counts as unset. @throws {ConfigError} */
@@ -79,14 +77,12 @@ export function readConfig(env: Environment): Config {
   return config;
 }
 
-/** Whether the environment says that clients are real. */
 export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() === 'production';
 
 /** Whether any credentials are configured. Without them the start makes a token and shows it. */
 export const hasCredentials = ({ ACCESS_TOKENS, ACCESS_TOKENS_FILE, JWKS_URL }: Config): boolean =>
   ACCESS_TOKENS.length > 0 || ACCESS_TOKENS_FILE !== undefined || JWKS_URL !== undefined;
 
-/** The credentials that a configuration accepts. */
 export const authSettings = (config: Config): AuthSettings => ({
   accessTokens: config.ACCESS_TOKENS,
   accessTokensFile: config.ACCESS_TOKENS_FILE,
@@ -106,7 +102,6 @@ function origins(text: string): '*' | readonly string[] {
   throw new Error('* or origins, such as https://app.example,http://localhost:5173');
 }
 
-/** A value of Express's setting `trust proxy`. */
 function proxies(text: string): boolean | number | readonly string[] {
   if (text === '' || text === 'true' || text === 'false') return text === 'true';
   if (/^\d{1,3}$/.test(text)) return Number(text);

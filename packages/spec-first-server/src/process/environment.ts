@@ -33,7 +33,6 @@ export function wrongValue(name: string, value: string, right: string, cause?: u
   return new ConfigError(`${name} is ${shown}, but must be ${right}`, { cause });
 }
 
-/** An environment variable. */
 export interface Variable<Value> {
   /** What `parse` reads when the variable is not set or is empty. */
   readonly default: string;
@@ -49,7 +48,6 @@ export const variable = <Value>(
   parse: (text: string) => Value,
 ): Variable<Value> => ({ default: preset, description, parse });
 
-/** Variables by name. */
 export type Variables = Readonly<Record<string, Variable<unknown>>>;
 
 /** The values of variables, by the same names. */
@@ -68,20 +66,17 @@ export function readVariables<V extends Variables>(variables: V, env: Environmen
   return Object.fromEntries(values) as ValuesOf<V>;
 }
 
-/** Parses an empty text to `undefined`. */
 export const optional =
   <T>(parse: (text: string) => T) =>
   (text: string): T | undefined =>
     text === '' ? undefined : parse(text);
 
-/** Parses decimal digits. */
 export const integer = (least: number, most: number) => (text: string) => {
   const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (number >= least && number <= most) return number;
   throw new Error(`an integer from ${least} to ${most}`);
 };
 
-/** Parses one of several words. */
 export const oneOf =
   <T extends string>(...words: readonly T[]) =>
   (text: string): T => {
@@ -90,7 +85,6 @@ export const oneOf =
     return found;
   };
 
-/** Parses a comma-separated list. */
 export const list = (text: string): readonly string[] =>
   text
     .split(',')

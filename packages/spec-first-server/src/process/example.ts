@@ -57,5 +57,4 @@ async function bodyOf(root: Json, media: MediaType): Promise<string> {
   return stringifyJson(valuesOf(root, schema, 'readOnly').find((value) => value !== undefined)) ?? '{}';
 }
 
-/** A line with a token in the place of the variable. */
 export const withToken = (example: string, token = '$TOKEN'): string => example.replaceAll('$TOKEN', () => token);

@@ -24,7 +24,6 @@ const LAST_LINES = 1000;
 let output: ReturnType<typeof createOutput> | undefined;
 let allLost = 0;
 
-/** How many lines of this process's log were dropped so far. */
 export const lostLines = (): number => allLost;
 
 /**
@@ -58,7 +57,6 @@ function createOutput(onLost: (lines: number) => void) {
     out.flush(() => (lines === '' ? callback() : flush(callback)));
   };
   return {
-    /** Takes a line, or several. Never blocks. */
     write(line: string): void {
       lines += line;
       if (lines.length > GATHERED) pass();
@@ -116,7 +114,6 @@ export async function createLog(level: Config['LOG_LEVEL']) {
 }
 
 const IGNORED = 'service,version,pid,worker,requestId,locations';
-/** A line may list places of the document. */
 const messageFormat = ({ msg, locations = [] }: { readonly msg?: string; readonly locations?: readonly string[] }) =>
   [msg, ...locations].join('\n  ');
 

@@ -4,7 +4,6 @@ export interface Started {
   readonly url: string;
   /** Where the backend keeps its data, if it says so. */
   readonly store: string | undefined;
-  /** The page, if it is served. */
   readonly docs: string | undefined;
   /** `GET /metrics`, if it is served. */
   readonly metrics: string | undefined;

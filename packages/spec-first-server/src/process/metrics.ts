@@ -51,16 +51,13 @@ export function createMetrics() {
   const connects = histogram('store_connect_duration_seconds', 'Time to open a connection to the store');
   const unavailable = counter('store_unavailable_total', 'Requests that the store could not serve, by reason', 'code');
   return {
-    /** All of them in Prometheus's text format. */
     text: (): Promise<string> => registry.metrics(),
     /** Counts an answer. `status` is 499 where the client was gone before it. */
     observe(operation: string, status: number, seconds: number): void {
       requests.inc({ operation, status });
       duration.observe({ operation }, seconds);
     },
-    /** Counts an answer to a request that the app never got. */
     onRejected: (status: number): void => requests.inc({ operation: '(rejected)', status }),
-    /** What the store reports. */
     store: {
       onBatch(size: number, seconds: number): void {
         batches.observe(size);

@@ -17,14 +17,12 @@ import { rejectAddress, wrongValue } from './environment.ts';
 import { exampleLine } from './example.ts';
 import { roundTrip, type Started } from './messages.ts';
 
-/** A project's own parts, its variables read. */
 export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'verifiers' | 'use'> {
   readonly open: (context: OpenContext) => Backend | Promise<Backend>;
   /** Whether the document may reference files outside its folder. */
   readonly allowOutside?: boolean | undefined;
 }
 
-/** A service that runs. */
 export interface Service {
   readonly started: Started;
   /** Reads the file of access tokens again, and logs the outcome. */
@@ -143,7 +141,6 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
   return loadDocument(file, { allowOutside });
 }
 
-/** Reads the accepted credentials. */
 async function openAuthenticator(config: Config, log: Logger): Promise<Authenticator> {
   const auth = authSettings(config);
   if (auth.jwt !== undefined && (auth.jwt.issuer === undefined || auth.jwt.audience === undefined)) {

@@ -39,7 +39,6 @@ export async function superviseWorkers(
   log: Logger,
   writeLine: (line: string) => void,
 ): Promise<Service> {
-  /** The workers that run, each with its end. */
   const running = new Map<Worker, Promise<void>>();
   /** Those that serve, each with the number of reports that are missing. */
   const serving = new Map<Worker, number>();
@@ -119,7 +118,6 @@ export async function superviseWorkers(
   }
 }
 
-/** Does nothing if the worker has just ended. */
 function tell(worker: Worker, what: SupervisorMessage): void {
   worker.send(what, () => undefined);
 }

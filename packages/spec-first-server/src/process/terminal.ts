@@ -4,10 +4,8 @@ import type { Variable, Variables } from './environment.ts';
 import { withToken } from './example.ts';
 import type { Started } from './messages.ts';
 
-/** How many operations are listed. */
 const FEW = 10;
 
-/** Where the texts of the banner begin. */
 const INDENT = ' '.repeat(14);
 
 /** The start for a person: where the service is, what it serves, and how to try it. */
@@ -31,7 +29,6 @@ export function banner({ url, store, docs, metrics, operations, missing, example
   return `\n${lines.map((text) => (text === '' ? '' : `  ${text}`)).join('\n')}\n\n`;
 }
 
-/** The first items of a list below each other, and how many more there are. */
 const listed = (items: readonly string[]): string =>
   [...items.slice(0, FEW), ...(items.length > FEW ? [`… and ${items.length - FEW} more`] : [])].join(`\n${INDENT}`);
 
@@ -56,7 +53,6 @@ SIGTERM and SIGINT stop it in order, another one after a second at once; SIGHUP 
 `;
 }
 
-/** An error at the start as a block of text. */
 export function startError(message: string): string {
   const heading = styleText('red', 'The service cannot start.', { stream: process.stderr });
   return `${heading}\n\n${message.replace(/^(?=.)/gm, '  ')}\n`;

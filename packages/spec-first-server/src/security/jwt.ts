@@ -126,7 +126,6 @@ function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, timing: 
 
 const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
 
-/** Why keys cannot be used: without the cause, which may quote what the key server has sent. */
 function unusable({ origin }: URL, error: unknown): Error {
   const { message, cause } = error as Error & { cause?: { code?: unknown } };
   return new Error(`The keys of ${origin} cannot be used: ${typeof cause?.code === 'string' ? cause.code : message}`);

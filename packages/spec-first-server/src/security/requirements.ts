@@ -10,7 +10,6 @@ export type Authenticate = (credentials: Credentials) => Promise<Caller | undefi
 const schemesIn = (operations: readonly Operation[]) =>
   new Set(operations.flatMap(({ security }) => security.flatMap(Object.keys)));
 
-/** Finds the security schemes of operations whose credentials nothing verifies. */
 export const unverified = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
   [...schemesIn(operations)]
     .filter((name) => schemes.has(name) && schemes.get(name)?.verify === undefined)

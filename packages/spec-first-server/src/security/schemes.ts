@@ -5,7 +5,6 @@ import { HttpError } from '../response/http-error.ts';
 import { Unauthorized } from './errors.ts';
 import type { Authenticator } from './tokens.ts';
 
-/** Where a request's credentials may stand. */
 export interface Credentials {
   readonly method: string;
   readonly headers: IncomingHttpHeaders;
@@ -21,7 +20,6 @@ export interface Credentials {
  */
 export type VerifyScheme = (credentials: Credentials, scopes: readonly string[]) => Caller | Promise<Caller>;
 
-/** How credentials are checked, by the names of the document's security schemes. */
 export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 
 /** A Security Scheme Object (OpenAPI 3.1 §4.8.27), ready to be checked. */
@@ -30,7 +28,6 @@ export interface Scheme {
   readonly verify: VerifyScheme | undefined;
   /** Accepts each credential of the declared form, for mocks. */
   readonly accept: VerifyScheme;
-  /** The challenge of a 401 (RFC 9110 §11.6.1). */
   readonly challenge: (presented: boolean) => string;
 }
 export type Schemes = ReadonlyMap<string, Scheme>;
@@ -130,7 +127,6 @@ function formOf({ type, scheme, in: location, name }: Json): Form {
   };
 }
 
-/** A bearer token (RFC 6750 §2.1), also of OAuth 2 and OpenID Connect. */
 const BEARER: Form = {
   isToken: true,
   read: bearerToken,

@@ -54,7 +54,6 @@ export async function createAuthenticator(
   report: (error: KeysUnavailable) => void = () => {},
 ): Promise<Authenticator> {
   const fixed = accessTokens.flatMap((entry, index) => entriesOf(entry, `ACCESS_TOKENS: entry ${index + 1}`));
-  /** By the digests of the tokens. */
   let callers: ReadonlyMap<string, Caller> = new Map();
   /** By tokens that were accepted, so that no request costs a digest. */
   const recent = new Map<string, Caller>();
@@ -99,7 +98,6 @@ export async function createAuthenticator(
   };
 }
 
-/** The digest of a token and its caller. Nothing for an empty entry. */
 function entriesOf(entry: string, place: string) {
   const text = entry.trim();
   if (text === '') return [];

@@ -63,7 +63,6 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
   };
 }
 
-/** Rounds bigints to doubles, in place, where no schema asks for an integer. */
 function round(large: LargeNumbers): void {
   for (const { location, isExact } of large.values()) {
     const { parentData, parentDataProperty: key } = location;
@@ -71,13 +70,10 @@ function round(large: LargeNumbers): void {
   }
 }
 
-/** What of a value decides how it is validated. */
 interface Survey {
   /** The members of the value and of all values inside. */
   members: number;
-  /** The length of the longest text. */
   longest: number;
-  /** How deep it nests. */
   depth: number;
   hasUndefined: boolean;
 }
@@ -101,7 +97,6 @@ function survey(value: unknown, found: Survey, depth: number): Survey {
   return found;
 }
 
-/** A copy without the members that JSON leaves out. */
 function withoutUndefined(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(withoutUndefined);
   if (typeof value !== 'object' || value === null) return value;

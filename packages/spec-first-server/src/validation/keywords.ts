@@ -6,7 +6,6 @@ import { asArray, type Json } from 'openapi-document';
 type Input = Parameters<ValidateFunction>;
 type Location = NonNullable<Input[1]>;
 
-/** A compiled keyword of Ajv. Leaves its violations in `errors`. */
 interface KeywordValidator {
   (...input: Input): boolean;
   errors?: Partial<ErrorObject>[];
@@ -28,9 +27,7 @@ export const ASSERTIONS: Readonly<Record<string, readonly [string, (value: Exact
 export type LargeNumbers = Map<string, { readonly location: Location; readonly isExact: boolean }>;
 
 export interface Pass {
-  /** Collects the bigints of a request. */
   readonly large: LargeNumbers | undefined;
-  /** Whether valid values are completed now. */
   isFilling: boolean;
 }
 
@@ -75,7 +72,6 @@ function complete(object: Record<string, unknown>, { defaults, dropped }: Comple
   }
 }
 
-/** What a value breaks: a keyword of JSON Schema, and how. */
 interface Broken {
   readonly keyword: string;
   readonly message: string;
@@ -130,7 +126,6 @@ function numeric(
   };
 }
 
-/** The type of a value that is not a number, in terms of JSON Schema. */
 const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
 
 const isInteger = (value: Exact): boolean => typeof value === 'bigint' || Number.isInteger(value);

@@ -31,7 +31,6 @@ interface Context {
   readonly int64: boolean;
   /** Whether `unevaluatedProperties` or `unevaluatedItems` of a surrounding schema depend on it. */
   readonly tracked: boolean;
-  /** Whether a text may be a file. */
   readonly files: boolean;
   /** Whether each valid value matches it, so that defaults are filled in and members dropped. */
   readonly certain: boolean;
@@ -49,11 +48,9 @@ export class SchemaRewriter {
   readonly #root: Json;
   readonly #reading: Reading;
   readonly #names = new Map<string, string>();
-  /** The components made so far, by name. */
   readonly components: Record<string, Json> = {};
   /** The length of the longest text that no keyword takes long to read. */
   safeLength = Infinity;
-  /** Whether a schema has a default to fill in or a member to drop. */
   isCompleting = false;
 
   constructor(direction: Direction, root: Json, reading: Reading) {
@@ -71,7 +68,6 @@ export class SchemaRewriter {
     return this.#rewrite(schema, { ...AT_TOP, files, certain: this.direction === 'request' });
   }
 
-  /** Returns the schema of an object with members, such as parameters. */
   object(members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[]): Json {
     const context = { ...AT_TOP, files: false, certain: this.direction === 'request' };
     const required = members.filter((member) => member.required).map(({ name }) => name);
@@ -206,7 +202,6 @@ export class SchemaRewriter {
     return properties.filter(([, property]) => this.#isOneWay(property)).map(([name]) => name);
   }
 
-  /** Whether a property goes the other way only: read-only in a request, write-only in a response. */
   #isOneWay(property: unknown): boolean {
     const keyword = this.direction === 'request' ? 'readOnly' : 'writeOnly';
     return schemas.allOf(this.#root, property).some((part) => part[keyword] === true);

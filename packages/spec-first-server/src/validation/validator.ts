@@ -6,7 +6,6 @@ export { describeViolations, Violations } from './violations.ts';
 
 const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
 
-/** The values of an operation's parameters, by location and name. */
 export type Parameters = { readonly [Location in (typeof LOCATIONS)[number]]: Record<string, unknown> };
 
 /** The checks of a media type, of its items, of the headers of a response, and of a request without a body. */
