@@ -5,7 +5,7 @@ import { runInNewContext } from 'node:vm';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import { echo, serve, withFiles } from '../../../test/support/documents.ts';
 import type { AnyHandler } from '../src/handlers/types.ts';
-import { Bytes } from '../src/request/bytes.ts';
+import { Bytes } from '../src/request/body.ts';
 
 const FORMS = `openapi: 3.1.0
 info: { title: Forms, version: 1.0.0 }

@@ -76,12 +76,36 @@ export class Connection {
   /** Bytes so far at the former {@link isExpired}. */
   #bytes = -1;
 
+  /** Parses what has come, if it may be parsed now: a slice, and the others in turn with other connections. */
+  readonly #parse = (): void => {
+    const socket = this.#socket;
+    if (this.#isWaiting || !socket.writable || socket.writableNeedDrain || this.#next.length > 0) return;
+    const { newest } = this;
+    if (this.#isBusy) {
+      const isReading = this.#isBodyWanted || newest?.req.readableFlowing === true;
+      if (newest?.req.complete !== false || !isReading) return;
+      // The rest of a body that was answered already is read and dropped.
+    } else if (this.closing && newest === undefined) return;
+    const size = Math.min(socket.readableLength, Math.max(SLICE, Math.min(BODY_SLICE, this.#bodyLeft)));
+    this.#slice = size;
+    this.#bodyLeft -= size;
+    if (newest === undefined && !this.closing) {
+      if (this.#headerBytes >= this.#options.maxHeaderSize) {
+        this.#options.onHeaderOverflow();
+        return;
+      }
+      this.#headerBytes += size;
+    }
+    this.#isBodyWanted &&= size === 0;
+    socket.read(size);
+    if (socket.readableLength > 0) this.#wait();
+  };
+
   /** @param socket after Node's HTTP server has set it up. */
   constructor(socket: Socket, options: ConnectionOptions) {
     this.#socket = socket;
     this.#options = options;
-    const parse = (): void => this.#parse();
-    socket.on('readable', parse).on('drain', parse);
+    socket.on('readable', this.#parse).on('drain', this.#parse);
     socket.on('resume', () => {
       this.#isBodyWanted = true;
       this.#parse();
@@ -151,30 +175,5 @@ export class Connection {
   #wait(): void {
     if (!this.#isWaiting) waitForTurn(this);
     this.#isWaiting = true;
-  }
-
-  /** Parses what has come, if it may be parsed now: a slice, and the others in turn with other connections. */
-  #parse(): void {
-    const socket = this.#socket;
-    if (this.#isWaiting || !socket.writable || socket.writableNeedDrain || this.#next.length > 0) return;
-    const { newest } = this;
-    if (this.#isBusy) {
-      const isReading = this.#isBodyWanted || newest?.req.readableFlowing === true;
-      if (newest?.req.complete !== false || !isReading) return;
-      // The rest of a body that was answered already is read and dropped.
-    } else if (this.closing && newest === undefined) return;
-    const size = Math.min(socket.readableLength, Math.max(SLICE, Math.min(BODY_SLICE, this.#bodyLeft)));
-    this.#slice = size;
-    this.#bodyLeft -= size;
-    if (newest === undefined && !this.closing) {
-      if (this.#headerBytes >= this.#options.maxHeaderSize) {
-        this.#options.onHeaderOverflow();
-        return;
-      }
-      this.#headerBytes += size;
-    }
-    this.#isBodyWanted &&= size === 0;
-    socket.read(size);
-    if (socket.readableLength > 0) this.#wait();
   }
 }

@@ -4,7 +4,7 @@ import proxyAddress from 'proxy-addr';
 import type { Log } from '../handlers/types.ts';
 import { CUT_OFF, type OnRejected } from '../http-server/index.ts';
 import { HttpError } from '../response/http-error.ts';
-import { findTrace, setTrace, traceOf } from '../response/trace.ts';
+import { TRACE, traceOf } from '../response/send.ts';
 import { receivedTraceId, type Tracing } from './tracing.ts';
 
 /** Ids from a proxy that can do no harm in a log. */
@@ -93,7 +93,7 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
   return (request: IncomingMessage, response: ServerResponse): void => {
     const { 'x-request-id': sent, traceparent } = request.headers;
     const id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : PREFIX + (requests++).toString(36);
-    setTrace(response, {
+    response[TRACE] = {
       id,
       traceId: tracing?.traceId() ?? (traceparent === undefined ? undefined : receivedTraceId(traceparent)),
       client: trust === undefined ? request.socket.remoteAddress : proxyAddress(request, trust),
@@ -103,7 +103,7 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
       mocked: undefined,
       reason: undefined,
       failure: undefined,
-    });
+    };
     response.on('close', logAnswer);
   };
 }
@@ -121,7 +121,7 @@ function trustOf(trusted: TrustProxy): ((address: string, hop: number) => boolea
  */
 export function rejectionLog(log: Log, count: (status: number) => void = () => {}): OnRejected {
   return ({ status, message }, client, response) => {
-    const trace = response && findTrace(response);
+    const trace = response?.[TRACE];
     if (trace !== undefined) {
       trace.failure = new HttpError(status, message);
       return;

@@ -1,11 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { asObject, kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { DECODERS, decompress, limitedStream, readBytes, tooLarge } from './bytes.ts';
 import { multipart, urlencoded } from './forms.ts';
-import { checkedItems } from './items.ts';
+import { checkedItems, cutOff, limitedStream, tooLarge } from './stream.ts';
+
+type Decoder = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
+
+/** The decoders of content codings. zstd is not among them: a few bytes of it can ask for 128 MiB. */
+const DECODERS: ReadonlyMap<string, Decoder> = new Map([
+  ['gzip', promisify(gunzip)],
+  ['deflate', promisify(inflate)],
+  ['br', promisify(brotliDecompress)],
+]);
 
 const NONE = { media: undefined, body: undefined };
 
@@ -87,4 +97,67 @@ function unknownCoding(isStream: boolean): HttpError {
   const accepted = isStream ? ['identity'] : [...DECODERS.keys(), 'identity'];
   const headers = { 'Accept-Encoding': accepted.join(', ') };
   return new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, { headers });
+}
+
+/** Bytes in one buffer that grows. Chunks of a byte each would take 400 times their size. */
+export class Bytes {
+  #buffer = Buffer.alloc(0);
+  readonly #expected: number;
+  size = 0;
+
+  /** @param expected how many there are, or at most. */
+  constructor(expected: number) {
+    this.#expected = expected;
+  }
+
+  add(chunk: Buffer): void {
+    const size = this.size + chunk.length;
+    if (size > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(size, Math.min(4 * size, this.#expected)));
+      this.#buffer.copy(grown, 0, 0, this.size);
+      this.#buffer = grown;
+    }
+    chunk.copy(this.#buffer, this.size);
+    this.size = size;
+  }
+
+  all(): Buffer {
+    return this.#buffer.subarray(0, this.size);
+  }
+}
+
+/**
+ * Reads a body. Rejects it as soon as it is too large; the rest is discarded.
+ *
+ * @throws {HttpError} 400 or 413
+ */
+function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> | Buffer {
+  // The app's host may have read it.
+  if (request.readableEnded) return Buffer.alloc(0);
+  if (request.destroyed) throw cutOff();
+  if (request.complete && request.readableLength <= limit) {
+    const first: Buffer = request.read() ?? Buffer.alloc(0);
+    // A stream that flows gives one chunk after the other.
+    if (request.readableLength === 0) return first;
+    request.unshift(first);
+  }
+  return new Promise((resolve, reject) => {
+    const bytes = new Bytes(Number(request.headers['content-length'] ?? limit));
+    request.on('data', (chunk: Buffer) => {
+      if (bytes.size + chunk.length > limit) reject(tooLarge(limit));
+      else bytes.add(chunk);
+    });
+    request.on('error', () => reject(cutOff()));
+    request.on('end', () => resolve(bytes.all()));
+  });
+}
+
+/** @throws {HttpError} 400 or 413 */
+async function decompress(bytes: Buffer, decode: Decoder, limit: number): Promise<Buffer> {
+  try {
+    return await decode(bytes, { maxOutputLength: limit });
+  } catch (error) {
+    if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    throw new HttpError(400, 'the body does not have the declared Content-Encoding');
+  }
 }

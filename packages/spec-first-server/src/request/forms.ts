@@ -8,7 +8,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { MediaType } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
-import { limitedStream } from './bytes.ts';
+import { limitedStream } from './stream.ts';
 
 /** The object of an `application/x-www-form-urlencoded` body. */
 export function urlencoded(media: MediaType, text: string): unknown {

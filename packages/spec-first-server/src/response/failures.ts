@@ -5,8 +5,7 @@ import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
 import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';
-import { send } from './send.ts';
-import { traceOf } from './trace.ts';
+import { send, traceOf } from './send.ts';
 
 // An import of node:http would load a whole HTTP client beside it.
 const { STATUS_CODES } = process.getBuiltinModule('node:http');

@@ -3,12 +3,44 @@ import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import helmet from 'helmet';
+import type { HttpError } from './http-error.ts';
 import type { CheckedReply } from './reply.ts';
 import { type StreamOptions, sendItems } from './send-items.ts';
-import { traceOf } from './trace.ts';
 
 // An import of node:http would load a whole HTTP client beside it.
 const { IncomingMessage, ServerResponse: Outgoing } = process.getBuiltinModule('node:http');
+
+/** What is known of a request when its answer is sent, for the log and the metrics. */
+export interface Trace {
+  readonly id: string;
+  /** Of the trace that the request is a part of. */
+  readonly traceId: string | undefined;
+  /** The client's address. */
+  readonly client: string | undefined;
+  readonly started: number;
+  operationId: string | undefined;
+  subject: string | undefined;
+  /** Whether the answer is a mock. */
+  mocked: true | undefined;
+  /** Why a handler answered as it did. */
+  reason: string | undefined;
+  failure: HttpError | undefined;
+}
+
+export const TRACE = Symbol('trace');
+
+declare module 'node:http' {
+  interface ServerResponse {
+    /** Set by the access log. */
+    [TRACE]?: Trace;
+  }
+}
+
+/** The trace of a response. @throws {Error} if the access log has not seen its request. */
+export function traceOf({ [TRACE]: trace }: ServerResponse): Trace {
+  if (trace === undefined) throw new Error('the access log comes first');
+  return trace;
+}
 
 /**
  * Helmet's headers for a service of JSON, without those that only concern pages, downloads in old browsers and Flash.

@@ -1,9 +1,29 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Readable, Transform } from 'node:stream';
 import { type MediaType, UnreadableItem } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
-import { limitedStream } from './bytes.ts';
+
+/** The body as a stream, which ends with 413 if it grows beyond the limit. */
+export function limitedStream(request: IncomingMessage, response: ServerResponse, limit: number): Readable {
+  let size = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      done(size > limit ? tooLarge(limit) : null, chunk);
+    },
+  });
+  // A handler may destroy the stream or never read it. The connection stays usable.
+  stream.on('error', () => {});
+  response.once('finish', () => {
+    request.unpipe(stream);
+    request.resume();
+  });
+  request.on('aborted', () => stream.destroy(cutOff()));
+  if (request.destroyed) stream.destroy(cutOff());
+  return request.pipe(stream);
+}
 
 /**
  * The items of a body, each read and checked when the handler asks for it.
@@ -36,3 +56,8 @@ export async function* checkedItems(
     throw HttpError.violations([{ path, message: error.message, keyword: 'type' }]);
   }
 }
+
+export const tooLarge = (limit: number): HttpError =>
+  new HttpError(413, `the body must be at most ${limit} bytes (BODY_LIMIT, or the limit in the document)`);
+
+export const cutOff = (): HttpError => new HttpError(400, 'the request was cut off');
