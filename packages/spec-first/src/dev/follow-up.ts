@@ -33,7 +33,7 @@ process.on('message', (saved: Saved) => {
     .then(async () => {
       if (turn === saves) await follow(saved);
     })
-    .catch((error) => void tell({ subject: 'document', text: `${saved.file}: ${messageOf(error)}` }));
+    .catch((error) => void tell({ subject: 'problems', text: `${saved.file}: ${messageOf(error)}` }));
 });
 
 /** Checks the document, writes its types, and checks the types of the project. A newer save goes on with what is left. */
@@ -52,6 +52,7 @@ async function follow({ file, all, allowOutside }: Saved): Promise<void> {
   if (document === undefined) return;
   writeChanged(TYPES, await generateTypes(document));
   const checked = checkTypes();
-  tell({ subject: 'document', text: [...problems, ...firstOf(file, notices(), all)].join('\n') });
+  tell({ subject: 'problems', text: problems.join('\n') });
+  tell({ subject: 'notices', text: firstOf(file, notices(), all).join('\n') });
   await checked;
 }

@@ -44,6 +44,8 @@ export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptio
   let stopping = false;
   let announced = false;
   const said = new Map<string, string>();
+  /** Why the newest server did not start. */
+  let failure = '';
   // Each server accepts its own connections. Connections that this process passed on would be lost with a server.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({ exec: 'src/main.ts', args: allowOutside ? ['--allow-outside'] : [], execArgv: CACHED });
@@ -64,6 +66,7 @@ export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptio
     // A newer one has been started since.
     if (starting !== next || stopping) return;
     starting = undefined;
+    failure = '';
     if (typeof started === 'string') return notServed(started);
     next.once('exit', () => {
       if (serving !== next || stopping) return;
@@ -103,12 +106,13 @@ export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptio
 
   /** Says a text about a subject, unless it was the last one about it. */
   function sayOnce(subject: string, text: string): void {
-    if (text !== said.get(subject)) say(text);
+    if (text !== said.get(subject) && text !== failure) say(text);
     said.set(subject, text);
   }
 
   function notServed(why: string): void {
-    say(why);
+    failure = why;
+    if (why !== said.get('problems')) say(why);
     const what = serving ? 'Not served: the last good version still answers.' : 'Not served: fix the error and save.';
     say(styleText('red', what));
   }
