@@ -1,10 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { openStore } from '../../src/stores/index.ts';
+import { keyOf } from '../../src/stores/postgres-sql.ts';
 import type { StoredPlant } from '../../src/stores/store.ts';
+import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { plantsIn } from './support/plant-service.ts';
 
@@ -82,11 +85,19 @@ test('goes on where it was killed', async () => {
   await store.close();
   const there = await server.createSchema();
   await fill(there, [{ id: 0n, name: 'Basil' }]);
-  const first = spawn(process.execPath, [SCRIPT, sqlite, there], { stdio: 'ignore' });
-  const ended = new Promise((resolve) => first.on('exit', (_, signal) => resolve(signal)));
-  while (Number((await server.query('SELECT count(*) FROM plants', there))[0]?.count) < 1000);
+  // Another transaction adds the same plant: the copy waits in the middle until it is killed.
+  const rival = await server.connect(there);
+  const key = keyOf({ id: 10_000n, name: 'Basil' }).toString('hex');
+  await rival.query(`BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 10000, 'Basil')`);
+  const first = spawn(process.execPath, [SCRIPT, sqlite, `${there}&statement_timeout=60000`], { stdio: 'ignore' });
+  const ended = once(first, 'exit');
+  await eventually(async () => {
+    const [row] = await server.query("SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    return row?.count === 1;
+  });
   first.kill('SIGKILL');
-  expect(await ended).toBe('SIGKILL');
+  expect(await ended).toEqual([null, 'SIGKILL']);
+  await rival.end();
   expect((await copy(sqlite, there)).code).toBe(0);
   expect(await server.query('SELECT count(*)::int FROM plants', there)).toEqual([{ count: 20_000 }]);
 });

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Unavailable, Unusable } from 'group-commit';
-import { Client } from 'pg';
+import type { Client } from 'pg';
 import { openPostgres } from '../../src/stores/postgres.ts';
 import { keyOf } from '../../src/stores/postgres-sql.ts';
 import { type PlantStore, type StoredPlant, Unstorable } from '../../src/stores/store.ts';
@@ -43,15 +43,8 @@ async function open(url: string, maxWaiting = options.maxWaiting): Promise<Plant
 
 /** A session of its own, which can hold locks. */
 async function session(url: string): Promise<Client> {
-  const client = await connected(url);
+  const client = await server.connect(url);
   opened.push({ close: () => client.end() });
-  return client;
-}
-
-async function connected(url: string): Promise<Client> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
   return client;
 }
 
@@ -106,7 +99,7 @@ describeStore(
   'PostgreSQL',
   async (under) => {
     const url = await server.createSchema();
-    const client = await connected(url);
+    const client = await server.connect(url);
     const store = await openPostgres(url, under);
     const stores = [store];
     return {
@@ -550,7 +543,7 @@ describe('trouble', () => {
     ]);
     await locked(locker, 0);
     await locker.query('ROLLBACK');
-    await store.add({ id: 1n, name: 'Basil' });
+    await eventually(() => store.add({ id: 1n, name: 'Basil' }));
   });
 
   test('lets other plants pass while one waits for a transaction of others', async () => {

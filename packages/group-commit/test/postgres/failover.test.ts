@@ -48,6 +48,8 @@ test('statements that a stopped standby holds up are cancelled, and never take m
   await primary.query('SELECT pg_reload_conf()');
   const seen: number[] = [];
   try {
+    // The server takes a moment to read its settings again.
+    await eventually(async () => expect(await database.add(-2).catch(String)).toMatch(/^Unavailable/));
     for (let round = 0; round < 8; round += 1) {
       const adds = [1, 2, 3, 4].map((at) => database.add(-10 * round - at));
       for (const outcome of await Promise.allSettled(adds))
@@ -103,6 +105,8 @@ test('a primary that is killed under load loses nothing that was acknowledged, a
   await eventually(() => acknowledged.size > 200);
   await primary.kill();
   await eventually(() => failures.length > 20);
+  const late = await open('target_session_attrs=read-write');
+  await expect(late.ready()).rejects.toThrow(Unavailable);
   await standby.query('SELECT pg_promote()');
   const before = acknowledged.size;
   await eventually(() => acknowledged.size > before + 200);
@@ -111,5 +115,6 @@ test('a primary that is killed under load loses nothing that was acknowledged, a
   expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
   const kept = new Set((await standby.query('SELECT id FROM notes')).map(({ id }) => id));
   expect([...acknowledged].filter((id) => !kept.has(id))).toEqual([]);
-  await database.close();
+  await eventually(() => late.ready());
+  await Promise.all([database.close(), late.close()]);
 });

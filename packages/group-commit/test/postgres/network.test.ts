@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { Unavailable } from '../../src/postgres/index.ts';
-import { locked, open, proxy, server, session, useServer } from './support.ts';
+import { open, proxy, server, session, useServer } from './support.ts';
 
 useServer();
 
@@ -23,23 +23,22 @@ test('a database is unavailable while the network is silent, and recovers', asyn
   await expect(database.add('Basil')).rejects.toThrow(/timeout/);
   await expect(database.ready()).rejects.toThrow(Unavailable);
   through.silent = false;
-  await eventually(() => database.ready());
-  await database.add('Basil');
+  await eventually(() => database.add('Basil'));
 });
 
 test('no connection is used any more after one of them was silent', async () => {
   const through = await proxy();
   const url = await server.createSchema();
   const database = await open(`${url.replace(String(server.port), String(through.port))}&statement_timeout=1500`);
-  const locker = await session(url);
-  await locker.query('BEGIN; LOCK TABLE notes');
-  const busy = [];
-  for (const id of [1, 2, 3, 4]) {
-    busy.push(database.add('Basil'));
-    await locked(locker, id);
-  }
-  await locker.query('ROLLBACK');
-  await Promise.all(busy);
+  const allRun = Promise.withResolvers<void>();
+  let running = 0;
+  const task = async () => {
+    running += 1;
+    if (running === 4) allRun.resolve();
+    await allRun.promise;
+  };
+  await Promise.all(Array.from({ length: 4 }, () => database.run(task)));
+  expect(database.stats()).toMatchObject({ connections: 4, connections_idle: 4 });
   through.silence();
   await expect(database.add('Basil')).rejects.toThrow(/timeout/);
   await database.add('Basil');

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeAll, expect } from '@jest/globals';
-import { Client } from 'pg';
-import { eventually } from '../../../../test/support/eventually.ts';
+import { afterAll, afterEach, beforeAll } from '@jest/globals';
+import type { Client } from 'pg';
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
 import { openDatabase, type PostgresDatabase, type PostgresOptions } from '../../src/postgres/index.ts';
 
@@ -49,19 +48,10 @@ export async function open(
 
 /** A session of its own, which can hold locks. */
 export async function session(url: string): Promise<Client> {
-  const client = new Client({ connectionString: url });
-  client.on('error', () => {});
-  await client.connect();
+  const client = await server.connect(url);
   opened.push({ close: () => client.end() });
   return client;
 }
-
-/** Waits until so many statements wait for a lock. */
-export const locked = (client: Client, count: number) =>
-  eventually(async () => {
-    const { rows } = await client.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
-    expect(rows).toEqual([{ count }]);
-  });
 
 export async function listen(listener: Server): Promise<number> {
   listener.listen(0, '127.0.0.1');
