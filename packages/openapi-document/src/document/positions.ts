@@ -69,42 +69,39 @@ export function positionsOf(places: readonly Location[]): string[] {
 const pointersAround = (pointer: string): string[] =>
   [...pointer.matchAll(/\/|$/g)].map(({ index }) => pointer.slice(0, index));
 
-/** A mapping or a sequence that is open at an event. What is inside is looked at if it has a pointer. */
-interface Frame {
-  readonly pointer: string | undefined;
-  readonly isMapping: boolean;
-  /** How many nodes it has had: the items of a sequence; the keys and values of a mapping, in turn. */
-  count: number;
-  /** The pointer of the latest key or item. */
-  member: string | undefined;
-}
-
 /** The positions of what is wanted, by pointer: of the keys of mappings, and of the items of sequences. */
 function findPositions(source: string, wanted: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { text, events } = eventsOf(source);
   const found = new Map<string, string>();
   let [line, start, end] = [1, 0, text.indexOf('\n')];
-  const stack: Frame[] = [];
-  for (const event of events) {
-    if (event.type === EVENT_ID.POP) stack.pop();
-    if (event.type === EVENT_ID.DOCUMENT || event.type === EVENT_ID.POP) continue;
-    const frame = stack.at(-1);
-    const count = frame === undefined ? 0 : frame.count++;
-    if (frame?.pointer !== undefined && !(frame.isMapping && count % 2 === 1)) {
-      const key = event.type === EVENT_ID.SCALAR && frame.isMapping ? getScalarValue(text, event) : count;
-      const pointer = `${frame.pointer}/${escapePointerToken(key)}`;
-      frame.member = wanted.has(pointer) ? pointer : undefined;
-      if (frame.member !== undefined) {
-        const offset = startOf(event);
-        for (; end >= 0 && end < offset; end = text.indexOf('\n', start)) [line, start] = [line + 1, end + 1];
-        found.set(pointer, `${line}:${offset - start + 1}`);
-      }
-    }
-    if (event.type === EVENT_ID.SCALAR || event.type === EVENT_ID.ALIAS) continue;
-    const pointer = frame === undefined ? '' : frame.member;
-    stack.push({ pointer, isMapping: event.type === EVENT_ID.MAPPING, count: 0, member: undefined });
-  }
+  let at = events.findIndex(({ type }) => type !== EVENT_ID.DOCUMENT);
+  visit('');
   return found;
+
+  /** Goes behind the node at the next event. What is inside is looked at if it has a pointer. */
+  function visit(pointer: string | undefined): void {
+    const type = events[at++]?.type;
+    if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return;
+    for (let count = 0, event = events[at]; event && event.type !== EVENT_ID.POP; count++, event = events[at]) {
+      let member: string | undefined;
+      if (pointer !== undefined && event.type !== EVENT_ID.DOCUMENT) {
+        const isKey = type === EVENT_ID.MAPPING;
+        const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
+        member = `${pointer}/${escapePointerToken(key)}`;
+        if (wanted.has(member)) found.set(member, positionOf(startOf(event)));
+        else member = undefined;
+      }
+      if (type === EVENT_ID.MAPPING) visit(undefined);
+      visit(member);
+    }
+    at += 1;
+  }
+
+  /** Each offset is behind the one before. */
+  function positionOf(offset: number): string {
+    for (; end >= 0 && end < offset; end = text.indexOf('\n', start)) [line, start] = [line + 1, end + 1];
+    return `${line}:${offset - start + 1}`;
+  }
 }
 
 function startOf(node: Extract<Event, { anchorStart: number }>): number {
