@@ -300,6 +300,9 @@ describe('the time of a validation', () => {
       ['a cubic pattern', { email: '@'.repeat(100_000) }],
       ['a quadratic pattern', { word: 'ab'.repeat(100_000) }],
       ['an exponential pattern', { group: `${'a'.repeat(40)}b` }],
+      ['a short text for an exponential pattern', { choices: `${'a'.repeat(19)}b` }],
+      ['an exponential pattern whose groups are counted', { counted: 'a'.repeat(81) }],
+      ['a format whose time is quadratic', { link: `http://a/?${'::'.repeat(60_000)}` }],
       ['an exponential pattern of names', { names: { [`${'a'.repeat(40)}b`]: 'a' } }],
     ])('is rejected in time: %s', async (_what, body) => {
       expect((await post(body).expect(400)).body.message).toBe('the request takes too long to validate');

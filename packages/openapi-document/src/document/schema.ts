@@ -102,13 +102,18 @@ export const translate = (source: string): string =>
 /** How many steps a pattern may take at most without harm: some milliseconds. */
 const STEPS = 1_000_000;
 
+/** A group that matches in one way only, however often it is repeated. */
+const SIMPLE = /\((?:\?:|\?<\w+>)?(?:[^()|*+?{}]|\{\d+\})*\)/g;
+
 /**
  * The length of the longest text that a pattern surely matches within {@link STEPS}. A backtracking engine may take time
- * that is exponential where a group is repeated, and a power of the length with each quantifier that has no other bound.
+ * that is exponential where a group is repeated that matches in several ways, and a power of the length with each
+ * quantifier that has no other bound.
  */
 export function safeLength(pattern: string): number {
-  const bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
-  if (/\)(?:[*+]|\{\d+,)/.test(bare)) return 20;
+  let bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
+  for (let before = ''; before !== bare; bare = bare.replace(SIMPLE, 'x')) before = bare;
+  if (/\)(?:[*+]|\{\d)/.test(bare) || (bare.match(/[^(]\?/g)?.length ?? 0) > 10) return 0;
   const degree = (bare.match(/[*+]|\{\d+,/g)?.length ?? 0) + (bare.startsWith('^') ? 0 : 1);
   return degree < 2 ? Number.POSITIVE_INFINITY : Math.floor(STEPS ** (1 / degree));
 }
