@@ -57,7 +57,6 @@ const READY_MS = 800;
 interface Waiting<Call> {
   readonly call: Call;
   readonly size: number;
-  readonly promise: Promise<unknown>;
   resolve(result: unknown): void;
   reject(error: unknown): void;
 }
@@ -126,12 +125,12 @@ export function createQueue<Call>(
         const busy = `The database is busy: ${waiting} calls of ${waitingSize} characters are waiting.`;
         return Promise.reject(new Unavailable(busy, 'BUSY'));
       }
-      const one = { call, size, ...Promise.withResolvers<unknown>() };
-      queue.push(one);
       waiting += 1;
       waitingSize += size;
-      void commitNext();
-      return one.promise;
+      return new Promise((resolve, reject) => {
+        queue.push({ call, size, resolve, reject });
+        void commitNext();
+      });
     },
     async ready() {
       if (closing) throw new Unavailable('The database is closed.', 'CLOSED');

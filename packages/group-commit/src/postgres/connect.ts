@@ -1,6 +1,5 @@
 import type { Client } from 'pg';
 import { createClient, type OwnClient } from './client.ts';
-import { hasNoTls } from './errors.ts';
 import type { readUrl, Target } from './url.ts';
 
 /** An open connection. */
@@ -28,19 +27,16 @@ export function createConnector(
   setUp: (client: Client) => Promise<void>,
   warn: (message: string) => void,
 ) {
-  /** Hosts without TLS, where TLS is only preferred. */
-  const plain = new Set<Target>();
   let first = 0;
-  for (const target of targets) if (target.config.ssl === false) goPlain(target);
+  for (const target of targets) if (target.config.ssl === false) warnOf(target);
 
-  function goPlain(target: Target): void {
-    plain.add(target);
+  function warnOf({ remote, location }: Target): void {
     const advice = 'sslmode=verify-full makes sure it is';
-    if (target.remote) warn(`the connection to PostgreSQL at ${target.location} is not encrypted; ${advice}`);
+    if (remote) warn(`the connection to PostgreSQL at ${location} is not encrypted; ${advice}`);
   }
 
   async function open(target: Target, wanted: keyof typeof SESSION): Promise<Connection> {
-    const own = createClient(plain.has(target) ? { ...target.config, ssl: false } : target.config);
+    const own = createClient(target.config);
     const { client } = own;
     try {
       await client.connect();
@@ -49,8 +45,10 @@ export function createConnector(
       await setUp(client);
     } catch (error) {
       await own.end();
-      if (!prefersTls || plain.has(target) || !hasNoTls(error)) throw error;
-      goPlain(target);
+      const hasNoTls = /does not support SSL/.test(String(Object(error).message));
+      if (!prefersTls || target.config.ssl === false || !hasNoTls) throw error;
+      target.config.ssl = false;
+      warnOf(target);
       return open(target, wanted);
     }
     return { ...own, target, since: performance.now() };

@@ -29,9 +29,6 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
 /** The SQLSTATE of an error of the server. */
 export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined);
 
-/** Whether the server does not offer TLS. */
-export const hasNoTls = (error: unknown): boolean => /does not support SSL/.test(String(Object(error).message));
-
 /** What would be right, if waiting does not help. */
 export function adviceOn(error: unknown, table: string): string | undefined {
   const { code = '', message = '' } = Object(error);
