@@ -5,26 +5,38 @@ import { lacksScheme } from '../document/servers.ts';
 import type { Document, Operation } from '../document/types.ts';
 import type { Report } from './report.ts';
 
-/** Checks that operations have distinct names and URLs, and says what of them is not served or not checked. */
+/** Says which operations have the name or the URL of another one, and what of them is not served or not checked. */
 export function checkOperations(document: Document, report: Report): void {
-  const { root, operations } = document;
-  checkServers(root, report);
-  checkUrls(document, report);
-  checkObjects(root, report);
-  const named = new Map<unknown, Operation>();
+  const { notice } = report;
+  checkServers(document.root, report);
+  checkObjects(document.root, report);
+  const names = new Map<unknown, Operation>();
+  const urls = new Map<unknown, Operation>();
   const types = new Set<string>();
-  for (const operation of operations) {
-    const { id, pointer, source } = operation;
-    const declared = source.operationId;
-    const other = named.get(declared);
-    if (other === undefined) named.set(declared ?? pointer, operation);
-    else {
-      const message = `operationId ${declared} is also that of ${other.method} ${other.path}: this one is ${id}`;
-      report.notice(`${pointer}/operationId`, message);
+  for (const operation of document.operations) {
+    const { id, method, path, pointer, template, source } = operation;
+    const namesake = firstOf(names, source.operationId ?? pointer, operation);
+    if (namesake !== operation) {
+      const message = `operationId ${source.operationId} is also that of ${namesake.method} ${namesake.path}: this one is ${id}`;
+      notice(`${pointer}/operationId`, message);
+    }
+    // The names of path parameters do not distinguish URLs.
+    const twin = firstOf(urls, `${method} ${template.shape}`, operation);
+    if (twin !== operation) {
+      notice(pointer, `${method} ${path} has the same URL as ${twin.method} ${twin.path}, which is served`);
+    }
+    if (!template.isReachable) {
+      notice(pointer, 'no request reaches a path with ? or #: declare query parameters instead');
     }
     checkDeclared(document, operation, report);
     checkBodies(operation, types, report);
   }
+}
+
+function firstOf(seen: Map<unknown, Operation>, key: unknown, operation: Operation): Operation {
+  const first = seen.get(key) ?? operation;
+  seen.set(key, first);
+  return first;
 }
 
 /** Checks that the variables of each server URL are declared. */
@@ -35,22 +47,6 @@ function checkServers(root: Json, { problem, notice }: Report): void {
     for (const name of pathTemplate(String(url)).names) {
       if (asObject(variables)[name] !== undefined) continue;
       problem(`/servers/${index}/url`, `the variable {${name}} is not declared in variables`);
-    }
-  }
-}
-
-/** Two operations must not have the same method and URL. The names of path parameters do not distinguish URLs. */
-function checkUrls({ basePaths, operations }: Document, { notice }: Report): void {
-  const first = new Map<string, Operation>();
-  for (const basePath of basePaths) {
-    for (const operation of operations) {
-      const { method, path, template, pointer } = operation;
-      const key = `${method} ${basePath}${template.shape}`;
-      const other = first.get(key) ?? operation;
-      first.set(key, other);
-      if (other === operation) continue;
-      const message = `${method} ${basePath}${path} has the same URL as ${other.method} ${other.path}, which is served`;
-      notice(pointer, message);
     }
   }
 }
@@ -99,11 +95,6 @@ function checkBodies(
 
 /** What the official schema of OpenAPI does not tell. */
 function checkObjects(root: Json, { notice }: Report): void {
-  for (const path of Object.keys(asObject(root.paths))) {
-    if (pathTemplate(path).isReachable) continue;
-    const message = 'no request reaches a path with ? or #: declare query parameters instead';
-    notice(`/paths/${escapePointerToken(path)}`, message);
-  }
   walk(root, 'document', '', (object, kind, at) => {
     const { body, example, examples, servers } = object;
     if (kind === 'link' && body !== undefined) notice(`${at}/body`, 'a link has no body: name it requestBody');
