@@ -1,5 +1,5 @@
 import { type Json, resolveRef } from './document.ts';
-import { alternatives, typesOf } from './schema.ts';
+import { alternatives, shapeOf } from './schema.ts';
 import type { BodyKind, MediaType, Sequence } from './types.ts';
 
 /** Keywords that restrict texts and bytes, besides `type` and `format`. */
@@ -24,7 +24,7 @@ export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKin
   if (isJsonType(essence)) return 'json';
   if (essence === 'application/x-www-form-urlencoded') return 'form';
   if (essence === 'multipart/form-data') return 'multipart';
-  return essence.startsWith('text/') && isScalar(root, schema) ? 'text' : 'stream';
+  return essence.startsWith('text/') && shapeOf(root, schema) === 'text' ? 'text' : 'stream';
 }
 
 /** The sequential media types of OpenAPI 3.2 (§4.14.3). */
@@ -34,11 +34,6 @@ export function sequenceOf(type: string): Sequence | undefined {
   if (/^application\/(jsonl|x-jsonlines|x-ndjson|ndjson)$/.test(essence)) return 'lines';
   if (/^application\/([^/]+\+)?json-seq$/.test(essence)) return 'records';
   return essence === 'multipart/mixed' ? 'parts' : undefined;
-}
-
-function isScalar(root: Json, schema: unknown): boolean {
-  const types = typesOf(root, schema);
-  return types.size === 0 || ['string', 'number', 'integer', 'boolean'].some((type) => types.has(type));
 }
 
 /**

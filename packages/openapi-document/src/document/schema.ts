@@ -58,6 +58,14 @@ function namedTypes(schema: Json): string[] {
   return types;
 }
 
+/** Whether a value is written as a list, as pairs, or as one text. */
+export function shapeOf(root: Json, schema: unknown): 'array' | 'object' | 'text' {
+  const types = typesOf(root, schema);
+  if (['string', 'number', 'integer', 'boolean'].some((type) => types.has(type))) return 'text';
+  if (types.has('array')) return 'array';
+  return types.has('object') ? 'object' : 'text';
+}
+
 /** The schemas that may describe a property of an object that the schema describes. */
 export const propertySchemas = (root: Json, schema: unknown, name: string): unknown[] =>
   alternatives(root, schema).flatMap(({ properties, patternProperties, ...part }) => {

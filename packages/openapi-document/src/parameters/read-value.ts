@@ -1,8 +1,8 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
-import { alternatives } from '../document/schema.ts';
+import { alternatives, shapeOf } from '../document/schema.ts';
 import { MAX_DEPTH } from '../json/exact.ts';
 import { type Styled, styleOf } from './styles.ts';
-import { coerce, coerceItems, coerceObject, cut, type Entry, jsonOr, type Pairs, shapeOf } from './texts.ts';
+import { coerce, coerceItems, coerceObject, cut, type Entry, jsonOr, type Pairs } from './texts.ts';
 
 /** Why a text cannot be the value of a parameter. */
 export class ParameterError extends Error {}

@@ -1,5 +1,5 @@
 import { decoded, type Json } from '../document/document.ts';
-import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
+import { itemSchemas, propertySchemas, shapeOf, typesOf } from '../document/schema.ts';
 import { parseJson, parseNumber } from '../json/exact.ts';
 
 /** A text as a value of the types that the schemas name, or as the text that it is. */
@@ -39,14 +39,6 @@ export function coerceObject(root: Json, schemas: readonly unknown[], entries: r
     return [key, coerceObject(root, inner, rest)];
   });
   return Object.fromEntries(members);
-}
-
-/** Whether a value is written as a list, as pairs, or as one text. */
-export function shapeOf(root: Json, schema: unknown): 'array' | 'object' | 'text' {
-  const types = typesOf(root, schema);
-  if (['string', 'number', 'integer', 'boolean'].some((type) => types.has(type))) return 'text';
-  if (types.has('array')) return 'array';
-  return types.has('object') ? 'object' : 'text';
 }
 
 /** The value of a JSON text, or the text as it is. The validator reports that one. */
