@@ -18,11 +18,7 @@ const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as
 export const SERVER_VARIABLES = {
   PORT: variable('3000', 'the port to listen on; 0 takes any free one', integer(0, 65_535)),
   HOST: variable('127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all', String),
-  ACCESS_TOKENS: variable(
-    '',
-    'comma-separated; an entry may be sha256:HEX; by default a random one, shown at the start',
-    list,
-  ),
+  ACCESS_TOKENS: variable('', 'comma-separated, or sha256:HEX of each; by default a random one', list),
   ACCESS_TOKENS_FILE: variable('', 'the same, one a line; SIGHUP reads it again', optional(String)),
   JWKS_URL: variable('', 'the keys of signed tokens (RFC 7517)', optional(url)),
   JWT_ISSUER: variable('', 'the issuer that signed tokens must name', optional(String)),
@@ -33,21 +29,9 @@ export const SERVER_VARIABLES = {
   LOG_LEVEL: variable('info', LEVELS.join(', '), oneOf(...LEVELS)),
   SLOW_MS: variable('0', 'milliseconds after which a request is logged as slow; 0 for never', integer(0, 3_600_000)),
   OPENAPI_FILE: variable('openapi.yaml', 'the document that is served', String),
-  MISSING_OPERATIONS: variable(
-    'refuse',
-    'operations without a handler: refuse to start, answer 501, or mock',
-    oneOf('refuse', '501', 'mock'),
-  ),
-  READ_ONLY: variable(
-    '',
-    'read-only members of a request: reject or drop; drop in OpenAPI 3.0',
-    optional(oneOf('reject', 'drop')),
-  ),
-  DISCRIMINATOR: variable(
-    'selects',
-    'a discriminator selects the schema that is validated, or only describes what oneOf admits',
-    oneOf('selects', 'describes'),
-  ),
+  MISSING_OPERATIONS: variable('refuse', 'without a handler: refuse, 501 or mock', oneOf('refuse', '501', 'mock')),
+  READ_ONLY: variable('', 'read-only members of a request: reject or drop', optional(oneOf('reject', 'drop'))),
+  DISCRIMINATOR: variable('selects', 'selects a schema, or only describes oneOf', oneOf('selects', 'describes')),
   DOCS: variable('on', 'on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off')),
   DRAIN_SECONDS: variable('0', 'how long a stop answers on before it closes the port', integer(0, 3600)),
   WORKERS: variable('1', 'processes that share the port', integer(1, 1024)),

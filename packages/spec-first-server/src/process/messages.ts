@@ -2,16 +2,13 @@
 export interface Started {
   /** Where the document's paths start, without a slash at the end. */
   readonly url: string;
-  /** Where the backend keeps its data, if it says so. */
   readonly store: string | undefined;
   readonly docs: string | undefined;
-  /** `GET /metrics`, if it is served. */
   readonly metrics: string | undefined;
   /** Method and path of each operation, in the document's order. */
   readonly operations: readonly string[];
   /** The operationIds of the operations that have no handler. */
   readonly missing: readonly string[];
-  /** A shell line that sends a request. */
   readonly example: string | undefined;
 }
 
