@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asArray, asObject, isObject, type Json, valueAt } from './document.ts';
 import { isJsonType } from './media-types.ts';
-import type { EventData, Items } from './types.ts';
+import { alternatives } from './schema.ts';
+import type { Items } from './types.ts';
 
 /** Keywords that restrict a text. */
 const TEXT = /^(type|const|enum|pattern|format|(min|max)Length)$/;
@@ -14,25 +15,19 @@ const COMPOSITE = { type: ['object', 'array'] };
  * schema is `contentSchema` (OpenAPI 3.2 §4.14.4). JSON Schema by itself does not look into such a text.
  */
 export function eventItems(root: Json, schema: unknown): Items {
-  const found = new Set<EventData>();
-  const inData = (change: (schema: Json) => unknown) =>
-    mapInPlace(root, schema, (part) => {
-      const properties = asObject(part.properties);
-      if (!Object.hasOwn(properties, 'data')) return part;
-      const data = mapInPlace(root, properties.data, change);
-      return data === properties.data ? part : { ...part, properties: { ...properties, data } };
-    });
-  inData((part) => {
-    if (isJson(part)) found.add('json');
-    else if (Object.keys(part).some((key) => TEXT.test(key))) found.add('text');
-    return part;
-  });
-  if (!found.has('json')) return { schema, data: 'text' };
-  const isMixed = found.has('text');
-  const decoded = inData((part) => {
+  const all = alternatives(root, schema).flatMap(({ properties }) => alternatives(root, asObject(properties).data));
+  if (!all.some(isJson)) return { schema, data: 'text' };
+  const isMixed = all.some((part) => !isJson(part) && Object.keys(part).some((key) => TEXT.test(key)));
+  const decode = (part: Json): unknown => {
     if (!isJson(part)) return part.type === 'string' && Object.keys(part).length === 1 ? {} : part;
     const { contentSchema = {} } = part;
     return isMixed ? { allOf: [contentSchema, COMPOSITE] } : contentSchema;
+  };
+  const decoded = mapInPlace(root, schema, (part) => {
+    const properties = asObject(part.properties);
+    return Object.hasOwn(properties, 'data')
+      ? { ...part, properties: { ...properties, data: mapInPlace(root, properties.data, decode) } }
+      : part;
   });
   return { schema: decoded, data: isMixed ? 'mixed' : 'json' };
 }
