@@ -1,13 +1,4 @@
-import {
-  asArray,
-  type Document,
-  isObject,
-  type Json,
-  type MediaType,
-  type Operation,
-  resolveRef,
-  stringifyJson,
-} from 'openapi-document';
+import { type Document, type Json, type MediaType, type Operation, stringifyJson } from 'openapi-document';
 
 /**
  * A curl command for the first operation of the document that needs a token, which is the shell's variable `TOKEN`; for the
@@ -48,13 +39,10 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
 async function bodyOf(root: Json, media: MediaType): Promise<string> {
-  const { schema } = media;
-  const [first] = media.examples();
-  const { example, examples } = resolveRef(root, schema) ?? {};
-  const shown = first?.value ?? example ?? asArray(examples)[0];
-  if (shown !== undefined || !isObject(schema)) return stringifyJson(shown) ?? '{}';
+  const [example] = media.examples();
+  if (example !== undefined) return stringifyJson(example.value) ?? '{}';
   const { valuesOf } = await import('openapi-document/samples');
-  return stringifyJson(valuesOf(root, schema, 'readOnly').find((value) => value !== undefined)) ?? '{}';
+  return stringifyJson(valuesOf(root, media.schema, 'readOnly').next().value) ?? '{}';
 }
 
 export const withToken = (example: string, token = '$TOKEN'): string => example.replaceAll('$TOKEN', () => token);

@@ -8,23 +8,17 @@ const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
 
 export type Parameters = { readonly [Location in (typeof LOCATIONS)[number]]: Record<string, unknown> };
 
-/** The checks of a media type, of its items, of the headers of a response, and of a request without a body. */
-type Checks = ReadonlyMap<MediaType | MediaType['items'] | DeclaredResponse | Operation, Check>;
-
 /**
  * Makes the validators for the operations of one path item.
  *
  * @param root the whole document.
  */
-export function createPathValidators(
-  root: Json,
-  operations: readonly Operation[],
-  reading: Reading,
-): Map<Operation, OperationValidator> {
+export function createPathValidators(root: Json, operations: readonly Operation[], reading: Reading) {
   const requests = new SchemaRewriter('request', root, reading);
   const responses = new SchemaRewriter('response', root, reading);
   const [checkRequest, checkResponse] = [checksFor(requests), checksFor(responses)];
-  const checks = new Map<MediaType | MediaType['items'] | DeclaredResponse | Operation, Check>();
+  /** Of a media type, of its items, of the headers of a response, and of a request without a body. */
+  const checks = new Map<unknown, Check>();
   const objectOf = (properties: Json): Json => ({ type: 'object', properties });
   for (const operation of operations) {
     const located = locatedParameters(requests, operation);
@@ -45,45 +39,35 @@ export function createPathValidators(
       }
     }
   }
-  return new Map(operations.map((operation) => [operation, new OperationValidator(operation, checks)]));
+  return new Map(operations.map((operation) => [operation, validatorOf(operation, checks)]));
 }
 
 /** Validates the requests and replies of one operation. */
-export class OperationValidator {
-  readonly #operation: Operation;
-  readonly #checks: Checks;
+export type OperationValidator = ReturnType<typeof validatorOf>;
 
-  constructor(operation: Operation, checks: Checks) {
-    this.#operation = operation;
-    this.#checks = checks;
-  }
-
+const validatorOf = (operation: Operation, checks: ReadonlyMap<unknown, Check>) => ({
   /** Returns the values with defaults filled in. @throws {Violations} */
   request({ path, query, header, cookie }: Parameters, media: MediaType | undefined, body: unknown) {
     const isStream = media?.kind === 'stream';
     const value = { path, query, header, cookie, body: isStream ? undefined : body };
-    this.#checks.get(media ?? this.#operation)?.(value);
+    checks.get(media ?? operation)?.(value);
     if (isStream) value.body = body;
     return value;
-  }
+  },
 
   /** Returns an item of a request with defaults filled in. @throws {Violations} */
   item({ items }: MediaType, item: unknown): unknown {
     const value = { body: item };
-    this.#checks.get(items)?.(value);
+    checks.get(items)?.(value);
     return value.body;
-  }
+  },
 
   /** @throws {Violations} if the body, or the item of one, does not match the media type of the response. */
-  response(media: MediaType, body: unknown): void {
-    this.#checks.get(media)?.({ body });
-  }
+  response: (media: MediaType, body: unknown): void => checks.get(media)?.({ body }),
 
   /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
-  responseHeaders(response: DeclaredResponse, headers: Json): void {
-    this.#checks.get(response)?.({ headers });
-  }
-}
+  responseHeaders: (response: DeclaredResponse, headers: Json): void => checks.get(response)?.({ headers }),
+});
 
 const locatedParameters = (rewriter: SchemaRewriter, { parameters }: Operation): Json =>
   Object.fromEntries(
