@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { requestsFor, testClient } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
@@ -24,7 +25,7 @@ test('a request for a handler has the given parts, and nothing else is needed', 
   requestTo('createPlant', { body: { id: 1 } });
 });
 
-test('a test client calls the operations of an app by name', async () => {
+test('a test client calls the operations of an app by name, and keeps no process alive', async () => {
   const app = createApp({ document, handlers, accessTokens: ['token'] });
   const api = await testClient<operations>(app, { document, headers: { Authorization: 'Bearer token' } });
   expect(await api.createPlant({ body: { id: 1, name: 'Fern' } })).toMatchObject({
@@ -33,4 +34,6 @@ test('a test client calls the operations of an app by name', async () => {
   });
   const anonymous = await testClient<operations>(app, { document });
   expect((await anonymous.createPlant({ body: { id: 1, name: 'Fern' } })).status).toBe(401);
+  await setImmediate();
+  expect(process.getActiveResourcesInfo().filter((name) => /^TCP/.test(name))).toEqual([]);
 });

@@ -77,6 +77,8 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
 /** Serves an app on a free port of this machine, without keeping the process alive. */
 export async function listen(app: http.RequestListener) {
   const server = http.createServer(app).listen(0, '127.0.0.1').unref();
+  // Nor does a connection that a client keeps for its next request.
+  server.on('connection', (socket) => socket.unref());
   await once(server, 'listening');
   return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
