@@ -13,26 +13,49 @@ const run = promisify(execFile);
 const folder = join(PROJECT, 'examples');
 const names = readdirSync(folder);
 
-/** What the tests of an example print. All run at once, since each waits for its processes. */
+/** What the tests of an example print, and how it starts and stops. All run at once, since each waits for its processes. */
 const outputs = new Map<string, Promise<string>>();
+const starts = new Map<string, ReturnType<typeof startAndStop>>();
 let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
   const DATABASE_URL = await postgres.createDatabase();
   const args = ['--test', '--test-isolation=none', '--test-reporter=spec'];
   for (const name of names) {
-    const options = { cwd: join(folder, name), env: { ...ENVIRONMENT, NO_COLOR: '1', DATABASE_URL } };
-    const output = run(process.execPath, args, options).catch((error: { readonly stdout?: string }) => error);
-    outputs.set(
+    const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS: '20', DATABASE_URL };
+    const output = run(process.execPath, args, { cwd: join(folder, name), env })
+      .catch((error: { readonly stdout?: string }) => error)
+      .then(({ stdout }) => String(stdout));
+    outputs.set(name, output);
+    starts.set(
       name,
-      output.then(({ stdout }) => String(stdout)),
+      output.then(() => startAndStop(name)),
     );
   }
 });
 afterAll(async () => {
-  await Promise.all(outputs.values());
+  await Promise.all(starts.values());
   await postgres.remove();
 });
+
+/** Starts an example, asks whether it is ready, and stops it. */
+async function startAndStop(name: string) {
+  const variables = { PORT: '0', ACCESS_TOKENS: 'token', DATABASE_URL: await postgres.createDatabase() };
+  const started = execFile(process.execPath, ['src/main.ts'], {
+    cwd: join(folder, name),
+    env: { ...ENVIRONMENT, ...variables, DATABASE_FILE: ':memory:', FOLDER: '/tmp' },
+  });
+  const ended = new Promise((resolve) => started.once('exit', resolve));
+  let output = '';
+  for await (const chunk of started.stdout ?? []) {
+    output += chunk;
+    if (output.includes('"msg":"listening"')) break;
+  }
+  const { url } = JSON.parse(output.split('\n').find((line) => line.includes('"msg":"listening"')) ?? '{}');
+  const { status } = await fetch(new URL('/readyz', url));
+  started.kill('SIGTERM');
+  return { ready: status, code: await ended };
+}
 
 describe.each(names)('the example %s', (name) => {
   const example = join(folder, name);
@@ -49,21 +72,7 @@ describe.each(names)('the example %s', (name) => {
   });
 
   test('starts, answers readiness, and stops', async () => {
-    const variables = { PORT: '0', ACCESS_TOKENS: 'token', DATABASE_URL: await postgres.createDatabase() };
-    const started = execFile(process.execPath, ['src/main.ts'], {
-      cwd: example,
-      env: { ...ENVIRONMENT, ...variables, DATABASE_FILE: ':memory:', FOLDER: '/tmp' },
-    });
-    const ended = new Promise((resolve) => started.once('exit', resolve));
-    let output = '';
-    for await (const chunk of started.stdout ?? []) {
-      output += chunk;
-      if (output.includes('"msg":"listening"')) break;
-    }
-    const { url } = JSON.parse(output.split('\n').find((line) => line.includes('"msg":"listening"')) ?? '{}');
-    expect((await fetch(new URL('/readyz', url))).status).toBe(200);
-    started.kill('SIGTERM');
-    expect(await ended).toBe(0);
+    expect(await starts.get(name)).toEqual({ ready: 200, code: 0 });
   });
 
   test('has less than 150 lines of code, and a README of at most 20 lines', () => {
