@@ -1,4 +1,5 @@
 /** The build script: lints the OpenAPI document and writes its types. With `--check` it only compares. */
-import { generate } from 'spec-first';
+import 'spec-first-server/compile-cache';
 
+const { generate } = await import('spec-first');
 process.exitCode = await generate(process.argv.slice(2));
