@@ -45,7 +45,7 @@ function roundSizes(value: unknown): unknown {
 }
 
 /** A text without this holds no integer beyond 2^53. */
-const LARGE = /[\s:[,]-?\d{16,}(?:[\s,\]}]|$)/;
+const LARGE = /\d{16}(?:[\s,\]}]|$)/;
 
 /** The most lists and mappings that aliases may repeat. What reads the document would meet each of them. */
 const MOST_REPEATED = 100_000;
