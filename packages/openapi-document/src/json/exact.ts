@@ -38,6 +38,9 @@ export const MAX_DEPTH = 256;
 
 /** Counted before V8 parses: it takes milliseconds for 10,000 arrays that only open. */
 function isTooDeep(text: string): boolean {
+  // Most texts have fewer brackets. To find this out takes a tenth of the time.
+  const opening = ['[', '{'].map((bracket) => text.split(bracket, MAX_DEPTH + 2).length - 1);
+  if (opening.every((count) => count <= MAX_DEPTH / 2)) return false;
   let depth = 0;
   let isString = false;
   for (let index = 0; index < text.length; index += 1) {

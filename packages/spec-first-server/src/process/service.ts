@@ -165,7 +165,7 @@ async function describeStart(
   listensAt: string,
   metrics: string | undefined,
 ): Promise<Started> {
-  // An address that stands for all, as one that a client on this machine can use.
+  // A wildcard address as one that a client on this machine can use.
   const reachable = listensAt.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
   const { basePaths, operations } = document;
   const [basePath] = basePaths;

@@ -113,7 +113,7 @@ export class Bytes {
   add(chunk: Buffer): void {
     const size = this.size + chunk.length;
     if (size > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(size, Math.min(4 * size, this.#expected)));
+      const grown = Buffer.allocUnsafeSlow(Math.max(size, Math.min(8 * size, this.#expected)));
       this.#buffer.copy(grown, 0, 0, this.size);
       this.#buffer = grown;
     }
