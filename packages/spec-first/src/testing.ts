@@ -55,6 +55,6 @@ export async function testClient<Operations>(
   { document: given = 'openapi.yaml', headers = {} }: TestClientOptions = {},
 ): Promise<Client<Operations>> {
   const { basePaths, operations } = typeof given === 'string' ? await loadDocument(given) : given;
-  const { origin } = await listen(await app);
+  const origin = await listen(await app);
   return clientOf<Operations>(routesOf<keyof Operations>(operations), { baseUrl: origin + basePaths[0], headers });
 }

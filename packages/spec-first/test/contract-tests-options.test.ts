@@ -95,7 +95,7 @@ describe('the requests', () => {
 });
 
 describe('contract tests', () => {
-  test('call a service that runs, at a URL that is known when a test begins', async () => {
+  test('call a service that runs, at a URL that is known when the first test begins', async () => {
     const server = createServer(createShop('date ignored')).listen(0, '127.0.0.1');
     try {
       await once(server, 'listening');

@@ -10,10 +10,12 @@ export interface Client {
   send(sent: Sent): Promise<Answer>;
   /** The URL before each path, for messages. */
   readonly base: string;
-  close(): Promise<void>;
 }
 
 const SECONDS = 10;
+
+/** Stands in messages for the origin of a service that ends with the tests. */
+export const SHOWN = 'http://localhost:3000';
 
 /** How long a stream is read, since it may have no end: in all, and until the next item. Milliseconds. */
 const STREAM = 500;
@@ -68,32 +70,14 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
       const status = incoming.statusCode ?? 0;
       return { status, headers: Object.fromEntries(joined), body: Buffer.concat(chunks), isCut };
     },
-    async close() {
-      agent.destroy();
-    },
   };
 }
 
-/** Serves an app on a free port of this machine, without keeping the process alive. */
-export async function listen(app: http.RequestListener) {
+/** Serves an app on a free port of this machine, without keeping the process alive. Resolves to the origin. */
+export async function listen(app: http.RequestListener): Promise<string> {
   const server = http.createServer(app).listen(0, '127.0.0.1').unref();
   // Nor does a connection that a client keeps for its next request.
   server.on('connection', (socket) => socket.unref());
   await once(server, 'listening');
-  return { server, origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
-}
-
-/** A client for an app, which is served until the client is closed. */
-export async function serveApp(app: http.RequestListener, basePath: string): Promise<Client> {
-  const { server, origin } = await listen(app);
-  const client = connect(origin + basePath, 'http://localhost:3000');
-  return {
-    ...client,
-    async close() {
-      await client.close();
-      server.closeAllConnections();
-      server.close();
-      await once(server, 'close');
-    },
-  };
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }

@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http';
 import { type Document, loadDocument, type Operation } from 'openapi-document';
 import { validatorsOf } from './checks.ts';
-import { type Client, connect, serveApp } from './client.ts';
+import { type Client, connect, listen, SHOWN } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
 import { rememberIds } from './known.ts';
 import type { TestLog } from './log.ts';
@@ -17,7 +17,7 @@ export interface ContractTestOptions {
   readonly document: Document | string;
   /** What answers requests: an Express app, or a listener of `node:http`. */
   readonly app?: RequestListener | Promise<RequestListener>;
-  /** Where the document's paths begin, for a service that runs. A function is called when a test begins. */
+  /** Where the document's paths begin, for a service that runs. A function is called when the first test begins. */
   readonly url?: string | (() => string | Promise<string>);
   /** A credential for each security scheme, by the scheme's name; or one token for all of them. */
   readonly credentials?: Credentials | string;
@@ -57,18 +57,15 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const known = rememberIds(root, operations);
   const outcomes = new Map<Operation, Outcome>();
 
+  let client: Promise<Client> | undefined;
   const run = async (operation: Operation) => {
-    const client = await clientFor(document, options);
-    try {
-      const secrets = secretsFor(document, operation, credentials);
-      const tested = without(operation, secrets);
-      const context = { root, operation: tested, validator: validatorsOf(root, [tested])(tested), secrets, known, log };
-      const outcome = await testOperation(context, client, amount, mayReject.includes(operation.id));
-      outcomes.set(operation, outcome);
-      if (outcome.findings.length > 0) throw new ContractError(operation, outcome.findings, amount);
-    } finally {
-      await client.close();
-    }
+    client ??= clientFor(document, options);
+    const secrets = secretsFor(document, operation, credentials);
+    const tested = without(operation, secrets);
+    const context = { root, operation: tested, validator: validatorsOf(root, [tested])(tested), secrets, known, log };
+    const outcome = await testOperation(context, await client, amount, mayReject.includes(operation.id));
+    outcomes.set(operation, outcome);
+    if (outcome.findings.length > 0) throw new ContractError(operation, outcome.findings, amount);
   };
   for (const operation of operations) {
     test(`${titleOf(operation)} keeps to the document`, () => run(operation), timeout);
@@ -104,9 +101,9 @@ const without = (operation: Operation, secrets: readonly Secret[]): Operation =>
 async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
   if (typeof url === 'string') return connect(url);
   // A service that the tests have started: when a message is read, another port serves.
-  if (url !== undefined) return connect(await url(), 'http://localhost:3000');
+  if (url !== undefined) return connect(await url(), SHOWN);
   if (app === undefined) throw new TypeError('contractTests needs an app or a url');
-  return serveApp(await app, document.basePaths[0]);
+  return connect(`${await listen(await app)}${document.basePaths[0]}`, SHOWN);
 }
 
 /** The number in an environment variable. @throws {RangeError} if it holds something else. */
