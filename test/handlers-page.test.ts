@@ -39,10 +39,8 @@ test('all code of the page compiles together', () => {
 });
 
 test('the tests of the page pass, with node:test and with Jest', async () => {
-  const { stdout } = await run(process.execPath, ['--test', 'test/rooms.test.ts', 'test/hooks.test.ts'], {
-    cwd: folder,
-    env,
-  });
+  const tests = ['--test', '--test-isolation=none', 'test/rooms.test.ts', 'test/hooks.test.ts'];
+  const { stdout } = await run(process.execPath, tests, { cwd: folder, env: { ...env, CONTRACT_RUNS: '20' } });
   expect(stdout).toMatch(/Contract tests: 6 of 6 operations answered with a success\./);
   const config = {
     rootDir: folder,
