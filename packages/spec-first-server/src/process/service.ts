@@ -65,10 +65,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     handlers,
     authenticator,
     log,
-    logAllPaths: inDevelopment,
-    onlyLocal: inDevelopment,
-    // `npm run dev` shows them.
-    logNotices: !inDevelopment,
+    inDevelopment,
     bodyLimit: config.BODY_LIMIT,
     missing: config.MISSING_OPERATIONS,
     // `npm run dev` goes on with the last good version.

@@ -1,9 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import helmet from 'helmet';
-import type { HttpError } from './http-error.ts';
+import { type HttpError, InvalidReply } from './http-error.ts';
 import type { CheckedReply } from './reply.ts';
 import { type StreamOptions, sendItems } from './send-items.ts';
 
@@ -79,23 +78,27 @@ export function send(
     return undefined;
   }
   const isHead = response.req.method === 'HEAD';
-  if (typeof body === 'object' && 'items' in body) {
-    const begin = (): void => {
-      setHeaders(response, { status, type, headers: { ...UNBUFFERED, ...headers } });
-    };
-    if (!isHead) return sendItems(response, body, begin, options);
+  if (typeof body === 'object' && !(body instanceof Uint8Array)) {
+    const isReadable = body instanceof Readable;
+    const stream = isReadable ? { items: body, write: bytesOf, end: '', comment: undefined } : body;
+    const begin = (): void =>
+      setHeaders(response, { status, type, headers: isReadable ? headers : { ...UNBUFFERED, ...headers } });
+    if (!isHead) return sendItems(response, stream, begin, options);
+    if (isReadable) body.destroy();
     begin();
     response.end();
     return undefined;
   }
-  const isStream = body instanceof Readable;
-  if (isStream && !isHead) return sendStream(response, reply, body);
   setHeaders(response, reply);
-  if (isStream) body.destroy();
   // Node drops the body of an answer to HEAD, and its length with it.
-  else if (isHead && body !== undefined) response.setHeader('Content-Length', Buffer.byteLength(body));
-  response.end(isStream ? undefined : body);
+  if (isHead && body !== undefined) response.setHeader('Content-Length', Buffer.byteLength(body));
+  response.end(body);
   return undefined;
+}
+
+function bytesOf(chunk: unknown): string | Uint8Array {
+  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;
+  throw new InvalidReply('a stream gives strings and bytes');
 }
 
 /** Asks caches and proxies to pass each item on at once; the second header is nginx's. */
@@ -112,21 +115,4 @@ function setHeaders(response: ServerResponse, { status, type, headers }: Omit<Ch
   response.statusCode = status;
   for (const name in headers) response.setHeader(name, headers[name] ?? '');
   if (type !== undefined) response.setHeader('Content-Type', type);
-}
-
-/** @throws {unknown} what the stream fails with. If nothing is sent yet, the response is as it was before. */
-async function sendStream(response: ServerResponse, reply: CheckedReply, body: Readable): Promise<void> {
-  const before = response.getHeaders();
-  setHeaders(response, reply);
-  try {
-    await pipeline(body, response, { end: false });
-    response.end();
-  } catch (error) {
-    if (response.destroyed) return;
-    if (!response.headersSent) {
-      for (const name of response.getHeaderNames()) response.removeHeader(name);
-      for (const name in before) response.setHeader(name, before[name] ?? '');
-    }
-    throw error;
-  }
 }

@@ -59,7 +59,7 @@ export async function createListener(options: AppOptions): Promise<RequestListen
  */
 async function createParts(options: AppOptions) {
   const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe, slowMs } = options;
-  const { corsOrigins = [], trustProxy = false, logAllPaths = false, onlyLocal = false } = options;
+  const { corsOrigins = [], trustProxy = false, inDevelopment = false } = options;
   const { document, operations: all, context } = await prepare(options);
   const operations = all.filter(({ method, path }) => {
     const name = method.toUpperCase();
@@ -82,7 +82,7 @@ async function createParts(options: AppOptions) {
   /** Routes a request to its operation. */
   function core(request: IncomingMessage, response: ServerResponse): boolean {
     const { method = '', url = '', headers } = request;
-    if (onlyLocal && !isLocal(headers.host)) {
+    if (inDevelopment && !isLocal(headers.host)) {
       return reject(response, new HttpError(421, 'only requests to localhost are answered here'));
     }
     if (cors?.(request, response) === true) return true;
@@ -115,7 +115,7 @@ async function createParts(options: AppOptions) {
   edge.use(operatorRoutes(ready, [...context.broken.keys()], docs ? { root: document.root, page } : undefined));
   edge.use((_request, _response, next) => next(noSuchPath));
   edge.use(onError);
-  const paths = logAllPaths ? 'all' : new Set(OPERATOR_PATHS);
+  const paths = inDevelopment ? 'all' : new Set(OPERATOR_PATHS);
   return { begin: accessLog(log, { paths, trustProxy, tracing, observe, slowMs }), core, edge, onError };
 }
 

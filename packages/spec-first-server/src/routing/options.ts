@@ -24,12 +24,12 @@ export interface AppOptions {
   readonly verifiers?: Verifiers | undefined;
   /** By default silent. */
   readonly log?: Log;
-  /** Whether the log has each path that was asked for, also unknown ones, which may hold a secret. By default not. */
-  readonly logAllPaths?: boolean;
-  /** Whether requests to names of other hosts are rejected: a page could lead its own name to this machine. */
-  readonly onlyLocal?: boolean;
-  /** Whether the log has what the document says and the server does not enforce. By default it has. */
-  readonly logNotices?: boolean;
+  /**
+   * Whether a developer tries the app. Then the log has each path that was asked for, also unknown ones, which may hold a
+   * secret, and leaves out what is not enforced, which `npm run dev` shows; requests to names of other hosts are rejected,
+   * as a page could lead its own name to this machine. By default not.
+   */
+  readonly inDevelopment?: boolean;
   /** The most bytes of a body, also after decompression. By default 100 KiB. */
   readonly bodyLimit?: number;
   /** What becomes of read-only members of a request. By default they are rejected; dropped in a document of OpenAPI 3.0. */

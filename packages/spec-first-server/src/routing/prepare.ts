@@ -24,7 +24,7 @@ export async function prepare(options: AppOptions) {
     missing = 'refuse',
     stopping,
     log = SILENT,
-    logNotices = true,
+    inDevelopment = false,
   } = options;
   const document = typeof options.document === 'string' ? await loadDocument(options.document) : options.document;
   const { root, operations: all, securitySchemes } = document;
@@ -54,7 +54,8 @@ export async function prepare(options: AppOptions) {
   for (const [operationId, reason] of reasons) {
     log.warn({ operationId, locations: reason.split('\n') }, `${operationId} cannot be served and answers 501`);
   }
-  const unenforced = logNotices ? notices : [];
+  // `npm run dev` shows them.
+  const unenforced = inDevelopment ? [] : notices;
   if (unenforced.length > 0) {
     const locations = document.describe(unenforced.slice(0, FEW)).split('\n');
     const more = unenforced.length > FEW ? unenforced.length - FEW : undefined;
