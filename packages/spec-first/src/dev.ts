@@ -2,22 +2,19 @@ import { explain, hasCredentials, loadEnvFile, randomToken, readConfig, startErr
 import { command, OUTSIDE, UsageError } from './command.ts';
 import { watchAndServe } from './dev/loop.ts';
 
-const USAGE = `Usage: spec-first dev [--all] [--allow-outside]
+const USAGE = `Usage: spec-first dev [--allow-outside]
 
 Serves the document, and follows each save of the document or of a file in src: types, server, what is left to write.
 The last good version answers until a new one serves, and while the new one has an error.
 
   --allow-outside   read files outside the document's folder that it references
-  --all             show all notices about the document
   --help            show this
 
 The variables are those of npm start. Operations without a handler are mocked, unless MISSING_OPERATIONS is set.
 Exit codes: 0 ended by a signal, 1 a wrong variable, 2 a wrong command line.`;
 
-const OPTIONS = { all: { type: 'boolean' }, ...OUTSIDE } as const;
-
 /** Serves and follows saves until a signal ends the process. Resolves to the exit code if it cannot start. */
-export const run = command(USAGE, OPTIONS, async ({ all = false, 'allow-outside': allowOutside = false }, others) => {
+export const run = command(USAGE, OUTSIDE, async ({ 'allow-outside': allowOutside = false }, others) => {
   if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}"`);
   try {
     loadEnvFile();
@@ -31,7 +28,7 @@ export const run = command(USAGE, OPTIONS, async ({ all = false, 'allow-outside'
       WORKERS: '1',
       DRAIN_SECONDS: '0',
     };
-    watchAndServe({ file, env, token, all, allowOutside });
+    watchAndServe({ file, env, token, allowOutside });
     return 0;
   } catch (error) {
     process.stderr.write(startError(explain(error, false)));

@@ -39,7 +39,7 @@ export const run = command(
       console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
       return 1;
     }
-    for (const line of firstOf(file, notices(), all)) console.error(line);
+    for (const line of all ? notices() : firstOf(file, notices())) console.error(line);
 
     const outputs = [{ path: TYPES, text: await generateTypes(document) }];
     if (client !== undefined) outputs.push({ path: client, text: await generateClient(document) });
@@ -64,8 +64,8 @@ export const run = command(
 );
 
 /** The first notices, and how many more there are. */
-export function firstOf(file: string, notices: readonly string[], all: boolean): readonly string[] {
-  if (all || notices.length <= FEW) return notices;
+export function firstOf(file: string, notices: readonly string[]): readonly string[] {
+  if (notices.length <= FEW) return notices;
   const more = `${file} has ${notices.length - FEW} more notices. "npm run generate -- --all" shows all.`;
   return [...notices.slice(0, FEW), more];
 }

@@ -103,7 +103,7 @@ describe('the tools open no connection', () => {
   });
 
   test('in dev', async () => {
-    const loop = start(folder, [SPEC_FIRST, 'dev', '--all'], { LOG_LEVEL: 'error', ...DENIED });
+    const loop = start(folder, [SPEC_FIRST, 'dev'], { LOG_LEVEL: 'error', ...DENIED });
     await loop.said(/^Served[\s\S]*The types fit/m).finally(() => end(loop));
     await loop.exit;
   });

@@ -9,7 +9,6 @@ import { describeTypeErrors } from './type-check.ts';
 export interface Saved {
   readonly file: string;
   readonly ofDocument: boolean;
-  readonly all: boolean;
   readonly allowOutside: boolean;
 }
 
@@ -37,7 +36,7 @@ process.on('message', (saved: Saved) => {
 });
 
 /** Checks the document, writes its types, and checks the types of the project. A newer save goes on with what is left. */
-async function follow({ file, all, allowOutside }: Saved): Promise<void> {
+async function follow({ file, allowOutside }: Saved): Promise<void> {
   const turn = saves;
   const checkTypes = async () => {
     typeCheck = new AbortController();
@@ -53,6 +52,6 @@ async function follow({ file, all, allowOutside }: Saved): Promise<void> {
   writeChanged(TYPES, await generateTypes(document));
   const checked = checkTypes();
   tell({ subject: 'problems', text: problems.join('\n') });
-  tell({ subject: 'notices', text: firstOf(file, notices(), all).join('\n') });
+  tell({ subject: 'notices', text: firstOf(file, notices()).join('\n') });
   await checked;
 }

@@ -27,8 +27,6 @@ export interface LoopOptions {
   readonly env: Readonly<Record<string, string>>;
   /** The access token that was made for this run. */
   readonly token: string | undefined;
-  /** Whether all notices are shown. */
-  readonly all: boolean;
   /** Whether the document may reference files outside its folder. */
   readonly allowOutside: boolean;
 }
@@ -37,7 +35,7 @@ export interface LoopOptions {
  * Serves the document, and each newer version of it and of `src`, until a signal ends the process. Each server is a cluster
  * worker, since two of them can share the port.
  */
-export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptions): void {
+export function watchAndServe({ file, env, token, allowOutside }: LoopOptions): void {
   let serving: Worker | undefined;
   let starting: Worker | undefined;
   let followUp: ChildProcess | undefined;
@@ -61,7 +59,7 @@ export function watchAndServe({ file, env, token, all, allowOutside }: LoopOptio
     const next = cluster.fork(env);
     starting = next;
     followUp ??= startFollowUp();
-    followUp.send({ file, ofDocument, all, allowOutside } satisfies Saved, () => undefined);
+    followUp.send({ file, ofDocument, allowOutside } satisfies Saved, () => undefined);
     const started = await startOf(next);
     // A newer one has been started since.
     if (starting !== next || stopping) return;
