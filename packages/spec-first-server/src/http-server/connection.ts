@@ -24,17 +24,27 @@ export interface ConnectionOptions {
   readonly onHeaderOverflow: () => void;
 }
 
-/** What waits for its turn: the next slice of a connection, or of an answer. */
-const waiting: { takeTurn(): void }[] = [];
+/** The next slice of a connection, or of an answer. */
+interface Task {
+  takeTurn(): void;
+  /** Whether it goes on after `takeTurn`, in a round of its own. */
+  readonly goesOn?: boolean;
+}
 
-export function waitForTurn(task: { takeTurn(): void }): void {
+const waiting: Task[] = [];
+
+export function waitForTurn(task: Task): void {
   if (waiting.push(task) === 1) setImmediate(takeTurns);
 }
 
 function takeTurns(): void {
   const end = performance.now() + ROUND;
-  do waiting.shift()?.takeTurn();
-  while (waiting.length > 0 && performance.now() < end);
+  let isOver = false;
+  while (waiting.length > 0 && !isOver) {
+    waiting[0]?.takeTurn();
+    // Not before: what waits again must not begin another round.
+    isOver = waiting.shift()?.goesOn === true || performance.now() >= end;
+  }
   if (waiting.length > 0) setImmediate(takeTurns);
 }
 

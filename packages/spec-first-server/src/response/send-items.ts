@@ -89,7 +89,7 @@ export async function sendItems(
         });
       } else if (sent < SLICE) continue;
       // Streams whose items are all there would never let go of the event loop.
-      await new Promise<void>((takeTurn) => waitForTurn({ takeTurn }));
+      await new Promise<void>((takeTurn) => waitForTurn({ takeTurn, goesOn: true }));
       sent = 0;
       if (isOver) return;
     }
