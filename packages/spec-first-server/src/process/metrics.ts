@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
 import { listen } from '../http-server/index.ts';
 import { rejectAddress } from './environment.ts';
 import { lostLines } from './log.ts';
@@ -9,17 +9,14 @@ const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** What each process measures of itself, also the supervisor. With `WORKERS`, the label `worker` tells them apart. */
-function createRegistry() {
-  const registry = new Registry();
-  const registers = [registry];
-  if (cluster.worker) registry.setDefaultLabels({ worker: String(cluster.worker.id) });
-  collectDefaultMetrics({ register: registry });
+function measureProcess(): void {
+  if (cluster.worker) register.setDefaultLabels({ worker: String(cluster.worker.id) });
+  collectDefaultMetrics();
   // Gauges with a name of counters, which Prometheus advises against.
-  for (const kind of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${kind}_total`);
+  for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`);
   const lost = new Counter({
     name: 'log_lines_lost_total',
     help: 'Lines of the log that were dropped, since standard output was too slow',
-    registers,
     collect() {
       this.reset();
       this.inc(lostLines());
@@ -30,18 +27,15 @@ function createRegistry() {
     name: 'service_build_info',
     help: 'The versions in use; always 1',
     labelNames: ['service', 'version', 'runtime', 'node'],
-    registers,
   }).set(versions, 1);
-  return { registry, registers };
 }
 
 /** The metrics of this process: of requests and of the backend, beside those of Node (event-loop delay, memory). */
 export function createMetrics() {
-  const { registry, registers } = createRegistry();
-  const counter = (name: string, help: string, ...labelNames: string[]) =>
-    new Counter({ name, help, labelNames, registers });
+  measureProcess();
+  const counter = (name: string, help: string, ...labelNames: string[]) => new Counter({ name, help, labelNames });
   const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
-    new Histogram({ name, help, buckets, labelNames, registers });
+    new Histogram({ name, help, buckets, labelNames });
   const answers = 'Requests answered, by operationId and status; 499 where the client was gone before its answer';
   const requests = counter('http_requests_total', answers, 'operation', 'status');
   const time = 'Time from a request to the end of its answer, by operationId';
@@ -51,7 +45,7 @@ export function createMetrics() {
   const connects = histogram('store_connect_duration_seconds', 'Time to open a connection to the store');
   const unavailable = counter('store_unavailable_total', 'Requests that the store could not serve, by reason', 'code');
   return {
-    text: (): Promise<string> => registry.metrics(),
+    text: () => register.metrics(),
     /** Counts an answer. `status` is 499 where the client was gone before it. */
     observe(operation: string, status: number, seconds: number): void {
       requests.inc({ operation, status });
@@ -72,7 +66,6 @@ export function createMetrics() {
         new Gauge({
           name: `store_${name}`,
           help: `The store's ${name.replaceAll('_', ' ')}, now`,
-          registers,
           collect() {
             this.set(stats()[name] ?? 0);
           },
@@ -84,19 +77,15 @@ export function createMetrics() {
 
 /** The metrics of the supervisor, beside the last ones of each worker. */
 export function createSupervisorMetrics() {
-  const { registry, registers } = createRegistry();
-  const restarts = new Counter({
-    name: 'worker_restarts_total',
-    help: 'Workers that ended and were replaced',
-    registers,
-  });
+  measureProcess();
+  const restarts = new Counter({ name: 'worker_restarts_total', help: 'Workers that ended and were replaced' });
   const workers = new Map<number, string>();
   return {
     onRestart: (): void => restarts.inc(),
     /** Takes the metrics of a worker as they are now; an empty text when it has ended. */
     update: (worker: number, text: string): unknown =>
       text === '' ? workers.delete(worker) : workers.set(worker, text),
-    text: async (): Promise<string> => merge([await registry.metrics(), ...workers.values()]),
+    text: async (): Promise<string> => merge([await register.metrics(), ...workers.values()]),
   };
 }
 
@@ -118,9 +107,7 @@ export async function serveMetrics(host: string, port: number, read: () => Promi
       if (url !== '/metrics') return void response.writeHead(404).end();
       if (method !== 'GET') return void response.writeHead(405, { Allow: 'GET' }).end();
       const text = await read().catch(() => undefined);
-      response
-        .writeHead(text === undefined ? 503 : 200, { 'Content-Type': Registry.PROMETHEUS_CONTENT_TYPE })
-        .end(text);
+      response.writeHead(text === undefined ? 503 : 200, { 'Content-Type': register.contentType }).end(text);
     },
     { host, port, limits: { quietTimeout: 0, idleStopTimeout: 0, stopTimeout: 1_000 } },
   ).catch(rejectAddress('METRICS_PORT'));
