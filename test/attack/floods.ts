@@ -2,6 +2,7 @@
  * Floods the service, one kind after the other, and measures how long another client waits for `/healthz`, and the memory.
  * `npm run test:attack`; ATTACK_SECONDS is the length of each flood, ATTACK_ONLY a pattern of their names.
  */
+import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
@@ -74,6 +75,12 @@ const FLOODS: readonly Flood[] = [
   { name: 'connections that close', connections: 40, first: 'GET', again: ' ' },
 ];
 
+/** As `npm start` does it. */
+const AS_SHIPPED = {
+  flags: ['--import', 'spec-first-server/compile-cache'],
+  stdio: ['ignore', 'pipe', 'inherit'] satisfies StdioOptions,
+};
+
 if (isMainThread) await attack();
 else for (let index = 0; index < workerData.flood.connections; index += 1) flood(workerData.flood, workerData.port);
 
@@ -104,7 +111,7 @@ async function attack(): Promise<void> {
   let passed = true;
   for (const kind of FLOODS.filter(({ name }) => chosen.test(name))) {
     const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
-    const service = launch({ ACCESS_TOKENS: 'token', JWKS_URL: issuer }, { stdio: ['ignore', 'pipe', 'inherit'] });
+    const service = launch({ ACCESS_TOKENS: 'token', JWKS_URL: issuer }, AS_SHIPPED);
     const { port } = new URL(await service.url);
     const probe = async () => {
       const signal = AbortSignal.timeout(20_000);

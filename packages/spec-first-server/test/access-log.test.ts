@@ -107,34 +107,29 @@ describe('the line of a request', () => {
     expect(lines[0]).toMatchObject({ client });
   });
 
-  test.each(['a', 'from:a-proxy_1.2', 'x'.repeat(64)])('has the id that came with it, if that is %j', async (id) => {
+  test('has the id that came with it, or one of its own if that is empty, long or has other characters', async () => {
     const { get, lines } = await start();
-    const answer = await get('/quick', { 'X-Request-Id': id });
-    expect(answer?.headers['x-request-id']).toBe(id);
-    await eventually(() => lines.length === 1);
-    expect(lines[0]).toMatchObject({ requestId: id });
-  });
-
-  test.each(['', 'two words', '"', 'x'.repeat(65)])('has an id of its own, if what came with it is %j', async (id) => {
-    const { get, lines } = await start();
-    const answer = await get('/quick', { 'X-Request-Id': id });
-    expect(answer?.headers).toMatchObject({ 'x-request-id': ANY_ID });
-    await eventually(() => lines.length === 1);
-    expect(lines[0]).toMatchObject({ requestId: answer?.headers['x-request-id'] });
+    const sent = ['a', 'from:a-proxy_1.2', 'x'.repeat(64), '', 'two words', '"', 'x'.repeat(65)];
+    const answered: unknown[] = [];
+    for (const id of sent) answered.push((await get('/quick', { 'X-Request-Id': id }))?.headers['x-request-id']);
+    expect(answered).toEqual([...sent.slice(0, 3), ANY_ID, ANY_ID, ANY_ID, ANY_ID]);
+    await eventually(() => lines.length === sent.length);
+    expect(lines.map(({ requestId }) => requestId)).toEqual(answered);
   });
 
   const TRACE = '4bf92f3577b34da6a3ce929d0e0e4736';
-  test.each([
-    [`00-${TRACE}-00f067aa0ba902b7-01`, TRACE],
-    [`01-${TRACE}-00f067aa0ba902b7-01-later`, TRACE],
-    [`00-${TRACE}-00f067aa0ba902b7`, undefined],
-    [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, undefined],
-    ['secret', undefined],
-  ])('has the trace id of traceparent %j: %j', async (traceparent, traceId) => {
+  test('has the trace id of a traceparent that is valid', async () => {
     const { get, lines } = await start();
-    await get('/quick', { traceparent });
-    await eventually(() => lines.length === 1);
-    expect(lines[0]?.traceId).toBe(traceId);
+    const sent = [
+      [`00-${TRACE}-00f067aa0ba902b7-01`, TRACE],
+      [`01-${TRACE}-00f067aa0ba902b7-01-later`, TRACE],
+      [`00-${TRACE}-00f067aa0ba902b7`, undefined],
+      [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, undefined],
+      ['secret', undefined],
+    ] as const;
+    for (const [traceparent] of sent) await get('/quick', { traceparent });
+    await eventually(() => lines.length === sent.length);
+    expect(lines.map(({ traceId }) => traceId)).toEqual(sent.map(([, traceId]) => traceId));
   });
 
   test('has the ids of the line that its handler logs', async () => {
