@@ -3,9 +3,9 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, test } from '@jest/globals';
 import { requestsFor, testClient } from 'spec-first/testing';
 import { createApp } from 'spec-first-server';
-import type { Handlers, operations } from '../../../generated/openapi.ts';
+import type { Handlers, operations } from '../../generated/openapi.ts';
 
-const document = join(import.meta.dirname, '../../../openapi.yaml');
+const document = join(import.meta.dirname, '../../openapi.yaml');
 const handlers: Handlers = {
   createPlant: ({ body: { name, tag } }) => ({ status: 200, body: tag === undefined ? { name } : { name, tag } }),
 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 
-const PROJECT = join(import.meta.dirname, '../../..');
+const PROJECT = join(import.meta.dirname, '..');
 const SERVER = 'packages/spec-first-server/src';
 
 const FORBIDDEN: readonly (readonly [file: string, imported: string])[] = [
