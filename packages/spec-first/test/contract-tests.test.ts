@@ -48,8 +48,8 @@ describe('contract tests', () => {
   });
 
   test.each(FAULTS)('find a service with this fault: %s', async (fault) => {
-    const found = await failures({ app: createShop(fault) });
     const [name, message] = EXPECTED[fault];
+    const found = await failures({ app: createShop(fault) }, `${name} `);
     const at = Object.keys(found).find((title) => title.startsWith(`${name} `));
     expect(at === undefined ? found : found[at]).toMatch(message);
   });

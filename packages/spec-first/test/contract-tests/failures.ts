@@ -4,8 +4,12 @@ import { KEY } from './shop.ts';
 
 export const SHOP = join(import.meta.dirname, 'shop.yaml');
 
-/** Runs the tests of a service, of the shop by default, and returns the messages of those that fail, by their names. */
-export async function failures(options: Partial<ContractTestOptions>): Promise<Record<string, string>> {
+/**
+ * Runs the tests of a service, of the shop by default, and returns the messages of those that fail, by their names.
+ *
+ * @param last how the name of the last test begins that is run. By default all are.
+ */
+export async function failures(options: Partial<ContractTestOptions>, last?: string): Promise<Record<string, string>> {
   const tests = new Map<string, () => Promise<void>>();
   const collect = (name: string, body: () => Promise<void>) => tests.set(name, body);
   await contractTests({ document: SHOP, credentials: { key: KEY }, report() {}, ...options, test: collect });
@@ -14,6 +18,7 @@ export async function failures(options: Partial<ContractTestOptions>): Promise<R
     await body().catch((error: unknown) => {
       failed[name] = error instanceof Error ? error.message : String(error);
     });
+    if (last !== undefined && name.startsWith(last)) break;
   }
   return failed;
 }
