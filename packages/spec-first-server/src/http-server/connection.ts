@@ -1,7 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Problem } from './problem.ts';
+import type { Problem } from './options.ts';
 
 /** Bytes that are parsed at once: at most about fifty requests. */
 const SLICE = 1024;

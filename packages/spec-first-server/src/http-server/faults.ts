@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Problem } from './problem.ts';
+import type { Problem } from './options.ts';
 
 /** A host and a port (RFC 3986 §3.2.2); an empty one is allowed (RFC 9112 §3.2). */
 const HOST = /^(?:\[[\da-f:.v]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;

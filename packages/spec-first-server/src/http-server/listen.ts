@@ -5,8 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { Connection } from './connection.ts';
 import { faultOf } from './faults.ts';
-import { LIMITS, type ListenOptions } from './options.ts';
-import { CUT_OFF, type Problem } from './problem.ts';
+import { CUT_OFF, LIMITS, type ListenOptions, type Problem } from './options.ts';
 import { rejecter } from './rejected.ts';
 
 // An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.

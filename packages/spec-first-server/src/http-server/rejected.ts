@@ -3,8 +3,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Connection } from './connection.ts';
 import { parserError } from './faults.ts';
-import type { Limits, ListenOptions } from './options.ts';
-import { PROBLEM_DETAILS, type Problem } from './problem.ts';
+import { type Limits, type ListenOptions, PROBLEM_DETAILS, type Problem } from './options.ts';
 
 const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
