@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
 import { listen } from '../http-server/index.ts';
+import type { Config } from './configuration.ts';
 import { rejectAddress } from './environment.ts';
 import { lostLines } from './log.ts';
 import { versions } from './versions.ts';
@@ -31,7 +32,7 @@ function measureProcess(): void {
 }
 
 /** The metrics of this process: of requests and of the backend, beside those of Node (event-loop delay, memory). */
-export function createMetrics() {
+function createMetrics() {
   measureProcess();
   const counter = (name: string, help: string, ...labelNames: string[]) => new Counter({ name, help, labelNames });
   const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
@@ -76,7 +77,7 @@ export function createMetrics() {
 }
 
 /** The metrics of the supervisor, beside the last ones of each worker. */
-export function createSupervisorMetrics() {
+function createSupervisorMetrics() {
   measureProcess();
   const restarts = new Counter({ name: 'worker_restarts_total', help: 'Workers that ended and were replaced' });
   const workers = new Map<number, string>();
@@ -100,16 +101,25 @@ function merge(texts: readonly string[]): string {
   return `${[...metrics.values()].join('\n\n')}\n`;
 }
 
-/** Serves `GET /metrics` on a port of its own. @throws {ConfigError} if it cannot be listened on. */
-export async function serveMetrics(host: string, port: number, read: () => Promise<string>) {
+/** The metrics of this process, read by the supervisor or on a port. @throws {ConfigError} if that cannot be listened on. */
+export const openMetrics = async (config: Config) =>
+  cluster.isPrimary ? served(createMetrics(), config) : { ...createMetrics(), url: undefined, close: undefined };
+
+/** Those of the supervisor and its workers, read on a port. @throws {ConfigError} if it cannot be listened on. */
+export const openSupervisorMetrics = (config: Config) => served(createSupervisorMetrics(), config);
+
+async function served<T extends { text(): Promise<string> }>(
+  metrics: T,
+  { HOST: host, METRICS_PORT: port = 0 }: Config,
+) {
   const { url, stop } = await listen(
     async ({ url, method }, response) => {
       if (url !== '/metrics') return void response.writeHead(404).end();
       if (method !== 'GET') return void response.writeHead(405, { Allow: 'GET' }).end();
-      const text = await read().catch(() => undefined);
+      const text = await metrics.text().catch(() => undefined);
       response.writeHead(text === undefined ? 503 : 200, { 'Content-Type': register.contentType }).end(text);
     },
     { host, port, limits: { quietTimeout: 0, idleStopTimeout: 0, stopTimeout: 1_000 } },
   ).catch(rejectAddress('METRICS_PORT'));
-  return { url: `${url}/metrics`, close: stop };
+  return { ...metrics, url: `${url}/metrics`, close: stop };
 }

@@ -43,7 +43,8 @@ export async function startService(config: Config, definition: ServiceDefinition
   await using opened = new AsyncDisposableStack();
 
   // 1. Open the backend while the document is loaded and checked.
-  const metrics = await openMetrics(config);
+  const metrics =
+    config.METRICS_PORT === undefined ? undefined : await (await import('./metrics.ts')).openMetrics(config);
   if (metrics?.close !== undefined) opened.defer(metrics.close);
   const opening = (async () =>
     definition.open({ workers: config.WORKERS, warn: (message) => log.warn(message), ...metrics?.store }))();
@@ -144,15 +145,6 @@ async function openAuthenticator(config: Config, log: Logger): Promise<Authentic
     log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
   }
   return createAuthenticator(auth, (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'));
-}
-
-/** The metrics of this process, and where they are read: by the supervisor, or on a port. */
-async function openMetrics({ HOST, METRICS_PORT }: Config) {
-  if (METRICS_PORT === undefined) return undefined;
-  const { createMetrics, serveMetrics } = await import('./metrics.ts');
-  const metrics = createMetrics();
-  if (cluster.isPrimary) return { ...metrics, ...(await serveMetrics(HOST, METRICS_PORT, metrics.text)) };
-  return { ...metrics, url: undefined, close: undefined };
 }
 
 async function describeStart(

@@ -49,7 +49,8 @@ export async function superviseWorkers(
   });
   cluster.setupPrimary({ stdio: ['inherit', 'pipe', 'inherit', 'ipc'] });
 
-  const metrics = await openMetrics(config);
+  const metrics =
+    config.METRICS_PORT === undefined ? undefined : await (await import('./metrics.ts')).openSupervisorMetrics(config);
   const [started] = await Promise.all(Array.from({ length: config.WORKERS }, () => spawn(true)));
   if (started === undefined) throw new Error('WORKERS must be 1 or more');
   const heartbeat = setInterval(endHanging, HEARTBEAT);
@@ -120,11 +121,4 @@ export async function superviseWorkers(
 
 function tell(worker: Worker, what: SupervisorMessage): void {
   worker.send(what, () => undefined);
-}
-
-async function openMetrics({ HOST, METRICS_PORT }: Config) {
-  if (METRICS_PORT === undefined) return undefined;
-  const { createSupervisorMetrics, serveMetrics } = await import('./metrics.ts');
-  const metrics = createSupervisorMetrics();
-  return { ...metrics, ...(await serveMetrics(HOST, METRICS_PORT, metrics.text)) };
 }
