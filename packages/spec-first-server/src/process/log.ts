@@ -123,7 +123,12 @@ export const logStartError = (reason: string): void =>
 
 const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
   level,
-  base: { service: versions.service, version: versions.version, pid: process.pid, worker: cluster.worker?.id },
+  base: {
+    service: versions.service || undefined,
+    version: versions.version || undefined,
+    pid: process.pid,
+    worker: cluster.worker?.id,
+  },
   serializers: { err: (error: unknown) => describe(error) },
   timestamp,
 });
