@@ -48,6 +48,9 @@ const BATCH_SIZE = 1_000_000;
 /** About the most characters and bytes of all calls that wait. */
 const WAITING_SIZE = 16_000_000;
 
+/** How long a commit waits for calls while each turn of the event loop brings some, in milliseconds. */
+const GATHER_MS = 2;
+
 /** How long `ready` waits, in milliseconds: probes often give up after a second. */
 const READY_MS = 800;
 
@@ -78,8 +81,12 @@ export function createQueue<Call>(
     if (gathering || queue.length === 0 || lanes === engine.lanes) return;
     lanes += 1;
     gathering = true;
-    // The calls that this turn of the event loop still brings: a commit costs far more than a call.
-    await turn();
+    // As long as each turn of the event loop brings further calls: a commit costs far more than a call.
+    const deadline = performance.now() + GATHER_MS;
+    for (let before = 0; before < queue.length && queue.length < BATCH_CALLS && performance.now() < deadline; ) {
+      before = queue.length;
+      await turn();
+    }
     gathering = false;
     let count = 0;
     for (let size = 0; count < Math.min(queue.length, BATCH_CALLS) && size < BATCH_SIZE; count += 1) {
