@@ -39,12 +39,21 @@ export interface PostgresDatabase<Row> extends Database {
    * @throws {Unavailable} within the time for a connection and a statement.
    */
   add(row: Row): Promise<void>;
-  /** Runs other statements over a free connection. @throws {Unavailable} if they fail. */
+  /**
+   * Runs other statements over a free connection.
+   *
+   * @throws {Error} if a statement is wrong or breaks a rule (SQLSTATE classes 21 to 23, 42 and P0): with the SQLSTATE as `code`
+   * and the `constraint`, if there is one. It quotes no value.
+   * @throws {Unavailable} if a statement fails for another reason.
+   */
   run<T>(task: (client: ClientBase) => Promise<T>): Promise<T>;
 }
 
 /** SQLSTATE values of what the server rolled back for the sake of others, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
 const ROLLED_BACK = ['40001', '40P01'];
+
+/** SQLSTATE values of statements that are wrong themselves. */
+const WRONG = /^(2[123]|42|P0)/;
 
 /** How often a statement is sent that the server has rolled back for the sake of others. */
 const ATTEMPTS = 20;
@@ -118,6 +127,11 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
     async add(row) {
       await add(row);
     },
-    run: (task) => connections.use(task).catch(failUnavailable),
+    run: (task) =>
+      connections.use(task).catch((error: unknown) => {
+        const { code, constraint } = Object(error);
+        if (WRONG.test(codeOf(error) ?? '')) throw Object.assign(reason(error), { code, constraint });
+        failUnavailable(error);
+      }),
   };
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
@@ -15,9 +16,31 @@ test('rows that wait share a statement, and other statements run beside them', a
   expect(batches).toEqual([600]);
   const { rows } = await database.run((client) => client.query('SELECT count(*)::int FROM notes'));
   expect(rows).toEqual([{ count: 600 }]);
-  await expect(database.run((client) => client.query('SELECT nothing'))).rejects.toThrow(Unavailable);
   await database.close();
   await expect(database.run(async () => 1)).rejects.toThrow('The database is closed.');
+});
+
+test.each([
+  ['SELECT nothing', { code: '42703', constraint: undefined }],
+  ["INSERT INTO notes (text) VALUES ('')", { code: '23514', constraint: 'notes_text_check' }],
+  ["SELECT 'secret'::int", { code: '22P02', constraint: undefined }],
+])(
+  'a statement that is wrong itself, as %s, fails with its code, and its error quotes no value',
+  async (sql, fields) => {
+    const database = await open(await server.createSchema());
+    const error = await database.run((client) => client.query(sql)).catch((error: unknown) => error);
+    expect(error).toMatchObject({ name: 'Error', ...fields });
+    expect(inspect(error)).not.toMatch(/secret|Failing row/);
+    await database.add('a');
+    await database.close();
+  },
+);
+
+test('a statement that the server cannot run for now is unavailable', async () => {
+  const database = await open(await server.createSchema());
+  const end = database.run((client) => client.query('SELECT pg_terminate_backend(pg_backend_pid())'));
+  await expect(end).rejects.toThrow(Unavailable);
+  await database.close();
 });
 
 test('a row that breaks a rule of the table is rejected alone', async () => {
