@@ -1,5 +1,5 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, cpus } from 'node:os';
+import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { contendersByPaths, contendersIn } from './contenders.ts';
@@ -85,7 +85,7 @@ async function benchmark(): Promise<void> {
     }
   }
 
-  const cpu = `${cpus()[0]?.model.trim()}, ${availableParallelism()} cores`;
+  const cpu = `${cpus()[0]?.model.trim()}, ${cpus().length} cores`;
   const how = [
     `Medians of ${rounds} rounds of ${seconds} s.`,
     `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpu}${cores ? ', one for the load' : ''}.`,
