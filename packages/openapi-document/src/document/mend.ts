@@ -36,12 +36,16 @@ export async function mend(file: string, source: Json): Promise<{ readonly root:
   const mended: Finding[] = [];
   walk(root, 'document', '', (object, kind, pointer) => {
     if (kind !== 'schema') return;
+    for (const key of SIZES) if (typeof object[key] === 'bigint') Reflect.set(object, key, Number(object[key]));
     allowNull(object);
     requireMembers(object, pointer, mended);
   });
   declareParameters(root, mended);
   return { root, mended };
 }
+
+/** Keywords that bound a size. No size is beyond 2^53. */
+const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((of) => [`min${of}`, `max${of}`]);
 
 /** Writes `nullable` as OpenAPI 3.1 does. Many documents have it there as well, and their authors mean it. */
 function allowNull(schema: Json): void {

@@ -1,4 +1,3 @@
-import { createRequire } from 'node:module';
 import {
   CORE_SCHEMA,
   defineScalarTag,
@@ -11,8 +10,6 @@ import {
 } from 'js-yaml';
 import { parseJson, parseNumber } from '../json/exact.ts';
 import { DocumentError } from './document.ts';
-
-const require = createRequire(import.meta.url);
 
 /** Deeper than any document is written; the default is 100. */
 const maxDepth = 1000;
@@ -28,22 +25,6 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
 
 const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
-/** Keywords that bound a size. No size is beyond 2^53. */
-const SIZES = new Set([
-  ...['minLength', 'maxLength', 'minItems', 'maxItems'],
-  ...['minProperties', 'maxProperties', 'minContains', 'maxContains'],
-]);
-
-/** Rounds the bigints among the sizes to doubles, in place. */
-function roundSizes(value: unknown): unknown {
-  if (typeof value !== 'object' || value === null) return value;
-  for (const [key, item] of Object.entries(value)) {
-    if (typeof item === 'bigint' && SIZES.has(key)) Reflect.set(value, key, Number(item));
-    else roundSizes(item);
-  }
-  return value;
-}
-
 /** A text without this holds no integer beyond 2^53. */
 const LARGE = /\d{16}(?:[\s,\]}]|$)/;
 
@@ -51,20 +32,20 @@ const LARGE = /\d{16}(?:[\s,\]}]|$)/;
 const MOST_REPEATED = 100_000;
 
 /**
- * Parses YAML 1.2 with merge keys, or JSON. Integers of int64 beyond 2^53 are bigints, but not sizes.
+ * Parses YAML 1.2 with merge keys, or JSON. Integers of int64 beyond 2^53 are bigints.
  *
  * @throws {DocumentError} with line and column of a syntax error.
  */
 export function parseFile(file: string, text: string): unknown {
   try {
-    if (text.startsWith('{')) return LARGE.test(text) ? roundSizes(parseJson(text)) : JSON.parse(text);
+    if (text.startsWith('{')) return LARGE.test(text) ? parseJson(text) : JSON.parse(text);
   } catch {
     // The YAML parser names the position of the error.
   }
   try {
     const value = readYaml(text, (readable) => load(readable, { schema, maxDepth }));
     const sizes = new Map<object, number>();
-    if (sizeOf(value, sizes) <= sizes.size + MOST_REPEATED) return LARGE.test(text) ? roundSizes(value) : value;
+    if (sizeOf(value, sizes) <= sizes.size + MOST_REPEATED) return value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const { line = 0, column = 0 } = error.mark ?? {};
@@ -87,25 +68,12 @@ function readYaml<T>(text: string, read: (text: string) => T): T {
   } catch (error) {
     const line = error instanceof YAMLException ? text.split('\n')[error.mark?.line ?? 0] : undefined;
     if (line === undefined || !/^ *[\]}]/.test(line)) throw error;
-    return read(withIndentedEnds(text));
+    return read(text.replace(BLOCK_OR_END, (found) => found || ' '.repeat(80)));
   }
 }
 
-function withIndentedEnds(text: string): string {
-  // Loaded for such documents only. Its tokens tell an end from a line of a text.
-  const { Lexer }: typeof import('yaml') = require('yaml');
-  let isLineStart = true;
-  let indented = '';
-  for (const token of new Lexer().lex(text)) {
-    if (MARKS.has(token)) continue;
-    indented += isLineStart && /^[\]}]$/.test(token) ? ' '.repeat(80) + token : token;
-    isLineStart = token.endsWith('\n') || (isLineStart && token.trim() === '');
-  }
-  return indented;
-}
-
-/** Tokens that the text does not have: the start of a document, an early end of a list, and "a scalar comes next". */
-const MARKS = new Set(['\x02', '\x18', '\x1f']);
+/** A text in lines of its own (YAML 1.2 §8.1) with the line before it, or the start of a line that begins with an end. */
+const BLOCK_OR_END = /^( *).*[|>][-+\d]*(?: +#.*)?\r?\n(?:(?:\1 .*| *)(?:\n|$))*|^(?= *[\]}])/gm;
 
 /** How many lists and mappings a value has where each alias stands for a copy. Endless for one that contains itself. */
 function sizeOf(value: unknown, sizes: Map<object, number>): number {
