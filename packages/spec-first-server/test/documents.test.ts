@@ -9,7 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { authenticator, documentFile, echo, scripted, serve, withFiles } from '../../../test/support/documents.ts';
 import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
 import type { ErrorBody } from '../src/response/failures.ts';
-import { KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
+import { HttpError } from '../src/response/http-error.ts';
+import { Unauthorized } from '../src/security/errors.ts';
 import { type Authenticator, createAuthenticator } from '../src/security/tokens.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
@@ -639,7 +640,8 @@ describe('security', () => {
 
   test('is not denied while keys are away that one of several credentials would need', async () => {
     const verify: Authenticator['verify'] = (token) => {
-      throw token === 'signed' ? new KeysUnavailable(7, new Error('away')) : new Unauthorized('The token is not valid');
+      if (token !== 'signed') throw new Unauthorized('The token is not valid');
+      throw new HttpError(503, 'away', { headers: { 'Retry-After': 7 } });
     };
     const who = { either: echo, optional: echo };
     const { client } = await serve(documentFile('security.yaml'), who, {

@@ -7,7 +7,8 @@ import fc from 'fast-check';
 import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type Issuer, type SigningKey, signingKey, startIssuer } from '../../../test/support/issuer.ts';
-import { Forbidden, KeysUnavailable, Unauthorized } from '../src/security/errors.ts';
+import type { HttpError } from '../src/response/http-error.ts';
+import { Forbidden, Unauthorized } from '../src/security/errors.ts';
 import { createJwtVerifier, type KeyTiming } from '../src/security/jwt.ts';
 import { createAuthenticator } from '../src/security/tokens.ts';
 
@@ -38,7 +39,7 @@ const timing: KeyTiming = {
 
 /** A verifier with other times, and what it reported. */
 function verifier(times: Partial<KeyTiming> = {}) {
-  const reports: KeysUnavailable[] = [];
+  const reports: HttpError[] = [];
   const verify = createJwtVerifier(settings(), (error) => reports.push(error), { ...timing, ...times });
   return { verify, reports };
 }
@@ -398,22 +399,22 @@ describe('the keys', () => {
 describe('a key server', () => {
   test.each<[string, Issuer['answer'] | 'down', RegExp]>([
     ['that is down', 'down', /ECONNREFUSED/],
-    ['that answers 500', (response) => response.writeHead(500).end('{"keys":[]}'), /Expected 200 OK/],
-    ['that redirects', (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), /200 OK/],
-    ['that answers HTML', (response) => response.end('<html>hush</html>'), /Failed to parse/],
-    ['that answers nothing', (response) => response.end(), /Failed to parse/],
+    ['that answers 500', (response) => response.writeHead(500).end('{"keys":[]}'), /status 500/],
+    ['that redirects', (response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(), /status 302/],
+    ['that answers HTML', (response) => response.end('<html>hush</html>'), /not JSON/],
+    ['that answers nothing', (response) => response.end(), /not JSON/],
     ['that answers other JSON', (response) => response.end('{"hush":[]}'), /Key Set malformed/],
     ['whose keys are not objects', (response) => response.end('{"keys":["hush"]}'), /Key Set malformed/],
     ['that hangs up', (response) => response.socket?.destroy(), /UND_ERR_SOCKET/],
-    ['that never answers', () => {}, /timed out/],
-    ['that never ends its answer', (response) => response.write('{"keys":['), /timed out|Failed to parse/],
+    ['that never answers', () => {}, /timeout/],
+    ['that never ends its answer', (response) => response.write('{"keys":['), /timeout/],
   ])('%s makes signed tokens wait, and the log says why', async (_how, answer, why) => {
-    const { verify, reports } = verifier({ timeout: why.source.includes('timed out') ? 200 : timing.timeout });
+    const { verify, reports } = verifier({ timeout: why.source.includes('timeout') ? 200 : timing.timeout });
     const token = await issuer.sign();
     if (answer === 'down') await issuer.down();
     else issuer.answer = answer;
     const error = await errorOf(() => verify(token));
-    expect(error).toBeInstanceOf(KeysUnavailable);
+    expect(error).toMatchObject({ name: 'HttpError', status: 503 });
     expect(error).toMatchObject({ headers: { 'Retry-After': 1 }, cause: { message: expect.stringMatching(why) } });
     expect(reports).toEqual([error]);
     expect(inspect(error)).not.toContain('hush');
@@ -425,7 +426,7 @@ describe('a key server', () => {
   });
 
   test('that is down leaves access tokens and tokens of known keys alone', async () => {
-    const reports: KeysUnavailable[] = [];
+    const reports: HttpError[] = [];
     const auth = await createAuthenticator(
       { accessTokens: ['plain'], accessTokensFile: undefined, jwt: settings() },
       (error) => reports.push(error),
@@ -444,7 +445,7 @@ describe('a key server', () => {
     const stranger = await signingKey();
     const unknown = await issuer.sign({}, {}, stranger);
     const forged = await issuer.sign({}, { kid: first.kid }, stranger);
-    expect(await errorOf(() => verify(unknown))).toBeInstanceOf(KeysUnavailable);
+    expect(await errorOf(() => verify(unknown))).toMatchObject({ name: 'HttpError', status: 503 });
     expect(await errorOf(() => verify(forged))).toMatchObject({ message: 'The signature of the token is wrong' });
   });
 
@@ -460,7 +461,7 @@ describe('a key server', () => {
     await strict.verify(await issuer.sign());
     await issuer.down();
     const token = await issuer.sign();
-    expect(await errorOf(() => strict.verify(token))).toBeInstanceOf(KeysUnavailable);
+    expect(await errorOf(() => strict.verify(token))).toMatchObject({ name: 'HttpError', status: 503 });
   });
 
   test('that was down for a while has its withdrawn keys rejected again as soon as it is back', async () => {
@@ -486,7 +487,7 @@ describe('a key server', () => {
         response.writeHead(500).write('{');
       };
     });
-    expect(await errorOf(() => verify(token))).toBeInstanceOf(KeysUnavailable);
+    expect(await errorOf(() => verify(token))).toMatchObject({ name: 'HttpError', status: 503 });
     await closed;
   });
 
@@ -510,7 +511,7 @@ describe('a key server', () => {
     const errors = await Promise.all(Array.from({ length: 50 }, () => errorOf(() => verify(token))));
     errors.push(await errorOf(() => verify(token)));
     for (const error of errors) {
-      expect(error).toBeInstanceOf(KeysUnavailable);
+      expect(error).toMatchObject({ name: 'HttpError', status: 503 });
       expect(error).toMatchObject({ headers: { 'Retry-After': 2 } });
     }
     expect(issuer.fetches).toBe(before + 1);
@@ -518,11 +519,11 @@ describe('a key server', () => {
   });
 
   test('that publishes a key that cannot be used makes its tokens wait until it is mended', async () => {
-    const { verify } = verifier();
+    const { verify } = verifier({ refreshAfter: -1 });
     const token = await issuer.sign();
     issuer.keys = [{ ...first, jwk: { ...first.jwk, x: 'AAAA' } }];
     const error = await errorOf(() => verify(token));
-    expect(error).toBeInstanceOf(KeysUnavailable);
+    expect(error).toMatchObject({ name: 'HttpError', status: 503 });
     expect(error).toMatchObject({ cause: { message: expect.stringContaining('cannot be used') } });
     issuer.keys = [first];
     await eventually(async () => (await verify(token).catch(() => undefined)) !== undefined);
@@ -533,7 +534,7 @@ describe('a key server', () => {
     const { publicKey } = generateKeyPairSync('rsa', { modulusLength: 1024 });
     issuer.keys = [{ ...first, jwk: { ...publicKey.export({ format: 'jwk' }), kid: 'small' } }];
     const token = `${encoded({ alg: 'RS256', kid: 'small' })}.e30.c2ln`;
-    expect(await errorOf(() => verify(token))).toBeInstanceOf(KeysUnavailable);
+    expect(await errorOf(() => verify(token))).toMatchObject({ name: 'HttpError', status: 503 });
   });
 });
 

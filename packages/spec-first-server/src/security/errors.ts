@@ -23,17 +23,3 @@ export class Forbidden extends HttpError {
     super(403, `The token lacks a scope: this operation needs ${needed}`, { headers });
   }
 }
-
-/** A signed token cannot be checked because its issuer's keys cannot be used: 503. The cause is for the log. */
-export class KeysUnavailable extends Error {
-  override readonly name = 'KeysUnavailable';
-  readonly status = 503;
-  readonly expose = true;
-  readonly headers: Readonly<Record<string, number>>;
-
-  /** @param retryAfter whole seconds after which it is worth trying again, at least 1. */
-  constructor(retryAfter: number, cause: Error) {
-    super('The keys that signed tokens are checked with cannot be fetched; try again later', { cause });
-    this.headers = { 'Retry-After': retryAfter };
-  }
-}

@@ -1,6 +1,8 @@
-import { createRemoteJWKSet, customFetch, errors, type JWTVerifyGetKey, type JWTVerifyResult, jwtVerify } from 'jose';
+import type { JWTVerifyGetKey, JWTVerifyResult } from 'jose';
+import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
 import type { Caller } from '../handlers/types.ts';
-import { KeysUnavailable, Unauthorized } from './errors.ts';
+import { HttpError } from '../response/http-error.ts';
+import { Unauthorized } from './errors.ts';
 
 /** Where the keys of signed tokens are, and what their claims must say. */
 export interface JwtSettings {
@@ -50,7 +52,7 @@ const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
  */
 export function createJwtVerifier(
   { jwksUrl, issuer, audience }: JwtSettings,
-  report: (error: KeysUnavailable) => void,
+  report: (error: HttpError) => void,
   timing: KeyTiming = TIMING,
 ): (token: string) => Promise<Caller> {
   checkUrl(jwksUrl);
@@ -67,22 +69,18 @@ export function createJwtVerifier(
       if (!/^[\w-]+\.[\w-]+\.[\w-]+$/.test(token)) throw new errors.JWSInvalid();
       return callerOf(await jwtVerify(token, keyOf, options));
     } catch (error) {
-      if (error instanceof KeysUnavailable || error instanceof Unauthorized) throw error;
+      if (error instanceof HttpError || error instanceof Unauthorized) throw error;
       if (error instanceof errors.JOSEError) throw new Unauthorized(messageOf(error));
       // A key is too short, which jose reports by a TypeError.
-      throw new KeysUnavailable(seconds(timing.cooldown), unusable(jwksUrl, error));
+      throw unusable(jwksUrl, timing.cooldown, error);
     }
   };
 }
 
-/**
- * The keys at a URL: jose's remote set, which goes on with the keys that it has while they are fetched again or cannot
- * be, and leaves a failing key server alone for a while.
- */
-function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, timing: KeyTiming): JWTVerifyGetKey {
-  let refreshAt = 0;
-  type Failure = { readonly until: number; readonly cause: unknown; readonly error: KeysUnavailable };
-  let failure: Failure | undefined;
+/** jose's remote keys. They go on while they are fetched again or cannot be; a failing key server is left alone for a while. */
+function remoteKeys(url: URL, report: (error: HttpError) => void, timing: KeyTiming): JWTVerifyGetKey {
+  let [refreshAt, retryAt] = [0, 0];
+  let failure: HttpError | undefined;
   const remote = createRemoteJWKSet(url, {
     timeoutDuration: timing.timeout,
     cooldownDuration: timing.cooldown,
@@ -90,45 +88,40 @@ function remoteKeys(url: URL, report: (error: KeysUnavailable) => void, timing: 
     // A kept connection may have been cut meanwhile, which would look like a key server that is down.
     headers: { connection: 'close' },
     async [customFetch](address, init) {
-      if (isPaused()) throw failure?.cause;
-      const response = await fetch(address, init);
-      if (response.status !== 200) await response.body?.cancel();
-      return response;
+      if (performance.now() < retryAt) throw failure;
+      try {
+        const response = await fetch(address, init);
+        if (response.status !== 200) {
+          await response.body?.cancel();
+          throw new Error(`status ${response.status}`);
+        }
+        const text = await response.text();
+        createLocalJWKSet(JSON.parse(text));
+        refreshAt = performance.now() + timing.refreshAfter;
+        return new Response(text);
+      } catch (cause) {
+        failure = unusable(url, timing.pause, cause);
+        retryAt = performance.now() + timing.pause;
+        report(failure);
+        throw failure;
+      }
     },
   });
-  const isPaused = (): boolean => failure !== undefined && performance.now() < failure.until;
-  const failed = (cause: unknown): never => {
-    if (failure !== undefined && (failure.cause === cause || isPaused())) throw failure.error;
-    const error = new KeysUnavailable(seconds(timing.pause), unusable(url, cause));
-    failure = { until: performance.now() + timing.pause, cause, error };
-    refreshAt = 0;
-    report(error);
-    throw error;
-  };
-  return async (header, token) => {
-    if (performance.now() >= refreshAt && !remote.reloading) {
-      const refreshed = () => {
-        refreshAt = performance.now() + timing.refreshAfter;
-      };
-      remote
-        .reload()
-        .then(refreshed, failed)
-        .catch(() => undefined);
-    }
-    try {
-      return await remote(header, token);
-    } catch (error) {
-      if (error instanceof errors.JWKSNoMatchingKey || error instanceof errors.JWKSMultipleMatchingKeys) throw error;
-      return failed(error);
-    }
+  return (header, token) => {
+    if (performance.now() >= refreshAt && !remote.reloading) remote.reload().catch(() => undefined);
+    return remote(header, token);
   };
 }
 
-const seconds = (milliseconds: number): number => Math.max(1, Math.ceil(milliseconds / 1000));
-
-function unusable({ origin }: URL, error: unknown): Error {
-  const { message, cause } = error as Error & { cause?: { code?: unknown } };
-  return new Error(`The keys of ${origin} cannot be used: ${typeof cause?.code === 'string' ? cause.code : message}`);
+/** A signed token cannot be checked now: 503. The cause is for the log. */
+function unusable({ origin }: URL, pause: number, error: unknown): HttpError {
+  const { name, message, cause } = error as Error & { cause?: { code?: unknown } };
+  // A SyntaxError quotes what is no JSON.
+  const why = name === 'SyntaxError' ? 'not JSON' : typeof cause?.code === 'string' ? cause.code : message;
+  return new HttpError(503, 'The keys that signed tokens are checked with cannot be fetched; try again later', {
+    headers: { 'Retry-After': Math.max(1, Math.ceil(pause / 1000)) },
+    cause: new Error(`The keys of ${origin} cannot be used: ${why}`),
+  });
 }
 
 function checkUrl({ protocol, hostname, host, username, password }: URL): void {

@@ -2,7 +2,8 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Caller } from '../handlers/types.ts';
-import { Forbidden, type KeysUnavailable, Unauthorized } from './errors.ts';
+import type { HttpError } from '../response/http-error.ts';
+import { Forbidden, Unauthorized } from './errors.ts';
 import type { JwtSettings } from './jwt.ts';
 
 /** Which tokens are accepted. Without any, every call is rejected. */
@@ -20,7 +21,7 @@ export interface Authenticator {
    * Checks an access token at once, a signed token as a promise.
    *
    * @param scopes what the operation needs; the caller must have all of them.
-   * @throws {Unauthorized | Forbidden | KeysUnavailable} at once or as a rejection.
+   * @throws {Unauthorized | HttpError} at once or as a rejection.
    */
   verify(token: string, scopes: readonly string[]): Caller | Promise<Caller>;
   /**
@@ -51,7 +52,7 @@ export const randomToken = (): string => randomBytes(32).toString('base64url');
  */
 export async function createAuthenticator(
   { accessTokens, accessTokensFile: file, jwt }: AuthSettings,
-  report: (error: KeysUnavailable) => void = () => {},
+  report: (error: HttpError) => void = () => {},
 ): Promise<Authenticator> {
   const fixed = accessTokens.flatMap((entry, index) => entriesOf(entry, `ACCESS_TOKENS: entry ${index + 1}`));
   let callers: ReadonlyMap<string, Caller> = new Map();
