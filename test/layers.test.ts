@@ -9,7 +9,7 @@ const SERVER = 'packages/spec-first-server/src';
 
 const FORBIDDEN: readonly (readonly [file: string, imported: string])[] = [
   [`${SERVER}/handlers/up.ts`, '../validation/eov.ts'],
-  [`${SERVER}/response/up.ts`, '../security/errors.ts'],
+  [`${SERVER}/response/up.ts`, '../security/schemes.ts'],
   [`${SERVER}/http/up.ts`, '../routing/app.ts'],
   [`${SERVER}/routing/up.ts`, '../process/serve.ts'],
   [`${SERVER}/routing/entry.ts`, '../index.ts'],

@@ -18,9 +18,8 @@ export type { ValuesOf, Variable, Variables } from './process/environment.ts';
 export { ConfigError } from './process/environment.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
 export type { DeclaredProblem, ErrorBody } from './response/failures.ts';
-export { HttpError, type HttpErrorOptions } from './response/http-error.ts';
+export { Forbidden, HttpError, type HttpErrorOptions, Unauthorized } from './response/http-error.ts';
 export type { AppOptions } from './routing/options.ts';
-export { Forbidden, Unauthorized } from './security/errors.ts';
 export type { Credentials, Verifiers, VerifyScheme } from './security/schemes.ts';
 export { type Authenticator, type AuthSettings, createAuthenticator, randomToken } from './security/tokens.ts';
 

@@ -7,7 +7,7 @@ import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { Unauthorized } from '../src/security/errors.ts';
+import { Unauthorized } from '../src/response/http-error.ts';
 import { bearerToken as read } from '../src/security/schemes.ts';
 import { type AuthSettings, createAuthenticator, randomToken } from '../src/security/tokens.ts';
 

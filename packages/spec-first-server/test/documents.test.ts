@@ -9,8 +9,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, jest, test } from '@j
 import { authenticator, documentFile, echo, scripted, serve, withFiles } from '../../../test/support/documents.ts';
 import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
 import type { ErrorBody } from '../src/response/failures.ts';
-import { HttpError } from '../src/response/http-error.ts';
-import { Unauthorized } from '../src/security/errors.ts';
+import { HttpError, Unauthorized } from '../src/response/http-error.ts';
 import { type Authenticator, createAuthenticator } from '../src/security/tokens.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;

@@ -7,8 +7,7 @@ import fc from 'fast-check';
 import { exportSPKI, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { eventually } from '../../../test/support/eventually.ts';
 import { type Issuer, type SigningKey, signingKey, startIssuer } from '../../../test/support/issuer.ts';
-import type { HttpError } from '../src/response/http-error.ts';
-import { Forbidden, Unauthorized } from '../src/security/errors.ts';
+import { Forbidden, type HttpError, Unauthorized } from '../src/response/http-error.ts';
 import { createJwtVerifier, type KeyTiming } from '../src/security/jwt.ts';
 import { createAuthenticator } from '../src/security/tokens.ts';
 

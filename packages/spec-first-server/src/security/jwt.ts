@@ -1,8 +1,7 @@
 import type { JWTVerifyGetKey, JWTVerifyResult } from 'jose';
 import { createLocalJWKSet, createRemoteJWKSet, customFetch, errors, jwtVerify } from 'jose';
 import type { Caller } from '../handlers/types.ts';
-import { HttpError } from '../response/http-error.ts';
-import { Unauthorized } from './errors.ts';
+import { HttpError, Unauthorized } from '../response/http-error.ts';
 
 /** Where the keys of signed tokens are, and what their claims must say. */
 export interface JwtSettings {

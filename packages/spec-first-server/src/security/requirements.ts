@@ -1,7 +1,6 @@
 import { escapePointerToken, type Finding, type Operation } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
-import { HttpError } from '../response/http-error.ts';
-import { Forbidden, Unauthorized } from './errors.ts';
+import { Forbidden, HttpError, Unauthorized } from '../response/http-error.ts';
 import type { Credentials, Schemes } from './schemes.ts';
 
 /** Resolves to the caller; `undefined` for an anonymous one. Rejects if the credentials are not accepted. */
@@ -12,7 +11,7 @@ const schemesIn = (operations: readonly Operation[]) =>
 
 export const unverified = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
   [...schemesIn(operations)]
-    .filter((name) => schemes.has(name) && schemes.get(name)?.verify === undefined)
+    .filter((name) => schemes.get(name)?.isVerified === false)
     .map((name) => ({
       pointer: `/components/securitySchemes/${escapePointerToken(name)}`,
       message: `nothing verifies credentials of this scheme: pass verifiers: { ${JSON.stringify(name)}: … } to serve`,
@@ -50,10 +49,9 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
   };
 
   function verifierOf(name: string) {
-    const { verify, accept } = schemes.get(name) ?? {};
-    const verifier = verify ?? (isMock ? accept : undefined);
-    if (verifier === undefined) throw new Error(`nothing verifies credentials of ${name}`);
-    return verifier;
+    const scheme = schemes.get(name);
+    if (scheme === undefined || !(isMock || scheme.isVerified)) throw new Error(`nothing verifies ${name}`);
+    return scheme.verify;
   }
 
   /** What cannot be checked (503, 500) comes before what is not allowed (403) and what is not accepted (401). */

@@ -1,8 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { cookiesOf, type Document, type Json } from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
-import { HttpError } from '../response/http-error.ts';
-import { Unauthorized } from './errors.ts';
+import { HttpError, Unauthorized } from '../response/http-error.ts';
 import type { Authenticator } from './tokens.ts';
 
 export interface Credentials {
@@ -22,16 +21,6 @@ export type VerifyScheme = (credentials: Credentials, scopes: readonly string[])
 
 export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 
-/** A Security Scheme Object (OpenAPI 3.1 §4.8.27), ready to be checked. */
-export interface Scheme {
-  /** `undefined` if nothing verifies credentials of this scheme. */
-  readonly verify: VerifyScheme | undefined;
-  /** Accepts each credential of the declared form, for mocks. */
-  readonly accept: VerifyScheme;
-  readonly challenge: (presented: boolean) => string;
-}
-export type Schemes = ReadonlyMap<string, Scheme>;
-
 /** The form of a scheme's credentials. */
 interface Form {
   /** Whether a credential is a bearer token, or an API key, which is a token in another place. */
@@ -40,7 +29,7 @@ interface Form {
   readonly read: (credentials: Credentials) => string | undefined;
   /** What a client without a credential learns. */
   readonly required: string;
-  readonly challenge: Scheme['challenge'];
+  readonly challenge: (presented: boolean) => string;
 }
 
 const NOTHING = {};
@@ -52,10 +41,7 @@ export const credentialsOf = (method: string, headers: IncomingHttpHeaders, quer
   method,
   headers,
   query: query === '' ? NOTHING : Object.fromEntries([...new URLSearchParams(query)].reverse()),
-  cookies:
-    headers.cookie === undefined
-      ? NOTHING
-      : Object.fromEntries([...cookiesOf(headers.cookie)].map(([name, [value = '']]) => [name, value])),
+  cookies: Object.fromEntries(Array.from(cookiesOf(headers.cookie), ([name, [value = '']]) => [name, value])),
 });
 
 /**
@@ -68,28 +54,25 @@ export function schemesOf(
   authenticator: Authenticator,
   own: Verifiers = {},
   trusted: readonly string[] = [],
-): Schemes {
-  const schemes = Object.entries(declared).map(([name, source]): [string, Scheme] => {
-    const { isToken, read, required, challenge } = formOf(source);
+) {
+  const schemes = Object.entries(declared).map(([name, source]) => {
+    const { isToken = false, read, required, challenge } = formOf(source);
     const verifyOwn = own[name];
-    const tokenOf = (credentials: Credentials): string => {
+    const isVerified = isToken || verifyOwn !== undefined;
+    /** For mocks, each credential of the declared form is accepted if nothing verifies it. */
+    const verify: VerifyScheme = (credentials, scopes) => {
       const token = read(credentials);
       if (token === undefined) throw new Unauthorized(required, false);
       if (source.in === 'cookie' && isForged(credentials, trusted)) throw new HttpError(403, FORGED);
-      return token;
+      if (verifyOwn !== undefined) return verifyOwn(credentials, scopes);
+      return isToken ? authenticator.verify(token, scopes) : ANYONE;
     };
-    const verify: VerifyScheme = (credentials, scopes) => {
-      const token = tokenOf(credentials);
-      return verifyOwn === undefined ? authenticator.verify(token, scopes) : verifyOwn(credentials, scopes);
-    };
-    const accept: VerifyScheme = (credentials) => {
-      tokenOf(credentials);
-      return ANYONE;
-    };
-    return [name, { verify: isToken || verifyOwn ? verify : undefined, accept, challenge }];
+    return [name, { isVerified, verify, challenge }] as const;
   });
   return new Map(schemes);
 }
+
+export type Schemes = ReturnType<typeof schemesOf>;
 
 /**
  * Whether a page of another origin sends a request that may change something. A browser adds cookies to it by itself, so
@@ -104,13 +87,8 @@ function isForged({ method, headers }: Credentials, trusted: readonly string[]):
 }
 
 /** The names of the query parameters in which a document's API keys travel. */
-export function apiKeyQueryNames(declared: Document['securitySchemes']): Set<string> {
-  return new Set(
-    Object.values(declared)
-      .filter((scheme) => scheme.in === 'query')
-      .map((scheme) => String(scheme.name)),
-  );
-}
+export const apiKeyQueryNames = (declared: Document['securitySchemes']) =>
+  new Set(Object.values(declared).flatMap((scheme) => (scheme.in === 'query' ? String(scheme.name) : [])));
 
 function formOf({ type, scheme, in: location, name }: Json): Form {
   const http = String(scheme).toLowerCase();

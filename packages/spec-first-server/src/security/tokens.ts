@@ -2,8 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { isAbsolute } from 'node:path';
 import type { Caller } from '../handlers/types.ts';
-import type { HttpError } from '../response/http-error.ts';
-import { Forbidden, Unauthorized } from './errors.ts';
+import { Forbidden, type HttpError, Unauthorized } from '../response/http-error.ts';
 import type { JwtSettings } from './jwt.ts';
 
 /** Which tokens are accepted. Without any, every call is rejected. */
