@@ -457,7 +457,7 @@ test('what is away is logged with its reason, and without places in the code', a
   await service.exit;
   const failed = service.lines().filter(({ status }) => status === 503);
   expect(failed).toMatchObject([
-    { level: 50, err: { type: 'HttpError', cause: { message: expect.stringMatching(/ECONNREFUSED$/) } } },
+    { level: 50, err: { message: expect.stringMatching(/ECONNREFUSED$/) } },
     { level: 50, err: { type: 'Unavailable', message: expect.stringContaining('away.db') } },
   ]);
   expect(service.stdout()).not.toContain('"stack"');

@@ -119,7 +119,8 @@ function unusable({ origin }: URL, pause: number, error: unknown): HttpError {
   const why = name === 'SyntaxError' ? 'not JSON' : typeof cause?.code === 'string' ? cause.code : message;
   return new HttpError(503, 'The keys that signed tokens are checked with cannot be fetched; try again later', {
     headers: { 'Retry-After': Math.max(1, Math.ceil(pause / 1000)) },
-    cause: new Error(`The keys of ${origin} cannot be used: ${why}`),
+    // The log has the stack of other errors.
+    cause: new HttpError(503, `The keys of ${origin} cannot be used: ${why}`),
   });
 }
 
