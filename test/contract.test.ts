@@ -1,7 +1,7 @@
 import { afterAll, test } from '@jest/globals';
 import { contractTests, testLog } from 'spec-first/contract-tests';
 import { createApp } from 'spec-first-server';
-import { readVariables } from '../packages/spec-first-server/src/process/environment.ts';
+import { readVariables } from '../packages/spec-first-server/src/process/configuration.ts';
 import { errorBody } from '../src/errors.ts';
 import { openPlants, variables } from '../src/plants.ts';
 

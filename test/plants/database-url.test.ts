@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readVariables } from '../../packages/spec-first-server/src/process/environment.ts';
+import { readVariables } from '../../packages/spec-first-server/src/process/configuration.ts';
 import { openPlants, variables } from '../../src/plants.ts';
 import { eventually } from '../support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../support/postgres.ts';

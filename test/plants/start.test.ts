@@ -282,14 +282,14 @@ describe('a start that fails ends with 1 and says on standard error alone', () =
     test('and which variable sets another', async () => {
       expect(await block(launch({ METRICS_PORT: String(port) }))).toEqual(
         startError(
-          `127.0.0.1 port ${port} is taken by another process: stop that one, or set METRICS_PORT to another port, or HOST to another address`,
+          `listen EADDRINUSE: address already in use 127.0.0.1:${port}: set METRICS_PORT to another port, or HOST to another address`,
         ),
       );
     });
 
     test('and with --stack where in the code', async () => {
       const { stderr } = await block(launch({ PORT: String(port) }, { args: ['--stack'] }));
-      expect(stderr).toMatch(/is taken by another process.*\n\s+at .*environment\.ts:\d+/s);
+      expect(stderr).toMatch(/address already in use.*\n\s+at .*configuration\.ts:\d+/s);
     });
   });
 });

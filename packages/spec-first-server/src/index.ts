@@ -13,10 +13,10 @@ export type {
   RequestOf,
 } from './handlers/types.ts';
 export type { Problem } from './http-server/index.ts';
-export type { Backend, OpenContext } from './process/backend.ts';
-export type { ValuesOf, Variable, Variables } from './process/environment.ts';
-export { ConfigError } from './process/environment.ts';
+export type { ValuesOf, Variable, Variables } from './process/configuration.ts';
+export { ConfigError } from './process/configuration.ts';
 export { type ServeOptions, serve } from './process/serve.ts';
+export type { Backend, OpenContext } from './process/service.ts';
 export type { DeclaredProblem, ErrorBody } from './response/failures.ts';
 export { Forbidden, HttpError, type HttpErrorOptions, Unauthorized } from './response/http-error.ts';
 export type { AppOptions } from './routing/options.ts';
@@ -40,7 +40,6 @@ export async function createApp(options: AppOptions): Promise<Express> {
 
 // For tools: what follows is for the package `spec-first`, which starts servers. It may change.
 
-export { hasCredentials, readConfig } from './process/configuration.ts';
-export { loadEnvFile } from './process/environment.ts';
-export type { Started, SupervisorMessage, WorkerMessage } from './process/messages.ts';
-export { banner, explain, startError } from './process/terminal.ts';
+export { hasCredentials, loadEnvFile, readConfig } from './process/configuration.ts';
+export type { SupervisorMessage, WorkerMessage } from './process/messages.ts';
+export { banner, explain, type Started, startError } from './process/terminal.ts';

@@ -3,8 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
-import { authSettings, hasCredentials, readConfig, SERVER_VARIABLES } from '../src/process/configuration.ts';
-import { ConfigError, type Environment, readVariables, type Variables } from '../src/process/environment.ts';
+import {
+  authSettings,
+  ConfigError,
+  type Environment,
+  hasCredentials,
+  readConfig,
+  readVariables,
+  SERVER_VARIABLES,
+  type Variables,
+} from '../src/process/configuration.ts';
 import { type ServiceDefinition, startService } from '../src/process/service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-config-'));
@@ -269,7 +277,7 @@ describe('the start rejects', () => {
 
   test('an address that is not of this machine', async () => {
     expect(await startError({ HOST: '192.0.2.1' })).toMatch(
-      /^192\.0\.2\.1 cannot be used \(EADDRNOTAVAIL\): set PORT to another port, or HOST to another address$/,
+      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1: set PORT to another port, or HOST to another address$/,
     );
   });
 });

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { exampleLine, withToken } from '../src/process/example.ts';
+import { exampleLine, withToken } from '../src/process/terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-example-'));
 afterAll(() => rmSync(folder, { recursive: true }));

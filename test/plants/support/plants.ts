@@ -1,6 +1,5 @@
 import { pino } from 'pino';
-import { readConfig } from '../../../packages/spec-first-server/src/process/configuration.ts';
-import { readVariables } from '../../../packages/spec-first-server/src/process/environment.ts';
+import { readConfig, readVariables } from '../../../packages/spec-first-server/src/process/configuration.ts';
 import { startService } from '../../../packages/spec-first-server/src/process/service.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { openPlants, variables } from '../../../src/plants.ts';

@@ -1,15 +1,14 @@
 import cluster from 'node:cluster';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { destination, type Logger, type LoggerOptions, pino } from 'pino';
 import sonic from 'sonic-boom';
 import type { Config } from './configuration.ts';
-import { versions } from './versions.ts';
 
-/** Lines gather up to this length: a write for each costs more than the line. Characters. */
+/** Lines gather up to so many bytes, and wait for others so many milliseconds: a write for each costs more than the line. */
 const GATHERED = 32 * 1024;
-
-/** How long a line waits for others. Milliseconds. */
 const LONGEST_WAIT = 500;
 
 /** Bytes of one write. One write is under way at a time: it must take all that a turn of the event loop logs. */
@@ -20,6 +19,24 @@ const MOST_WAITING = 16 * 1024 * 1024;
 
 /** How long the end of the process waits for the last lines to be written. Milliseconds. */
 const LAST_LINES = 1000;
+
+/** A package's name and version; empty without a package.json that has them. */
+function readPackage(folder: string): { readonly name?: string; readonly version?: string } {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+const { name: service = '', version = '' } = readPackage('.');
+const { version: runtime = '' } = readPackage(join(import.meta.dirname, '../..'));
+
+/** The versions in use: of the project in the working directory, and of what it runs on. */
+export const versions = { service, version, runtime, node: process.versions.node };
+
+/** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
+export const versionText = `${service} ${version} (spec-first-server ${runtime}, Node ${versions.node})`;
 
 let output: ReturnType<typeof createOutput> | undefined;
 let allLost = 0;
@@ -32,13 +49,13 @@ export const lostLines = (): number => allLost;
  * @param onLost called with the number of lines that were dropped since the last call, once lines are accepted again.
  */
 function createOutput(onLost: (lines: number) => void) {
-  const out = new sonic.SonicBoom({ fd: 1, minLength: 1, maxLength: MOST_WAITING, maxWrite: LARGEST_WRITE });
-  let lines = '';
+  const limits = { minLength: GATHERED, maxWrite: LARGEST_WRITE, maxLength: MOST_WAITING };
+  // Texts that gather would be measured again with each line.
+  const out = new sonic.SonicBoom({ fd: 1, contentMode: 'buffer', periodicFlush: LONGEST_WAIT, ...limits });
   let lost = 0;
-  out.on('drop', (dropped: string) => {
-    const count = dropped.split('\n').length - 1;
-    lost += count;
-    allLost += count;
+  out.on('drop', () => {
+    lost += 1;
+    allLost += 1;
   });
   out.on('drain', () => {
     if (lost > 0) onLost(lost);
@@ -46,23 +63,11 @@ function createOutput(onLost: (lines: number) => void) {
   });
   // The lines stay, and are written with the next ones.
   out.on('error', () => undefined);
-
-  const pass = (): void => {
-    if (lines !== '') out.write(lines);
-    lines = '';
-  };
-  setInterval(pass, LONGEST_WAIT).unref();
-  const flush = (callback: () => void): void => {
-    pass();
-    out.flush(() => (lines === '' ? callback() : flush(callback)));
-  };
   return {
-    write(line: string): void {
-      lines += line;
-      if (lines.length > GATHERED) pass();
-    },
-    /** Writes all lines so far. Calls back once they are written, or cannot be. */
-    flush,
+    // @ts-expect-error its types know texts only.
+    write: (line: string): unknown => out.write(Buffer.from(line)),
+    /** Writes all lines so far: those under way, then those that gather. Calls back once they are written, or cannot be. */
+    flush: (callback: () => void): void => out.flush(() => out.flush(callback)),
   };
 }
 
@@ -90,10 +95,8 @@ let written = '';
 /** The time as ISO 8601, formatted once for each millisecond. */
 function timestamp(): string {
   const time = Date.now();
-  if (time !== now) {
-    now = time;
-    written = `,"time":"${new Date(time).toISOString()}"`;
-  }
+  if (time !== now) written = `,"time":"${new Date(time).toISOString()}"`;
+  now = time;
   return written;
 }
 
@@ -123,14 +126,9 @@ export const logStartError = (reason: string): void =>
 
 const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
   level,
-  base: {
-    service: versions.service || undefined,
-    version: versions.version || undefined,
-    pid: process.pid,
-    worker: cluster.worker?.id,
-  },
+  base: { service: service || undefined, version: version || undefined, pid: process.pid, worker: cluster.worker?.id },
   serializers: { err: (error: unknown) => describe(error) },
-  timestamp,
+  timestamp: timestamp,
 });
 
 /** Ends the process when the log is written; after {@link LAST_LINES} by SIGKILL, if nobody reads it. */

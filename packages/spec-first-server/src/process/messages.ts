@@ -1,16 +1,4 @@
-/** What a start tells: where the service is, and what is left to write. */
-export interface Started {
-  /** Where the document's paths start, without a slash at the end. */
-  readonly url: string;
-  readonly store: string | undefined;
-  readonly docs: string | undefined;
-  readonly metrics: string | undefined;
-  /** Method and path of each operation, in the document's order. */
-  readonly operations: readonly string[];
-  /** The operationIds of the operations that have no handler. */
-  readonly missing: readonly string[];
-  readonly example: string | undefined;
-}
+import type { Started } from './terminal.ts';
 
 /**
  * From the supervisor to a worker:

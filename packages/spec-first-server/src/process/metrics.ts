@@ -2,9 +2,8 @@ import cluster from 'node:cluster';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
 import { listen } from '../http-server/index.ts';
 import type { Config } from './configuration.ts';
-import { rejectAddress } from './environment.ts';
-import { lostLines } from './log.ts';
-import { versions } from './versions.ts';
+import { rejectAddress } from './configuration.ts';
+import { lostLines, versions } from './log.ts';
 
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
@@ -15,7 +14,7 @@ function measureProcess(): void {
   collectDefaultMetrics();
   // Gauges with a name of counters, which Prometheus advises against.
   for (const kind of ['handles', 'requests', 'resources']) register.removeSingleMetric(`nodejs_active_${kind}_total`);
-  const lost = new Counter({
+  new Counter({
     name: 'log_lines_lost_total',
     help: 'Lines of the log that were dropped, since standard output was too slow',
     collect() {
@@ -23,7 +22,6 @@ function measureProcess(): void {
       this.inc(lostLines());
     },
   });
-  lost.inc(0);
   new Gauge({
     name: 'service_build_info',
     help: 'The versions in use; always 1',
@@ -83,27 +81,22 @@ function createSupervisorMetrics() {
   const workers = new Map<number, string>();
   return {
     onRestart: (): void => restarts.inc(),
-    /** Takes the metrics of a worker as they are now; an empty text when it has ended. */
-    update: (worker: number, text: string): unknown =>
-      text === '' ? workers.delete(worker) : workers.set(worker, text),
+    /** The last metrics of each worker, by its id. */
+    workers,
     text: async (): Promise<string> => merge([await register.metrics(), ...workers.values()]),
   };
 }
 
 /** Several texts in Prometheus's format as one, in which the lines of a metric follow its description. */
 function merge(texts: readonly string[]): string {
-  const metrics = new Map<string, string>();
-  for (const block of texts.flatMap((text) => text.trim().split('\n\n'))) {
-    const [help, type, ...lines] = block.split('\n');
-    const description = `${help}\n${type}`;
-    metrics.set(description, [metrics.get(description) ?? description, ...lines].join('\n'));
-  }
-  return `${[...metrics.values()].join('\n\n')}\n`;
+  const blocks = texts.filter(Boolean).flatMap((text) => text.trim().split('\n\n'));
+  const metrics = Map.groupBy(blocks, (block) => block.split('\n', 2).join('\n'));
+  const merged = [...metrics].map(([head, parts]) => head + parts.map((part) => part.slice(head.length)).join(''));
+  return `${merged.join('\n\n')}\n`;
 }
 
 /** The metrics of this process, read by the supervisor or on a port. @throws {ConfigError} if that cannot be listened on. */
-export const openMetrics = async (config: Config) =>
-  cluster.isPrimary ? served(createMetrics(), config) : { ...createMetrics(), url: undefined, close: undefined };
+export const openMetrics = async (config: Config) => served(createMetrics(), config);
 
 /** Those of the supervisor and its workers, read on a port. @throws {ConfigError} if it cannot be listened on. */
 export const openSupervisorMetrics = (config: Config) => served(createSupervisorMetrics(), config);
@@ -112,6 +105,7 @@ async function served<T extends { text(): Promise<string> }>(
   metrics: T,
   { HOST: host, METRICS_PORT: port = 0 }: Config,
 ) {
+  if (cluster.isWorker) return { ...metrics, url: undefined, close: undefined };
   const { url, stop } = await listen(
     async ({ url, method }, response) => {
       if (url !== '/metrics') return void response.writeHead(404).end();

@@ -2,24 +2,26 @@ import cluster from 'node:cluster';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
-import type { RequestHandler } from 'express';
-import type { ErrorBody } from '../response/failures.ts';
-import type { Verifiers } from '../security/schemes.ts';
+import type { AppOptions } from '../routing/options.ts';
 import { randomToken } from '../security/tokens.ts';
-import type { Backend, OpenContext } from './backend.ts';
-import { hasCredentials, readConfig } from './configuration.ts';
-import { ConfigError, loadEnvFile, readVariables, type ValuesOf, type Variables } from './environment.ts';
-import { withToken } from './example.ts';
-import { createLog, endProcess, logStartError } from './log.ts';
+import {
+  ConfigError,
+  hasCredentials,
+  loadEnvFile,
+  readConfig,
+  readVariables,
+  type ValuesOf,
+  type Variables,
+} from './configuration.ts';
+import { createLog, endProcess, logStartError, versionText } from './log.ts';
 import { type SupervisorMessage, tellSupervisor } from './messages.ts';
-import type { Service } from './service.ts';
+import type { Backend, OpenContext, Service } from './service.ts';
 import { handleSignals, stopper } from './stop.ts';
 import { endWithSupervisor, HEARTBEAT, superviseWorkers } from './supervisor.ts';
-import { banner, explain, help, startError } from './terminal.ts';
-import { versionText } from './versions.ts';
+import { banner, explain, help, startError, withToken } from './terminal.ts';
 
 /** What a project serves. */
-export interface ServeOptions<V extends Variables> {
+export interface ServeOptions<V extends Variables> extends Pick<AppOptions, 'errorBody' | 'verifiers' | 'use'> {
   /**
    * Opens what answers the operations: a database, for example.
    *
@@ -27,12 +29,6 @@ export interface ServeOptions<V extends Variables> {
    * @throws {ConfigError} if a variable names something that cannot be opened.
    */
   readonly open: (values: ValuesOf<V>, context: OpenContext) => Backend | Promise<Backend>;
-  /** How the body of every failure is made. By default problem details (RFC 9457). */
-  readonly errorBody?: ErrorBody;
-  /** Checks credentials of the security schemes that tokens do not cover, by the scheme's name in the document. */
-  readonly verifiers?: Verifiers;
-  /** Express middleware and routers that run before the operations: for limits, sessions, routes of your own. */
-  readonly use?: readonly RequestHandler[];
   /** The project's own environment variables, by name. `--help` shows them beside the server's. */
   readonly variables?: V;
 }

@@ -1,9 +1,9 @@
 import cluster from 'node:cluster';
 import { access, constants } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Document } from 'openapi-document';
-import { loadDocument } from 'openapi-document';
+import { type Document, loadDocument } from 'openapi-document';
 import type { Logger } from 'pino';
+import type { AnyHandler } from '../handlers/types.ts';
 import { rejectionLog } from '../http/access-log.ts';
 import { listen } from '../http-server/index.ts';
 import { withoutHandler } from '../response/complete-handlers.ts';
@@ -11,11 +11,39 @@ import { HttpError } from '../response/http-error.ts';
 import { createListener } from '../routing/app.ts';
 import type { AppOptions } from '../routing/options.ts';
 import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
-import type { Backend, OpenContext } from './backend.ts';
-import { authSettings, type Config, isProduction } from './configuration.ts';
-import { rejectAddress, wrongValue } from './environment.ts';
-import { exampleLine } from './example.ts';
-import { roundTrip, type Started } from './messages.ts';
+import { authSettings, type Config, isProduction, rejectAddress, wrongValue } from './configuration.ts';
+import { roundTrip } from './messages.ts';
+import { describeStart, type Started } from './terminal.ts';
+
+/** What answers the operations: opened when the service starts, closed when it stops. */
+export interface Backend {
+  /** By operationId: the `Handlers` of the generated types. */
+  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  /** Where it keeps its data, shown at the start: without secrets. */
+  readonly location?: string | undefined;
+  /** Called for `GET /readyz`. @throws {HttpError} with the reason, if it cannot answer now. */
+  ready?(): Promise<void>;
+  /** How many requests wait for it: the metric `store_waiting`. */
+  waiting?(): number;
+  /** What else can be measured now, by name: the metrics `store_NAME`. */
+  stats?(): Readonly<Record<string, number>>;
+  /** Finishes the requests that wait, then closes everything. */
+  close?(): Promise<void>;
+}
+
+/** What `open` is told of the process. */
+export interface OpenContext {
+  /** How many processes serve together (`WORKERS`), from 1. */
+  readonly workers: number;
+  /** To be called with the number of requests that shared a commit (`store_batch_size`), and the seconds that it took. */
+  readonly onBatch?: ((requests: number, seconds: number) => void) | undefined;
+  /** To be called after each new connection, with the seconds that it took. */
+  readonly onConnect?: ((seconds: number) => void) | undefined;
+  /** To be called for each request that could not be answered now, with a short name of the reason. */
+  readonly onUnavailable?: ((code: string) => void) | undefined;
+  /** Logs what the operator should know, though the backend opens. */
+  warn(message: string): void;
+}
 
 export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'verifiers' | 'use'> {
   readonly open: (context: OpenContext) => Backend | Promise<Backend>;
@@ -109,7 +137,9 @@ export async function startService(config: Config, definition: ServiceDefinition
   let quickly = false;
   opened.defer(() => listening.stop(quickly));
 
-  const started = await describeStart(config, document, backend, listening.url, metrics?.url);
+  const missing = withoutHandler(document.operations, backend.handlers).map(({ id }) => id);
+  const own = { store: backend.location, metrics: metrics?.url, missing };
+  const started = await describeStart(config, document, listening.url, own);
   const running = opened.move();
   return {
     started,
@@ -145,27 +175,4 @@ async function openAuthenticator(config: Config, log: Logger): Promise<Authentic
     log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
   }
   return createAuthenticator(auth, (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'));
-}
-
-async function describeStart(
-  { DOCS }: Config,
-  document: Document,
-  { handlers, location }: Backend,
-  listensAt: string,
-  metrics: string | undefined,
-): Promise<Started> {
-  // A wildcard address as one that a client on this machine can use.
-  const reachable = listensAt.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
-  const { basePaths, operations } = document;
-  const [basePath] = basePaths;
-  const url = reachable + basePath;
-  return {
-    url,
-    store: location,
-    docs: DOCS === 'on' ? `${reachable}/docs` : undefined,
-    metrics,
-    operations: operations.map(({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`),
-    missing: withoutHandler(operations, handlers).map(({ id }) => id),
-    example: await exampleLine(document, url),
-  };
 }

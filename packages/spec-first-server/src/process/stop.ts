@@ -19,50 +19,43 @@ const PARENT_CHECK = 500;
  */
 export function handleSignals() {
   const onTerminal = isatty(1);
-  let reloadLater = false;
+  const parent = process.ppid;
+  const reload = Promise.withResolvers<() => void>();
   let stop = (): void => process.exit(0);
-  let reload = (): void => {
-    reloadLater = true;
-  };
   if (cluster.isWorker) {
     // A terminal sends its signals to all processes of a command. The supervisor tells the workers what to do.
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
   } else {
     process.on('SIGINT', () => stop()).on('SIGTERM', () => stop());
     // A terminal that is closed sends SIGHUP, too.
-    process.on('SIGHUP', () => (onTerminal && !isatty(1) ? stop() : reload()));
-    if (process.env.npm_lifecycle_event !== undefined) followParent(() => stop());
+    process.on('SIGHUP', () => (onTerminal && !isatty(1) ? stop() : reload.promise.then((call) => call())));
+    // npm passes on no signal by which it is ended itself.
+    if (process.env.npm_lifecycle_event !== undefined) {
+      const timer = setInterval(() => {
+        if (process.ppid === parent) return;
+        clearInterval(timer);
+        stop();
+      }, PARENT_CHECK).unref();
+    }
   }
   return {
     /** @param newStop called at each signal to stop. @param newReload called at each signal to reload. */
     ready(newStop: () => void, newReload: () => void): void {
       stop = newStop;
-      reload = newReload;
-      // The start has read the tokens, perhaps before they were changed.
-      if (reloadLater) reload();
+      reload.resolve(newReload);
     },
   };
 }
 
-/** Stops with the parent: npm passes on no signal by which it is ended itself. */
-function followParent(stop: () => void): void {
-  const parent = process.ppid;
-  const timer = setInterval(() => {
-    if (process.ppid === parent) return;
-    clearInterval(timer);
-    stop();
-  }, PARENT_CHECK).unref();
-}
-
 /** Makes a function that stops the service and ends the process; when called again a second later, at once. */
-export function stopper(service: Service, log: Logger, drainSeconds: number): (quick?: boolean) => void {
+export function stopper(service: Service, log: Logger, drainSeconds: number): (quick?: boolean) => Promise<void> {
   const limit = drainSeconds * 1000 + STOP_LIMIT;
   let stoppedAt: number | undefined;
-  return (quick = false) => {
+  return async (quick = false) => {
     if (stoppedAt !== undefined) {
       if (performance.now() - stoppedAt < SAME_SIGNAL) return;
       if (cluster.isPrimary) log.warn('a second signal: aborting in-flight requests');
-      return void endProcess(1);
+      return endProcess(1);
     }
     stoppedAt = performance.now();
     if (cluster.isPrimary) log.info({ drainSeconds }, 'stopping');
@@ -70,15 +63,13 @@ export function stopper(service: Service, log: Logger, drainSeconds: number): (q
       log.fatal(`the stop took longer than ${limit / 1000} s: aborting in-flight requests`);
       void endProcess(1);
     }, limit);
-    service.stop(quick).then(
-      () => {
-        if (cluster.isPrimary) log.info('stopped');
-        return endProcess(0);
-      },
-      (error: unknown) => {
-        log.fatal({ err: error }, 'shutdown failed');
-        return endProcess(1);
-      },
-    );
+    try {
+      await service.stop(quick);
+    } catch (error) {
+      log.fatal({ err: error }, 'shutdown failed');
+      return endProcess(1);
+    }
+    if (cluster.isPrimary) log.info('stopped');
+    return endProcess(0);
   };
 }

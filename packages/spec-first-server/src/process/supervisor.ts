@@ -3,8 +3,9 @@ import { createInterface } from 'node:readline';
 import { Worker as Thread } from 'node:worker_threads';
 import type { Logger } from 'pino';
 import type { Config } from './configuration.ts';
-import type { Started, SupervisorMessage, WorkerMessage } from './messages.ts';
+import type { SupervisorMessage, WorkerMessage } from './messages.ts';
 import type { Service } from './service.ts';
+import type { Started } from './terminal.ts';
 
 /** How long after its end a worker is replaced: less would waste the machine on one that ends at once. Milliseconds. */
 const PAUSE = 1_000;
@@ -68,7 +69,7 @@ export async function superviseWorkers(
         else worker.process.kill('SIGKILL');
       }
       await Promise.all(running.values());
-      await metrics?.close();
+      await metrics?.close?.();
     },
   };
 
@@ -84,7 +85,7 @@ export async function superviseWorkers(
     worker.on('message', (message: WorkerMessage) => {
       if (serving.has(worker)) serving.set(worker, 0);
       if ('ping' in message) tell(worker, 'pong');
-      if ('metrics' in message) metrics?.update(worker.id, message.metrics);
+      if ('metrics' in message) metrics?.workers.set(worker.id, message.metrics);
       if ('failed' in message) reason = message.failed;
       if (!('started' in message)) return;
       serving.set(worker, 0);
@@ -96,7 +97,7 @@ export async function superviseWorkers(
     worker.process.once('close', (code, signal) => {
       const served = serving.delete(worker);
       running.delete(worker);
-      metrics?.update(worker.id, '');
+      metrics?.workers.delete(worker.id);
       end.resolve();
       start.reject(new Error(reason ?? `A worker ended with ${signal ?? code} before it served.`));
       if (stopping || (first && !served)) return;
