@@ -11,11 +11,11 @@ export {
   resolveRef,
   valueAt,
 } from './document/document.ts';
-export { loadDocument } from './document/load.ts';
-export { kindOf, mediaTypeFor } from './document/media-types.ts';
-export { declaredFor } from './document/operations.ts';
+export { type Document, loadDocument } from './document/load.ts';
+export { type MediaType, mediaTypeFor } from './document/media.ts';
+export { kindOf } from './document/media-types.ts';
+export { type DeclaredResponse, declaredFor, type Operation, type Parameter } from './document/operations.ts';
 export { pathTemplate } from './document/path-template.ts';
-export type { DeclaredResponse, Document, MediaType, Operation, Parameter } from './document/types.ts';
 export { parseJson, stringifyJson } from './json/exact.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';
 export { cookiesOf } from './parameters/texts.ts';

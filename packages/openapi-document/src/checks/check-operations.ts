@@ -1,8 +1,8 @@
 import { asArray, asObject, escapePointerToken, type Json, resolveRef, valueAt } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
+import { type Document, lacksScheme } from '../document/load.ts';
+import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
-import { lacksScheme } from '../document/servers.ts';
-import type { Document, Operation } from '../document/types.ts';
 import type { Report } from './report.ts';
 
 /** Says which operations have the name or the URL of another one, and what of them is not served or not checked. */

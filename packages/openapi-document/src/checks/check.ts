@@ -1,6 +1,7 @@
 import { asObject, decoded, escapePointerToken, type Finding, type Json, valueAt } from '../document/document.ts';
 import { type MemberKind, walk } from '../document/kinds.ts';
-import type { Document, Operation } from '../document/types.ts';
+import type { Document } from '../document/load.ts';
+import type { Operation } from '../document/operations.ts';
 import { checkExamples } from './check-examples.ts';
 import { checkOnce } from './check-once.ts';
 import { checkOperations } from './check-operations.ts';

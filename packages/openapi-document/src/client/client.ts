@@ -1,7 +1,7 @@
 import { parseJson, stringifyJson } from '../json/exact.ts';
 import { writeForm, writeParameter } from '../parameters/write-parameter.ts';
-import { readItems, UnreadableItem } from '../sequences/read-items.ts';
-import type { Route, Stream } from './routes.ts';
+import { readItems, type Stream, UnreadableItem } from '../sequences/read-items.ts';
+import type { Route } from './routes.ts';
 import type { Client } from './types.ts';
 
 export { type Route, routesOf } from './routes.ts';

@@ -1,5 +1,6 @@
-import type { Items, MediaType, Operation } from '../document/types.ts';
-import type { Written } from '../parameters/write-parameter.ts';
+import type { Operation } from '../document/operations.ts';
+import type { Styled } from '../parameters/write-parameter.ts';
+import type { Stream } from '../sequences/read-items.ts';
 
 /** How an operation is called, as its document says. */
 export interface Route {
@@ -7,12 +8,10 @@ export interface Route {
   readonly path: string;
   /** The media types of its body, as the document declares them. */
   readonly media: readonly string[];
-  readonly parameters: readonly Written[];
+  readonly parameters: readonly Styled[];
   /** The media types of its replies that are streams of items. */
   readonly streams?: Readonly<Record<string, Stream>>;
 }
-
-export type Stream = Pick<MediaType, 'sequence'> & { readonly items?: Pick<Items, 'data'> };
 
 /** How each operation is called, for a client, by its operationId. */
 export const routesOf = <Id extends PropertyKey = string>(operations: readonly Operation[]) =>

@@ -2,7 +2,14 @@ import { isDeepStrictEqual } from 'node:util';
 import { asArray, asObject, isObject, type Json, valueAt } from './document.ts';
 import { isJsonType } from './media-types.ts';
 import { alternatives } from './schema.ts';
-import type { Items } from './types.ts';
+
+/** The items of a sequence. */
+export interface Items {
+  /** The schema of their values. */
+  readonly schema: unknown;
+  /** How the `data` of events is written: as JSON, as text, or objects and arrays as JSON and all else as text. */
+  readonly data: 'json' | 'text' | 'mixed';
+}
 
 /** Keywords that restrict a text. */
 const TEXT = /^(type|const|enum|pattern|format|(min|max)Length)$/;

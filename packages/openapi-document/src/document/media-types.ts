@@ -1,6 +1,5 @@
 import { type Json, resolveRef } from './document.ts';
 import { alternatives, shapeOf } from './schema.ts';
-import type { BodyKind, MediaType, Sequence } from './types.ts';
 
 /** Keywords that restrict texts and bytes, besides `type` and `format`. */
 const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
@@ -16,10 +15,14 @@ export const isConstrained = (root: Json, schema: unknown): boolean =>
   );
 
 /**
- * How bodies of a media type are treated. A text with the schema of a list or an object, such as `text/csv`, is a stream:
+ * How a media type's bodies are read, checked and written. A text with the schema of a list or an object, such as `text/csv`, is a stream:
  * only the media type knows how its values are written.
  */
-export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKind {
+export function kindOf(
+  type: string,
+  root: Json = {},
+  schema?: unknown,
+): 'json' | 'text' | 'form' | 'multipart' | 'stream' {
   const essence = essenceOf(type);
   if (isJsonType(essence)) return 'json';
   if (essence === 'application/x-www-form-urlencoded') return 'form';
@@ -27,46 +30,17 @@ export function kindOf(type: string, root: Json = {}, schema?: unknown): BodyKin
   return essence.startsWith('text/') && shapeOf(root, schema) === 'text' ? 'text' : 'stream';
 }
 
-/** The sequential media types of OpenAPI 3.2 (§4.14.3). */
-export function sequenceOf(type: string): Sequence | undefined {
+/**
+ * What a sequential media type of OpenAPI 3.2 (§4.14.3) holds: server-sent events, a JSON text for each line, JSON texts after
+ * a record separator, or parts of a multipart body.
+ */
+export function sequenceOf(type: string): 'events' | 'lines' | 'records' | 'parts' | undefined {
   const essence = essenceOf(type);
   if (essence === 'text/event-stream') return 'events';
   if (/^application\/(jsonl|x-jsonlines|x-ndjson|ndjson)$/.test(essence)) return 'lines';
   if (/^application\/([^/]+\+)?json-seq$/.test(essence)) return 'records';
   return essence === 'multipart/mixed' ? 'parts' : undefined;
 }
-
-/**
- * The declared media type that a body has. The type itself takes precedence over a range (OpenAPI 3.1 §4.8.14.1), and a
- * declaration with parameters over one without.
- *
- * @param contentType the value of a `Content-Type`.
- */
-export function mediaTypeFor(media: readonly MediaType[], contentType: string): MediaType | undefined {
-  const exact = media.find(({ type }) => type === contentType);
-  if (exact !== undefined) return exact;
-  const essence = essenceOf(contentType);
-  const [group] = essence.split('/');
-  const fitting = [essence, `${group}/*`, '*/*'].map((type) =>
-    media.filter((candidate) => essenceOf(candidate.type) === type && hasParameters(contentType, candidate.type)),
-  );
-  return fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
-}
-
-/** Whether a media type has the parameters of the declared one. The charset is not compared. */
-function hasParameters(contentType: string, declared: string): boolean {
-  const given = parametersOfType(contentType);
-  return [...parametersOfType(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);
-}
-
-/** The parameters of a media type by name, names and values in lower case (RFC 9110 §8.3.1). */
-export const parametersOfType = (type: string): Map<string, string> =>
-  new Map(
-    [...type.matchAll(/;\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)].map(([, name = '', quoted, plain = '']) => [
-      name.toLowerCase(),
-      (quoted ?? plain).toLowerCase(),
-    ]),
-  );
 
 /**
  * Whether a field of a form is a file. It is if its media type, by `contentMediaType` or the Encoding Object, is neither

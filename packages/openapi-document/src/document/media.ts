@@ -3,41 +3,68 @@ import { coerce, jsonOr } from '../parameters/texts.ts';
 import { readEventData, readItems } from '../sequences/read-items.ts';
 import { itemWriter } from '../sequences/write-items.ts';
 import { asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
-import { eventItems } from './event-schema.ts';
-import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
-import type { Example, Items, MediaType } from './types.ts';
+import { eventItems, type Items } from './event-schema.ts';
+import { essenceOf, isConstrained, kindOf, sequenceOf } from './media-types.ts';
+
+/** A Media Type Object (OpenAPI 3.1 §4.8.14) under its name. */
+export interface MediaType extends ReturnType<typeof mediaType> {}
 
 /** The media types of a `content`. */
 export const mediaOf = (root: Json, content: unknown, at: string): MediaType[] =>
-  Object.entries(asObject(content)).map(([type, value]) => {
-    const source = resolveRef(root, value) ?? {};
-    const { schema, itemSchema } = source;
-    const sequence = sequenceOf(type);
-    const isSequence = itemSchema !== undefined && sequence !== undefined;
-    const events = isSequence && sequence === 'events' ? eventItems(root, itemSchema) : undefined;
-    const items: Items | undefined = events ?? (isSequence ? { schema: itemSchema, data: 'text' } : undefined);
-    const pointer = `${at}/content/${escapePointerToken(type)}`;
-    const written = { sequence, items, source };
-    const media: MediaType = {
-      ...written,
-      type,
-      kind: isSequence ? 'stream' : kindOf(type, root, schema),
-      schema,
-      itemSchema,
-      constrained: isConstrained(root, schema),
-      asJson: undefined,
-      pointer,
-      examples() {
-        const all = examplesOf(root, { source, pointer });
-        return items === undefined ? all : all.map((each) => ({ ...each, value: itemsIn(items, each.value) }));
-      },
-      coerce: (text) => coerce(root, [schema], text),
-      formReader: () => formReader(root, { schema, source }),
-      readItems: (contentType, chunks, limit) => readItems(written, contentType, chunks, limit),
-      itemWriter: (contentType) => itemWriter(written, contentType),
-    };
-    return /^(\*|application|text)\/\*$/.test(type) ? { ...media, asJson: { ...media, kind: 'json' } } : media;
-  });
+  Object.entries(asObject(content)).map(([type, value]) => mediaType(root, type, value, at));
+
+function mediaType(root: Json, type: string, value: unknown, at: string) {
+  const source = resolveRef(root, value) ?? {};
+  const { schema, itemSchema } = source;
+  const sequence = sequenceOf(type);
+  const isSequence = itemSchema !== undefined && sequence !== undefined;
+  const events = isSequence && sequence === 'events' ? eventItems(root, itemSchema) : undefined;
+  const items: Items | undefined = events ?? (isSequence ? { schema: itemSchema, data: 'text' } : undefined);
+  const pointer = `${at}/content/${escapePointerToken(type)}`;
+  const written = { sequence, items, source };
+  const media = {
+    /** As the document writes it. May be a range such as `image/*`. */
+    type,
+    kind: isSequence ? 'stream' : kindOf(type, root, schema),
+    /** A Schema Object, which may be `true` or `false` (JSON Schema 2020-12 §4.3.2), or `undefined`. */
+    schema,
+    /** The schema of each item of a sequence, or `undefined` (OpenAPI 3.2 §4.14.3). Such a body is a stream. */
+    itemSchema,
+    /** How the items of a sequence are written, or `undefined` if the media type is no sequence. */
+    sequence,
+    /** The items of a sequence that has an `itemSchema`. */
+    items,
+    /** Whether the schema restricts more than text or bytes of any kind do. */
+    constrained: isConstrained(root, schema),
+    pointer,
+    /** The Media Type Object itself. */
+    source,
+    /** What the document shows. The `data` of events is as in a reply. */
+    examples() {
+      const all = examplesOf(root, { source, pointer });
+      return items === undefined ? all : all.map((each) => ({ ...each, value: itemsIn(items, each.value) }));
+    },
+    /** A text as a value of the types that the schema names. */
+    coerce: (text: string) => coerce(root, [schema], text),
+    /** Prepares to read forms. */
+    formReader: () => formReader(root, { schema, source }),
+    /**
+     * Reads the items of a sequence as they come.
+     *
+     * @param contentType the `Content-Type` of the body.
+     * @param limit the maximum size of an item, in bytes or characters.
+     * @throws {UnreadableItem}
+     */
+    readItems: (contentType: string, chunks: AsyncIterable<Uint8Array>, limit: number) =>
+      readItems(written, contentType, chunks, limit),
+    /** Prepares to write the items of a sequence. */
+    itemWriter: (contentType: string) => itemWriter(written, contentType),
+  } as const;
+  const isRange = /^(\*|application|text)\/\*$/.test(type);
+  /** The same media type for bodies in JSON, if it is a range that includes JSON. */
+  const asJson = isRange ? ({ ...media, kind: 'json', asJson: undefined } as const) : undefined;
+  return { ...media, asJson };
+}
 
 /** The items of an example. A text holds them as they are sent. */
 function itemsIn({ data }: Items, example: unknown): unknown {
@@ -52,8 +79,18 @@ function itemsIn({ data }: Items, example: unknown): unknown {
   });
 }
 
+/** A value that the document shows, perhaps under a name, and its place. */
+export interface Example {
+  readonly value: unknown;
+  readonly name?: string;
+  readonly pointer: string;
+}
+
 /** The examples of a parameter, a media type or a header (OpenAPI 3.1 §4.8.12, §4.8.14, §4.8.21). */
-export function examplesOf(root: Json, { source, pointer }: Pick<MediaType, 'source' | 'pointer'>): Example[] {
+export function examplesOf(
+  root: Json,
+  { source, pointer }: { readonly source: Json; readonly pointer: string },
+): Example[] {
   const named = Object.entries(asObject(source.examples)).map(
     ([name, item]): Example => ({
       name,
@@ -70,3 +107,35 @@ export function examplesOf(root: Json, { source, pointer }: Pick<MediaType, 'sou
 function exampleValue({ value, dataValue, serializedValue }: Json): unknown {
   return value ?? dataValue ?? (typeof serializedValue === 'string' ? jsonOr(serializedValue) : undefined);
 }
+
+/**
+ * The declared media type that a body has. The type itself takes precedence over a range (OpenAPI 3.1 §4.8.14.1), and a
+ * declaration with parameters over one without.
+ *
+ * @param contentType the value of a `Content-Type`.
+ */
+export function mediaTypeFor(media: readonly MediaType[], contentType: string): MediaType | undefined {
+  const exact = media.find(({ type }) => type === contentType);
+  if (exact !== undefined) return exact;
+  const essence = essenceOf(contentType);
+  const [group] = essence.split('/');
+  const fitting = [essence, `${group}/*`, '*/*'].map((type) =>
+    media.filter((candidate) => essenceOf(candidate.type) === type && hasParameters(contentType, candidate.type)),
+  );
+  return fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
+}
+
+/** Whether a media type has the parameters of the declared one. The charset is not compared. */
+function hasParameters(contentType: string, declared: string): boolean {
+  const given = parametersOfType(contentType);
+  return [...parametersOfType(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);
+}
+
+/** The parameters of a media type by name, names and values in lower case (RFC 9110 §8.3.1). */
+const parametersOfType = (type: string) =>
+  new Map(
+    [...type.matchAll(/;\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)].map(([, name = '', quoted, plain = '']) => [
+      name.toLowerCase(),
+      (quoted ?? plain).toLowerCase(),
+    ]),
+  );

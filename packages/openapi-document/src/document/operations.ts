@@ -1,9 +1,8 @@
-import { readParameter } from '../parameters/parameter-reader.ts';
-import { writeParameter } from '../parameters/write-parameter.ts';
+import { readParameter } from '../parameters/read-value.ts';
+import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
 import { asArray, asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
 import { examplesOf, mediaOf } from './media.ts';
 import { pathTemplate } from './path-template.ts';
-import type { DeclaredResponse, Operation, Parameter, RequestBody, SecurityRequirement } from './types.ts';
 
 const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
 
@@ -24,35 +23,55 @@ export const operationObjects = (root: Json, paths: unknown) =>
     );
   });
 
+type OperationObject = ReturnType<typeof operationObjects>[number];
+
 /** The operations of path items by path, in their order. The document need not be checked before. */
 export function operationsOf(root: Json, paths: unknown): Operation[] {
   const found = operationObjects(root, paths);
   const ids = idsOf(found);
-  return found.map(({ method, path, source, pointer, shared, at }, index) => {
-    const template = pathTemplate(path);
-    return {
-      id: ids[index] ?? '',
-      method: method.toLowerCase(),
-      path,
-      template,
-      pointer,
-      parameters: parametersOf(root, template.names, [
-        [`${at}/parameters`, shared],
-        [`${pointer}/parameters`, source.parameters],
-      ]),
-      requestBody: requestBodyOf(root, source.requestBody, `${pointer}/requestBody`),
-      responses: responsesOf(root, source.responses, `${pointer}/responses`),
-      security: asArray(source.security ?? root.security) as SecurityRequirement[],
-      source,
-    };
-  });
+  return found.map((object, index) => operationOf(root, object, ids[index] ?? ''));
+}
+
+/** An Operation Object (OpenAPI 3.1 §4.8.10) with the members of its path item and the document, references followed. */
+export interface Operation extends ReturnType<typeof operationOf> {}
+
+function operationOf(root: Json, { method, path, source, pointer, shared, at }: OperationObject, id: string) {
+  const template = pathTemplate(path);
+  const body = resolveRef(root, source.requestBody);
+  return {
+    id,
+    /** Lower case. */
+    method: method.toLowerCase(),
+    /** The path template, as the document writes it. */
+    path,
+    template,
+    pointer,
+    parameters: parametersOf(root, template.names, [
+      [`${at}/parameters`, shared],
+      [`${pointer}/parameters`, source.parameters],
+    ]),
+    requestBody: body && {
+      required: body.required === true,
+      media: mediaOf(root, body.content, `${pointer}/requestBody`),
+      /** The Request Body Object itself. */
+      source: body,
+    },
+    responses: responsesOf(root, source.responses, `${pointer}/responses`),
+    /**
+     * Alternatives: names of security schemes, all of which must be satisfied, with the scopes that each must grant. Empty
+     * if no credentials are needed.
+     */
+    security: asArray(source.security ?? root.security) as Readonly<Record<string, readonly string[]>>[],
+    /** The Operation Object itself. */
+    source,
+  };
 }
 
 /**
  * The operationId of each operation. One without it is named by method and path: `GET /books/{id}` is `getBooksById`. A
  * number is added where the name is taken, also for an operation that another path has already.
  */
-function idsOf(operations: ReturnType<typeof operationObjects>): string[] {
+function idsOf(operations: readonly OperationObject[]): string[] {
   const taken = new Set<unknown>();
   const declared = operations.map(({ source: { operationId } }) => {
     const isFirst = operationId !== undefined && !taken.has(operationId);
@@ -104,7 +123,7 @@ function parametersOf(
       const source = resolveRef(root, value);
       if (source === undefined) continue;
       const name = String(source.name);
-      const where = source.in === 'querystring' ? 'query' : (source.in as Parameter['in']);
+      const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
       const key = `${where} ${where === 'header' ? name.toLowerCase() : name}`;
       parameters.set(key, parameterOf(root, source, where, name, `${pointer}/${index}`));
     }
@@ -117,56 +136,64 @@ function parametersOf(
   );
 }
 
+/** A parameter, or a header of a response. */
+export interface Parameter extends ReturnType<typeof parameterOf> {}
+
 /** A Parameter Object or a Header Object. Its value has a `schema`, or a `content` with one media type. */
-function parameterOf(root: Json, source: Json, where: Parameter['in'], name: string, pointer: string): Parameter {
+function parameterOf(root: Json, source: Json, where: Styled['in'], name: string, pointer: string) {
   const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
   const [media] = mediaOf(root, source.content, pointer);
-  const parameter: Parameter = {
+  const styled = {
     in: where,
     name,
-    required: source.required === true,
     style,
     explode: typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
     allowReserved: source.allowReserved === true,
     json: media?.kind === 'json',
     schema: media === undefined ? source.schema : media.schema,
     media,
-    pointer,
-    source,
-    // An example of the parameter, or of its media type (OpenAPI 3.1 §4.8.12.2.1).
-    examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
-    read: (text) => readParameter(root, parameter, text),
-    write: (value) => writeParameter(parameter, value),
   };
-  return parameter;
+  return {
+    ...styled,
+    required: source.required === true,
+    pointer,
+    /** The Parameter Object or Header Object itself. */
+    source,
+    /** What the document shows, also for the media type (OpenAPI 3.1 §4.8.12.2.1). */
+    examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
+    /** The value of a text that `write` made. @throws {URIError | ParameterError} */
+    read: (text: string) => readParameter(root, styled, text),
+    /** Writes a value by `style` and `explode`: for a query or a cookie with its name, otherwise the text alone. */
+    write: (value: unknown) => writeParameter(styled, value),
+  };
 }
 
-function requestBodyOf(root: Json, value: unknown, pointer: string): RequestBody | undefined {
-  const source = resolveRef(root, value);
-  return source && { required: source.required === true, media: mediaOf(root, source.content, pointer), source };
-}
+const responsesOf = (root: Json, responses: unknown, at: string): DeclaredResponse[] =>
+  Object.entries(asObject(responses))
+    .filter(([key]) => !key.startsWith('x-'))
+    .map(([key, value]) => responseOf(root, key, resolveRef(root, value) ?? {}, `${at}/${escapePointerToken(key)}`));
 
-function responsesOf(root: Json, responses: unknown, at: string): DeclaredResponse[] {
-  const entries = Object.entries(asObject(responses)).filter(([key]) => !key.startsWith('x-'));
-  return entries.map(([key, value]) => {
-    const source = resolveRef(root, value) ?? {};
-    const pointer = `${at}/${escapePointerToken(key)}`;
-    const headers = Object.entries(asObject(source.headers)).map(([name, header]) => {
-      const declared = { ...resolveRef(root, header), style: 'simple' };
-      const place = `${pointer}/headers/${escapePointerToken(name)}`;
-      return parameterOf(root, declared, 'header', name.toLowerCase(), place);
-    });
-    return {
-      key,
-      media: mediaOf(root, source.content, pointer),
-      headers: headers
-        // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
-        .filter(({ name }) => name !== 'content-type')
-        // The server itself sets this header on each response.
-        .map((header) => (header.name === 'x-request-id' ? { ...header, required: false } : header)),
-      pointer,
-      source,
-    };
+export interface DeclaredResponse extends ReturnType<typeof responseOf> {}
+
+function responseOf(root: Json, key: string, source: Json, pointer: string) {
+  const headers = Object.entries(asObject(source.headers)).map(([name, header]) => {
+    const declared = { ...resolveRef(root, header), style: 'simple' };
+    const place = `${pointer}/headers/${escapePointerToken(name)}`;
+    return parameterOf(root, declared, 'header', name.toLowerCase(), place);
   });
+  return {
+    /** A status code, a range such as `4XX`, or `default`. */
+    key,
+    media: mediaOf(root, source.content, pointer),
+    /** Their names are in lower case, their style is `simple`. */
+    headers: headers
+      // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
+      .filter(({ name }) => name !== 'content-type')
+      // The server itself sets this header on each response.
+      .map((header) => (header.name === 'x-request-id' ? { ...header, required: false } : header)),
+    pointer,
+    /** The Response Object itself. */
+    source,
+  };
 }

@@ -1,59 +1,44 @@
 import { decoded } from './document.ts';
 
-/** A segment of a path template: one parameter more than texts between them, decoded. */
-export interface Segment {
-  /** The texts around the parameters, one more than these. A segment without parameters is one text. */
-  readonly texts: readonly string[];
-  /** The percent-encoded texts of the parameters, or `undefined` if the segment of a path is another one. */
-  match(segment: string): string[] | undefined;
-}
-
-/** A path template (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}` and `/plants/{id}.json`. */
-export interface PathTemplate {
-  /** The names of its parameters, in its order. */
-  readonly names: readonly string[];
-  /** The template without these names: templates of the same shape match the same paths. */
-  readonly shape: string;
-  /** Whether a request can have such a path: it has no query and no fragment. */
-  readonly isReachable: boolean;
-  readonly segments: readonly Segment[];
-  /** The percent-encoded texts of the parameters in a path that may have a base path before it. */
-  match(path: string): string[] | undefined;
-  /** A path with each parameter as `write` returns it, and the other texts percent-encoded. */
-  write(write: (name: string) => string): string;
-}
-
 const PARAMETER = /\{([^{}]*)\}/g;
 
-export function pathTemplate(template: string): PathTemplate {
+/** Parses a path template (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}` and `/plants/{id}.json`. */
+export function pathTemplate(template: string) {
   const segments = template.split('/').map(segmentOf);
   return {
+    /** The names of its parameters, in its order. */
     names: [...template.matchAll(PARAMETER)].map(([, name = '']) => name),
+    /** The template without these names: templates of the same shape match the same paths. */
     shape: template.replace(PARAMETER, '{}'),
+    /** Whether a request can have such a path: it has no query and no fragment. */
     isReachable: !/[?#]/.test(template),
     segments,
-    match(path) {
+    /** The percent-encoded texts of the parameters in a path that may have a base path before it. */
+    match(path: string) {
       const found = path.split('/').slice(1 - segments.length);
       // What is before the first slash is a base path.
       const texts = segments.slice(1).map((segment, index) => segment.match(found[index] ?? ''));
       return texts.includes(undefined) ? undefined : texts.flatMap((all) => all ?? []);
     },
-    write: (write) =>
+    /** A path with each parameter as `write` returns it, and the other texts percent-encoded. */
+    write: (write: (name: string) => string) =>
       template
         .replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent)
         .replace(PARAMETER, (_match, name: string) => write(decoded(name))),
   };
 }
 
-function segmentOf(segment: string): Segment {
+function segmentOf(segment: string) {
   const texts = segment.split(/\{[^{}]*\}/).map(decoded);
   const bytes = texts.map((text) => Buffer.from(text).toString('latin1'));
   const [first = '', last = ''] = [bytes[0], bytes.at(-1)];
   const isText = texts.length === 1;
   const isParameter = texts.length === 2 && first + last === '';
   return {
+    /** The texts around the parameters, decoded, one more than these. A segment without parameters is one text. */
     texts,
-    match(raw) {
+    /** The percent-encoded texts of the parameters, or `undefined` if the segment of a path is another one. */
+    match(raw: string): string[] | undefined {
       if (isText) return raw === segment || decoded(raw) === texts[0] ? [] : undefined;
       return isParameter ? (raw === '' ? undefined : [raw]) : captured(raw);
     },

@@ -10,9 +10,12 @@ import {
   valueAt,
 } from './document.ts';
 import { eventsOf } from './parse.ts';
-import type { Document } from './types.ts';
 
-type Described = Pick<Document, 'file' | 'root' | 'origins'>;
+interface Described {
+  readonly file: string;
+  readonly root: Json;
+  readonly origins: ReadonlyMap<string, Location>;
+}
 
 /** The findings as text, one line each, in the order of the files: `file:line:column message`. Equal lines appear once. */
 export function describeFindings(document: Described, findings: readonly Finding[]): string {

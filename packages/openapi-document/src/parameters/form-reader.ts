@@ -1,15 +1,17 @@
 import { asObject, type Json } from '../document/document.ts';
 import { isFile, kindOf } from '../document/media-types.ts';
 import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
-import type { Fields, FormReader, MediaType } from '../document/types.ts';
 import { fromPairs, isDeep } from './read-value.ts';
 import { coerce, jsonOr, pairsOf } from './texts.ts';
+
+/** The fields of a form by name. */
+export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
 
 /**
  * Prepares to read the forms of a media type. A field is written as its Encoding Object says (OpenAPI 3.1 §4.8.15): by
  * `style` and `explode` as a query parameter is, or else as JSON or text by its schema.
  */
-export function formReader(root: Json, { schema, source }: Pick<MediaType, 'schema' | 'source'>): FormReader {
+export function formReader(root: Json, { schema, source }: { readonly schema: unknown; readonly source: Json }) {
   const encoding = asObject(source.encoding);
   const schemasOf = (name: string) => propertySchemas(root, schema, name);
   /** The fields that are written as parameters of a query are. */
@@ -23,9 +25,12 @@ export function formReader(root: Json, { schema, source }: Pick<MediaType, 'sche
   });
 
   return {
-    urlencoded: (text) => objectOf<never>(pairsOf(text), decodeURIComponent),
-    multipart: (fields) => objectOf(fields, (text) => text),
-    holds(name) {
+    /** The object of an `application/x-www-form-urlencoded` body. @throws {URIError | ParameterError} */
+    urlencoded: (text: string) => objectOf<never>(pairsOf(text), decodeURIComponent),
+    /** The object of a `multipart/form-data` body. @throws {ParameterError} */
+    multipart: <T>(fields: Fields<T>) => objectOf(fields, (text) => text),
+    /** Whether a field holds files, text, or both. */
+    holds(name: string) {
       const items = schemasOf(name).flatMap((inner) => [inner, ...itemSchemas(root, inner, 0)]);
       const { contentType } = asObject(encoding[name]);
       return {

@@ -1,7 +1,17 @@
 import type { Json } from '../document/document.ts';
-import type { Operation, Parameter } from '../document/types.ts';
-import { fromPairs, fromText, isDeep, ParameterError, queryNames, takesAnyName } from './read-value.ts';
-import { coerce, cookiesOf, jsonOr, type Pairs, pairsOf } from './texts.ts';
+import type { Operation, Parameter } from '../document/operations.ts';
+import {
+  fromCookies,
+  fromPairs,
+  fromText,
+  fromWholeQuery,
+  isDeep,
+  ParameterError,
+  queryNames,
+  readParameter,
+  takesAnyName,
+} from './read-value.ts';
+import { cookiesOf, type Pairs, pairsOf } from './texts.ts';
 
 /** What holds the parameters of a request. */
 export interface ParameterSource {
@@ -70,33 +80,7 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
   };
 }
 
-/**
- * The value of a text that `writeParameter` made.
- *
- * @throws {URIError | ParameterError}
- */
-export function readParameter(root: Json, parameter: Parameter, text: string): unknown {
-  if (parameter.style === 'querystring') return fromWholeQuery(root, parameter, text);
-  if (parameter.in === 'query') return fromPairs(root, parameter, pairsOf(text), isNone, decodeURIComponent);
-  if (parameter.in === 'cookie') return fromCookies(root, parameter, cookiesOf(text));
-  return fromText(root, parameter, text, parameter.in === 'path' ? decodeURIComponent : (part) => part.trim());
-}
-
-function fromWholeQuery(root: Json, { media, schema }: Parameter, query: string): unknown {
-  if (media?.kind === 'form') return media.formReader().urlencoded(query);
-  const text = decodeURIComponent(query);
-  return media?.kind === 'json' ? jsonOr(text) : coerce(root, [schema], text);
-}
-
-/** The first cookie of a name counts. In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2). */
-function fromCookies(root: Json, parameter: Parameter, cookies: Pairs): unknown {
-  const [first] = cookies.get(parameter.name) ?? [];
-  if (parameter.style !== 'cookie') return fromText(root, parameter, first, decodeURIComponent);
-  return fromPairs(root, parameter, cookies, isNone, (part) => part);
-}
-
 const NO_PAIRS: Pairs = new Map();
-const isNone = () => false;
 
 /** What is wrong with a parameter's text. @throws any other error */
 function reasonOf(error: unknown): string {

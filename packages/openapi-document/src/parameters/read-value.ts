@@ -1,8 +1,8 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
 import { alternatives, shapeOf } from '../document/schema.ts';
 import { MAX_DEPTH } from '../json/exact.ts';
-import { type Styled, styleOf } from './styles.ts';
-import { coerce, coerceItems, coerceObject, cut, type Entry, jsonOr, type Pairs } from './texts.ts';
+import { coerce, coerceItems, coerceObject, cookiesOf, cut, type Entry, jsonOr, type Pairs, pairsOf } from './texts.ts';
+import { type Styled, styleOf } from './write-parameter.ts';
 
 /** Why a text cannot be the value of a parameter. */
 export class ParameterError extends Error {}
@@ -10,7 +10,10 @@ export class ParameterError extends Error {}
 /** Takes away what makes a part safe for its location. */
 type Decode = (part: string) => string;
 
-type Readable = Styled & { readonly schema: unknown };
+type Readable = Styled & {
+  readonly schema: unknown;
+  readonly media?: { readonly formReader: () => { urlencoded(text: string): unknown } } | undefined;
+};
 
 /** The value of one text, which has the parameter's name in it only in the style `matrix`. */
 export function fromText(
@@ -106,3 +109,30 @@ function fromDeepObject(root: Json, parameter: Readable, pairs: Pairs, decode: D
   });
   return entries.length === 0 ? undefined : coerceObject(root, [parameter.schema], entries);
 }
+
+/**
+ * The value of a text that `writeParameter` made.
+ *
+ * @throws {URIError | ParameterError}
+ */
+export function readParameter(root: Json, parameter: Readable, text: string): unknown {
+  if (parameter.style === 'querystring') return fromWholeQuery(root, parameter, text);
+  if (parameter.in === 'query') return fromPairs(root, parameter, pairsOf(text), isNone, decodeURIComponent);
+  if (parameter.in === 'cookie') return fromCookies(root, parameter, cookiesOf(text));
+  return fromText(root, parameter, text, parameter.in === 'path' ? decodeURIComponent : (part) => part.trim());
+}
+
+export function fromWholeQuery(root: Json, { media, schema }: Readable, query: string): unknown {
+  if (media?.kind === 'form') return media.formReader().urlencoded(query);
+  const text = decodeURIComponent(query);
+  return media?.kind === 'json' ? jsonOr(text) : coerce(root, [schema], text);
+}
+
+/** The first cookie of a name counts. In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2). */
+export function fromCookies(root: Json, parameter: Readable, cookies: Pairs): unknown {
+  const [first] = cookies.get(parameter.name) ?? [];
+  if (parameter.style !== 'cookie') return fromText(root, parameter, first, decodeURIComponent);
+  return fromPairs(root, parameter, cookies, isNone, (part) => part);
+}
+
+const isNone = () => false;

@@ -1,19 +1,57 @@
-import type { MediaType } from '../document/types.ts';
+import type { kindOf } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
-import { type Styled, styleOf } from './styles.ts';
 
-/** What tells how a value is written. */
-export type Written = Styled & {
+/** What tells how the value of a parameter, a header or a field is written and read. */
+export interface Styled {
+  readonly in: 'path' | 'query' | 'header' | 'cookie';
+  readonly name: string;
+  /** In the style `querystring`, which the document declares by `in`, the value is the whole query (OpenAPI 3.2). */
+  readonly style: string;
+  readonly explode: boolean;
+  /** Whether the value is JSON (`content`), not text in a `style`. */
+  readonly json: boolean;
+  /** Whether characters such as `/` are written as they are in a query. */
   readonly allowReserved?: boolean;
-  readonly media?: Pick<MediaType, 'kind'> | undefined;
+  /** The media type of the value, if it has one. */
+  readonly media?: { readonly kind: ReturnType<typeof kindOf> } | undefined;
+}
+
+/** How a style writes the values of a parameter (OpenAPI 3.1 §4.8.12.2). */
+interface Style {
+  readonly prefix: string;
+  /** Between the parts of a list or an object that is not exploded, percent-encoded. */
+  readonly delimiter: string;
+  /** What is read as the delimiter. */
+  readonly delimiters: string | RegExp;
+  /** Between the parts of a list or an object that is exploded. */
+  readonly exploded: string;
+  /** Whether each part of an exploded list has the parameter's name. */
+  readonly isNamed: boolean;
+}
+
+const comma = { prefix: '', delimiter: ',', delimiters: ',' };
+const simple: Style = { ...comma, exploded: ',', isNamed: false };
+
+const STYLES: Readonly<Record<string, Style>> = {
+  simple,
+  label: { ...comma, prefix: '.', exploded: '.', isNamed: false },
+  matrix: { ...comma, prefix: ';', exploded: ';', isNamed: true },
+  form: { ...comma, exploded: '&', isNamed: true },
+  spaceDelimited: { prefix: '', delimiter: '%20', delimiters: '%20', exploded: '&', isNamed: true },
+  pipeDelimited: { prefix: '', delimiter: '%7C', delimiters: /\||%7C/i, exploded: '&', isNamed: true },
+  cookie: { ...comma, exploded: '; ', isNamed: true },
 };
+
+/** The style of a parameter. One cookie with the style `form` is written as a header is, after its name. */
+export const styleOf = ({ in: where, style }: Styled): Style =>
+  STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? simple;
 
 /**
  * Writes a parameter's value by `style` and `explode`: for a query or a cookie with its name, otherwise the text alone.
  * A list or an object without parts may be an empty text. Nested values of the style `deepObject` are written as they
  * are read.
  */
-export function writeParameter(parameter: Written, value: unknown): string {
+export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
@@ -31,7 +69,7 @@ export function writeParameter(parameter: Written, value: unknown): string {
   return (where === 'cookie' && !isNamed ? label : '') + prefix + parts.join(exploded);
 }
 
-function wholeQuery({ media }: Written, value: unknown): string {
+function wholeQuery({ media }: Styled, value: unknown): string {
   return media?.kind === 'form' && isComposite(value) ? writeForm(value) : encodeURIComponent(scalar(value));
 }
 
@@ -43,7 +81,7 @@ export function writeForm(fields: object): string {
     .join('&');
 }
 
-function encoderOf({ in: where, style, allowReserved }: Written): (text: string) => string {
+function encoderOf({ in: where, style, allowReserved }: Styled): (text: string) => string {
   if (where === 'header' || style === 'cookie') return (text) => text;
   // What would end a name, a value or the query is encoded anyway.
   return allowReserved ? (text) => encodeURI(text).replace(/[&=+#?/]/g, reserved(where)) : encodeURIComponent;

@@ -1,7 +1,7 @@
 import { generateSync } from 'json-schema-faker';
 import { asObject, isObject, type Json, memoized } from '../document/document.ts';
+import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
-import type { MediaType } from '../document/types.ts';
 import { stringifyJson } from '../json/exact.ts';
 
 /** How many values are made for a schema that asks for more than the first one has. */

@@ -1,5 +1,5 @@
-import { kindOf } from '../document/media-types.ts';
-import type { EventData, Items, MediaType } from '../document/types.ts';
+import type { Items } from '../document/event-schema.ts';
+import { kindOf, type sequenceOf } from '../document/media-types.ts';
 import { parseJson } from '../json/exact.ts';
 import { jsonOr } from '../parameters/texts.ts';
 
@@ -14,6 +14,12 @@ export class UnreadableItem extends Error {
   }
 }
 
+/** A sequence of items, as a client knows it. */
+export interface Stream {
+  readonly sequence: ReturnType<typeof sequenceOf>;
+  readonly items?: Pick<Items, 'data'> | undefined;
+}
+
 type Chunks = AsyncIterable<Uint8Array>;
 
 /**
@@ -24,7 +30,7 @@ type Chunks = AsyncIterable<Uint8Array>;
  * @throws {UnreadableItem}
  */
 export function readItems(
-  { sequence, items }: Pick<MediaType, 'sequence'> & { readonly items?: Pick<Items, 'data'> | undefined },
+  { sequence, items }: Stream,
   contentType: string,
   chunks: Chunks,
   limit: number,
@@ -57,7 +63,7 @@ async function* readRecords(chunks: Chunks, limit: number): AsyncGenerator<unkno
   }
 }
 
-async function* readEvents(chunks: Chunks, limit: number, mode: EventData): AsyncGenerator<unknown> {
+async function* readEvents(chunks: Chunks, limit: number, mode: Items['data']): AsyncGenerator<unknown> {
   const { createParser } = await import('eventsource-parser');
   let events: Record<string, unknown>[] = [];
   let retry: number | undefined;
@@ -94,7 +100,7 @@ async function* readEvents(chunks: Chunks, limit: number, mode: EventData): Asyn
 }
 
 /** The value of an event's `data`. @throws {UnreadableItem} */
-export function readEventData(mode: EventData, text: string): unknown {
+export function readEventData(mode: Items['data'], text: string): unknown {
   if (mode === 'json') return json(text);
   const value = mode === 'mixed' ? jsonOr(text) : text;
   return typeof value === 'object' && value !== null ? value : text;

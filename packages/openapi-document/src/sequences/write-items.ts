@@ -1,11 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { asArray, asObject, type Json } from '../document/document.ts';
+import type { Items } from '../document/event-schema.ts';
 import { kindOf } from '../document/media-types.ts';
-import type { EventData, ItemWriter, MediaType } from '../document/types.ts';
 import { stringifyJson } from '../json/exact.ts';
+import type { Stream } from './read-items.ts';
+
+/** How the items of a sequence are written. */
+export interface ItemWriter {
+  /** The media type, with the parameters that the format needs. */
+  readonly contentType: string;
+  /** The text or bytes of an item. @throws {TypeError} if the format cannot hold it. */
+  readonly write: (item: unknown, index: number) => string | Uint8Array;
+  /** What follows the last item. */
+  readonly end: string;
+  /** What a client ignores, if the format has such a thing. */
+  readonly comment: string | undefined;
+}
 
 /** How the items of a media type are written. */
-export function itemWriter(media: Pick<MediaType, 'sequence' | 'items' | 'source'>, contentType: string): ItemWriter {
+export function itemWriter(media: Stream & { readonly source: Json }, contentType: string): ItemWriter {
   const plain = { contentType, end: '', comment: undefined };
   const { sequence, items, source } = media;
   switch (sequence) {
@@ -29,7 +42,7 @@ export function itemWriter(media: Pick<MediaType, 'sequence' | 'items' | 'source
 }
 
 /** A server-sent event (HTML §9.2.5). */
-function eventText(mode: EventData, item: unknown): string {
+function eventText(mode: Items['data'], item: unknown): string {
   const { data, event, id, retry, ...others } = asObject(item);
   const [other] = Object.keys(others);
   if (other !== undefined) throw new TypeError(`an event has data, event, id and retry, but no ${other}`);
