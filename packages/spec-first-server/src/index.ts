@@ -42,4 +42,4 @@ export async function createApp(options: AppOptions): Promise<Express> {
 
 export { hasCredentials, loadEnvFile, readConfig } from './process/configuration.ts';
 export type { SupervisorMessage, WorkerMessage } from './process/messages.ts';
-export { banner, explain, type Started, startError } from './process/terminal.ts';
+export { banner, type Started } from './process/terminal.ts';

@@ -27,8 +27,9 @@ const OPTIONS = { format: { type: 'string', default: 'text' }, ...OUTSIDE } as c
 export const run = command(
   USAGE,
   OPTIONS,
-  async ({ format: name, 'allow-outside': allowOutside }, [ref, ...others]) => {
-    if (ref === undefined || others.length > 0) throw new UsageError('One git reference is expected, such as "main"');
+  1,
+  async ({ format: name, 'allow-outside': allowOutside }, [ref]) => {
+    if (ref === undefined) throw new UsageError('One git reference is expected, such as "main"');
     const format = FORMATS.find((each) => each === name);
     if (format === undefined) throw new UsageError(`There is no format "${name}"`);
     loadEnvFile();

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { loadEnvFile } from 'spec-first-server';
 import { checkFile } from './check.ts';
-import { command, OUTSIDE, UsageError } from './command.ts';
+import { command, OUTSIDE } from './command.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
 
 const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all] [--allow-outside]
@@ -27,8 +27,8 @@ const FEW = 10;
 export const run = command(
   USAGE,
   FLAGS,
-  async ({ check = false, all = false, client, 'allow-outside': outside }, others) => {
-    if (others.length > 0) throw new UsageError(`Unexpected argument "${others[0]}"`);
+  0,
+  async ({ check = false, all = false, client, 'allow-outside': outside }) => {
     loadEnvFile();
     const file = process.env.OPENAPI_FILE || 'openapi.yaml';
     const started = performance.now();

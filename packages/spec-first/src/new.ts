@@ -12,8 +12,8 @@ DIR must be empty or missing: nothing is overwritten.
   --help   show this`;
 
 /** Makes a project for a document. Resolves to the exit code. */
-export const run = command(USAGE, {}, async (_values, [folder, document, ...others]) => {
-  if (folder === undefined || others.length > 0) throw new UsageError('A folder is expected, and a document or none');
+export const run = command(USAGE, {}, 2, async (_values, [folder, document]) => {
+  if (folder === undefined) throw new UsageError('A folder is expected, and a document or none');
   checkEmpty(folder);
   console.log(document === undefined ? 'Making a library of books …' : `Reading ${document}, and writing its types …`);
   const files = await projectFiles(folder, document);

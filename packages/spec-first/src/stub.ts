@@ -22,33 +22,38 @@ Exit codes: 0 the handlers are there, 1 an unknown operationId or a file without
 const OPTIONS = { all: { type: 'boolean' }, file: { type: 'string', default: 'src/handlers.ts' }, ...OUTSIDE } as const;
 
 /** Writes stubs of handlers. Resolves to the exit code. */
-export const run = command(USAGE, OPTIONS, async ({ all = false, file, 'allow-outside': allowOutside }, ids) => {
-  if (all === ids.length > 0) throw new UsageError('Give operationIds, or --all');
-  loadEnvFile();
-  const document = await loadDocument(process.env.OPENAPI_FILE || 'openapi.yaml', { allowOutside });
-  const known = document.operations.map(({ id }) => id);
-  const unknown = ids.filter((id) => !known.includes(id));
-  if (unknown.length > 0) throw new Error(unknown.map((id) => unknownOperation(id, known)).join('\n'));
+export const run = command(
+  USAGE,
+  OPTIONS,
+  Number.POSITIVE_INFINITY,
+  async ({ all = false, file, 'allow-outside': allowOutside }, ids) => {
+    if (all === ids.length > 0) throw new UsageError('Give operationIds, or --all');
+    loadEnvFile();
+    const document = await loadDocument(process.env.OPENAPI_FILE || 'openapi.yaml', { allowOutside });
+    const known = document.operations.map(({ id }) => id);
+    const unknown = ids.filter((id) => !known.includes(id));
+    if (unknown.length > 0) throw new Error(unknown.map((id) => unknownOperation(id, known)).join('\n'));
 
-  const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
-  const own = resolve(file);
-  const others = globSync('src/**/*.ts').filter((path) => resolve(path) !== own);
-  const sources = [...others.map((path) => readSource(path, readFileSync(path, 'utf8'))), readSource(file, current)];
-  const handled = handledIn(sources);
-  for (const id of ids.filter((name) => handled.has(name))) console.log(`${id} has a handler in ${handled.get(id)}`);
-  const added = (all ? known : ids).filter((id) => !handled.has(id));
-  if (added.length === 0) console.log(`${file} is unchanged: nothing is missing`);
-  else {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, addStubs(file, current, added));
-    console.log(`Added to ${file}: ${added.join(', ')}. Until they are written, they answer 501 instead of a mock.`);
-  }
-  const isComplete = all && [...handled.values()].every((path) => resolve(path) === own);
-  if (isComplete && /\bPartial<Handlers>/.test(readFileSync(file, 'utf8'))) {
-    console.log('Now write Handlers instead of Partial<Handlers> there: then a missing operation does not compile.');
-  }
-  return 0;
-});
+    const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
+    const own = resolve(file);
+    const others = globSync('src/**/*.ts').filter((path) => resolve(path) !== own);
+    const sources = [...others.map((path) => readSource(path, readFileSync(path, 'utf8'))), readSource(file, current)];
+    const handled = handledIn(sources);
+    for (const id of ids.filter((name) => handled.has(name))) console.log(`${id} has a handler in ${handled.get(id)}`);
+    const added = (all ? known : ids).filter((id) => !handled.has(id));
+    if (added.length === 0) console.log(`${file} is unchanged: nothing is missing`);
+    else {
+      mkdirSync(dirname(file), { recursive: true });
+      writeFileSync(file, addStubs(file, current, added));
+      console.log(`Added to ${file}: ${added.join(', ')}. Until they are written, they answer 501 instead of a mock.`);
+    }
+    const isComplete = all && [...handled.values()].every((path) => resolve(path) === own);
+    if (isComplete && /\bPartial<Handlers>/.test(readFileSync(file, 'utf8'))) {
+      console.log('Now write Handlers instead of Partial<Handlers> there: then a missing operation does not compile.');
+    }
+    return 0;
+  },
+);
 
 function unknownOperation(id: string, known: readonly string[]): string {
   const changes = (other: string) =>

@@ -1,9 +1,13 @@
-/** What follows a save beside the start of a server, in a process of its own: it takes seconds where the document is large. */
+/** What follows a save beside the start of a server, in a thread of its own. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, resolve } from 'node:path';
+import { parentPort } from 'node:worker_threads';
 import { checkFile } from '../check.ts';
 import { messageOf } from '../command.ts';
 import { firstOf, writeChanged } from '../generate.ts';
 import { generateTypes, TYPES } from '../types.ts';
-import { describeTypeErrors } from './type-check.ts';
 
 /** A save of the document, or of source files only. */
 export interface Saved {
@@ -15,16 +19,16 @@ export interface Saved {
 /** What the loop is told: the document's files, or a text about a subject. */
 export type News = { readonly files: readonly string[] } | { readonly subject: string; readonly text: string };
 
-const tell = (news: News) => process.send?.(news);
+/** How many type errors are printed. */
+const FEW = 10;
+
+const tell = (news: News) => parentPort?.postMessage(news);
 let saves = 0;
 let isStale = false;
 let typeCheck = new AbortController();
 let last = Promise.resolve();
 
-// Ctrl-C reaches all processes. The loop ends this one.
-process.on('SIGINT', () => undefined);
-process.on('disconnect', () => process.exit());
-process.on('message', (saved: Saved) => {
+parentPort?.on('message', (saved: Saved) => {
   const turn = ++saves;
   isStale ||= saved.ofDocument;
   typeCheck.abort();
@@ -32,26 +36,48 @@ process.on('message', (saved: Saved) => {
     .then(async () => {
       if (turn === saves) await follow(saved);
     })
-    .catch((error) => void tell({ subject: 'problems', text: `${saved.file}: ${messageOf(error)}` }));
+    .catch((error) => tell({ subject: 'types', text: `The types are not checked: ${messageOf(error)}` }));
 });
 
 /** Checks the document, writes its types, and checks the types of the project. A newer save goes on with what is left. */
 async function follow({ file, allowOutside }: Saved): Promise<void> {
-  const turn = saves;
-  const checkTypes = async () => {
-    typeCheck = new AbortController();
-    const text = await describeTypeErrors(typeCheck.signal);
-    if (turn === saves) tell({ subject: 'types', text });
-  };
   if (!isStale) return checkTypes();
   isStale = false;
-  const { document, problems, files, notices } = await checkFile(file, allowOutside);
+  const { document, files, notices } = await checkFile(file, allowOutside);
   tell({ files });
   // The server says itself why it cannot start.
   if (document === undefined) return;
   writeChanged(TYPES, await generateTypes(document));
   const checked = checkTypes();
-  tell({ subject: 'problems', text: problems.join('\n') });
   tell({ subject: 'notices', text: firstOf(file, notices()).join('\n') });
   await checked;
+}
+
+/** Checks the types of the project with its own `tsc`, if it has a tsconfig.json. */
+async function checkTypes(): Promise<void> {
+  const turn = saves;
+  if (!existsSync('tsconfig.json')) return;
+  const compiler = dirname(createRequire(resolve('package.json')).resolve('typescript/package.json'));
+  typeCheck = new AbortController();
+  const options = { maxBuffer: 2 ** 28, windowsHide: true, signal: typeCheck.signal };
+  const args = [join(compiler, 'bin/tsc'), '--noEmit', '--pretty', 'false'];
+  const output = await new Promise<string>((done) => {
+    execFile(process.execPath, args, options, (error, stdout, stderr) =>
+      done(error === null ? '' : `${stdout}${stderr}` || error.message),
+    );
+  });
+  if (turn !== saves) return;
+  const errors = output.trim().split(/\r?\n(?=\S)/);
+  const rest = errors.length > FEW ? [`… and ${errors.length - FEW} more errors`] : [];
+  const text = ['The types do not fit:', ...errors.slice(0, FEW).map(shortened), ...rest].join('\n');
+  tell({ subject: 'types', text: output === '' ? 'The types fit.' : text });
+}
+
+/** An error with its most exact message alone: tsc indents it most, below those of the types around it. */
+function shortened(error: string): string {
+  const [first = '', ...others] = error.split(/\r?\n/);
+  const depth = (line: string) => line.search(/\S/);
+  const end = others.findIndex((line, index) => depth(line) <= depth(others[index - 1] ?? ''));
+  const innermost = (end < 0 ? others : others.slice(0, end)).at(-1);
+  return innermost === undefined ? first : first.replace(/(error TS\d+: ).*/, (_, code) => code + innermost.trim());
 }

@@ -1,4 +1,4 @@
-import { existsSync, type FSWatcher, statSync, watch } from 'node:fs';
+import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
 /** One save is often several events. Milliseconds. */
@@ -15,15 +15,12 @@ export function watchSaves(saved: (ofDocument: boolean) => void): (files: readon
   let timer: NodeJS.Timeout | undefined;
   let ofDocument = false;
   watch('src', { recursive: true }, (_event, name) => {
-    if (name !== null && /\.(ts|js|css|json)$/.test(name)) settle(join('src', name));
+    if (name !== null && /\.(ts|js|css|json)$/.test(name)) settle();
   });
 
-  function settle(path: string): void {
-    const size = sizeOf(path);
+  function settle(): void {
     clearTimeout(timer);
     timer = setTimeout(() => {
-      // A large file may still be written.
-      if (sizeOf(path) !== size) return settle(path);
       saved(ofDocument);
       ofDocument = false;
     }, SETTLE);
@@ -37,14 +34,12 @@ export function watchSaves(saved: (ofDocument: boolean) => void): (files: readon
         const path = join(folder, name ?? '');
         if (!files.some((file) => file === path || file.startsWith(path + sep))) return;
         ofDocument = true;
-        settle(path);
+        settle();
       }).on('error', () => undefined),
     );
     for (const watcher of former) watcher.close();
   };
 }
-
-const sizeOf = (path: string) => statSync(path, { throwIfNoEntry: false })?.size;
 
 /** The folder of a file, or the nearest existing one around it. */
 function existingFolder(file: string): string {
