@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { type DeclaredResponse, declaredFor, type MediaType, type Operation, stringifyJson } from 'openapi-document';
+import { declaredFor, type MediaType, type Operation, stringifyJson } from 'openapi-document';
 import { PROBLEM_DETAILS, type Problem } from '../http-server/index.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
@@ -53,28 +53,21 @@ export async function answerFailure(
   const trace = traceOf(response);
   const failure = failureOf(error);
   trace.failure = failure;
-  if (response.headersSent) {
-    response.destroy();
-    return;
-  }
+  if (response.headersSent) return void response.destroy();
   let reply: CheckedReply;
   try {
     const { mismatch, ...made } = failureReply(failure, errorBody, context, trace.id);
-    reply = made;
-    // The log names what the client does not learn.
+    // The log names what the client does not learn. So does a header, where the body is that of a mock.
     const isUntold = error instanceof Violations && (made.body === undefined || mismatch !== undefined);
     if (isUntold) trace.reason = failure.message;
     if (mismatch !== undefined) {
       trace.reason = `${trace.reason ?? failure.reason}; errorBody makes another body than the document declares: ${mismatch}`;
     }
-    // So does a header, where the body is that of a mock.
-    if (isUntold && context?.samples !== undefined) {
-      const printable = failure.message.replace(/[^\x20-\x7e]/g, '?');
-      reply = { ...made, headers: { ...made.headers, 'X-Mock-Reason': printable } };
-    }
+    const mocked = isUntold && context?.samples && { 'X-Mock-Reason': failure.message.replace(/[^\x20-\x7e]/g, '?') };
+    reply = { ...made, headers: { ...made.headers, ...mocked } };
   } catch (broken) {
     trace.failure = internal(broken);
-    reply = LAST_RESORT;
+    reply = failureReply(trace.failure, PROBLEM_DETAILS);
   }
   await send(response, reply);
 }
@@ -93,19 +86,9 @@ export function failureOf(error: unknown): HttpError {
   return new HttpError(status, words, { headers, cause });
 }
 
-const INTERNAL = 'internal server error';
-
 const internal = (cause: unknown): HttpError => {
   const undeclared = 'the service made a reply that its contract does not declare';
-  return new HttpError(500, cause instanceof InvalidReply ? undeclared : INTERNAL, { cause });
-};
-
-/** For an `errorBody` that throws. */
-const LAST_RESORT: CheckedReply = {
-  status: 500,
-  headers: undefined,
-  type: PROBLEM_DETAILS.mediaType,
-  body: JSON.stringify(PROBLEM_DETAILS.make({ status: 500, message: INTERNAL })),
+  return new HttpError(500, cause instanceof InvalidReply ? undeclared : 'internal server error', { cause });
 };
 
 /**
@@ -118,22 +101,20 @@ function failureReply(
   context?: OperationContext,
   requestId?: string,
 ): CheckedReply & { readonly mismatch?: string | undefined } {
-  const made = (media?: MediaType): unknown => {
-    const operationId = context?.operation.id;
-    const declared =
-      operationId === undefined ? undefined : { operationId, mediaType: media?.type, schema: media?.schema };
-    return errorBody.make({ status, message, errors, requestId }, declared);
-  };
+  const problem = { status, message, errors, requestId };
+  const operationId = context?.operation.id;
+  const make = (media?: MediaType): unknown =>
+    errorBody.make(problem, operationId ? { operationId, mediaType: media?.type, schema: media?.schema } : undefined);
   const declared = context && declaredFor(context.operation, status);
   if (context === undefined || declared === undefined) {
-    const body = made();
+    const body = make();
     return { status, headers, type: errorBody.mediaType, body: typeof body === 'string' ? body : stringifyJson(body) };
   }
   let mismatch: string | undefined;
-  for (const { contentType, body } of candidates(context, declared)) {
+  for (const { contentType, body } of candidates(context, declared.media)) {
     try {
       const checked = checkBody(context.validator, declared, { status, contentType, body });
-      if (checked !== undefined) return { status, headers, ...checked, mismatch };
+      return { status, headers, ...checked, mismatch };
     } catch (error) {
       const what = mismatchOf(error);
       if (what === undefined) throw error;
@@ -142,14 +123,17 @@ function failureReply(
   }
   return { status, headers, type: undefined, body: undefined, mismatch };
 
-  function* candidates({ samples }: OperationContext, { media: all }: DeclaredResponse) {
-    const declared = all.map((media) => ({
+  function* candidates({ samples }: OperationContext, declared: readonly MediaType[]) {
+    const all = declared.map((media) => ({
       media,
       contentType: media.type.includes('*') ? errorBody.mediaType : media.type,
     }));
-    for (const each of declared) yield { ...each, body: made(each.media) };
-    for (const each of declared) for (const { value } of each.media.examples()) yield { ...each, body: value };
-    if (samples === undefined) return;
-    for (const each of declared) for (const body of samples(each.contentType, each.media)) yield { ...each, body };
+    for (const { media, contentType } of all) yield { contentType, body: make(media) };
+    for (const { media, contentType } of all) {
+      for (const { value: body } of media.examples()) yield { contentType, body };
+    }
+    for (const { media, contentType } of all) {
+      for (const body of samples?.(contentType, media) ?? []) yield { contentType, body };
+    }
   }
 }

@@ -1,20 +1,17 @@
 import { Readable } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { DeclaredResponse, Document, Json, MediaType, Operation } from 'openapi-document';
+import type { DeclaredResponse, Document, MediaType, Operation } from 'openapi-document';
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import type { ErrorBody, Samples } from './failures.ts';
 import { HttpError } from './http-error.ts';
-import { BODILESS, checkBody, mismatchOf, responseFor } from './reply.ts';
+import { BODILESS, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
 
 type Example = Partial<ReturnType<MediaType['examples']>[number]>;
 
 /** Between two items of a stream. Milliseconds. */
 const PACE = 300;
-
-const isStream = (body: unknown): body is AsyncIterable<unknown> =>
-  typeof body === 'object' && body !== null && Symbol.asyncIterator in body;
 
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;
@@ -28,43 +25,56 @@ export interface MockOptions {
  */
 export function mock({ root }: Document, operation: Operation, { validatorOf, errorBody }: MockOptions): AnyHandler {
   // An answer takes a while to make, and is the same each time.
-  const known = new Map<string, ReturnType<typeof make>>();
-  return async (request): Promise<AnyReply> => {
+  const known = new Map<string, AnyReply | HttpError>();
+  return async ({ body, headers, accepts }) => {
     // Items of a stream are checked as they are read.
-    if (isStream(request.body)) for await (const item of request.body) void item;
-    const preferred = preferences(request.headers.prefer);
-    const [status, declared] = chosenResponse(operation, preferred.get('code'));
-    const media = BODILESS.has(status) ? undefined : mediaFor(declared, request);
-    const key = [status, media?.type, preferred.get('example')].join(' ');
-    const made = known.get(key) ?? make(status, declared, media, preferred.get('example'));
-    known.set(key, made);
-    if (made instanceof HttpError) throw made;
-    // The first one marks an answer that no handler made.
-    const given = {
-      'X-Mock': 'true',
-      ...(preferred.size > 0 && { 'Preference-Applied': [...preferred].map((pair) => pair.join('=')).join(', ') }),
-    };
-    const body = media?.items === undefined ? made.body : paced(media, made.body);
-    const type = media && { contentType: concrete(media.type), body };
-    return { status, headers: { ...made.headers, ...given }, ...type, reason: made.reason, mocked: true };
+    if (isAsyncIterable(body)) for await (const item of body) void item;
+    const preferences = String(headers.prefer ?? '').matchAll(/(?:^|[,;\s])(code|example)\s*=\s*"?([^\s",;]+)"?/g);
+    const { code, example } = Object.fromEntries(preferences.map(([, name, value]) => [name, value]));
+    const [status, declared] = chosenResponse(operation, code);
+    const media = BODILESS.has(status) ? undefined : mediaFor(declared, accepts);
+    const key = [status, media?.type, example].join(' ');
+    const reply = known.get(key) ?? make(status, declared, media, example);
+    known.set(key, reply);
+    if (reply instanceof HttpError) throw reply;
+    return media?.items === undefined ? reply : { ...reply, body: paced(media, reply.body) };
   };
 
-  /** The first body that fits, with headers, and which examples do not fit. @throws {HttpError} 400 if no example has the name. */
-  function make(status: number, declared: DeclaredResponse, media: MediaType | undefined, name?: string) {
+  /** The first body that fits, or else the first example of the document. @throws {HttpError} 400 if no example has the name. */
+  function make(status: number, declared: DeclaredResponse, media?: MediaType, name?: string): AnyReply | HttpError {
     const validator = validatorOf(operation);
-    const type = media && { contentType: concrete(media.type) };
-    const shown = media === undefined ? [{ value: undefined }] : bodies(status, declared, media, name);
-    const { found, wrong } = firstFitting(shown, (body) => {
-      if (media?.items === undefined) checkBody(validator, declared, { status, ...type, body });
-      else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
-    });
-    if (found === undefined) {
-      const help = 'give the response an example in the document';
-      return new HttpError(501, `no answer could be made: ${help} (${wrong.at(-1)})`);
+    const contentType = media && concrete(media.type);
+    const misfits: string[] = [];
+    let found: Example | undefined;
+    let why: string | undefined;
+    const candidates: Iterable<Example> = media === undefined ? [{}] : bodies(status, declared, media, name);
+    for (const shown of candidates) {
+      const { value: body, pointer } = shown;
+      try {
+        if (media?.items === undefined) checkBody(validator, declared, { status, contentType, body });
+        else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
+        found = shown;
+        break;
+      } catch (error) {
+        why = mismatchOf(error);
+        if (why === undefined) throw error;
+        if (pointer === undefined) continue;
+        found ??= shown;
+        misfits.push(`${pointer}: ${why}`);
+      }
     }
-    const misfits = wrong.filter((each) => each.startsWith('#'));
+    if (found === undefined) {
+      return new HttpError(501, `no answer could be made: give the response an example in the document (${why})`);
+    }
+    const required = declared.headers.filter((header) => header.required);
+    const headers = required.map((header) => {
+      const [example = { value: valuesOf(root, header.schema).next().value }] = header.examples();
+      return [header.name, example.value];
+    });
     const reason = misfits.length > 0 ? `examples that do not fit: ${misfits.join('; ')}` : undefined;
-    return { headers: headersOf(declared), body: found.value, reason };
+    // The header marks an answer that no handler made.
+    const marked = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
+    return { status, headers: marked, contentType, body: found.value, reason, mocked: true };
   }
 
   /** What may be shown, best first. A failure of a range of statuses says which status it is. */
@@ -84,17 +94,6 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
     if (items === undefined) for (const value of bodiesOf(root, concrete(mediaType), media)) yield { value };
     else for (const value of valuesOf(root, items.schema)) yield { value: [value] };
   }
-
-  /** The headers that a response must have: an example of each, or a value of its schema. */
-  function headersOf({ headers }: DeclaredResponse): Json {
-    const required = headers.filter((header) => header.required);
-    return Object.fromEntries(
-      required.map((header) => {
-        const [example] = header.examples();
-        return [header.name, example === undefined ? valuesOf(root, header.schema).next().value : example.value];
-      }),
-    );
-  }
 }
 
 /** Bodies made from the schema of a media type. */
@@ -105,40 +104,13 @@ export const sampleBodies =
 
 /** Items with a pause between them. */
 async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
-  let pace = 0;
   const text = Readable.from([Buffer.from(String(list))]);
+  let pace = 0;
   for await (const item of Array.isArray(list) ? list : media.readItems(media.type, text, Infinity)) {
     await delay(pace);
     yield item;
     pace = PACE;
   }
-}
-
-/**
- * The first candidate that passes a check, or else the first example of the document. `wrong` says what the others break,
- * after the place of an example.
- */
-function firstFitting(candidates: Iterable<Example>, check: (value: unknown) => void) {
-  let example: Example | undefined;
-  const wrong: string[] = [];
-  for (const candidate of candidates) {
-    const { value, pointer } = candidate;
-    try {
-      check(value);
-      return { found: candidate, wrong };
-    } catch (error) {
-      const mismatch = mismatchOf(error);
-      if (mismatch === undefined) throw error;
-      if (pointer !== undefined) example ??= candidate;
-      wrong.push(pointer === undefined ? mismatch : `${pointer}: ${mismatch}`);
-    }
-  }
-  return { found: example, wrong };
-}
-
-function preferences(header: string | string[] | undefined): Map<string, string> {
-  const known = String(header ?? '').matchAll(/(?:^|[,;\s])(code|example)\s*=\s*"?([^\s",;]+)"?/g);
-  return new Map([...known].map(([, name = '', value = '']) => [name, value]));
 }
 
 function chosenResponse(operation: Operation, code: string | undefined): [number, DeclaredResponse] {
@@ -153,8 +125,8 @@ function chosenResponse(operation: Operation, code: string | undefined): [number
 }
 
 /** What the client accepts. Prefers JSON: the only type made from a schema. */
-function mediaFor({ media }: DeclaredResponse, { accepts }: AnyRequest): MediaType | undefined {
-  const inOrder = [...media.filter(({ kind }) => kind === 'json'), ...media.filter(({ kind }) => kind !== 'json')];
+function mediaFor({ media }: DeclaredResponse, accepts: AnyRequest['accepts']): MediaType | undefined {
+  const inOrder = media.toSorted((a, b) => Number(b.kind === 'json') - Number(a.kind === 'json'));
   const type = accepts(...inOrder.map((candidate) => concrete(candidate.type)));
   return inOrder.find((candidate) => concrete(candidate.type) === type) ?? inOrder[0];
 }

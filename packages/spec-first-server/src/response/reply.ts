@@ -32,7 +32,6 @@ const FRAMING = new Set(['connection', 'content-length', 'content-type', 'keep-a
 /** Statuses whose answers have no body, whatever a `default` response declares (RFC 9110 §15.3.5, §15.3.6, §15.4.5). */
 export const BODILESS = new Set([204, 205, 304]);
 
-/** What checks bodies and headers against their schemas. */
 type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
 
 const UNCHECKED: ReplyValidator = { response() {}, responseHeaders() {} };
@@ -54,13 +53,18 @@ export function checkReply(operation: Operation, schemas: OperationValidator, re
   const validator = reply.mocked === true ? UNCHECKED : schemas;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599) throw new InvalidReply('no status of a reply');
-    const { responses } = operation;
-    const declared = responses.find(({ key }) => key === String(status)) ?? responseFor(operation, status);
+    const declared = responseFor(operation, status);
     if (declared === undefined) throw new InvalidReply('the document declares no such status');
-    const headers = reply.headers === undefined ? undefined : writeHeaders(declared, reply.headers);
-    if (declared.headers.length > 0) checkHeaders(validator, declared, reply.headers ?? {});
-    const written = checkBody(validator, declared, reply);
-    return { status, headers, type: written?.type, body: written?.body };
+    const headers = reply.headers && writeHeaders(declared, reply.headers);
+    if (declared.headers.length > 0) {
+      const given = Object.entries(reply.headers ?? {}).filter(([, value]) => value !== undefined);
+      validator.responseHeaders(
+        declared,
+        Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value])),
+      );
+    }
+    const { type, body } = checkBody(validator, declared, reply);
+    return { status, headers, type, body };
   } catch (error) {
     const what = mismatchOf(error);
     throw what === undefined ? error : new InvalidReply(`${operation.id} answered ${status}: ${what}`);
@@ -73,13 +77,6 @@ export function mismatchOf(error: unknown): string | undefined {
   return error instanceof InvalidReply ? error.message : undefined;
 }
 
-/** @throws {Violations} if headers are not what the response declares. */
-export function checkHeaders(validator: ReplyValidator, declared: DeclaredResponse, headers: object): void {
-  const given = Object.entries(headers).filter(([, value]) => value !== undefined);
-  const named = Object.fromEntries(given.map(([name, value]) => [name.toLowerCase(), value]));
-  validator.responseHeaders(declared, named);
-}
-
 /**
  * The body of a reply, ready to be written, and its media type.
  *
@@ -89,13 +86,13 @@ export function checkBody(
   validator: ReplyValidator,
   declared: DeclaredResponse,
   { status, contentType, body }: AnyReply,
-): { type: string; body: CheckedReply['body'] } | undefined {
+): Pick<CheckedReply, 'type' | 'body'> {
   const all = BODILESS.has(status) ? [] : declared.media;
   const media = contentType === undefined ? all[0] : mediaTypeFor(all, contentType);
   if (media === undefined) {
     if (all.length > 0) throw new InvalidReply(`the document declares no ${contentType}`);
     if (body !== undefined) throw new InvalidReply('the document declares no body');
-    return undefined;
+    return { type: undefined, body };
   }
   if (contentType === undefined && all.length > 1) {
     throw new InvalidReply('its contentType must say which of the declared media types it is');
@@ -126,7 +123,7 @@ function itemsOf(validator: ReplyValidator, media: MediaType, type: string, item
   return { type: writer.contentType, body: { ...writer, items, write } };
 }
 
-const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 function write(validator: ReplyValidator, media: MediaType, kind: string, body: unknown): CheckedReply['body'] {

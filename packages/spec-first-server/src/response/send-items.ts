@@ -1,15 +1,10 @@
 import type { ServerResponse } from 'node:http';
+import type { MediaType } from 'openapi-document';
 import { waitForTurn } from '../http-server/index.ts';
 
 /** The items of a reply, each checked when it is written. */
-export interface ItemStream {
+export interface ItemStream extends Omit<ReturnType<MediaType['itemWriter']>, 'contentType'> {
   readonly items: AsyncIterable<unknown>;
-  /** The text or bytes of an item. @throws {InvalidReply} if it is not as declared. */
-  readonly write: (item: unknown, index: number) => string | Uint8Array;
-  /** What follows the last item. */
-  readonly end: string;
-  /** What keeps a silent stream open, if its format has such a thing. */
-  readonly comment: string | undefined;
 }
 
 /** When and how a stream ends before its last item. */
