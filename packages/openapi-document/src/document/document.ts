@@ -48,14 +48,12 @@ export function decoded(text: string): string {
 }
 
 /** Computes a value once for each object of the document, which does not change. */
-export function memoized<T>(compute: (root: Json, value: Json) => T): typeof compute {
-  const known = new WeakMap<Json, T>();
+export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof compute {
+  const known = new WeakMap<object, T>();
   return (root, value) => {
-    let found = known.get(value);
-    if (found === undefined) {
-      found = compute(root, value);
-      known.set(value, found);
-    }
+    if (!isObject(value)) return compute(root, value);
+    const found = known.get(value) ?? compute(root, value);
+    known.set(value, found);
     return found;
   };
 }

@@ -56,7 +56,7 @@ export function isFile(root: Json, schema: unknown, encodingType?: unknown): boo
 }
 
 const TYPING =
-  /^(type|enum|const|properties|additionalProperties|items|prefixItems|allOf|anyOf|oneOf|pattern|format|(min|max)(Length|imum))$/;
+  /^(type|enum|const|properties|items|prefixItems|allOf|anyOf|oneOf|pattern|format|(min|max)(Length|imum))$/;
 
 /** A media type without its parameters, in lower case. */
 export const essenceOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();

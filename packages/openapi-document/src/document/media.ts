@@ -4,7 +4,7 @@ import { readEventData, readItems } from '../sequences/read-items.ts';
 import { itemWriter } from '../sequences/write-items.ts';
 import { asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
 import { eventItems, type Items } from './event-schema.ts';
-import { essenceOf, isConstrained, kindOf, sequenceOf } from './media-types.ts';
+import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
 
 /** A Media Type Object (OpenAPI 3.1 §4.8.14) under its name. */
 export interface MediaType extends ReturnType<typeof mediaType> {}
@@ -109,33 +109,24 @@ function exampleValue({ value, dataValue, serializedValue }: Json): unknown {
 }
 
 /**
- * The declared media type that a body has. The type itself takes precedence over a range (OpenAPI 3.1 §4.8.14.1), and a
- * declaration with parameters over one without.
+ * The declared media type that a body has: the one with the same parameters, else the one without, else the narrowest range
+ * (OpenAPI 3.1 §4.8.14.1).
  *
  * @param contentType the value of a `Content-Type`.
  */
 export function mediaTypeFor(media: readonly MediaType[], contentType: string): MediaType | undefined {
   const exact = media.find(({ type }) => type === contentType);
   if (exact !== undefined) return exact;
-  const essence = essenceOf(contentType);
-  const [group] = essence.split('/');
-  const fitting = [essence, `${group}/*`, '*/*'].map((type) =>
-    media.filter((candidate) => essenceOf(candidate.type) === type && hasParameters(contentType, candidate.type)),
-  );
-  return fitting.flatMap((same) => same.sort((a, b) => b.type.length - a.type.length))[0];
+  const full = normalized(contentType);
+  const [essence = ''] = full.split(';');
+  const choices = [full, essence, essence.replace(/\/.*/, '/*'), '*/*'];
+  const fitting = choices.map((choice) => media.find(({ type }) => normalized(type) === choice));
+  return fitting.find((found) => found !== undefined);
 }
 
-/** Whether a media type has the parameters of the declared one. The charset is not compared. */
-function hasParameters(contentType: string, declared: string): boolean {
-  const given = parametersOfType(contentType);
-  return [...parametersOfType(declared)].every(([name, value]) => name === 'charset' || given.get(name) === value);
-}
-
-/** The parameters of a media type by name, names and values in lower case (RFC 9110 §8.3.1). */
-const parametersOfType = (type: string) =>
-  new Map(
-    [...type.matchAll(/;\s*([^\s=;]+)\s*=\s*(?:"([^"]*)"|([^\s;]*))/g)].map(([, name = '', quoted, plain = '']) => [
-      name.toLowerCase(),
-      (quoted ?? plain).toLowerCase(),
-    ]),
-  );
+/** A media type in lower case (RFC 9110 §8.3.1), without spaces, quotation marks and the charset. */
+const normalized = (type: string): string =>
+  type
+    .toLowerCase()
+    .replace(/[\s"]/g, '')
+    .replace(/;charset=[^;]*/, '');

@@ -72,17 +72,16 @@ function operationOf(root: Json, { method, path, source, pointer, shared, at }: 
  * number is added where the name is taken, also for an operation that another path has already.
  */
 function idsOf(operations: readonly OperationObject[]): string[] {
-  const taken = new Set<unknown>();
-  const declared = operations.map(({ source: { operationId } }) => {
-    const isFirst = operationId !== undefined && !taken.has(operationId);
-    if (isFirst) taken.add(operationId);
-    return isFirst ? String(operationId) : undefined;
-  });
-  return operations.map(({ method, path, source: { operationId } }, index) => {
-    const name = String(operationId ?? nameOf(method, path));
-    let free = declared[index] ?? name;
-    for (let count = 2; declared[index] === undefined && taken.has(free); count++) free = `${name}${count}`;
-    taken.add(free);
+  const owners = new Map<string, string>();
+  for (const { source, pointer } of operations) {
+    const id = String(source.operationId ?? '');
+    if (id !== '' && !owners.has(id)) owners.set(id, pointer);
+  }
+  return operations.map(({ method, path, source, pointer }) => {
+    const name = String(source.operationId ?? nameOf(method, path));
+    let free = name;
+    for (let count = 2; (owners.get(free) ?? pointer) !== pointer; count++) free = `${name}${count}`;
+    owners.set(free, pointer);
     return free;
   });
 }

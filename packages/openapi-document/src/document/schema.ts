@@ -17,10 +17,9 @@ export function allOfSchemas(root: Json, schema: unknown, seen = new Set<unknown
 }
 
 /** `allOfSchemas`, and the alternatives that may describe the value too. */
-export const alternatives = (root: Json, schema: unknown): readonly Json[] =>
-  isObject(schema) ? allAlternatives(root, schema) : [];
-
-const allAlternatives = memoized((root, schema) => alternativesOf(root, schema, new Set()));
+export const alternatives = memoized((root, schema: unknown): readonly Json[] =>
+  alternativesOf(root, schema, new Set()),
+);
 
 function alternativesOf(root: Json, schema: unknown, seen: Set<unknown>): Json[] {
   return allOfSchemas(root, schema, seen).flatMap((part) => [
@@ -32,10 +31,9 @@ function alternativesOf(root: Json, schema: unknown, seen: Set<unknown>): Json[]
 }
 
 /** The JSON types that a schema and its alternatives name for a value; empty if they name none. */
-export const typesOf = (root: Json, schema: unknown): ReadonlySet<string> =>
-  isObject(schema) ? allTypes(root, schema) : new Set();
-
-const allTypes = memoized((root, schema) => new Set(alternatives(root, schema).flatMap(namedTypes)));
+export const typesOf = memoized(
+  (root, schema: unknown): ReadonlySet<string> => new Set(alternatives(root, schema).flatMap(namedTypes)),
+);
 
 const isInteger = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value);
 

@@ -43,20 +43,17 @@ export function formReader(root: Json, { schema, source }: { readonly schema: un
   function objectOf<T>(fields: Fields<T>, decode: (text: string) => string): Json {
     const isText = (value: string | T) => typeof value === 'string';
     const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
-    const members = [...fields]
-      .filter(([name]) => !styled.some((field) => field.name === name || isDeep(field, name)))
-      .map(([name, values]) => [
-        name,
-        fieldOf(
-          name,
-          values.map((value) => (isText(value) ? decode(value) : value)),
-        ),
-      ]);
-    const parameters = styled.map((field) => [
-      field.name,
-      fromPairs(root, field, texts, (name) => fields.has(name), decode),
+    const plain = [...fields].filter(([name]) => !styled.some((field) => field.name === name || isDeep(field, name)));
+    const isField = (name: string) => fields.has(name);
+    return Object.fromEntries([
+      ...plain.map(([name, values]) => {
+        const all = values.map((value) => (isText(value) ? decode(value) : value));
+        return [name, fieldOf(name, all)];
+      }),
+      ...styled
+        .map((field) => [field.name, fromPairs(root, field, texts, isField, decode)])
+        .filter(([, value]) => value !== undefined),
     ]);
-    return Object.fromEntries([...members, ...parameters.filter(([, value]) => value !== undefined)]);
   }
 
   /** The value of one field. It is a list if the schema has one. */

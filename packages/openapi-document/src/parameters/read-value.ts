@@ -16,7 +16,7 @@ type Readable = Styled & {
 };
 
 /** The value of one text, which has the parameter's name in it only in the style `matrix`. */
-export function fromText(
+function fromText(
   root: Json,
   parameter: Readable,
   text: string | undefined,
@@ -34,16 +34,15 @@ export function fromText(
   if (shape === 'text') return coerce(root, [schema], decode(unnamed(bare)));
   const list = explode ? bare : unnamed(bare);
   const parts = list === '' ? [] : list.split(explode ? exploded : delimiters);
-  if (shape === 'array')
-    return coerceItems(root, schema, explode ? parts.map((part) => decode(unnamed(part))) : parts.map(decode));
-  return coerceObject(root, [schema], explode ? parts.map((part) => pairOf(...cut(part, '='))) : alternating());
-
-  function pairOf(key: string, value: string): Entry {
-    return [[decode(key)], decode(value)];
+  if (shape === 'array') {
+    const items = explode ? parts.map(unnamed) : parts;
+    return coerceItems(root, schema, items.map(decode));
   }
-  function alternating(): Entry[] {
-    return parts.flatMap((part, index) => (index % 2 === 0 ? [pairOf(part, parts[index + 1] ?? '')] : []));
-  }
+  const pairs = explode
+    ? parts.map((part) => cut(part, '='))
+    : parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? ''] as const] : []));
+  const entries = pairs.map(([key, value]): Entry => [[decode(key)], decode(value)]);
+  return coerceObject(root, [schema], entries);
 }
 
 /**
@@ -113,26 +112,35 @@ function fromDeepObject(root: Json, parameter: Readable, pairs: Pairs, decode: D
 /**
  * The value of a text that `writeParameter` made.
  *
+ * @param pairs what the text is by name, if the value of a query or a cookie is not the whole text.
+ * @param isKnown whether a name of the query belongs to another parameter.
  * @throws {URIError | ParameterError}
  */
-export function readParameter(root: Json, parameter: Readable, text: string): unknown {
-  if (parameter.style === 'querystring') return fromWholeQuery(root, parameter, text);
-  if (parameter.in === 'query') return fromPairs(root, parameter, pairsOf(text), isNone, decodeURIComponent);
-  if (parameter.in === 'cookie') return fromCookies(root, parameter, cookiesOf(text));
-  return fromText(root, parameter, text, parameter.in === 'path' ? decodeURIComponent : (part) => part.trim());
+export function readParameter(
+  root: Json,
+  parameter: Readable,
+  text: string | undefined,
+  pairs: Pairs = parameter.in === 'query' ? pairsOf(text ?? '') : cookiesOf(text),
+  isKnown: (name: string) => boolean = () => false,
+): unknown {
+  const { in: where, name, style } = parameter;
+  if (style === 'querystring') return text ? fromWholeQuery(root, parameter, text) : undefined;
+  if (where === 'query') return fromPairs(root, parameter, pairs, isKnown, decodeURIComponent);
+  // In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2).
+  if (style === 'cookie')
+    return fromPairs(
+      root,
+      parameter,
+      pairs,
+      () => false,
+      (part) => part,
+    );
+  if (where === 'header') return fromText(root, parameter, text, (part) => part.trim());
+  return fromText(root, parameter, where === 'cookie' ? pairs.get(name)?.[0] : text, decodeURIComponent);
 }
 
-export function fromWholeQuery(root: Json, { media, schema }: Readable, query: string): unknown {
+function fromWholeQuery(root: Json, { media, schema }: Readable, query: string): unknown {
   if (media?.kind === 'form') return media.formReader().urlencoded(query);
   const text = decodeURIComponent(query);
   return media?.kind === 'json' ? jsonOr(text) : coerce(root, [schema], text);
 }
-
-/** The first cookie of a name counts. In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2). */
-export function fromCookies(root: Json, parameter: Readable, cookies: Pairs): unknown {
-  const [first] = cookies.get(parameter.name) ?? [];
-  if (parameter.style !== 'cookie') return fromText(root, parameter, first, decodeURIComponent);
-  return fromPairs(root, parameter, cookies, isNone, (part) => part);
-}
-
-const isNone = () => false;

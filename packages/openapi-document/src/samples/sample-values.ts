@@ -43,7 +43,7 @@ export function* valuesOf(
 }
 
 /** What references may lead to: components, and paths if a schema references one. */
-const definitionsOf = memoized((root) => ({
+const definitionsOf = memoized((root, _document: Json) => ({
   components: plain(root, asObject(root.components)),
   ...(stringifyJson(root)?.includes('"$ref":"#/paths/') && { paths: plain(root, asObject(root.paths)) }),
 }));
@@ -52,7 +52,7 @@ const definitionsOf = memoized((root) => ({
 const SAME: Readonly<Record<string, string>> = { url: 'uri', 'iso-date-time': 'date-time', 'iso-time': 'time' };
 
 /** Schemas as the generator reads them. */
-const plain = memoized((_root, value): Json => asObject(plainAll(value)));
+const plain = memoized((_root, value: unknown): Json => asObject(plainAll(value)));
 
 function plainAll(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(plainAll);

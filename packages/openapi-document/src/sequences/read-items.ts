@@ -40,26 +40,19 @@ export function readItems(
       return readEvents(chunks, limit, items?.data ?? 'text');
     case 'parts':
       return readParts(chunks, limit, contentType);
-    case 'records':
-      return readRecords(chunks, limit);
     default:
-      return readLines(chunks, limit);
+      return readTexts(chunks, limit, sequence === 'records');
   }
 }
 
 const tooLarge = (limit: number): UnreadableItem => new UnreadableItem(`must be at most ${limit} bytes`, true);
 
-async function* readLines(chunks: Chunks, limit: number): AsyncGenerator<unknown> {
-  for await (const line of texts(chunks, '\n', limit)) if (line.trim() !== '') yield json(line);
-}
-
-/** RFC 7464 */
-async function* readRecords(chunks: Chunks, limit: number): AsyncGenerator<unknown> {
-  for await (const record of texts(chunks, '\x1e', limit)) {
-    if (record.trim() === '') continue;
-    // A number at the end may have lost digits (§2.4).
-    if (/[\w.]$/.test(record)) throw new UnreadableItem('must end with a line feed (RFC 7464 §2.4)');
-    yield json(record);
+async function* readTexts(chunks: Chunks, limit: number, areRecords: boolean): AsyncGenerator<unknown> {
+  for await (const text of texts(chunks, areRecords ? '\x1e' : '\n', limit)) {
+    if (text.trim() === '') continue;
+    // A number at the end of a record may have lost digits.
+    if (areRecords && /[\w.]$/.test(text)) throw new UnreadableItem('must end with a line feed (RFC 7464 §2.4)');
+    yield json(text);
   }
 }
 
