@@ -1,4 +1,3 @@
-export { waitForTurn } from './connection.ts';
-export { faultOf } from './faults.ts';
-export { type Listening, listen } from './listen.ts';
-export { CUT_OFF, type Limits, type OnRejected, PROBLEM_DETAILS, type Problem } from './options.ts';
+export { faultOf, type Problem, waitForTurn } from './connection.ts';
+export { CUT_OFF, type Limits, type Listening, listen } from './listen.ts';
+export { http, type OnRejected, PROBLEM_DETAILS } from './rejected.ts';

@@ -1,21 +1,53 @@
-import { readFileSync } from 'node:fs';
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
-import { Connection } from './connection.ts';
-import { faultOf } from './faults.ts';
-import { CUT_OFF, LIMITS, type ListenOptions, type Problem } from './options.ts';
-import { rejecter } from './rejected.ts';
-
-// An import of node:http loads a whole HTTP client beside it, for 30 ms of the start.
-const { createServer } = process.getBuiltinModule('node:http');
-
-/** Descriptors that are kept for files, databases and other servers. */
-const RESERVED_FILES = 64;
+import { type Connection, createConnection, type Problem } from './connection.ts';
+import { http, limitConnections, type OnRejected, PROBLEM_DETAILS, type ProblemBody, rejecter } from './rejected.ts';
 
 /** How often connections are looked at while a stop waits for them. Milliseconds. */
 const ARRIVAL_CHECK = 10;
+
+/** The error of a socket that the server closed at a stop, before its request was answered. */
+export const CUT_OFF = new Error('the service stopped before the request was answered');
+
+/** What a client may take, in milliseconds and bytes. The README names them. */
+const LIMITS = {
+  /** Until the header section is there, counted from the start of the connection or of the request. */
+  headersTimeout: 10_000,
+  /** Until the whole request is there. */
+  requestTimeout: 30_000,
+  /** Between two requests of a connection. */
+  keepAliveTimeout: 65_000,
+  /** Without a byte either way, also while an answer is not read. */
+  idleTimeout: 60_000,
+  /** Until a connection that was given up is closed, so that the client can read why. */
+  lingerTimeout: 2_000,
+  /** Without a new connection, before a stop closes the port. */
+  quietTimeout: 50,
+  /** How long a stop waits for requests on connections that have none, before it closes the port. */
+  idleStopTimeout: 1_000,
+  /** From then on, until a stop aborts what is still in flight. */
+  stopTimeout: 10_000,
+  maxHeaderSize: 16_384,
+};
+
+export type Limits = typeof LIMITS;
+
+/** Where to listen, and how to answer what is not for the app. */
+interface ListenOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  readonly limits?: Partial<Limits>;
+  readonly onRejected?: OnRejected;
+  /** Called when connections are dropped, since the limit of open files is reached: at most once a second. */
+  readonly onDropped?: (connections: number) => void;
+  /** By default problem details. */
+  readonly errorBody?: ProblemBody | undefined;
+  /** Resolves when all connections so far have come, where another process accepts them for this one. */
+  readonly allAccepted?: (() => Promise<void>) | undefined;
+}
 
 /** A server that listens. */
 export interface Listening {
@@ -39,15 +71,16 @@ export interface Listening {
  * @throws {Error} of Node, if the address cannot be had.
  */
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { errorBody = PROBLEM_DETAILS, onRejected, allAccepted } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, idleTimeout, quietTimeout } = limits;
   const connections = new Map<Duplex, Connection>();
-  let accepted = 0;
-  /** The requests that wait while the port closes. */
-  let held: (() => void)[] | undefined;
+  let acceptedAt = 0;
   let draining = false;
+  /** Set while the port closes: requests wait for it. */
+  let portClosing: PromiseWithResolvers<void> | undefined;
 
-  const server = createServer(
+  const server = http.createServer(
     {
       ...limits,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
@@ -58,28 +91,27 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     },
     onRequest,
   );
-  const { answerProblem, rejectConnection } = rejecter(server, connections, limits, options);
+  const { answerProblem, rejectConnection } = rejecter(server, connections, limits, errorBody, onRejected);
 
-  /** @param fault why the request does not reach the app. */
-  function onRequest(request: IncomingMessage, response: ServerResponse, fault = faultOf(request)): void {
+  /** @param problem why the request does not reach the app. */
+  function onRequest(request: IncomingMessage, response: ServerResponse, problem?: Problem): void {
     const connection = connections.get(request.socket);
     // The answer before this request has told the client that no other will follow (RFC 9112 §9.6).
     if (connection === undefined || connection.closing) return;
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) closeAfter(connection, response);
-    connection.inTurn(response, fault);
+    connection.inTurn(response, problem);
   }
 
-  function begin(response: ServerResponse, fault: Problem | undefined, isLater = false): void {
+  function begin(response: ServerResponse, problem: Problem | undefined, isLater = false): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
     // In the next round, a body that has come with its head is complete: its answer can say that it is the last one.
-    if (draining && !isLater) return void setImmediate(begin, response, fault, true);
-    if (held !== undefined) return void held.push(() => begin(response, fault, true));
-    const connection = connections.get(response.req.socket);
-    if (draining && connection !== undefined) closeAfterBody(connection, response);
-    if (fault === undefined) app(response.req, response);
-    else answerProblem(response, fault);
+    if (draining && !isLater) return void setImmediate(begin, response, problem, true);
+    if (portClosing !== undefined) return void portClosing.promise.then(() => begin(response, problem, true));
+    if (draining) closeAfterBody(response);
+    if (problem === undefined) app(response.req, response);
+    else answerProblem(response, problem);
   }
 
   // Node's timer takes up to twice as long while bytes wait to be written.
@@ -92,9 +124,9 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.maxHeadersCount = 0;
   limitConnections(server, options.onDropped);
   server.on('connection', (socket: Socket) => {
-    accepted += 1;
+    acceptedAt = performance.now();
     const onHeaderOverflow = (): void => rejectConnection({ code: 'HPE_HEADER_OVERFLOW' }, socket);
-    connections.set(socket, new Connection(socket, { ...limits, begin, onHeaderOverflow }));
+    connections.set(socket, createConnection(socket, { ...limits, begin, onHeaderOverflow }));
     socket.once('close', () => connections.delete(socket));
   });
   // With this listener Node leaves it to the app to ask for the body.
@@ -105,9 +137,17 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
 
   function drain(): void {
     draining = true;
-    for (const connection of connections.values()) {
-      if (connection.newest !== undefined) closeAfterBody(connection, connection.newest);
-    }
+    for (const { newest } of connections.values()) if (newest !== undefined) closeAfterBody(newest);
+  }
+
+  /** Closes a connection after a response that has waited for the whole request: no client is reset while it sends. */
+  function closeAfterBody(response: ServerResponse): void {
+    const { req: request } = response;
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
+    if (request.complete || (length === '0' && coding === undefined)) closeAfter(connection, response);
+    else request.once('end', () => closeAfter(connection, response));
   }
 
   /**
@@ -115,18 +155,17 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
    * Closes those that wait for long.
    */
   async function requestsArrived(waits: (connection: Connection) => boolean, quiet: number): Promise<void> {
-    const latest = performance.now() + limits.idleStopTimeout;
-    let [before, since] = [accepted, performance.now()];
+    const start = performance.now();
     for (;;) {
-      const isLate = performance.now() > latest;
+      const isLate = performance.now() > start + limits.idleStopTimeout;
       // Who replaces a server quickly passes on connections, but answers no questions.
-      if (quiet > 0) await options.allAccepted?.();
+      if (quiet > 0) await allAccepted?.();
       // Right after the event loop has accepted and read.
       await immediate();
-      if (accepted > before) [before, since] = [accepted, performance.now()];
       const waiting = [...connections].filter(([, connection]) => waits(connection));
       if (isLate) for (const [socket] of waiting) socket.destroy();
-      if (isLate || (waiting.length === 0 && performance.now() - since >= quiet)) return;
+      const isQuiet = performance.now() >= Math.max(start, acceptedAt) + quiet;
+      if (isLate || (waiting.length === 0 && isQuiet)) return;
       await delay(ARRIVAL_CHECK);
     }
   }
@@ -145,15 +184,14 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
       if (!quick) {
         await requestsArrived(({ newest, closing }) => newest === undefined && !closing, 0);
         // Connections that wait to be accepted are reset when the port closes. Clients that wait for answers open none.
-        held = [];
+        portClosing = Promise.withResolvers();
       }
       await requestsArrived(({ isUsed }) => !isUsed, quick ? 0 : quietTimeout);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       // Other workers that share the port close it about now.
       if (!quick) await delay(quietTimeout);
-      const waiting = held ?? [];
-      held = undefined;
-      for (const begin of waiting) begin();
+      portClosing?.resolve();
+      portClosing = undefined;
       // Connections whose answer could not say that it is the last one.
       const close = setInterval(() => server.closeIdleConnections(), ARRIVAL_CHECK);
       const abort = setTimeout(() => {
@@ -172,31 +210,4 @@ function closeAfter(connection: Connection, response: ServerResponse): void {
   if (response.headersSent) return;
   connection.closing = true;
   response.setHeader('Connection', 'close');
-}
-
-/** Closes a connection after a response that has waited for the whole request: no client is reset while it sends. */
-function closeAfterBody(connection: Connection, response: ServerResponse): void {
-  const { req: request } = response;
-  const { 'content-length': length = '0', 'transfer-encoding': coding } = request.headers;
-  if (request.complete || (length === '0' && coding === undefined)) closeAfter(connection, response);
-  else request.once('end', () => closeAfter(connection, response));
-}
-
-/**
- * Limits the connections of a server to what the limit of open files (`ulimit -n`) leaves room for: beyond it, the system
- * would drop them without a word. Only Linux tells its limit in a file.
- */
-function limitConnections(server: Server, onDropped: ListenOptions['onDropped']): void {
-  if (process.platform !== 'linux') return;
-  const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
-  if (Number(limit) > RESERVED_FILES) server.maxConnections = Number(limit) - RESERVED_FILES;
-  let dropped = 0;
-  const tell = (): void => {
-    onDropped?.(dropped);
-    dropped = 0;
-  };
-  server.on('drop', () => {
-    dropped += 1;
-    if (dropped === 1) setTimeout(tell, 1_000).unref();
-  });
 }

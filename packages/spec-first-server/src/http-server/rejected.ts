@@ -1,18 +1,67 @@
+import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { Connection } from './connection.ts';
-import { parserError } from './faults.ts';
-import { type Limits, type ListenOptions, PROBLEM_DETAILS, type Problem } from './options.ts';
+import { type Connection, fault, type Problem } from './connection.ts';
 
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
+/** An import of node:http would load a whole HTTP client beside it, for 40 ms of the start. */
+export const http = process.getBuiltinModule('node:http');
+
+/**
+ * Called with each request that is rejected before the app gets it.
+ *
+ * @param client the address of the connection's other end.
+ * @param response what the app was about to answer with, if the request had come that far.
+ */
+export type OnRejected = (why: Problem, client: string | undefined, response?: ServerResponse) => void;
+
+/** How the body of an answer to a rejected request is made. */
+export interface ProblemBody {
+  /** The media type of what `make` returns. */
+  readonly mediaType: string;
+  /** Returns a value that is written as JSON. */
+  readonly make: (problem: Problem) => unknown;
+}
+
+/** Problem details (RFC 9457). */
+export const PROBLEM_DETAILS: ProblemBody = {
+  mediaType: 'application/problem+json',
+  make: ({ status, message }) => ({ status, title: message }),
+};
+
+/** Node's codes for bytes that are not a request, in words (RFC 9112). */
+const PARSER_ERRORS: Readonly<Record<string, string>> = {
+  HPE_INVALID_METHOD: 'the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)',
+  HPE_INVALID_URL: 'the request target must be percent-encoded (RFC 9112 §3.2)',
+  HPE_INVALID_VERSION: 'the version of HTTP must be 1.1 (RFC 9112 §2.3)',
+  HPE_INVALID_HEADER_TOKEN: 'a header must be a name, a colon and visible characters (RFC 9112 §5)',
+  HPE_INVALID_CONTENT_LENGTH: 'Content-Length must be a number, without Transfer-Encoding (RFC 9112 §6)',
+  HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length must come once, without Transfer-Encoding (RFC 9112 §6)',
+  HPE_INVALID_TRANSFER_ENCODING: 'the transfer coding must be chunked, without Content-Length (RFC 9112 §6.1)',
+  HPE_INVALID_CHUNK_SIZE: 'a chunk must begin with its size in hex digits (RFC 9112 §7.1)',
+  HPE_INVALID_EOF_STATE: 'the request was cut off',
+};
+
+/** What the client learns of bytes that never became a request. */
+function parserError(code: string, maxHeaderSize: number): Problem {
+  switch (code) {
+    case 'HPE_HEADER_OVERFLOW':
+      return { status: 431, message: `the header section is too large: at most ${maxHeaderSize} bytes are accepted` };
+    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
+      return { status: 413, message: 'the chunk extensions are too large' };
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return { status: 408, message: 'the request did not arrive in time' };
+  }
+  return fault(PARSER_ERRORS[code] ?? 'the request is not HTTP/1.1 (RFC 9112)');
+}
 
 /** Answers what Node's parser rejects: bytes that are not HTTP, what does not arrive in time, and `CONNECT`. */
 export function rejecter(
   server: Server,
   connections: ReadonlyMap<Duplex, Connection>,
-  { maxHeaderSize, lingerTimeout }: Limits,
-  { errorBody: { make, mediaType } = PROBLEM_DETAILS, onRejected }: ListenOptions,
+  { maxHeaderSize, lingerTimeout }: { readonly maxHeaderSize: number; readonly lingerTimeout: number },
+  { make, mediaType }: ProblemBody,
+  onRejected: OnRejected | undefined,
 ) {
   server.on('connect', ({ socket }: IncomingMessage) => {
     // Node has let go of the connection and its errors.
@@ -45,7 +94,7 @@ export function rejecter(
     connections.get(socket)?.end(() => {
       if (why === undefined || !socket.writable) return;
       const text = JSON.stringify(make(why));
-      const head = `HTTP/1.1 ${why.status} ${STATUS_CODES[why.status]}\r\nContent-Type: ${mediaType}\r\n`;
+      const head = `HTTP/1.1 ${why.status} ${http.STATUS_CODES[why.status]}\r\nContent-Type: ${mediaType}\r\n`;
       const framing = `Content-Length: ${Buffer.byteLength(text)}\r\nConnection: close\r\n`;
       socket.write(`${head}${framing}Date: ${new Date().toUTCString()}\r\n${header}\r\n${text}`);
       onRejected?.(why, 'remoteAddress' in socket ? socket.remoteAddress : undefined);
@@ -71,4 +120,26 @@ export function rejecter(
     response.once('close', () => clearTimeout(linger));
     request.once('end', end).once('close', end).resume();
   }
+}
+
+/** Descriptors that are kept for files, databases and other servers. */
+const RESERVED_FILES = 64;
+
+/**
+ * Limits the connections of a server to what the limit of open files (`ulimit -n`) leaves room for: beyond it, the system
+ * would drop them without a word. Only Linux tells its limit in a file.
+ */
+export function limitConnections(server: Server, onDropped?: (connections: number) => void): void {
+  if (process.platform !== 'linux') return;
+  const limit = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+  if (Number(limit) > RESERVED_FILES) server.maxConnections = Number(limit) - RESERVED_FILES;
+  let dropped = 0;
+  server.on('drop', () => {
+    dropped += 1;
+    if (dropped > 1) return;
+    setTimeout(() => {
+      onDropped?.(dropped);
+      dropped = 0;
+    }, 1_000).unref();
+  });
 }

@@ -1,14 +1,11 @@
 import type { ServerResponse } from 'node:http';
 import { declaredFor, type MediaType, type Operation, stringifyJson } from 'openapi-document';
-import { PROBLEM_DETAILS, type Problem } from '../http-server/index.ts';
+import { http, PROBLEM_DETAILS, type Problem } from '../http-server/index.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
 import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';
 import { send, traceOf } from './send.ts';
-
-// An import of node:http would load a whole HTTP client beside it.
-const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 /** What the document declares for a failure of an operation. */
 export interface DeclaredProblem {
@@ -82,7 +79,7 @@ export function failureOf(error: unknown): HttpError {
   const { status, expose, headers, message } = Object(error);
   if (!Number.isInteger(status) || status < 400 || status > 599 || status === 500) return internal(error);
   const cause = status < 500 && expose === true ? Object(error).cause : error;
-  const words = expose === true ? message : (STATUS_CODES[status]?.toLowerCase() ?? 'error');
+  const words = expose === true ? message : (http.STATUS_CODES[status]?.toLowerCase() ?? 'error');
   return new HttpError(status, words, { headers, cause });
 }
 

@@ -1,7 +1,5 @@
+import { http } from '../http-server/index.ts';
 import { describeViolations, type Violation } from '../validation/violations.ts';
-
-// An import of node:http would load a whole HTTP client beside it.
-const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** What an {@link HttpError} may have. */
 export interface HttpErrorOptions {
@@ -36,8 +34,8 @@ export class HttpError extends Error {
     super(message, { cause: options.cause });
     const { headers = {}, reason = message, expected = false } = options;
     for (const [name, value] of Object.entries(headers)) {
-      validateHeaderName(name);
-      validateHeaderValue(name, String(value));
+      http.validateHeaderName(name);
+      http.validateHeaderValue(name, String(value));
     }
     this.status = status;
     this.headers = headers;

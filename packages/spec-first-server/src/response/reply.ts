@@ -9,13 +9,11 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
+import { http } from '../http-server/index.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { describeViolations, Violations } from '../validation/violations.ts';
 import { InvalidReply } from './http-error.ts';
 import type { ItemStream } from './send-items.ts';
-
-// An import of node:http would load a whole HTTP client beside it.
-const { validateHeaderName, validateHeaderValue } = process.getBuiltinModule('node:http');
 
 /** A reply that the document declares, ready to be written. */
 export interface CheckedReply {
@@ -151,8 +149,8 @@ function writeHeaders({ headers: declared }: DeclaredResponse, headers: object):
     // The one header whose values cannot be joined (RFC 9110 §5.3).
     written[name] = lower === 'set-cookie' && Array.isArray(value) ? value.map(write) : write(value);
     try {
-      validateHeaderName(name);
-      for (const text of [written[name]].flat()) validateHeaderValue(name, text);
+      http.validateHeaderName(name);
+      for (const text of [written[name]].flat()) http.validateHeaderValue(name, text);
     } catch {
       throw new InvalidReply(`the header ${name} holds a character that no header can have`);
     }

@@ -2,12 +2,10 @@ import type { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { Readable } from 'node:stream';
 import helmet from 'helmet';
+import { http } from '../http-server/index.ts';
 import { type HttpError, InvalidReply } from './http-error.ts';
 import type { CheckedReply } from './reply.ts';
 import { type StreamOptions, sendItems } from './send-items.ts';
-
-// An import of node:http would load a whole HTTP client beside it.
-const { IncomingMessage, ServerResponse: Outgoing } = process.getBuiltinModule('node:http');
 
 /** What is known of a request when its answer is sent, for the log and the metrics. */
 export interface Trace {
@@ -57,7 +55,7 @@ export const securityHeaders = helmet({
 });
 
 // They are the same for all responses.
-const blank = new Outgoing(new IncomingMessage(new Socket()));
+const blank = new http.ServerResponse(new http.IncomingMessage(new Socket()));
 securityHeaders(blank.req, blank, () => undefined);
 const written = blank.getHeaderNames().flatMap((name) => [name, String(blank.getHeader(name))]);
 

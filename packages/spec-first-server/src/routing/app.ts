@@ -6,7 +6,7 @@ import { accessLog } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
 import { openTelemetry } from '../http/tracing.ts';
-import { faultOf, PROBLEM_DETAILS } from '../http-server/index.ts';
+import { faultOf, http, PROBLEM_DETAILS } from '../http-server/index.ts';
 import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { setOwnHeaders } from '../response/send.ts';
@@ -14,9 +14,6 @@ import { createDispatch, type Dispatch } from './dispatch.ts';
 import { type AppOptions, SILENT } from './options.ts';
 import { prepare } from './prepare.ts';
 import { createRouter } from './router.ts';
-
-// An import of node:http would load a whole HTTP client beside it.
-const { METHODS } = process.getBuiltinModule('node:http');
 
 /** The public `createApp`. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
@@ -63,7 +60,7 @@ async function createParts(options: AppOptions) {
   const { document, operations: all, context } = await prepare(options);
   const operations = all.filter(({ method, path }) => {
     const name = method.toUpperCase();
-    const isRead = METHODS.includes(name) && name !== 'CONNECT';
+    const isRead = http.METHODS.includes(name) && name !== 'CONNECT';
     if (!isRead) log.warn(`${name} ${path} cannot be served: Node reads no requests with the method ${name}`);
     return isRead;
   });

@@ -63,6 +63,22 @@ describe('a body', () => {
     socket.destroy();
   });
 
+  test('whose chunks come apart from their sizes is read to its end by an app that iterates over it', async () => {
+    const accepted = once(listening.server, 'connection');
+    const socket = await connected(port);
+    const [behind] = await accepted;
+    let sent = 0;
+    for (const bytes of [request('POST /', CHUNKED), '5\r\n', 'hello', '\r\n3\r\n', 'you\r\n', '0\r\n\r\n']) {
+      socket.write(bytes);
+      sent += bytes.length;
+      await eventually(() => behind.bytesRead === sent);
+      await delay(5);
+    }
+    const [answer] = await once(socket, 'data');
+    expect(String(answer)).toMatch(/\r\n\r\n.*"size":8/s);
+    socket.destroy();
+  });
+
   test('that nobody reads is dropped once its request is answered', async () => {
     const socket = await connected(port);
     let received = '';
