@@ -32,7 +32,7 @@ test('contract tests send wrong items, which a handler that reads none accepts',
     handlers: { watch: () => ({ status: 200 }) as never, add: () => ({ status: 200, body: 0 }) },
   });
   const found = Object.entries(await failures({ document, runs: 8, app }));
-  expect(found.find(([name]) => name.startsWith('POST /notes'))?.[1]).toMatch(/the status 200 accepts a body /);
+  expect(found.find(([name]) => name.startsWith('POST /notes'))?.[1]).toMatch(/the status 200 accepts .* where \/body/);
 });
 
 test.each([

@@ -2,14 +2,24 @@ import { once } from 'node:events';
 import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
-import type { Answer, Sent } from './values.ts';
 
-/** Sends requests to a service. */
-export interface Client {
-  /** @throws {Error} if there is no answer. */
-  send(sent: Sent): Promise<Answer>;
-  /** The URL before each path, for messages. */
-  readonly base: string;
+/** A request as it is sent. */
+export interface Sent {
+  readonly method: string;
+  /** Path and query, after the base URL. */
+  readonly target: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: Buffer | undefined;
+}
+
+/** An answer, read to its end. */
+export interface Answer {
+  readonly status: number;
+  /** By names in lower case; values of one name are joined. */
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Buffer;
+  /** Whether the rest of a stream was not read. */
+  readonly isCut: boolean;
 }
 
 const SECONDS = 10;
@@ -17,26 +27,31 @@ const SECONDS = 10;
 /** Stands in messages for the origin of a service that ends with the tests. */
 export const SHOWN = 'http://localhost:3000';
 
-/** How long a stream is read, since it may have no end: in all, and until the next item. Milliseconds. */
-const STREAM = 500;
-const SILENCE = 50;
+/** How long a stream is read, since it may have no end: until the first item, and until the next one. Milliseconds. */
+const FIRST = 500;
+const NEXT = 50;
 
-/** Media types of streams. */
-const STREAMS = /^(text\/event-stream|multipart\/mixed|application\/(.*json-seq|.*jsonl(ines)?|(x-)?ndjson))\b/;
+/** How many chunks of a stream are read at most. */
+const CHUNKS = 10;
+
+export type Client = ReturnType<typeof connect>;
 
 /**
  * A client for a URL: the base of the document's paths.
  *
  * @param shownOrigin stands for the URL's origin in messages.
  */
-export function connect(base: string, shownOrigin = new URL(base).origin): Client {
+export function connect(base: string, shownOrigin = new URL(base).origin) {
   const { protocol, origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
   const { Agent, request } = protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true });
   return {
+    /** The URL before each path, for messages. */
     base: shownOrigin + prefix,
-    async send({ method, target, headers, body }) {
+
+    /** @throws {Error} if there is no answer. */
+    async send({ method, target, headers, body }: Sent): Promise<Answer> {
       const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
       const outgoing = request(origin, { method, path: prefix + target, headers: { ...headers, ...length }, agent });
       outgoing.setTimeout(SECONDS * 1_000, () => outgoing.destroy(new Error(`no answer in ${SECONDS} seconds`)));
@@ -44,28 +59,25 @@ export function connect(base: string, shownOrigin = new URL(base).origin): Clien
       outgoing.on('error', () => {});
       outgoing.end(body);
       const incoming: http.IncomingMessage = (await once(outgoing, 'response'))[0];
-      const isStream = STREAMS.test(incoming.headers['content-type'] ?? '');
-      const chunks: Buffer[] = [];
+      const isStream = /event-stream|multipart\/mixed|json-seq|jsonl|ndjson/.test(
+        incoming.headers['content-type'] ?? '',
+      );
       let isCut = false;
-      const cutAfter = (milliseconds: number) =>
-        setTimeout(() => {
-          isCut = isStream;
-          if (isStream) incoming.destroy();
-        }, milliseconds);
-      const longest = cutAfter(STREAM);
-      let quiet: NodeJS.Timeout | undefined;
+      const cut = () => {
+        isCut = isStream;
+        if (isStream) incoming.destroy();
+      };
+      const chunks: Buffer[] = [];
+      let timer = setTimeout(cut, FIRST);
       try {
         for await (const chunk of incoming) {
-          chunks.push(chunk);
-          clearTimeout(quiet);
-          quiet = cutAfter(SILENCE);
+          clearTimeout(timer);
+          timer = setTimeout(cut, chunks.push(chunk) < CHUNKS ? NEXT : 0);
         }
       } catch (error) {
         if (!isCut) throw error;
-      } finally {
-        clearTimeout(longest);
-        clearTimeout(quiet);
       }
+      clearTimeout(timer);
       const joined = Object.entries(incoming.headers).map(([name, value]) => [name, String(value)]);
       const status = incoming.statusCode ?? 0;
       return { status, headers: Object.fromEntries(joined), body: Buffer.concat(chunks), isCut };

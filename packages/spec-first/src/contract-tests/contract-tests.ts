@@ -1,6 +1,7 @@
+import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { type Document, loadDocument, type Operation } from 'openapi-document';
-import { validatorsOf } from './checks.ts';
+import { validatorOf } from './checks.ts';
 import { type Client, connect, listen, SHOWN } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
 import { rememberIds } from './known.ts';
@@ -48,11 +49,9 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const { document: given, test, credentials = {}, mayReject = [], log, report = console.log } = options;
   const document = typeof given === 'string' ? await loadDocument(given) : given;
   const { root } = document;
-  const amount = {
-    runs: variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'a number of requests') ?? options.runs ?? 50,
-    seed: variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? newSeed(),
-  };
-  const timeout = 60_000 + amount.runs * MILLISECONDS_A_REQUEST;
+  const runs = variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'a number of requests') ?? options.runs ?? 50;
+  const seed = variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? randomInt(2 ** 31);
+  const timeout = 60_000 + runs * MILLISECONDS_A_REQUEST;
   const operations = inOrder(document.operations.filter(({ template }) => template.isReachable));
   const known = rememberIds(root, operations);
   const outcomes = new Map<Operation, Outcome>();
@@ -62,10 +61,15 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     client ??= clientFor(document, options);
     const secrets = secretsFor(document, operation, credentials);
     const tested = without(operation, secrets);
-    const context = { root, operation: tested, validator: validatorsOf(root, [tested])(tested), secrets, known, log };
-    const outcome = await testOperation(context, await client, amount, mayReject.includes(operation.id));
+    const outcome = await testOperation({
+      ...{ root, known, secrets, log, runs, seed },
+      operation: tested,
+      validator: validatorOf(root, tested),
+      client: await client,
+      mayReject: mayReject.includes(operation.id),
+    });
     outcomes.set(operation, outcome);
-    if (outcome.findings.length > 0) throw new ContractError(operation, outcome.findings, amount);
+    if (outcome.findings.length > 0) throw new ContractError(operation, outcome.findings, seed);
   };
   for (const operation of operations) {
     test(`${titleOf(operation)} keeps to the document`, () => run(operation), timeout);
@@ -113,5 +117,3 @@ function variable(name: string, form: RegExp, expected: string): number | undefi
   if (!form.test(text)) throw new RangeError(`${name} is "${text}", but must be ${expected}`);
   return Number(text);
 }
-
-const newSeed = (): number => Math.floor(Math.random() * 2 ** 31);

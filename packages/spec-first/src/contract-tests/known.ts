@@ -10,17 +10,21 @@ import {
   resolveRef,
   valueAt,
 } from 'openapi-document';
-import { bodyOf } from './check-answer.ts';
-import type { Answer, Known, Named, Part, Values } from './values.ts';
+import { bodyOf } from './checks.ts';
+import type { Answer } from './client.ts';
+import { namedIn, type Values } from './parts.ts';
 
 /** At most so many things of one kind are remembered. */
 const REMEMBERED = 50;
 
-export function rememberIds(root: Json, operations: readonly Operation[]): Known {
-  const byPath = new Map<string, Named[]>();
+/** What exists in the service, as its replies tell: values of path parameters that belong together. */
+export type Known = ReturnType<typeof rememberIds>;
+
+export function rememberIds(root: Json, operations: readonly Operation[]) {
+  const byPath = new Map<string, Json[]>();
   const withParameters = operations.filter(({ template }) => template.names.length > 0);
 
-  function remember({ path: template, parameters }: Operation, found: Named): void {
+  function remember({ path: template, parameters }: Operation, found: Json): void {
     const { names } = pathTemplate(resourceOf(template));
     if (names.length === 0) return;
     if (names.some((name) => found[name] === undefined || isObject(found[name]))) return;
@@ -33,7 +37,8 @@ export function rememberIds(root: Json, operations: readonly Operation[]): Known
   }
 
   return {
-    learn(operation, values, answer) {
+    /** Takes ids from a reply: by links, by `Location`, and by properties that are named as path parameters are. */
+    learn(operation: Operation, values: Values, answer: Answer): void {
       if (answer.status < 200 || answer.status > 299) return;
       const { path: template, method } = operation;
       if (method === 'delete') {
@@ -65,11 +70,13 @@ export function rememberIds(root: Json, operations: readonly Operation[]): Known
         }
       }
     },
-    pathOf({ path }, turn) {
+    /** The path parameters of something that exists; `undefined` if nothing is known. */
+    pathOf({ path }: Operation, turn: number): Json | undefined {
       const known = byPath.get(resourceOf(path)) ?? [];
       return known[turn % known.length];
     },
-    valuesOf: (name) =>
+    /** Values for a parameter or a member by its name, such as `roomId`. */
+    valuesOf: (name: string): unknown[] =>
       name === 'id'
         ? []
         : [...byPath.values()].flat().flatMap((known) => (Object.hasOwn(known, name) ? [known[name]] : [])),
@@ -95,12 +102,8 @@ function evaluate(expression: unknown, values: Values, answer: Answer, body: unk
   return namedIn(values, where === 'path' ? 'path' : 'query')[name];
 }
 
-/** The values of a request in one place, by name. */
-export const namedIn = (values: Values, where: Part['in']): Named =>
-  Object.fromEntries([...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]));
-
 /** The path parameters in a URL of the service. */
-function parametersIn(url: string | undefined, template: string): Named | undefined {
+function parametersIn(url: string | undefined, template: string): Json | undefined {
   const { names, match } = pathTemplate(template);
   const texts = url === undefined ? undefined : match(URL.parse(url, 'http://host')?.pathname ?? '');
   return texts && Object.fromEntries(names.map((name, index) => [name, decoded(texts[index] ?? '')]));

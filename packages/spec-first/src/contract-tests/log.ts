@@ -1,57 +1,47 @@
+import { setTimeout } from 'node:timers/promises';
 import { asObject, type Json } from 'openapi-document';
 
-/** Keeps what a service logs, so that a failed test can show the cause. */
-export interface TestLog {
-  debug(entry: unknown, message?: unknown): void;
-  info(entry: unknown, message?: unknown): void;
-  warn(entry: unknown, message?: unknown): void;
-  error(entry: unknown, message?: unknown): void;
-  child(): TestLog;
-  /** Takes a line that a service has written, as JSON. */
-  line(text: string): void;
-  /** The cause that was logged of a request: a reason, or an error with its stack. */
-  causeOf(requestId: string): Promise<string | undefined>;
-}
+export type TestLog = ReturnType<typeof testLog>;
 
-const KEPT = 1_000;
+const KEPT = 10_000;
 
 /**
- * A log for `createApp` in tests, or for the lines of a service that runs in a process of its own.
+ * Keeps what a service logs, so that a failed test can show the cause: a log for `createApp`, or for the lines of a service
+ * that runs in a process of its own.
  *
  * @example
  * const log = testLog();
  * await contractTests({ document, app: createApp({ document, handlers, log }), log, test });
  */
-export function testLog(): TestLog {
+export function testLog() {
   const entries: Json[] = [];
   const keep = (entry: unknown): void => {
     entries.push(asObject(entry));
     if (entries.length > KEPT) entries.shift();
   };
-  const log: TestLog = {
-    debug: keep,
-    info: keep,
-    warn: keep,
-    error: keep,
-    child: () => log,
-    line(text) {
+  const levels = { debug: keep, info: keep, warn: keep, error: keep };
+  return {
+    ...levels,
+    child: () => levels,
+    /** Takes a line that a service has written, as JSON. */
+    line(text: string): void {
       try {
         keep(JSON.parse(text));
       } catch {
         // A line that is not of the log.
       }
     },
-    async causeOf(requestId) {
+    /** The cause that was logged of a request: a reason, or an error with its stack. */
+    async causeOf(requestId: string): Promise<string | undefined> {
       // A service writes its lines in pieces, up to a second after the answer.
       for (let waited = 0; waited < 200; waited += 1) {
-        const found = entries.find((entry) => entry.requestId === requestId);
+        const found = entries.findLast((entry) => entry.requestId === requestId);
         if (found !== undefined) return causeIn(found);
-        await new Promise((resolve) => setTimeout(resolve, 10));
+        await setTimeout(10);
       }
       return undefined;
     },
   };
-  return log;
 }
 
 function causeIn({ reason, err }: Json): string | undefined {

@@ -1,91 +1,92 @@
 import { isDeepStrictEqual } from 'node:util';
-import { isObject, type Json, type Operation, type Parameter, parseJson, stringifyJson } from 'openapi-document';
+import { isObject, type Json, type MediaType, type Parameter, parseJson, stringifyJson } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
-import { inDecimals } from './candidates.ts';
-import { mismatch, validatorsOf } from './checks.ts';
-import type { Part } from './values.ts';
-import { isWritable } from './write-request.ts';
+import { type Checked, mismatch } from './checks.ts';
+import { inDecimals } from './variants.ts';
+
+/** A parameter, or a body of one media type. */
+export interface Part {
+  readonly in: Parameter['in'] | 'body';
+  /** Empty for a body. */
+  readonly name: string;
+  readonly required: boolean;
+  readonly schema: unknown;
+  /** Of a body only. */
+  readonly media?: MediaType;
+  /** Values that the document shows, and values made from the schema. All are valid. */
+  readonly examples: readonly unknown[];
+  readonly made: readonly unknown[];
+  /** Why a server must reject a value; empty if it must accept it, `undefined` if the value cannot be sent as it is. */
+  violation(value: unknown): string | undefined;
+}
+
+/** The values of a request, before they are written in their styles. */
+export type Values = ReadonlyMap<Part, unknown>;
+
+/** The values of a request in one place, by name. */
+export const namedIn = (values: Values, where: Part['in']): Json =>
+  Object.fromEntries([...values].filter(([part]) => part.in === where).map(([{ name }, value]) => [name, value]));
 
 /** How many values are made of a schema. Most schemas need one: the others are made by changing it. */
 const SAMPLES = 12;
 
-const NOTHING = { path: {}, query: {}, header: {}, cookie: {} };
+const ANY = ['text', 1, true, {}];
 
 /** The parameters of an operation and its bodies, one for each media type, with valid values. @throws {Error} for none */
-export function partsOf(root: Json, operation: Operation): { parameters: Part[]; bodies: Part[] } {
-  const { parameters, requestBody } = operation;
-  // Each part is validated alone: an operation with this part only.
-  const alone = parameters.map((parameter) => ({ ...operation, parameters: [parameter], requestBody: undefined }));
-  const bare = { ...operation, parameters: [] };
-  const validatorOf = validatorsOf(root, [...alone, bare]);
-
-  const parameterParts = parameters.map((parameter, index) => {
-    const { in: where, name } = parameter;
-    const validator = validatorOf(alone[index] ?? bare);
-    const verdict = remembered((value) => {
+export function partsOf(root: Json, { operation, validator }: Checked): { parameters: Part[]; bodies: Part[] } {
+  const { requestBody } = operation;
+  const part = (of: Omit<Part, 'examples' | 'made'>, shown: readonly unknown[], made?: readonly unknown[]): Part => {
+    const isValid = (value: unknown) => of.violation(value) === '';
+    const samples = made ?? (isObject(of.schema) ? valuesOf(root, of.schema, 'readOnly').take(SAMPLES) : ANY);
+    return { ...of, examples: shown.filter(isValid), made: [...samples].map(rounded).filter(isValid) };
+  };
+  const nothing = () => ({ path: {}, query: {}, header: {}, cookie: {} });
+  const parameters = operation.parameters.map((parameter) => {
+    const { in: where, name, required, schema } = parameter;
+    const violation = (value: unknown) => {
       const read = readBack(parameter, value);
       if (read === undefined) return undefined;
       // The validator fills in defaults.
-      const values = { ...NOTHING, [where]: { [name]: structuredClone(read) } };
-      if (mismatch(() => validator.request(values, undefined, undefined)) !== undefined) return 'broken';
-      return isDeepStrictEqual(read, value) ? 'valid' : undefined;
-    });
+      const values = { ...nothing(), [where]: { [name]: structuredClone(read) } };
+      const wrong = mismatch(() => validator.request(values, undefined, undefined));
+      return wrong ?? (isDeepStrictEqual(read, value) ? '' : undefined);
+    };
     const shown = parameter.examples().map(({ value }) => value);
-    return part(root, { ...parameter, parameter, verdict }, shown);
+    return part({ in: where, name, required, schema, violation }, shown);
   });
-  const bodyParts = (requestBody?.media ?? []).map((media) => {
+  const bodies = (requestBody?.media ?? []).map((media) => {
     const { items, kind } = media;
-    const validator = validatorOf(bare);
-    const verdict = (value: unknown) => {
+    const violation = (value: unknown) => {
       if (!isWritable(media, value)) return undefined;
       // As a server reads it: an integer that is no safe number is a bigint.
       const copy = kind === 'multipart' ? value : parseJson(stringifyJson(value) ?? 'null');
       const check = () =>
-        items === undefined ? validator.request(structuredClone(NOTHING), media, copy) : validator.item(media, copy);
-      return mismatch(check) === undefined ? 'valid' : 'broken';
+        items === undefined ? validator.request(nothing(), media, copy) : validator.item(media, copy);
+      return mismatch(check) ?? '';
     };
     const shown = media.examples().flatMap(({ value }) => (items === undefined ? [value] : [value].flat()));
-    const schema = items === undefined ? media.schema : items.schema;
+    const { schema } = items ?? media;
     const required = requestBody?.required ?? false;
     // Only the media type can read such a text, XML for example.
-    const isFree = kind === 'stream' && items === undefined;
-    const texts = isFree && !media.constrained ? ['text', '🌵'] : undefined;
-    return part(root, { in: 'body', name: '', required, schema, media, verdict }, shown, texts);
+    const isFree = kind === 'stream' && items === undefined && !media.constrained;
+    return part(
+      { in: 'body', name: '', required, schema, media, violation },
+      shown,
+      isFree ? ['text', '🌵'] : undefined,
+    );
   });
-  const bodies = bodyParts.filter(hasValue);
-  if (requestBody?.required && bodies.length === 0) throw noValue('the body');
-  for (const each of parameterParts) {
-    if (each.required && !hasValue(each)) throw noValue(`the ${each.in} parameter ${each.name}`);
+  const hasValue = ({ examples, made }: Part): boolean => examples.length + made.length > 0;
+  for (const { in: where, name } of parameters.filter((each) => each.required && !hasValue(each))) {
+    throw noValue(`the ${where} parameter ${name}`);
   }
-  return { parameters: parameterParts.filter(hasValue), bodies };
+  if (requestBody?.required && !bodies.some(hasValue)) throw noValue('the body');
+  return { parameters: parameters.filter(hasValue), bodies: bodies.filter(hasValue) };
 }
-
-/** Each scalar is tried many times, beside others. */
-function remembered(verdict: Part['verdict']): Part['verdict'] {
-  const known = new Map<unknown, ReturnType<Part['verdict']>>();
-  return (value) => {
-    if (isObject(value) || Array.isArray(value)) return verdict(value);
-    if (!known.has(value)) known.set(value, verdict(value));
-    return known.get(value);
-  };
-}
-
-const hasValue = ({ examples, made }: Part): boolean => examples.length + made.length > 0;
-
-function part(root: Json, of: Omit<Part, 'examples' | 'made'>, shown: readonly unknown[], made?: unknown[]): Part {
-  const isValid = (value: unknown) => of.verdict(value) === 'valid';
-  const samples =
-    made ?? (isObject(of.schema) ? valuesOf(root, of.schema, 'readOnly').take(SAMPLES).map(rounded) : ANY);
-  return { ...of, examples: shown.filter(isValid), made: [...samples].filter(isValid) };
-}
-
-const ANY = ['text', 1, true, {}];
 
 /** A value as JSON has it, with numbers in decimals. */
 function rounded(value: unknown): unknown {
-  if (typeof value === 'number') return inDecimals(value);
   if (Array.isArray(value)) return value.map(rounded);
-  if (!isObject(value)) return value;
+  if (!isObject(value)) return inDecimals(value);
   const members = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(members.map(([name, item]) => [name, rounded(item)]));
 }
@@ -95,20 +96,44 @@ const noValue = (what: string) =>
     `No valid value was found for ${what}. Give it an example in the document, or check that its schema has one.`,
   );
 
-/** What a server reads of a value that is written in the parameter's style; `undefined` if it reads nothing. */
+/** What a server reads of a value that is written in the parameter's style; `undefined` if it cannot be sent. */
 function readBack(parameter: Parameter, value: unknown): unknown {
   try {
     const text = parameter.write(value);
-    return isSendable(parameter, text) ? parameter.read(text) : undefined;
+    const isSendable = {
+      query: true,
+      // A URL without these segments is the same URL (RFC 3986 §5.2.4).
+      path: !/^\.{0,2}$/.test(text),
+      header: VISIBLE.test(text),
+      cookie: VISIBLE.test(text),
+    };
+    return isSendable[parameter.in] ? parameter.read(text) : undefined;
   } catch {
     return undefined;
   }
 }
 
-/** Whether a text can be sent at its place. */
-function isSendable({ in: where }: Parameter, text: string): boolean {
-  if (where === 'query') return true;
-  // A URL without these segments is the same URL (RFC 3986 §5.2.4).
-  if (where === 'path') return text !== '' && !/^\.\.?$/.test(text);
-  return /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(text);
+const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Whether a value can be written in a media type. */
+function isWritable(media: MediaType, value: unknown): boolean {
+  const { kind, items } = media;
+  if (items === undefined && kind === 'json') return true;
+  if (items === undefined && kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
+  if (items === undefined) {
+    // A body without bytes counts as missing.
+    return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isField);
+  }
+  try {
+    media.itemWriter(media.type).write(value, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
+
+/** A scalar, or a list of scalars. `null` and lists without items have no form of their own. */
+const isField = (value: unknown): boolean =>
+  Array.isArray(value) ? value.length > 0 && value.every(isScalar) : isScalar(value);
+
+const isScalar = (value: unknown): boolean => typeof value !== 'object';

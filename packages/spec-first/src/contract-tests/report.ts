@@ -1,6 +1,6 @@
 import type { Operation } from 'openapi-document';
-import type { Amount, Finding, Outcome } from './test-operation.ts';
-import type { Answer } from './values.ts';
+import type { Answer } from './client.ts';
+import type { Outcome } from './test-operation.ts';
 
 export const titleOf = ({ method, path, id }: Operation): string => `${method.toUpperCase()} ${path} (${id})`;
 
@@ -8,14 +8,14 @@ export const titleOf = ({ method, path, id }: Operation): string => `${method.to
 export class ContractError extends Error {
   override readonly name = 'ContractError';
 
-  constructor(operation: Operation, findings: readonly Finding[], { seed }: Amount) {
+  constructor(operation: Operation, findings: Outcome['findings'], seed: number) {
     const runs = process.env.CONTRACT_RUNS === undefined ? '' : ` CONTRACT_RUNS=${process.env.CONTRACT_RUNS}`;
     const repeat = `  repeat:  CONTRACT_SEED=${seed}${runs} npm test`;
     super([`${titleOf(operation)} breaks the document`, ...findings.map(describe), repeat].join('\n\n'));
   }
 }
 
-const describe = ({ fault: { check, message, answer }, cause, curl }: Finding): string =>
+const describe = ({ fault: { check, message, answer }, cause, curl }: Outcome['findings'][number]): string =>
   [
     `  broken:  ${check}`,
     `  why:     ${message}`,

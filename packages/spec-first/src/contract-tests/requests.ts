@@ -1,26 +1,28 @@
-import { isObject, schemas } from 'openapi-document';
-import { partsOf } from './parts.ts';
-import { oneOf, randomFrom, shuffled } from './random.ts';
-import type { Context, Part, Values } from './values.ts';
-import { smaller, variantsOf } from './variants.ts';
+import { createHash } from 'node:crypto';
+import { isObject, type Json, type Operation, schemas } from 'openapi-document';
+import type { Checked } from './checks.ts';
+import type { Known } from './known.ts';
+import { type Part, partsOf, type Values } from './parts.ts';
+import { kindOf, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
 
-/** A request that satisfies the document, or breaks it in one place. */
-export interface Made extends Written {
-  /** What is wrong with it; `undefined` if it is valid. */
-  readonly label?: string;
-  /** The valid request that it was made from. */
-  readonly base: Values;
+/** A request that satisfies the document. */
+interface Valid {
+  readonly values: Values;
 }
 
-/** The requests of an operation, made from the schemas and examples of the document. */
-export interface Requests {
-  /** Requests that satisfy the document. The first ones have the declared examples. */
-  valid(count: number): Generator<Made>;
-  /** Requests that break the document: each way in which it can be broken once, up to `runs`, or half as many requests. */
-  broken(runs: number): Made[];
-  /** Requests of the same kind with one value less. */
-  smaller(request: Made): Generator<Made>;
+/** A request that breaks the document in one place. */
+interface Broken extends Written {
+  /** What a service that answers it with a success accepts. */
+  readonly label: string;
+  /** What a value violates. Several values may violate the same. */
+  readonly violation?: string;
+}
+
+/** What requests are made from. */
+export interface Source extends Checked {
+  readonly root: Json;
+  readonly known: Known;
 }
 
 /** How many variants of a value are looked at, and how many places of one are changed at most. */
@@ -30,11 +32,22 @@ const PLACES = 8;
 /** How many valid requests are looked at for places that can be broken. */
 const LOOKED_AT = 6;
 
-/** @throws {Error} if no valid value is found for something that is required. */
-export function requestsOf(context: Context, seed: number): Requests {
-  const { root, operation } = context;
-  const random = randomFrom(seed);
-  const { parameters, bodies } = partsOf(root, operation);
+/**
+ * The requests of an operation, made from the schemas and examples of the document.
+ *
+ * @throws {Error} if no valid value is found for something that is required.
+ */
+export function requestsOf(source: Source, seed: number) {
+  const { root, operation } = source;
+  let drawn = 0;
+  /** A number from 0 to 1. */
+  const random = () => createHash('sha1').update(`${seed} ${drawn++}`).digest().readUInt32LE() / 2 ** 32;
+  const oneOf = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
+  const shuffled = <T>(items: readonly T[]): T[] => {
+    const ranked = items.map((item) => [random(), item] as const);
+    return ranked.sort(([a], [b]) => a - b).map(([, item]) => item);
+  };
+  const { parameters, bodies } = partsOf(root, source);
   const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
   /** How often each place was changed: each of its values has its turn, those at the bounds first. */
   const turns = new Map<string, number>();
@@ -42,13 +55,13 @@ export function requestsOf(context: Context, seed: number): Requests {
   /** A valid value that differs from another one in some places. */
   function changed(part: Part, from: unknown): unknown {
     const variants = (value: unknown) => variantsOf(root, [part.schema], value).take(TRIED);
-    const places = shuffled([...new Set(variants(from).map(({ at }) => at))], random);
+    const places = shuffled([...new Set(variants(from).map(({ at }) => at))]);
     let value = from;
     for (const place of places.slice(0, random() < 0.2 ? 1 : PLACES)) {
       const others = [...variants(value).filter(({ at }) => at === place)].map((other) => other.value);
       const key = `${part.in} ${part.name} ${place}`;
       const turn = turns.get(key) ?? 0;
-      const next = [...others.keys()].find((n) => part.verdict(others[(turn + n) % others.length]) === 'valid');
+      const next = [...others.keys()].find((n) => part.violation(others[(turn + n) % others.length]) === '');
       if (next === undefined) continue;
       value = others[(turn + next) % others.length];
       turns.set(key, turn + next + 1);
@@ -56,112 +69,87 @@ export function requestsOf(context: Context, seed: number): Requests {
     return value;
   }
 
-  function requestAt(index: number): Made {
-    const values = new Map<Part, unknown>();
-    const body = bodies.slice(index % bodies.length)[0];
-    for (const part of body === undefined ? parameters : [...parameters, body]) {
-      const turn = part === body ? Math.floor(index / bodies.length) : index;
-      if (turn < part.examples.length) values.set(part, part.examples[turn]);
-      else if (part.required || random() > 0.2) {
-        values.set(part, changed(part, oneOf([...part.examples, ...part.made], random)));
+  /** Requests that satisfy the document. The first ones have the declared examples. */
+  function* valid(count: number): Generator<Valid> {
+    const most = Math.max(count, examples * Math.max(1, bodies.length));
+    for (let index = 0; index < most; index += 1) {
+      const values = new Map<Part, unknown>();
+      const body = bodies.slice(index % bodies.length)[0];
+      for (const part of body === undefined ? parameters : [...parameters, body]) {
+        const turn = part === body ? Math.floor(index / bodies.length) : index;
+        if (turn < part.examples.length) values.set(part, part.examples[turn]);
+        else if (part.required || random() > 0.2)
+          values.set(part, changed(part, oneOf([...part.examples, ...part.made])));
       }
+      // What exists, in half of the requests; a deletion ends it.
+      const turn = operation.method === 'delete' ? index : index / 2;
+      yield { values: Number.isInteger(turn) ? withKnownIds(source, values, turn) : values };
     }
-    // What exists, in half of the requests; a deletion ends it.
-    const turn = operation.method === 'delete' ? index : index / 2;
-    const base = Number.isInteger(turn) ? withKnownIds(context, values, turn) : values;
-    return { values: base, base };
   }
 
-  function* valid(count: number): Generator<Made> {
-    for (let index = 0; index < Math.max(count, examples * Math.max(1, bodies.length)); index += 1)
-      yield requestAt(index);
+  /** Requests that break the document: each way in which it can be broken once, up to `runs`, or half as many requests. */
+  function broken(runs: number): Broken[] {
+    const found = shuffled([...valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(root, operation, values)]));
+    const oneOfEach = (key: (made: Broken) => string) => [...new Map(found.map((made) => [key(made), made])).values()];
+    const once = oneOfEach(({ label }) => label).slice(0, runs);
+    const each = new Set([...oneOfEach(({ label, violation }) => violation ?? label), ...once, ...found]);
+    return [...each].slice(0, Math.max(once.length, runs / 2));
   }
-  return {
-    valid,
-    broken(runs) {
-      const found = [...valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(context, parameters, values)]);
-      const byLabel = Map.groupBy(shuffled(found, random), ({ label }) => label);
-      const ranked = [...byLabel.values()].flatMap((same) => same.map((broken, rank) => ({ broken, rank })));
-      return ranked
-        .sort((a, b) => a.rank - b.rank)
-        .filter(({ rank }, index) => index < (rank === 0 ? runs : runs / 2))
-        .map(({ broken }) => broken);
-    },
-    *smaller({ base, label }) {
-      for (const values of smallerValues(base)) {
-        if (label === undefined) yield { values, base: values };
-        else
-          yield* brokenFrom(context, parameters, values)
-            .filter((broken) => broken.label === label)
-            .take(1);
-      }
-    },
-  };
-}
-
-function* smallerValues(values: Values): Generator<Values> {
-  for (const [part, value] of values) {
-    if (!part.required) yield new Map([...values].filter(([other]) => other !== part));
-    if (part.media === undefined) continue;
-    for (const other of smaller(value)) if (part.verdict(other) === 'valid') yield new Map(values).set(part, other);
-  }
+  return { valid, broken };
 }
 
 /** The same request to something that exists in the service, as far as its replies have told. */
-function withKnownIds({ operation, known }: Context, values: Values, turn: number): Values {
+function withKnownIds({ operation, known }: Source, values: Values, turn: number): Values {
   const path = known.pathOf(operation, turn) ?? {};
-  const idFor = (name: string, given: unknown) => oneOf(known.valuesOf(name), () => (turn % 7) / 7) ?? given;
-  const inside = (value: unknown): unknown =>
-    Array.isArray(value)
-      ? value.map(inside)
-      : isObject(value)
-        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, idFor(name, inside(member))]))
-        : value;
+  const idFor = (name: string, given: unknown) => {
+    const ids = known.valuesOf(name);
+    return ids.length > 0 ? ids[turn % ids.length] : given;
+  };
+  const inside = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(inside);
+    if (!isObject(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, idFor(name, inside(member))]));
+  };
   return new Map(
     [...values].map(([part, value]) => {
       const { in: where, name } = part;
       const other = where === 'path' ? (path[name] ?? value) : where === 'query' ? idFor(name, value) : inside(value);
-      return [part, part.verdict(other) === 'valid' ? other : value];
+      return [part, part.violation(other) === '' ? other : value];
     }),
   );
 }
 
 /** The requests that differ from a valid one in one place, and break the document there. */
-function* brokenFrom({ root, operation }: Context, parameters: readonly Part[], base: Values): Generator<Made> {
-  for (const [part, value] of base) {
-    const { in: where, name, required, schema, media, verdict } = part;
-    const others = () => new Map([...base].filter(([other]) => other !== part));
-    const subject = media === undefined ? `a request where the ${where} parameter ${name}` : 'a body that';
-    if (media !== undefined) yield* brokenBodies(operation, part, base);
+function* brokenFrom(root: Json, { requestBody, parameters }: Operation, values: Values): Generator<Broken> {
+  for (const [part, value] of values) {
+    const { in: where, name, required, schema, media } = part;
+    const needed = [...values].filter(([other]) => other.required || other === part);
     if (required && where !== 'path') {
-      yield { label: media === undefined ? `${subject} is missing` : 'no body', values: others(), base };
+      const label =
+        media === undefined ? `a request without the ${where} parameter ${name}` : 'a request without a body';
+      yield { label, values: new Map(needed.filter(([other]) => other !== part)) };
     }
-    const isText = media?.items === undefined && (media?.kind === 'stream' || media?.kind === 'text');
-    if (isText) continue;
+    if (media !== undefined && requestBody?.media.every(({ type }) => !/^[^;]*\*/.test(type))) {
+      yield { label: 'a wrong media type', values, contentType: 'application/x-undeclared' };
+    }
+    if (media?.kind === 'json') yield { label: 'a body that is not JSON', values, raw: '{"' };
+    if (media?.items === undefined && (media?.kind === 'stream' || media?.kind === 'text')) continue;
     const isForm = media?.kind === 'form' || media?.kind === 'multipart';
     const variants = variantsOf(root, [schema], value).take(TRIED);
-    for (const { at, how, value: other } of [{ at: '', how: 'is empty', value: '' }, ...variants]) {
+    for (const { at, inner, value: other } of [{ at: '', inner: '', value: '' }, ...variants]) {
       // A form is text: most of its values have no type of their own.
-      if (isForm && (how !== 'is missing' || at.lastIndexOf('/') > 0)) continue;
-      if (verdict(other) !== 'broken') continue;
-      const inner = media === undefined ? `${subject} has a ${at} that` : `a body whose ${at}`;
-      yield { label: `${at === '' ? subject : inner} ${how}`, values: new Map(base).set(part, other), base };
+      if (isForm && (inner !== undefined || at.lastIndexOf('/') > 0)) continue;
+      const violation = part.violation(other);
+      if (!violation) continue;
+      yield { label: `${kindOf(inner)} where ${violation}`, violation, values: new Map(needed).set(part, other) };
     }
   }
   // An object in a query may take each name.
   const isOpen = parameters.some(
-    ({ in: where, schema, parameter }) =>
+    ({ in: where, schema, json }) =>
       where === 'query' &&
-      !parameter?.json &&
+      !json &&
       schemas.alternatives(root, schema).some(({ type }) => [type].flat().includes('object')),
   );
-  if (!isOpen)
-    yield { label: 'an undeclared query parameter', values: base, undeclared: 'undeclaredParameter=text', base };
-}
-
-function* brokenBodies({ requestBody }: Context['operation'], { media }: Part, base: Values): Generator<Made> {
-  if (requestBody?.media.every(({ type }) => !/^[^;]*\*/.test(type))) {
-    yield { label: 'a wrong media type', values: base, contentType: 'application/x-undeclared', base };
-  }
-  if (media?.kind === 'json') yield { label: 'a body that is not JSON', values: base, raw: '{"', base };
+  if (!isOpen) yield { label: 'an undeclared query parameter', values, undeclared: 'undeclaredParameter=text' };
 }

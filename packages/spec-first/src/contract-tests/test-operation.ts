@@ -1,83 +1,71 @@
-import { checkAnswer, checkNoFailure, Fault, isMock } from './check-answer.ts';
-import type { Client } from './client.ts';
+import { checkAnswer, checkNoFailure, Fault, isMock } from './checks.ts';
+import type { Answer, Client } from './client.ts';
 import { needsCredentials, type Secret, wrongSecrets } from './credentials.ts';
-import { type Made, requestsOf } from './requests.ts';
-import type { Answer, Context } from './values.ts';
-import { curlLine, writeRequest } from './write-request.ts';
+import type { TestLog } from './log.ts';
+import { requestsOf, type Source } from './requests.ts';
+import { curlLine, type Written, writeRequest } from './write-request.ts';
 
-/** How many requests are made, and from which seed. */
-export interface Amount {
+/** What the tests of an operation need. */
+interface Context extends Source {
+  readonly client: Client;
+  readonly secrets: readonly Secret[];
+  readonly log?: TestLog | undefined;
+  /** How many requests are made, and from which seed. */
   readonly runs: number;
   readonly seed: number;
-}
-
-/** A fault and the smallest request that shows it. */
-export interface Finding {
-  readonly fault: Fault;
-  readonly curl: string;
-  /** Why the service answered so, as its log says. */
-  readonly cause?: string | undefined;
+  /** Whether a handler may reject what the schemas allow. */
+  readonly mayReject: boolean;
 }
 
 /** What came of the tests of an operation. */
-export interface Outcome {
-  readonly findings: readonly Finding[];
+export type Outcome = Awaited<ReturnType<typeof testOperation>>;
+
+/** Calls an operation with requests that satisfy the document and with requests that break it, and checks each answer. */
+export async function testOperation(context: Context) {
+  const { operation, client, secrets, known, log, runs, seed, mayReject } = context;
+  /** Of each check that failed, the shortest request that shows it. */
+  const faults = new Map<string, { fault: Fault; curl: string; id: string }>();
   /** The answers to valid requests. */
-  readonly answers: readonly Answer[];
-  /** Whether the handler is still to be written: it answers 501. */
-  readonly notImplemented: boolean;
-}
-
-/** What is sent, and how its answer is checked. */
-interface Trial {
-  readonly made: Made;
-  readonly secrets?: readonly Secret[];
-  /** @throws {Fault} */
-  check(answer: Answer): Promise<void>;
-}
-
-/** For how long a request that shows a fault is made smaller. Milliseconds. */
-const SHRINKING = 5_000;
-
-/**
- * Calls an operation with requests that satisfy the document and with requests that break it, and checks each answer.
- *
- * @param mayReject whether a handler may reject what the schemas allow.
- * @returns a finding for each check that fails, among others.
- */
-export async function testOperation(
-  context: Context,
-  client: Client,
-  { runs, seed }: Amount,
-  mayReject: boolean,
-): Promise<Outcome> {
-  const { operation, secrets, known, log } = context;
-  const findings = new Map<string, Finding>();
   const answers: Answer[] = [];
   const requests = requestsOf(context, seed);
   let sentRequests = 0;
 
-  const accepted = async (answer: Answer) => {
-    checkNoFailure(answer);
-    if ([400, 415, 422].includes(answer.status) && !mayReject && !isMock(answer)) {
-      const message = `the status ${answer.status} rejects a request that satisfies the document`;
-      throw new Fault('a valid request is not rejected as malformed', message, answer);
+  async function attempt(
+    made: Written,
+    check: (answer: Answer) => void,
+    isStrict = false,
+    own = secrets,
+  ): Promise<Answer | undefined> {
+    const sent = await writeRequest(operation, made, own);
+    const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
+    let answer: Answer | undefined;
+    try {
+      answer = await client.send({ ...sent, headers: { 'X-Request-Id': id, ...sent.headers } }).catch(unanswered);
+      check(answer);
+      // The limit of bodies is the service's own.
+      await checkAnswer(context, answer, isStrict && answer.status !== 413);
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      const curl = curlLine(client.base, sent);
+      const shortest = faults.get(error.check)?.curl.length ?? Infinity;
+      if (curl.length < shortest) faults.set(error.check, { fault: error, curl, id });
     }
-    // The limit of bodies is the service's own.
-    await checkAnswer(context, answer, answer.status !== 413);
+    return answer;
+  }
+
+  const accepted = (answer: Answer) => {
+    checkNoFailure(answer);
+    if (![400, 415, 422].includes(answer.status) || mayReject || isMock(answer)) return;
+    const message = `the status ${answer.status} rejects a request that satisfies the document`;
+    throw new Fault('a valid request is not rejected as malformed', message, answer);
   };
-  const rejected =
-    ({ label }: Made) =>
-    async (answer: Answer) => {
-      checkNoFailure(answer);
-      if (answer.status < 400) {
-        const message = `the status ${answer.status} accepts ${label}`;
-        throw new Fault('an invalid request is rejected with 4xx', message, answer);
-      }
-      await checkAnswer(context, answer, false);
-    };
-  const denied = (label: string) => async (answer: Answer) => {
-    if (answer.status === 401 || answer.status === 403) return checkAnswer(context, answer, false);
+  const rejected = (label: string) => (answer: Answer) => {
+    checkNoFailure(answer);
+    if (answer.status >= 400) return;
+    throw new Fault('an invalid request is rejected with 4xx', `the status ${answer.status} accepts ${label}`, answer);
+  };
+  const denied = (label: string) => (answer: Answer) => {
+    if (answer.status === 401 || answer.status === 403) return;
     // The mock of a scheme that has no verifier accepts any credential.
     if (isMock(answer) && label === 'with wrong credentials') return;
     const message = `the status ${answer.status} answers a request ${label}, not 401 or 403`;
@@ -85,57 +73,24 @@ export async function testOperation(
   };
 
   for (const made of requests.valid(Math.ceil(runs / 2))) {
-    let last: Answer | undefined;
-    const check = async (answer: Answer) => {
-      last ??= answer;
-      if (!isMissing(answer) || answers.length > 0) await accepted(answer);
-    };
-    await attempt({ made, check });
-    if (last === undefined) continue;
-    answers.push(last);
-    if (isMissing(last) && answers.length === 1) return { findings: [], answers, notImplemented: true };
-    known.learn(operation, made.values, last);
+    const answer = await attempt(made, accepted, true);
+    if (answer === undefined) continue;
+    answers.push(answer);
+    // The handler is still to be written.
+    if (answer.status === 501 && !isMock(answer) && answers.length === 1) {
+      return { findings: [], answers, notImplemented: true };
+    }
+    known.learn(operation, made.values, answer);
   }
-  for (const made of requests.broken(runs)) await attempt({ made, check: rejected(made) });
+  for (const made of requests.broken(runs)) await attempt(made, rejected(made.label));
   const [made] = requests.valid(1);
   if (made !== undefined && needsCredentials(operation) && secrets.length > 0) {
-    await attempt({ made, secrets: [], check: denied('without credentials') });
-    await attempt({ made, secrets: wrongSecrets(secrets), check: denied('with wrong credentials') });
+    await attempt(made, denied('without credentials'), false, []);
+    await attempt(made, denied('with wrong credentials'), false, wrongSecrets(secrets));
   }
-  return { findings: [...findings.values()], answers, notImplemented: false };
-
-  /** Sends a request, and if its answer has a fault, smaller requests that show the same. */
-  async function attempt(trial: Trial): Promise<void> {
-    let smallest = await faultOf(trial);
-    if (smallest === undefined || findings.has(smallest.fault.check)) return;
-    const until = Date.now() + SHRINKING;
-    let others = requests.smaller(smallest.made);
-    for (let next = others.next(); !next.done && Date.now() < until; next = others.next()) {
-      const other = await faultOf({ ...trial, made: next.value });
-      if (other?.fault.check !== smallest.fault.check) continue;
-      smallest = other;
-      others = requests.smaller(other.made);
-    }
-    const { fault, sent, id } = smallest;
-    findings.set(fault.check, { fault, curl: curlLine(client.base, sent), cause: await log?.causeOf(id) });
-  }
-
-  async function faultOf({ made, secrets: own = secrets, check }: Trial) {
-    const sent = await writeRequest(operation, made, own);
-    const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
-    try {
-      const headers = { 'X-Request-Id': id, ...sent.headers };
-      await check(await client.send({ ...sent, headers }).catch(unanswered));
-      return undefined;
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      return { fault: error, sent, made, id };
-    }
-  }
+  const findings = [...faults.values()].map(async (found) => ({ ...found, cause: await log?.causeOf(found.id) }));
+  return { findings: await Promise.all(findings), answers, notImplemented: false };
 }
-
-/** Whether a handler is still to be written. */
-const isMissing = (answer: Answer): boolean => answer.status === 501 && !isMock(answer);
 
 function unanswered(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error);

@@ -1,8 +1,8 @@
-import { isObject, type MediaType, type Operation, stringifyJson } from 'openapi-document';
+import { type MediaType, type Operation, stringifyJson } from 'openapi-document';
 import { bodyOf, targetOf } from 'openapi-document/client';
+import type { Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
-import { namedIn } from './known.ts';
-import type { Sent, Values } from './values.ts';
+import { namedIn, type Values } from './parts.ts';
 
 /** What a request consists of. */
 export interface Written {
@@ -18,10 +18,12 @@ export interface Written {
 /** Writes a request's values in the styles of the document. */
 export async function writeRequest(operation: Operation, made: Written, secrets: readonly Secret[]): Promise<Sent> {
   const { values, undeclared } = made;
-  const [path, query, header, cookie] = (['path', 'query', 'header', 'cookie'] as const).map((at) =>
-    namedIn(values, at),
-  );
-  const { url, headers } = targetOf(operation, { path, query, header, cookie });
+  const { url, headers } = targetOf(operation, {
+    path: namedIn(values, 'path'),
+    query: namedIn(values, 'query'),
+    header: namedIn(values, 'header'),
+    cookie: namedIn(values, 'cookie'),
+  });
   const given = (at: Secret['in']) => secrets.filter((secret) => secret.in === at);
   const pairs = given('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
   const more = [undeclared ?? [], pairs].flat().join('&');
@@ -55,29 +57,6 @@ async function writeBody(media: MediaType, value: unknown, { raw }: Written) {
   const contentType = body instanceof FormData ? (written.headers.get('Content-Type') ?? type) : type;
   return { contentType, bytes: Buffer.from(await written.arrayBuffer()) };
 }
-
-/** Whether a value can be written in a media type. */
-export function isWritable(media: MediaType, value: unknown): boolean {
-  const { kind, items } = media;
-  if (items === undefined && kind === 'json') return true;
-  if (items === undefined && kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
-  if (items === undefined) {
-    // A body without bytes counts as missing.
-    return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isField);
-  }
-  try {
-    media.itemWriter(media.type).write(value, 0);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** A scalar, or a list of scalars. `null` and lists without items have no form of their own. */
-const isField = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 && value.every(isScalar) : isScalar(value);
-
-const isScalar = (value: unknown): boolean => typeof value !== 'object';
 
 /** A request as a command for a POSIX shell. */
 export function curlLine(base: string, { method, target, headers, body }: Sent): string {
