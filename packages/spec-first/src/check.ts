@@ -1,13 +1,16 @@
-import { checkDocument, DocumentError, loadDocument } from 'openapi-document';
+import { checkDocument, type Document, DocumentError, loadDocument } from 'openapi-document';
 
 /**
  * Checks a document as the start of the server does, except what depends on handlers and verifiers. `document` is undefined
  * if it cannot be served; `problems` and `notices` are lines of `file:line:column message`; `files` are all that it consists
  * of, also missing ones.
+ *
+ * @param first is done with the document before it is checked.
  */
-export async function checkFile(file: string, allowOutside = false) {
+export async function checkFile(file: string, allowOutside = false, first = async (_: Document): Promise<void> => {}) {
   try {
     const document = await loadDocument(file, { allowOutside });
+    await first(document);
     const { problems, broken, notices, examples } = checkDocument(document);
     return {
       document: problems.length > 0 ? undefined : document,

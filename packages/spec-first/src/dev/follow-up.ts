@@ -39,18 +39,21 @@ parentPort?.on('message', (saved: Saved) => {
     .catch((error) => tell({ subject: 'types', text: `The types are not checked: ${messageOf(error)}` }));
 });
 
-/** Checks the document, writes its types, and checks the types of the project. A newer save goes on with what is left. */
+/** Writes the document's types, checks the types of the project, and the document. A newer save goes on with what is left. */
 async function follow({ file, allowOutside }: Saved): Promise<void> {
   if (!isStale) return checkTypes();
   isStale = false;
-  const { document, files, notices } = await checkFile(file, allowOutside);
+  let typesChecked: Promise<void> | undefined;
+  const { document, files, notices } = await checkFile(file, allowOutside, async (read) => {
+    tell({ files: read.files });
+    writeChanged(TYPES, await generateTypes(read));
+    // The compiler runs beside the check of the document.
+    typesChecked = checkTypes();
+  });
   tell({ files });
+  await typesChecked;
   // The server says itself why it cannot start.
-  if (document === undefined) return;
-  writeChanged(TYPES, await generateTypes(document));
-  const checked = checkTypes();
-  tell({ subject: 'notices', text: firstOf(file, notices()).join('\n') });
-  await checked;
+  if (document !== undefined) tell({ subject: 'notices', text: firstOf(file, notices()).join('\n') });
 }
 
 /** Checks the types of the project with its own `tsc`, if it has a tsconfig.json. */
