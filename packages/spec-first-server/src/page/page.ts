@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
@@ -39,37 +39,30 @@ const contentSecurityPolicy =
  */
 export function openapiPage(document: Json, { basePath = '', tryItOut = false }: PageOptions = {}): RequestHandler {
   const served = asServed(document, basePath);
-  const page = () => html(String(asObject(document.info).title), tryItOut);
-  const handlers = new Map<string, RequestHandler>([
-    ['/openapi.json', resource('application/json', () => `${stringifyJson(served)}\n`)],
-    ['/openapi.yaml', resource('application/yaml', () => printYaml(served))],
-    ['/docs', withPolicy(resource('text/html; charset=utf-8', page))],
-    ['/docs/', withPolicy((_req, res) => void res.status(308).location('../docs').end())],
-    ...files.map(([name, type, folder]): [string, RequestHandler] => [
-      `/docs/${name}`,
-      resource(type, () => readFileSync(join(folder, name))),
-    ]),
+  const resources = new Map<string, readonly [type: string, make: () => string | Buffer]>([
+    ['/openapi.json', ['application/json', () => `${stringifyJson(served)}\n`]],
+    ['/openapi.yaml', ['application/yaml', () => printYaml(served)]],
+    ['/docs', ['text/html; charset=utf-8', () => html(String(asObject(document.info).title), tryItOut)]],
   ]);
-  return (req, res, next) => {
-    const handler = req.method === 'GET' || req.method === 'HEAD' ? handlers.get(req.path) : undefined;
-    if (handler === undefined) next();
-    else handler(req, res, next);
+  for (const [name, type, folder] of files) {
+    resources.set(`/docs/${name}`, [type, () => readFileSync(join(folder, name))]);
+  }
+  const tagged = (text: string | Buffer) => {
+    const body = Buffer.from(text);
+    return { body, ETag: `"${hash('sha256', body, 'base64url')}"` };
   };
-}
-
-/**
- * Answers with what `make` returns at the first request, and keeps it in memory. Its digest is the strong `ETag`: browsers
- * ask each time and get the body only if it has changed.
- */
-function resource(type: string, make: () => string | Buffer): RequestHandler {
-  let made: { readonly body: Buffer; readonly etag: string } | undefined;
-  return (_req, res) => {
-    if (made === undefined) {
-      const body = Buffer.from(make());
-      made = { body, etag: `"${createHash('sha256').update(body).digest('base64url')}"` };
-    }
-    res.setHeader('Content-Type', type);
-    res.set({ ETag: made.etag, 'Cache-Control': 'no-cache' }).send(made.body);
+  const made = new Map<string, ReturnType<typeof tagged>>();
+  return ({ method, path }, response, next) => {
+    const [type, make] = resources.get(path) ?? [];
+    if (method !== 'GET' && method !== 'HEAD') return next();
+    if (path === '/docs/') return void response.status(308).location('../docs').end();
+    if (type === undefined || make === undefined) return next();
+    const { body, ETag } = made.get(path) ?? tagged(make());
+    made.set(path, { body, ETag });
+    // Browsers ask each time and get the body only if it has changed.
+    response.set({ ETag, 'Cache-Control': 'no-cache' }).setHeader('Content-Type', type);
+    if (path === '/docs') response.setHeader('Content-Security-Policy', contentSecurityPolicy);
+    response.send(body);
   };
 }
 
@@ -101,13 +94,6 @@ function printYaml(document: Json): string {
   const { stringify }: typeof import('yaml') = require('yaml');
   return stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
 }
-
-const withPolicy =
-  (answer: RequestHandler): RequestHandler =>
-  (req, res, next) => {
-    res.setHeader('Content-Security-Policy', contentSecurityPolicy);
-    answer(req, res, next);
-  };
 
 const html = (title: string, tryItOut: boolean): string => `<!doctype html>
 <html lang="en">
