@@ -2,10 +2,10 @@ import { parseJson, stringifyJson } from '../json/exact.ts';
 import { writeForm, writeParameter } from '../parameters/write-parameter.ts';
 import { readItems, type Stream, UnreadableItem } from '../sequences/read-items.ts';
 import type { Route } from './routes.ts';
-import type { Client } from './types.ts';
+import type { Client, StatusRanges } from './types.ts';
 
 export { type Route, routesOf } from './routes.ts';
-export type { Client };
+export type { Client, StatusRanges };
 
 export interface ClientOptions {
   /** Where the document's paths begin. */

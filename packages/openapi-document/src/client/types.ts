@@ -18,7 +18,7 @@ type BodyInput<Op> = Op extends { requestBody: { content: infer C } }
     : { readonly body?: undefined };
 type Input<Op> = Flat<{ [L in keyof Get<Op, 'parameters'>]: Get<Op, 'parameters'>[L] } & BodyInput<Op>>;
 
-type Range = {
+export type StatusRanges = {
   '1XX': 100 | 101 | 102 | 103;
   '2XX': 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226;
   '3XX': 300 | 301 | 302 | 303 | 304 | 305 | 307 | 308;
@@ -27,12 +27,12 @@ type Range = {
     | (421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451);
   '5XX': 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 511;
 };
-type StatusesOf<Key> = Key extends keyof Range ? Range[Key] : Key;
+type StatusesOf<Key> = Key extends keyof StatusRanges ? StatusRanges[Key] : Key;
 /** The statuses of one response: those that no other one declares more exactly. */
 type StatusOf<Key, Declared> = Key extends 'default'
-  ? Exclude<Range[keyof Range], StatusesOf<Exclude<Declared, 'default'>>>
-  : Key extends keyof Range
-    ? Exclude<Range[Key], Declared>
+  ? Exclude<StatusRanges[keyof StatusRanges], StatusesOf<Exclude<Declared, 'default'>>>
+  : Key extends keyof StatusRanges
+    ? Exclude<StatusRanges[Key], Declared>
     : Key;
 type ReplyBody<Content> = [Content] extends [undefined]
   ? { readonly contentType: undefined; readonly body: undefined }

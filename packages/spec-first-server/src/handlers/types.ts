@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable as Stream } from 'node:stream';
+import type { StatusRanges } from 'openapi-document/client';
 import type { Logger } from 'pino';
 
 /** The authenticated client of a request. */
@@ -83,14 +84,9 @@ export type RequestOf<C extends Contract, Id extends keyof C['operations'], Op =
     Context<Get<C['security'], Id>>
 >;
 
-type Success = 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226;
-type Redirect = 300 | 301 | 302 | 303 | 304 | 305 | 307 | 308;
-type ClientError =
-  | (400 | 401 | 402 | 403 | 404 | 405 | 406 | 407 | 408 | 409 | 410 | 411 | 412 | 413 | 414 | 415 | 416 | 417 | 418)
-  | (421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451);
-type ServerError = 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 511;
-type Ranges = { '2XX': Success; '3XX': Redirect; '4XX': ClientError; '5XX': ServerError };
-type Failure = Redirect | ClientError | ServerError;
+type Ranges = Omit<StatusRanges, '1XX'>;
+type Success = Ranges['2XX'];
+type Failure = Ranges['3XX' | '4XX' | '5XX'];
 type StatusesOf<Key> = Key extends keyof Ranges ? Ranges[Key] : Extract<Key, number>;
 /** What `default` declares. The compiler shows the name instead of a list of all statuses. */
 type OtherStatus<Declared> = Exclude<Success | Failure, Declared>;
