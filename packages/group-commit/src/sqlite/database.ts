@@ -6,7 +6,9 @@ import { Worker } from 'node:worker_threads';
 import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
 import { unpackError } from './errors.ts';
-import type { Answer, Call, Functions, Request } from './session.ts';
+import type { Answer, Call, Functions } from './session.ts';
+
+export { Unavailable, Unusable };
 
 /** How to open a SQLite database. */
 export interface SqliteOptions extends QueueOptions {
@@ -45,18 +47,18 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   const file = path === ':memory:' ? path : resolve(path);
   const session = path === ':memory:' ? await openHere(module, warn) : openThread(file, module, warn);
 
-  async function ask(request: readonly Call[] | 'check'): Promise<readonly Outcome[]> {
-    const answer = await session.send(request);
-    if (!('trouble' in answer)) {
+  async function commit(calls: readonly Call[]): Promise<readonly Outcome[]> {
+    const answer = await session.send(calls);
+    if (!('permanent' in answer)) {
       return answer.map((outcome) => (outcome?.[1] ? [undefined, unpackError(outcome[1])] : outcome));
     }
     const cause = unpackError(answer.cause);
-    if (answer.lasting && !opened) throw new Unusable(answer.trouble, { cause });
-    throw new Unavailable(answer.trouble, answer.code, cause);
+    if (answer.permanent && !opened) throw new Unusable(answer.message, { cause });
+    throw new Unavailable(answer.message, answer.code, cause);
   }
 
   let opened = false;
-  await ask('check').catch(async (error: unknown) => {
+  await commit([]).catch(async (error: unknown) => {
     if (!(error instanceof Unusable)) return;
     await session.close();
     throw error;
@@ -68,8 +70,8 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     {
       location: path,
       lanes: 1,
-      commit: ask,
-      check: async () => void (await ask('check')),
+      commit,
+      check: async () => void (await commit([])),
       stats: () => ({ database_bytes: sizeOf(file), log_bytes: sizeOf(`${file}-wal`) }),
       close: session.close,
     },
@@ -87,8 +89,8 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 /** A session in this thread: in memory there is no disk to wait for. */
 async function openHere(module: URL, warn: (message: string) => void) {
   const { openSession } = await import('./session.ts');
-  const answer = await openSession(':memory:', module.href, warn);
-  return { send: async (request: Request) => answer(request), close: async () => void answer('close') };
+  const { run, close } = await openSession(':memory:', module.href, warn);
+  return { send: async (calls: readonly Call[]) => run(calls), close: async () => close() };
 }
 
 /** A session in a thread of its own, which answers requests in their order. */
@@ -105,10 +107,9 @@ function openThread(file: string, module: URL, warn: (message: string) => void) 
     if (typeof message === 'string') warn(message);
     else asked.shift()?.(message);
   });
-
   return {
-    send(request: Request): Promise<Answer> {
-      worker.postMessage(request);
+    send(calls: readonly Call[]): Promise<Answer> {
+      worker.postMessage(calls);
       return new Promise((resolve) => asked.push(resolve));
     },
     async close(): Promise<void> {

@@ -2,13 +2,13 @@
 export type SentError = Readonly<Record<string, unknown>>;
 
 /** Why nothing of a request was done. */
-export interface Trouble {
+export interface Failure {
   /** One sentence for the operator. */
-  readonly trouble: string;
+  readonly message: string;
   readonly code: string;
   readonly cause: SentError;
   /** Whether waiting does not help. */
-  readonly lasting: boolean;
+  readonly permanent: boolean;
 }
 
 const LOCKED = 'is locked by another process: end that process.';
@@ -17,30 +17,29 @@ const LOCKED = 'is locked by another process: end that process.';
  * SQLite's primary result codes that concern the whole database, https://sqlite.org/rescode.html: name, whether waiting does
  * not help, and what is wrong and would be right.
  */
-const CODES: Readonly<Record<number, readonly [name: string, lasting?: boolean, advice?: string]>> = {
+const CODES: Readonly<Record<number, readonly [name: string, permanent?: boolean, advice?: string]>> = {
   5: ['BUSY', false, LOCKED],
   6: ['LOCKED', false, LOCKED],
   7: ['NOMEM'],
   8: ['READONLY', true, 'cannot be written: make the file, its folder and its file system writable.'],
-  9: ['INTERRUPT'],
   10: ['IOERR', false, 'cannot be read or written (I/O error): check the disk.'],
-  11: [
-    'CORRUPT',
-    true,
-    'is damaged: stop the service, then put a backup in its place and remove its -wal and -shm files.',
-  ],
+  11: ['CORRUPT', true, 'is damaged: stop the service, put a backup in its place, and remove its -wal and -shm files.'],
   13: ['FULL', false, 'cannot grow: its disk is full, free some space.'],
   14: ['CANTOPEN', true, 'cannot be opened: it must be a file, or a new name, in a folder that can be written.'],
   15: ['PROTOCOL'],
   26: ['NOTADB', true, 'is not a SQLite database, and stays as it is. Name another file.'],
 };
 
-/** Codes of the system for trouble that may pass. */
+/** Codes of the system for what may pass. */
 const PASSING_SYSTEM = ['EAGAIN', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC'];
 
-/** A file of the database is missing, or another one. The message is its name. */
+/** A file of the database is missing, or another one. */
 export class FileLost extends Error {
   readonly code = 'FILE_LOST';
+
+  constructor(file: string) {
+    super(`${file} was moved, deleted or replaced while it was open: put it back, or restart.`);
+  }
 }
 
 export const packError = (error: unknown): SentError =>
@@ -56,25 +55,14 @@ const known = (error: unknown) => CODES[Number(Object(error).errcode) & 0xff];
 /** Whether the error concerns the whole database, and not only the call that met it. */
 export const concernsDatabase = (error: unknown): boolean => error instanceof FileLost || known(error) !== undefined;
 
-/** What is wrong, what would be right, and whether it may pass. */
-export function troubleOf(file: string, error: unknown): Trouble {
+export function failureOf(file: string, error: unknown): Failure {
   const { message = String(error), code = 'UNKNOWN', errcode, syscall } = Object(error);
-  const [name, lasting, advice] = known(error) ?? [];
+  const [name, permanent = false, advice] = known(error) ?? [];
+  const reason = syscall ? ` (${message}): its folder must exist, or it must be possible to create it` : `: ${message}`;
   return {
-    trouble: explain(),
+    message: error instanceof FileLost ? message : `${file} ${advice ?? `cannot be used${reason}.`}`,
     code: name ? `SQLITE_${name}` : String(code),
     cause: packError(error),
-    lasting: name ? lasting === true : errcode !== undefined || !PASSING_SYSTEM.includes(code),
+    permanent: name ? permanent : errcode !== undefined || !PASSING_SYSTEM.includes(code),
   };
-
-  function explain(): string {
-    if (error instanceof FileLost) {
-      return `${message} was moved, deleted or replaced while it was open: put it back, or restart.`;
-    }
-    if (advice) return `${file} ${advice}`;
-    if (syscall) {
-      return `${file} cannot be used (${message}): its folder must exist, or it must be possible to create it.`;
-    }
-    return `${file} ${errcode === undefined ? 'cannot be used' : 'failed'}: ${message}.`;
-  }
 }

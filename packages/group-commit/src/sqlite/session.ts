@@ -1,5 +1,5 @@
 import { DatabaseSync } from 'node:sqlite';
-import { concernsDatabase, packError, type SentError, type Trouble, troubleOf } from './errors.ts';
+import { concernsDatabase, type Failure, failureOf, packError, type SentError } from './errors.ts';
 import { createFile, watchFiles } from './files.ts';
 
 /** The functions of a module, by name. */
@@ -8,14 +8,11 @@ export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
 /** A call of one of the module's functions. */
 export type Call = readonly [name: string, ...args: unknown[]];
 
-/** Calls that share one transaction. `check` asks whether the database works; `close` is the last request. */
-export type Request = readonly Call[] | 'check' | 'close';
-
 /** What a call returned, or the error that it threw. */
-export type SentOutcome = undefined | readonly [result: unknown, error?: SentError];
+type SentOutcome = undefined | readonly [result: unknown, error?: SentError];
 
 /** One outcome for each call, or none at all if no call returned anything. */
-export type Answer = readonly SentOutcome[] | Trouble;
+export type Answer = readonly SentOutcome[] | Failure;
 
 type Connection = ReturnType<typeof connect>;
 
@@ -35,12 +32,9 @@ const LOG_BYTES = 48 * 1024 * 1024;
 const SETTINGS = `PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
   PRAGMA wal_autocheckpoint = ${LOG_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`;
 
-/** Loads the module, and returns what answers requests. After trouble with the file, the next request opens it again. */
-export async function openSession(
-  file: string,
-  module: string,
-  warn: (message: string) => void,
-): Promise<(request: Request) => Answer> {
+/** Loads the module, and returns what runs its functions. After a failure of the file, the next request opens it again. */
+export async function openSession(file: string, module: string, warn: (message: string) => void) {
+  const inMemory = file === ':memory:';
   const define: (db: DatabaseSync) => Functions = await import(module).then(
     (loaded) => loaded.default,
     (error: unknown) => () => {
@@ -50,40 +44,42 @@ export async function openSession(
   let connection: Connection | undefined;
   let opened = false;
 
-  return (request) => {
-    try {
-      if (request === 'close') {
-        connection?.db.close();
-        return [];
-      }
-      // Once it has been open, a missing file is lost data.
-      if (!connection && file !== ':memory:') createFile(file, !opened);
-      connection ??= connect(file, define, warn);
-      opened = true;
-      return request === 'check' ? connection.check() : connection.run(request);
-    } catch (error) {
-      // A new connection may do better, except in memory.
-      if (file !== ':memory:') close();
-      return troubleOf(file, error);
-    }
-  };
-
   function close(): void {
     const db = connection?.db;
     connection = undefined;
     try {
       db?.close();
     } catch {
-      // The error at hand says more.
+      // Its files are closed all the same.
     }
   }
+
+  return {
+    close,
+    /** Runs calls that share one transaction. Without calls it shows whether the database works. */
+    run(calls: readonly Call[]): Answer {
+      try {
+        // Once it has been open, a missing file is lost data.
+        if (!connection && !inMemory) createFile(file, !opened);
+        connection ??= connect(file, define, inMemory ? undefined : warn);
+        opened = true;
+        return connection.run(calls);
+      } catch (error) {
+        // A new connection may do better, except in memory.
+        if (!inMemory) close();
+        return failureOf(file, error);
+      }
+    },
+  };
 }
 
 /**
  * Opens the database, lets the module define its functions and tables in one transaction, and makes sure that it can be
  * written. Nothing of a file that is not fit for the module is changed.
+ *
+ * @param warn `undefined` in memory.
  */
-function connect(file: string, define: (db: DatabaseSync) => Functions, warn: (message: string) => void) {
+function connect(file: string, define: (db: DatabaseSync) => Functions, warn?: (message: string) => void) {
   const db = new DatabaseSync(file, { timeout: LOCK_MS });
   try {
     db.exec(SETTINGS);
@@ -91,24 +87,24 @@ function connect(file: string, define: (db: DatabaseSync) => Functions, warn: (m
     const functions = define(db);
     db.exec('COMMIT');
     const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
-    if (mode !== 'wal' && file !== ':memory:') throw new Error('its file system allows no write-ahead log');
+    if (mode !== 'wal' && warn) throw new Error('its file system allows no write-ahead log');
     // In a file that can only be read, SQLite lets a transaction begin and end as long as it changes nothing.
     const version = db.prepare('PRAGMA user_version').get()?.user_version;
     db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${version}; COMMIT`);
-    const checkFiles = file === ':memory:' ? () => {} : watchFiles(file, warn);
+    const checkFiles = warn ? watchFiles(file, warn) : () => {};
     checkFiles();
-    return createConnection(db, functions, checkFiles);
+    return { db, run: runnerOf(db, functions, checkFiles) };
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-function createConnection(db: DatabaseSync, functions: Functions, checkFiles: () => void) {
+/** Runs calls in one transaction, and returns after its commit. A call that throws undoes only what it did itself. */
+function runnerOf(db: DatabaseSync, functions: Functions, checkFiles: () => void) {
   // They run by get(), since run() throws if the last row id is beyond 2^53.
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
-  const read = db.prepare('SELECT 1 FROM sqlite_schema');
 
   function runCall([name, ...args]: Call): SentOutcome {
     const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
@@ -132,30 +128,23 @@ function createConnection(db: DatabaseSync, functions: Functions, checkFiles: ()
     }
   }
 
-  return {
-    db,
-    /** Runs the calls in one transaction, and returns after its commit. A call that throws undoes only what it did itself. */
-    run(calls: readonly Call[]): SentOutcome[] {
-      try {
-        const outcomes = transact(calls);
-        return outcomes.every((outcome) => outcome === undefined) ? [] : outcomes;
-      } catch (error) {
-        if (concernsDatabase(error)) throw error;
-      }
-      // Calls rarely throw. If one does, each runs again in a transaction of its own.
-      return calls.map((call) => {
-        try {
-          return transact([call])[0];
-        } catch (error) {
-          if (concernsDatabase(error)) throw error;
-          return [undefined, packError(error)];
-        }
-      });
-    },
-    check(): SentOutcome[] {
-      read.get();
-      checkFiles();
-      return [];
-    },
+  /** Calls rarely throw. If one does, each runs again in a transaction of its own. */
+  function runAlone(call: Call): SentOutcome {
+    try {
+      return transact([call])[0];
+    } catch (error) {
+      if (concernsDatabase(error)) throw error;
+      return [undefined, packError(error)];
+    }
+  }
+
+  return (calls: readonly Call[]): SentOutcome[] => {
+    try {
+      const outcomes = transact(calls);
+      return outcomes.some(Boolean) ? outcomes : [];
+    } catch (error) {
+      if (concernsDatabase(error)) throw error;
+      return calls.map(runAlone);
+    }
   };
 }

@@ -1,16 +1,19 @@
 import { parentPort as port, workerData } from 'node:worker_threads';
-import { troubleOf } from './errors.ts';
-import { openSession, type Request } from './session.ts';
+import { failureOf } from './errors.ts';
+import { type Call, openSession } from './session.ts';
 
 const { file, module } = workerData;
-const answer = await openSession(file, module, (message) => port?.postMessage(message));
+const session = await openSession(file, module, (message) => port?.postMessage(message));
 
-port?.on('message', (request: Request) => {
+port?.on('message', (calls: readonly Call[] | 'close') => {
+  if (calls === 'close') {
+    session.close();
+    return port?.close();
+  }
   try {
-    port?.postMessage(answer(request));
+    port?.postMessage(session.run(calls));
   } catch (error) {
     // A result cannot be cloned.
-    port?.postMessage(troubleOf(file, error));
+    port?.postMessage(failureOf(file, error));
   }
-  if (request === 'close') port?.close();
 });

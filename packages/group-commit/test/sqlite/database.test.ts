@@ -1,6 +1,6 @@
 import { readdirSync, statSync } from 'node:fs';
 import { describe, expect, test } from '@jest/globals';
-import { openDatabase, Unavailable, Unusable } from '../../src/sqlite/index.ts';
+import { openDatabase, Unavailable, Unusable } from '../../src/sqlite/database.ts';
 import { connect, file, folder, ids, open, useFolder } from './support.ts';
 
 useFolder();

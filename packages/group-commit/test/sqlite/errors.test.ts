@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, wr
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
-import { Unavailable, Unusable } from '../../src/sqlite/index.ts';
+import { Unavailable, Unusable } from '../../src/sqlite/database.ts';
 import {
   bindMount,
   canMount,
@@ -156,7 +156,7 @@ describe('A lock of another process', () => {
 test('An error that nothing catches in the thread ends the process', () => {
   const module =
     "data:text/javascript,export default () => ({ later() { setImmediate(() => { throw new Error('a fault') }) } })";
-  const index = new URL('../../src/sqlite/index.ts', import.meta.url);
+  const index = new URL('../../src/sqlite/database.ts', import.meta.url);
   const program = `import { openDatabase } from '${index}';
     const database = await openDatabase({ file: ${JSON.stringify(file)}, module: new URL(${JSON.stringify(module)}) });
     await database.later();

@@ -15,7 +15,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { Unavailable } from '../../src/sqlite/index.ts';
+import { Unavailable } from '../../src/sqlite/database.ts';
 import { connect, disconnect, file, folder, ids, type Notes, open, useFolder } from './support.ts';
 
 useFolder();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach } from '@jest/globals';
-import { openDatabase, type SqliteOptions } from '../../src/sqlite/index.ts';
+import { openDatabase, type SqliteOptions } from '../../src/sqlite/database.ts';
 import type notes from './notes.ts';
 
 /** The functions of `notes.ts`, and what a database has of its own. */

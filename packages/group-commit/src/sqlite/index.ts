@@ -1,2 +1,0 @@
-export { Unavailable, Unusable } from '../errors.ts';
-export { openDatabase, type SqliteDatabase, type SqliteOptions } from './database.ts';
