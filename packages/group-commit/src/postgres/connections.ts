@@ -2,7 +2,6 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
 import { Unavailable } from '../errors.ts';
 import type { Connection, Connector } from './connect.ts';
-import { codeOf } from './errors.ts';
 
 /** SQLSTATE of a server that only reads, as after another one became the primary. */
 const READ_ONLY = '25006';
@@ -25,7 +24,8 @@ export function createConnections(
   onConnect?: (seconds: number) => void,
 ) {
   const idle: Connection[] = [];
-  const all = new Set<Connection>();
+  /** All that are open, and since when by `performance.now()`. */
+  const all = new Map<Connection, number>();
   const waiters: (() => void)[] = [];
   /** How many connections are there, begin or end. */
   let open = 0;
@@ -39,15 +39,11 @@ export function createConnections(
     for (;;) {
       if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
       const connection = idle.pop();
-      if (connection) {
-        if (connection.since >= distrusted) return connection;
-        void discard(connection);
-      } else if (open < max) {
-        return add(patient);
-      } else {
-        if (failure !== undefined && !patient) throw failure;
-        await new Promise<void>((resolve) => waiters.push(resolve));
-      }
+      if (connection && (all.get(connection) ?? 0) >= distrusted) return connection;
+      if (connection) void discard(connection);
+      else if (open < max) return add(patient);
+      else if (failure !== undefined && !patient) throw failure;
+      else await new Promise<void>((resolve) => waiters.push(resolve));
     }
   }
 
@@ -69,7 +65,7 @@ export function createConnections(
       const connection = await connect();
       failure = undefined;
       onConnect?.((performance.now() - begun) / 1000);
-      all.add(connection);
+      all.set(connection, performance.now());
       connection.client.once('end', () => remove(connection));
       return connection;
     } catch (error) {
@@ -122,8 +118,9 @@ export function createConnections(
         return result;
       } catch (error) {
         const silent = !(error instanceof DatabaseError);
-        if (silent || codeOf(error) === READ_ONLY) distrusted = performance.now();
-        if (codeOf(error) === READ_ONLY) avoid(connection);
+        const onlyReads = Object(error).code === READ_ONLY;
+        if (silent || onlyReads) distrusted = performance.now();
+        if (onlyReads) avoid(connection);
         void discard(connection, silent ? running : undefined);
         throw error;
       }
@@ -133,7 +130,7 @@ export function createConnections(
     async end(): Promise<void> {
       ended = true;
       for (const wake of waiters.splice(0)) wake();
-      await Promise.all([...all].map((connection) => discard(connection)));
+      await Promise.all([...all.keys()].map((connection) => discard(connection)));
     },
   };
 }

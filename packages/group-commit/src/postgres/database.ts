@@ -4,8 +4,15 @@ import { Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
 import { createConnector } from './connect.ts';
 import { createConnections } from './connections.ts';
-import { adviceOn, codeOf, RowRejected, reason } from './errors.ts';
+import { adviceOn, reason } from './errors.ts';
 import { readUrl } from './url.ts';
+
+export { Unavailable, Unusable };
+
+/** The database rejects one row: it breaks a rule of its table. `cause` says which, and quotes no row. */
+export class RowRejected extends Error {
+  override readonly name = 'RowRejected';
+}
 
 /** How to open a PostgreSQL database. */
 export interface PostgresOptions<Row> extends QueueOptions {
@@ -80,7 +87,7 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
       await options.insert(client, rows);
       return [];
     } catch (error) {
-      const code = codeOf(error) ?? '';
+      const { code } = Object(error);
       if (ROLLED_BACK.includes(code) && attempt < ATTEMPTS) {
         await delay(20 * Math.random());
         return insert(client, rows, attempt + 1);
@@ -130,7 +137,7 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
     run: (task) =>
       connections.use(task).catch((error: unknown) => {
         const { code, constraint } = Object(error);
-        if (WRONG.test(codeOf(error) ?? '')) throw Object.assign(reason(error), { code, constraint });
+        if (WRONG.test(code)) throw Object.assign(reason(error), { code, constraint });
         failUnavailable(error);
       }),
   };

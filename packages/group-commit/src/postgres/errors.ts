@@ -1,16 +1,8 @@
 import { DatabaseError } from 'pg';
 
-/** The database rejects one row: it breaks a rule of its table. `cause` says which, and quotes no row. */
-export class RowRejected extends Error {
-  override readonly name = 'RowRejected';
-}
-
-const USER = 'The PostgreSQL URL must hold the right user and password';
-const KEYS = 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its own key';
-
 /** What would be right, by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or error code. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/^28P01|^SASL/, USER],
+  [/^28P01|^SASL/, 'The PostgreSQL URL must hold the right user and password'],
   [/^28/, 'The PostgreSQL URL must name a user that pg_hba.conf lets in from here; sslmode=require asks for TLS'],
   [/^3D000/, "Create the database with CREATE DATABASE … ENCODING 'UTF8', or name another one in the PostgreSQL URL"],
   [/^42501/, 'The user must own the table, or have SELECT and INSERT on it once its owner has created it: TABLE'],
@@ -18,16 +10,10 @@ const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^08P01.*unsupported startup parameter/, 'Say statement_timeout=0 in the PostgreSQL URL, as for PgBouncer'],
   [/^(0A|3F|42)/, 'The server must understand the SQL of PostgreSQL, and the table must be: TABLE'],
   [/server does not support SSL/, 'Turn on TLS there, or say sslmode=disable in the PostgreSQL URL'],
-  [/^ERR_OSSL/, KEYS],
+  [/^ERR_OSSL/, 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its own key'],
   [/^ERR_TLS_CERT_ALTNAME/, 'The PostgreSQL URL must name the host as its certificate does; or sslmode=verify-ca'],
-  [
-    /^\S*(CERT|SIGNATURE|ERR_TLS)/,
-    'sslrootcert=FILE in the PostgreSQL URL must name the authority that signed its certificate',
-  ],
+  [/^\S*(CERT|SIGNATURE|ERR_TLS)/, 'sslrootcert=FILE in the PostgreSQL URL must name the authority of its certificate'],
 ];
-
-/** The SQLSTATE of an error of the server. */
-export const codeOf = (error: unknown): string | undefined => (error instanceof DatabaseError ? error.code : undefined);
 
 /** What would be right, if waiting does not help. */
 export function adviceOn(error: unknown, table: string): string | undefined {

@@ -4,10 +4,8 @@ import { Unusable } from '../errors.ts';
 
 const TLS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
 const HOSTS = ['host', 'port', 'target_session_attrs', 'load_balance_hosts'];
-const OWN = ['max', 'statement_timeout'];
 const PARAMETERS = ['application_name', 'connect_timeout', 'keepalives_idle', 'options', 'user', 'password'];
-const KNOWN = [...PARAMETERS, ...HOSTS, ...TLS, ...OWN].sort();
-
+const KNOWN = [...PARAMETERS, ...HOSTS, ...TLS, 'max', 'statement_timeout'].sort();
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
 const SESSIONS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
 
@@ -71,25 +69,22 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     ...(password && { password }),
   };
 
-  function targetOf(host: string, port: string | undefined): Target {
+  function targetOf(entry: string, port: string | undefined): Target {
     const own = new URLSearchParams(parameters);
     for (const each of ['host', 'port']) own.delete(each);
-    if (host.startsWith('/')) own.set('host', host);
+    if (entry.startsWith('/')) own.set('host', entry);
     if (port) own.set('port', port);
-    const config = { application_name: name, ...read(`${start}${host.startsWith('/') ? '' : host}${path}?${own}`) };
-    const at = config.host || process.env.PGHOST || 'localhost';
-    const local = at.startsWith('/');
-    if (local && mode === 'prefer') config.ssl = false;
-    return {
-      config: { ...config, ...shared, host: at },
-      location: `${at}${config.port && !local ? `:${config.port}` : ''}`,
-      remote: !/^(\/|localhost$|127\.|::1$)/.test(at),
-    };
-  }
-
-  function read(one: string): ClientConfig {
+    const one = `${start}${entry.startsWith('/') ? '' : entry}${path}?${own}`;
     try {
-      return toClientConfig(parse(one, { useLibpqCompat: true }));
+      const config = { application_name: name, ...toClientConfig(parse(one, { useLibpqCompat: true })), ...shared };
+      const host = config.host || process.env.PGHOST || 'localhost';
+      const local = host.startsWith('/');
+      if (local && mode === 'prefer') config.ssl = false;
+      return {
+        config: { ...config, host },
+        location: `${host}${config.port && !local ? `:${config.port}` : ''}`,
+        remote: !/^(\/|localhost$|127\.|::1$)/.test(host),
+      };
     } catch (error) {
       throw wrong(error instanceof URIError ? 'write %25 for the character %' : String(Object(error).message));
     }
@@ -98,10 +93,9 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   const hosts = (parameters.get('host') ?? authority).split(',');
   const ports = parameters.get('port')?.split(',') ?? [];
   const targets = hosts.map((host, at) => targetOf(host, ports[at] ?? ports[0]));
-  const database = targets[0]?.config.database ?? '';
   return {
     targets,
-    location: `${targets.map(({ location }) => location).join(',')}/${database}`,
+    location: `${targets.map(({ location }) => location).join(',')}/${targets[0]?.config.database ?? ''}`,
     prefersTls: mode === 'prefer',
     session: oneOf('target_session_attrs', SESSIONS, process.env.PGTARGETSESSIONATTRS || 'any'),
     shuffled: oneOf('load_balance_hosts', ['disable', 'random'], 'disable') === 'random',

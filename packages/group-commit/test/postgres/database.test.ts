@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { inspect } from 'node:util';
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/index.ts';
+import { openDatabase, RowRejected, Unavailable, Unusable } from '../../src/postgres/database.ts';
 import { readUrl } from '../../src/postgres/url.ts';
 import { open, optionsFor, server, TABLE, useServer } from './support.ts';
 

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClientBase } from 'pg';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
-import { openDatabase, type PostgresDatabase, Unavailable } from '../../src/postgres/index.ts';
+import { openDatabase, type PostgresDatabase, Unavailable } from '../../src/postgres/database.ts';
 
 let primary: PostgresServer;
 let standby: PostgresServer;

@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
-import { Unavailable } from '../../src/postgres/index.ts';
+import { Unavailable } from '../../src/postgres/database.ts';
 import { open, proxy, server, session, useServer } from './support.ts';
 
 useServer();

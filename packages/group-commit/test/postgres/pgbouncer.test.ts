@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from '../../../../test/support/eventually.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
-import { Unavailable } from '../../src/postgres/index.ts';
+import { Unavailable } from '../../src/postgres/database.ts';
 import { open, server, session, useServer } from './support.ts';
 
 /** These tests need pgbouncer on this machine. */

@@ -3,7 +3,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Client } from 'pg';
 import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
-import { openDatabase, type PostgresDatabase, type PostgresOptions } from '../../src/postgres/index.ts';
+import { openDatabase, type PostgresDatabase, type PostgresOptions } from '../../src/postgres/database.ts';
 
 export const TABLE =
   "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";

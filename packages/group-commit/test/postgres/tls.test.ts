@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { TLSSocket } from 'node:tls';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { type Certificate, makeCertificate } from '../../../../test/support/certificate.ts';
-import { Unusable } from '../../src/postgres/index.ts';
+import { Unusable } from '../../src/postgres/database.ts';
 import { listen, open, opened, server, useServer } from './support.ts';
 
 useServer();
