@@ -18,7 +18,7 @@ const MIGRATE_MS = 600_000;
 
 /** Opens the plants of a PostgreSQL database, and creates their table. @throws {Unusable} if that is impossible. */
 export async function openPostgres(url: string, options: StoreOptions): Promise<PlantStore> {
-  const { location, add, ready, waiting, stats, close } = await openDatabase<StoredPlant>({
+  const { location, add, ready, stats, close } = await openDatabase<StoredPlant>({
     ...options,
     url,
     name: 'openapi-plant-store',
@@ -40,7 +40,6 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
       });
     },
     ready,
-    waiting,
     stats,
     close,
   };

@@ -8,7 +8,7 @@ const RULES = [18, 19, 20];
 export async function openSqlite(file: string, options: StoreOptions): Promise<PlantStore> {
   const module = new URL('./sqlite-plants.ts', import.meta.url);
   const database = await openDatabase<typeof import('./sqlite-plants.ts').default>({ ...options, file, module });
-  const { add, ready, waiting, stats, close } = database;
+  const { add, ready, stats, close } = database;
 
   return {
     location: `sqlite:${file}`,
@@ -17,7 +17,6 @@ export async function openSqlite(file: string, options: StoreOptions): Promise<P
       await add(plant.id, plant.name, plant.tag ?? null).catch(explain);
     },
     ready,
-    waiting,
     stats,
     close,
   };

@@ -23,9 +23,7 @@ export interface PlantStore {
   add(plant: StoredPlant): Promise<void>;
   /** @throws {Unavailable} if a plant could not be added now. */
   ready(): Promise<void>;
-  /** How many plants wait for the store, for metrics. */
-  waiting(): number;
-  /** What else can be measured now, by name. */
+  /** What can be measured now, by name: how many plants are `waiting`, and more. */
   stats(): Readonly<Record<string, number>>;
   /** Finishes what waits, then closes the database. */
   close(): Promise<void>;

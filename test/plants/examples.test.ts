@@ -14,7 +14,6 @@ const away: PlantStore = {
   location: 'nowhere',
   add: () => Promise.reject(new Unavailable('away', 'AWAY')),
   ready: () => Promise.reject(new Unavailable('away', 'AWAY')),
-  waiting: () => 0,
   stats: () => ({}),
   close: async () => undefined,
 };

@@ -562,7 +562,7 @@ describe('trouble', () => {
   test('is unavailable at once past its limit, and counts what waits', async () => {
     const store = await open(await server.createSchema(), 10);
     const outcomes = Array.from({ length: 12 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
-    expect(store.waiting()).toBe(10);
+    expect(store.stats().waiting).toBe(10);
     const first = Promise.race(
       outcomes.map((outcome, at) =>
         outcome.then(
@@ -575,6 +575,6 @@ describe('trouble', () => {
     await expect(outcomes[11]).rejects.toThrow(Unavailable);
     expect(await first).toBe(10);
     await Promise.all(outcomes.slice(0, 10));
-    expect(store.waiting()).toBe(0);
+    expect(store.stats().waiting).toBe(0);
   });
 });

@@ -191,7 +191,7 @@ export function describeStore(
           order.push(id < 8 ? 'waited' : 'at once');
         }
       });
-      expect(store.waiting()).toBe(8);
+      expect(store.stats().waiting).toBe(8);
       const outcomes = await Promise.allSettled(adds);
       expect(outcomes.map(({ status }) => status)).toEqual([
         ...Array.from({ length: 8 }, () => 'fulfilled'),
@@ -202,7 +202,7 @@ export function describeStore(
         expect(outcome).toHaveProperty('reason.headers', { 'Retry-After': '1' });
       }
       expect(order.slice(0, 12)).toEqual(Array.from({ length: 12 }, () => 'at once'));
-      expect(store.waiting()).toBe(0);
+      expect(store.stats().waiting).toBe(0);
       await store.add({ id: 8n, name: 'Fern' });
       await expectStored(...Array.from({ length: 9 }, (_, id) => ({ id: BigInt(id), name: 'Fern' })));
     });
@@ -213,7 +213,7 @@ export function describeStore(
       const closed = store.close();
       await expect(store.add({ id: 100n, name: 'Fern' })).rejects.toThrow(Unavailable);
       await closed;
-      expect(store.waiting()).toBe(0);
+      expect(store.stats().waiting).toBe(0);
       await adds;
       await expectStored(...plants);
     });

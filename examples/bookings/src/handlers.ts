@@ -46,8 +46,8 @@ export async function openBookings(file: string): Promise<Backend & { handlers: 
       return { status: 204 };
     },
   };
-  const { location, ready, waiting, close } = database;
-  return { handlers, location, ready, waiting, close };
+  const { location, ready, stats, close } = database;
+  return { handlers, location, ready, stats, close };
 }
 
 const notFound = () => new HttpError(404, 'there is none with this id');

@@ -27,6 +27,6 @@ export async function openBooks(file: string): Promise<Backend & { handlers: Han
       return { status: 204 };
     },
   };
-  const { location, ready, waiting, close } = books;
-  return { handlers, location, ready, waiting, close };
+  const { location, ready, stats, close } = books;
+  return { handlers, location, ready, stats, close };
 }

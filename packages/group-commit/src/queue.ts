@@ -7,9 +7,7 @@ export interface Database {
   readonly location: string;
   /** Resolves if a call would work now. @throws {Unavailable} within 800 ms. */
   ready(): Promise<void>;
-  /** How many calls wait. */
-  waiting(): number;
-  /** What can be measured now, by name. */
+  /** What can be measured now, by name: how many calls are `waiting`, and what is of the engine. */
   stats(): Readonly<Record<string, number>>;
   /** Finishes what waits, then closes the database. Further calls are rejected. */
   close(): Promise<void>;
@@ -142,7 +140,6 @@ export function createQueue<Call>(
         throw new Unavailable(`${location} has not answered for ${READY_MS} ms.`, 'TIMEOUT');
       }
     },
-    waiting: () => waiting,
     stats: () => ({ waiting, ...engine.stats() }),
     close() {
       if (waiting === 0) drained.resolve();

@@ -7,7 +7,6 @@ const store = {
   location: 'nowhere',
   add: async () => {},
   ready: async () => {},
-  waiting: () => 0,
   stats: () => ({}),
   close: async () => {},
 };

@@ -17,21 +17,18 @@ const LOCKED = 'is locked by another process: end that process.';
  * SQLite's primary result codes that concern the whole database, https://sqlite.org/rescode.html: name, whether waiting does
  * not help, and what is wrong and would be right.
  */
-const CODES: Readonly<Record<number, readonly [name: string, permanent?: boolean, advice?: string]>> = {
+const CODES: Readonly<Record<number, readonly [name: string, permanent: boolean, advice?: string]>> = {
   5: ['BUSY', false, LOCKED],
   6: ['LOCKED', false, LOCKED],
-  7: ['NOMEM'],
+  7: ['NOMEM', false],
   8: ['READONLY', true, 'cannot be written: make the file, its folder and its file system writable.'],
   10: ['IOERR', false, 'cannot be read or written (I/O error): check the disk.'],
   11: ['CORRUPT', true, 'is damaged: stop the service, put a backup in its place, and remove its -wal and -shm files.'],
   13: ['FULL', false, 'cannot grow: its disk is full, free some space.'],
   14: ['CANTOPEN', true, 'cannot be opened: it must be a file, or a new name, in a folder that can be written.'],
-  15: ['PROTOCOL'],
+  15: ['PROTOCOL', false],
   26: ['NOTADB', true, 'is not a SQLite database, and stays as it is. Name another file.'],
 };
-
-/** Codes of the system for what may pass. */
-const PASSING_SYSTEM = ['EAGAIN', 'EDQUOT', 'EIO', 'EMFILE', 'ENFILE', 'ENOMEM', 'ENOSPC'];
 
 /** A file of the database is missing, or another one. */
 export class FileLost extends Error {
@@ -56,13 +53,13 @@ const known = (error: unknown) => CODES[Number(Object(error).errcode) & 0xff];
 export const concernsDatabase = (error: unknown): boolean => error instanceof FileLost || known(error) !== undefined;
 
 export function failureOf(file: string, error: unknown): Failure {
-  const { message = String(error), code = 'UNKNOWN', errcode, syscall } = Object(error);
-  const [name, permanent = false, advice] = known(error) ?? [];
+  const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
+  const [name, permanent = true, advice] = known(error) ?? [];
   const reason = syscall ? ` (${message}): its folder must exist, or it must be possible to create it` : `: ${message}`;
   return {
     message: error instanceof FileLost ? message : `${file} ${advice ?? `cannot be used${reason}.`}`,
     code: name ? `SQLITE_${name}` : String(code),
     cause: packError(error),
-    permanent: name ? permanent : errcode !== undefined || !PASSING_SYSTEM.includes(code),
+    permanent,
   };
 }

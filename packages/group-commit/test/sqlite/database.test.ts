@@ -82,7 +82,7 @@ describe('A call', () => {
     await expect(database.add({ id: symbol as number, text: 'd' })).rejects.toHaveProperty('name', 'DataCloneError');
     await database.add({ id: 4, text: 'e' });
     expect(ids()).toEqual([4]);
-    expect(database.waiting()).toBe(0);
+    expect(database.stats().waiting).toBe(0);
   });
 
   test('that ends the transaction takes no other call with it', async () => {
@@ -99,11 +99,11 @@ describe('A call', () => {
     const reasons: string[] = [];
     const database = await open({ maxWaiting: 2, onUnavailable: (code) => reasons.push(code) });
     const adds = [1, 2, 3].map((id) => database.add({ id, text: 'a' }));
-    expect(database.waiting()).toBe(2);
+    expect(database.stats().waiting).toBe(2);
     await expect(adds[2]).rejects.toThrow(Unavailable);
     await expect(adds[2]).rejects.toMatchObject({ status: 503, expose: false, headers: { 'Retry-After': '1' } });
     await Promise.all(adds.slice(0, 2));
-    expect(database.waiting()).toBe(0);
+    expect(database.stats().waiting).toBe(0);
     expect(reasons).toEqual(['BUSY']);
     await database.add({ id: 4, text: 'a' });
     expect(database.stats()).toEqual({

@@ -129,7 +129,7 @@ describe('A lock of another process', () => {
     other.exec('BEGIN IMMEDIATE');
     const add = database.add({ id: 1, text: 'a' });
     await delay(300);
-    expect(database.waiting()).toBe(1);
+    expect(database.stats().waiting).toBe(1);
     other.exec('COMMIT');
     await add;
   });

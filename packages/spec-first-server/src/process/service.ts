@@ -23,9 +23,7 @@ export interface Backend {
   readonly location?: string | undefined;
   /** Called for `GET /readyz`. @throws {HttpError} with the reason, if it cannot answer now. */
   ready?(): Promise<void>;
-  /** How many requests wait for it: the metric `store_waiting`. */
-  waiting?(): number;
-  /** What else can be measured now, by name: the metrics `store_NAME`. */
+  /** What can be measured now, by name: the metrics `store_NAME`, such as `waiting`. */
   stats?(): Readonly<Record<string, number>>;
   /** Finishes the requests that wait, then closes everything. */
   close?(): Promise<void>;
@@ -121,7 +119,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     },
   });
   const backend = await opening;
-  metrics?.watch(() => ({ waiting: backend.waiting?.() ?? 0, ...backend.stats?.() }));
+  metrics?.watch(() => backend.stats?.() ?? {});
   backend.ready?.()?.catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
 
   // 3. Listen.
