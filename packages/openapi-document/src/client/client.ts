@@ -32,35 +32,34 @@ export function clientOf<Operations>(
   routes: { readonly [Id in keyof Operations]: Route },
   { baseUrl, headers, fetch: send = fetch }: ClientOptions,
 ): Client<Operations> {
-  async function call(id: string, route: Route, input: AnyInput = {}, init: RequestInit = {}) {
-    const { method, media, streams = {} } = route;
-    const target = targetOf(route, input);
-    const type = input.body === undefined ? undefined : (input.contentType ?? media[0]);
-    const request = async (more: Headers = {}) =>
-      send((route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + target.url, {
-        ...init,
-        method,
-        headers: {
-          ...(typeof headers === 'function' ? await headers(id, input) : headers),
-          // The platform adds the boundary.
-          ...(type === undefined || type.startsWith('multipart/') ? {} : { 'Content-Type': type }),
-          ...target.headers,
-          ...more,
-        },
-        ...(type !== undefined && { body: bodyOf(type, input.body), duplex: 'half' }),
-      });
-    const response = await request();
-    const contentType = response.headers.get('Content-Type')?.split(';')[0];
-    const stream = contentType === undefined ? undefined : streams[contentType];
-    const again = stream?.sequence === 'events' && method === 'GET' ? request : undefined;
-    const body = stream ? itemsOf(response, stream, init.signal, again) : await read(response, contentType);
-    return { status: response.status, contentType, body, response };
-  }
-  const entries = Object.entries<Route>(routes).map(([id, route]) => [
-    id,
-    (input?: AnyInput, init?: RequestInit) => call(id, route, input, init),
-  ]);
-  return Object.fromEntries(entries);
+  const callOf =
+    (id: string, route: Route) =>
+    async (input: AnyInput = {}, init: RequestInit = {}) => {
+      const { method, media, streams = {} } = route;
+      const target = targetOf(route, input);
+      const type = input.body === undefined ? undefined : (input.contentType ?? media[0]);
+      const request = async (more: Headers = {}) =>
+        send((route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + target.url, {
+          ...init,
+          method,
+          headers: {
+            ...(typeof headers === 'function' ? await headers(id, input) : headers),
+            // The platform adds the boundary.
+            ...(type === undefined || type.startsWith('multipart/') ? {} : { 'Content-Type': type }),
+            ...target.headers,
+            ...more,
+          },
+          ...(type !== undefined && { body: bodyOf(type, input.body), duplex: 'half' }),
+        });
+      const response = await request();
+      const contentType = response.headers.get('Content-Type')?.split(';')[0];
+      const stream = contentType === undefined ? undefined : streams[contentType];
+      const again = stream?.sequence === 'events' && method === 'GET' ? request : undefined;
+      const body = stream ? itemsOf(response, stream, init.signal, again) : await read(response, contentType);
+      return { status: response.status, contentType, body, response };
+    };
+  const calls = Object.entries<Route>(routes).map(([id, route]) => [id, callOf(id, route)]);
+  return Object.fromEntries(calls);
 }
 
 /** The path and query of a call, and the headers that its parameters are. */
@@ -93,8 +92,7 @@ export function bodyOf(type: string, body: unknown): RequestInit['body'] {
   const form = new FormData();
   for (const [name, value] of Object.entries(Object(body))) {
     for (const item of [value].flat()) {
-      if (item instanceof Blob) form.append(name, item);
-      else form.append(name, typeof item === 'string' ? item : (stringifyJson(item) ?? ''));
+      form.append(name, item instanceof Blob || typeof item === 'string' ? item : (stringifyJson(item) ?? ''));
     }
   }
   return form;

@@ -5,31 +5,22 @@ import { type Content, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
-interface Reference {
-  readonly ref: string;
-  readonly at: string;
-  readonly holder: Members;
-}
-
-export interface Bundled {
-  readonly origins: ReadonlyMap<string, Location>;
-  /** The references that cannot be followed, and why. They are removed. */
-  readonly problems: readonly Finding[];
-}
-
 /**
  * Rewrites the references of a document in place, and moves what other files hold into its components. The bundlers on
  * npm leave mappings of discriminators as they are, lose the names of schemas, and read examples as references.
+ *
+ * @returns the parts that came from other files, by their pointers; and the references that cannot be followed, which are
+ * removed.
  */
-export function bundle(documentFile: string, root: Members, read: (file: string) => Content): Bundled {
+export function bundle(documentFile: string, root: Members, read: (file: string) => Content) {
   // The object is the document's own: parts of other files are added to it.
   const components = (root.components ?? {}) as Record<string, Members>;
   /** The `$ref` to each part of another file, by `file#pointer`. */
   const known = new Map<string, string>();
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
   const seen = new Set<unknown>();
-  const references: Reference[] = [];
-  const dynamicReferences: Reference[] = [];
+  const references: { readonly ref: string; readonly at: string; readonly holder: Members }[] = [];
+  const dynamicReferences: typeof references = [];
   const origins = new Map<string, Location>();
   const problems: Finding[] = [];
   const { placeOf, valueIn, dynamic } = resolver(read);

@@ -1,26 +1,19 @@
 import { asArray, asObject, isObject, type Json } from './document.ts';
 import { allOfSchemas } from './schema.ts';
 
-/** Alternatives that the value of one property tells apart. */
-export interface Union {
-  readonly propertyName: string;
-  readonly choices: readonly { readonly values: readonly unknown[]; readonly schema: unknown }[];
-  /** Whether `null` is an alternative too. */
-  readonly orNull: boolean;
-  /** The alternative for a value without the property, or with another value of it (OpenAPI 3.2). */
-  readonly fallback: unknown;
-}
-
 /**
  * How to tell the alternatives of a `oneOf` or an `anyOf` apart: by a required property with different constants, or else
  * by the schema's discriminator (OpenAPI 3.1 §4.8.25), unless it only describes them.
+ *
+ * @returns whether `null` is an alternative too (`orNull`), and the one for a value without the property, or with another
+ * value of it (`fallback`, OpenAPI 3.2).
  */
 export function unionOf(
   root: Json,
   alternatives: readonly unknown[],
   discriminator: unknown,
   reading: 'selects' | 'describes' = 'selects',
-): Union | undefined {
+) {
   const { propertyName, mapping, defaultMapping } = asObject(discriminator);
   const schemas = alternatives.filter((schema) => asObject(schema).type !== 'null');
   if (schemas.length === 0) return undefined;
@@ -36,8 +29,9 @@ export function unionOf(
   if (typeof propertyName !== 'string' || reading === 'describes') return undefined;
   const choices = schemas.map((schema) => ({ values: mappedValues(asObject(mapping), schema), schema }));
   if (choices.some(({ values }) => values.length === 0)) return undefined;
-  const isDefault = (schema: unknown) => [refOf(schema), nameOf(schema)].includes(String(defaultMapping));
-  return { propertyName, choices, orNull, fallback: schemas.find(isDefault) };
+  // Names are references by now.
+  const fallback = schemas.find((schema) => refOf(schema) === (defaultMapping ?? ''));
+  return { propertyName, choices, orNull, fallback };
 }
 
 const requiredOf = (root: Json, schema: unknown): string[] =>
@@ -56,13 +50,10 @@ function constantsOf(root: Json, schema: unknown, name: string): readonly unknow
 
 /** The values that a discriminator maps to a referenced schema: those of its mapping, or the schema's name. */
 function mappedValues(mapping: Json, schema: unknown): readonly string[] {
-  const name = nameOf(schema);
-  const values = Object.keys(mapping).filter((value) => mapping[value] === refOf(schema));
-  return values.length > 0 || name === undefined ? values : [name];
+  const ref = refOf(schema) ?? '';
+  const values = Object.keys(mapping).filter((value) => mapping[value] === ref);
+  return values.length > 0 ? values : (/^#\/components\/schemas\/([^/]+)$/.exec(ref)?.slice(1) ?? []);
 }
 
 const refOf = (schema: unknown): string | undefined =>
   isObject(schema) && typeof schema.$ref === 'string' ? schema.$ref : undefined;
-
-const nameOf = (schema: unknown): string | undefined =>
-  /^#\/components\/schemas\/([^/]+)$/.exec(refOf(schema) ?? '')?.[1];

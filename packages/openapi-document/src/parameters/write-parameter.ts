@@ -56,7 +56,10 @@ export function writeParameter(parameter: Styled, value: unknown): string {
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
   const label = where === 'query' || where === 'cookie' ? `${encode(name)}=` : isNamed ? `${name}=` : '';
-  if (parameter.style === 'querystring') return wholeQuery(parameter, value);
+  if (parameter.style === 'querystring') {
+    const isForm = parameter.media?.kind === 'form' && isComposite(value);
+    return isForm ? writeForm(value) : encodeURIComponent(scalar(value));
+  }
   if (json) return label + encode(stringifyJson(value) ?? '');
   if (!isComposite(value)) return prefix + label + encode(scalar(value));
   if (parameter.style === 'deepObject') return deepPairs(name, value, encode).join('&');
@@ -69,10 +72,6 @@ export function writeParameter(parameter: Styled, value: unknown): string {
   return (where === 'cookie' && !isNamed ? label : '') + prefix + parts.join(exploded);
 }
 
-function wholeQuery({ media }: Styled, value: unknown): string {
-  return media?.kind === 'form' && isComposite(value) ? writeForm(value) : encodeURIComponent(scalar(value));
-}
-
 /** A form is written as parameters of the style `form` are. */
 export function writeForm(fields: object): string {
   const field = { in: 'query', style: 'form', explode: true, json: false } as const;
@@ -83,13 +82,11 @@ export function writeForm(fields: object): string {
 
 function encoderOf({ in: where, style, allowReserved }: Styled): (text: string) => string {
   if (where === 'header' || style === 'cookie') return (text) => text;
-  // What would end a name, a value or the query is encoded anyway.
-  return allowReserved ? (text) => encodeURI(text).replace(/[&=+#?/]/g, reserved(where)) : encodeURIComponent;
+  if (!allowReserved) return encodeURIComponent;
+  // What would end a name, a value or the query is encoded anyway. A path ends at `?`, and a segment of it at `/`.
+  const ends = where === 'query' ? /[&=+#]/g : /[&=+#?/]/g;
+  return (text) => encodeURI(text).replace(ends, encodeURIComponent);
 }
-
-/** A path ends at `?`, and a segment of it at `/`. */
-const reserved = (where: string) => (character: string) =>
-  where === 'query' && /[?/]/.test(character) ? character : encodeURIComponent(character);
 
 const isComposite = (value: unknown): value is object => typeof value === 'object' && value !== null;
 

@@ -51,27 +51,21 @@ const definitionsOf = memoized((root, _document: Json) => ({
 /** Formats that the generator knows by another name. */
 const SAME: Readonly<Record<string, string>> = { url: 'uri', 'iso-date-time': 'date-time', 'iso-time': 'time' };
 
+const BOUNDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
+
 /** Schemas as the generator reads them. */
-const plain = memoized((_root, value: unknown): Json => asObject(plainAll(value)));
+const plain = memoized((_root, value: unknown): Json => asObject(plainValue(value, '')));
 
-function plainAll(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(plainAll);
-  if (!isObject(value)) return value;
-  return plainOne(Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainAll(item)])));
-}
-
-const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
-
-function plainOne(item: Json): Json {
-  const { $ref, format, minItems } = item;
-  return {
-    ...item,
-    ...(typeof $ref === 'string' && { $ref: decodeURIComponent($ref) }),
-    ...(typeof format === 'string' && { format: SAME[format] ?? format }),
-    ...Object.fromEntries(BOUNDS.flatMap((key) => (typeof item[key] === 'bigint' ? [[key, Number(item[key])]] : []))),
-    // No value has so many.
-    ...(Number(minItems) > 2_000 && { minItems: 0 }),
-  };
+function plainValue(value: unknown, key: string): unknown {
+  if (Array.isArray(value)) return value.map((item) => plainValue(item, ''));
+  if (isObject(value))
+    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainValue(item, name)]));
+  if (typeof value === 'string') {
+    return key === '$ref' ? decodeURIComponent(value) : key === 'format' ? (SAME[value] ?? value) : value;
+  }
+  if (typeof value === 'bigint' && BOUNDS.test(key)) return Number(value);
+  // No value has so many.
+  return key === 'minItems' && Number(value) > 2_000 ? 0 : value;
 }
 
 /** Bodies of a media type, made from its schema. */
