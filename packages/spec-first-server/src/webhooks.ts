@@ -1,7 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { type Document, loadDocument, type Operation, stringifyJson } from 'openapi-document';
 import { type AnyInput, type Client, clientOf, routesOf } from 'openapi-document/client';
-import { createPathValidators, describeViolations, Violations } from './validation/validator.ts';
+import { createPathValidators, Violations } from './validation/validator.ts';
 
 /** The functions that send webhooks, by name. Of a webhook with several methods, the first one counts. */
 export type WebhookClient<Webhooks> = Client<{ [Name in keyof Webhooks]: Webhooks[Name][keyof Webhooks[Name]] }>;
@@ -51,7 +51,7 @@ export async function createWebhooks<Webhooks>({ document }: { readonly document
       if (media !== undefined && (body !== undefined || hook?.requestBody?.required)) validator.response(media, body);
     } catch (error) {
       if (!(error instanceof Violations)) throw error;
-      throw new TypeError(`${name} is not sent: ${describeViolations(error.violations)}`);
+      throw new TypeError(`${name} is not sent: ${error.message}`);
     }
   }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
 import { asObject, kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
-import type { OperationValidator } from '../validation/validator.ts';
+import { type OperationValidator, Violations } from '../validation/validator.ts';
 import { multipart, urlencoded } from './forms.ts';
 import { checkedItems, cutOff, limitedStream, tooLarge } from './stream.ts';
 
@@ -65,7 +65,7 @@ export function bodyReader({ requestBody }: Operation, usual: number, validator:
       }
     }
     if (!requestBody.required) return NONE;
-    throw HttpError.violations([{ path: '/body', message: required, keyword: 'required' }]);
+    throw new Violations([{ path: '/body', message: required, keyword: 'required' }]);
   };
 
   /** The declared media type for a `Content-Type`. @throws {HttpError} 415 */

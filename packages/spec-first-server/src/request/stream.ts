@@ -49,11 +49,11 @@ export async function* checkedItems(
     const path = `/body/${index}`;
     if (error instanceof Violations) {
       const located = error.violations.map((each) => ({ ...each, path: each.path.replace('/body', path) }));
-      throw HttpError.violations(located);
+      throw new Violations(located);
     }
     if (!(error instanceof UnreadableItem)) throw error;
     if (error.isTooLarge) throw new HttpError(413, `${path} ${error.message}`);
-    throw HttpError.violations([{ path, message: error.message, keyword: 'type' }]);
+    throw new Violations([{ path, message: error.message, keyword: 'type' }]);
   }
 }
 

@@ -75,7 +75,10 @@ export async function answerFailure(
  */
 export function failureOf(error: unknown): HttpError {
   if (error instanceof HttpError) return error;
-  if (error instanceof Violations) return HttpError.violations(error.violations);
+  if (error instanceof Violations) {
+    const { message, violations: errors } = error;
+    return new HttpError(400, message, { reason: 'the request is not as the document declares', errors });
+  }
   const { status, expose, headers, message } = Object(error);
   if (!Number.isInteger(status) || status < 400 || status > 599 || status === 500) return internal(error);
   const cause = status < 500 && expose === true ? Object(error).cause : error;

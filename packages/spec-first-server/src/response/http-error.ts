@@ -1,5 +1,5 @@
 import { http } from '../http-server/index.ts';
-import { describeViolations, type Violation } from '../validation/violations.ts';
+import type { Violation } from '../validation/violations.ts';
 
 /** What an {@link HttpError} may have. */
 export interface HttpErrorOptions {
@@ -42,14 +42,6 @@ export class HttpError extends Error {
     this.reason = reason;
     this.expected = expected;
     this.errors = options.errors?.slice(0, MOST_ERRORS);
-  }
-
-  /** 400 that names each violation. */
-  static violations(violations: readonly Violation[]): HttpError {
-    return new HttpError(400, describeViolations(violations), {
-      reason: 'the request is not as the document declares',
-      errors: violations,
-    });
   }
 
   /** 405 that names the methods of the path (RFC 9110 §15.5.6). */

@@ -11,7 +11,7 @@ import {
 import type { AnyReply } from '../handlers/types.ts';
 import { http } from '../http-server/index.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { describeViolations, Violations } from '../validation/violations.ts';
+import { Violations } from '../validation/violations.ts';
 import { InvalidReply } from './http-error.ts';
 import type { ItemStream } from './send-items.ts';
 
@@ -71,8 +71,7 @@ export function checkReply(operation: Operation, schemas: OperationValidator, re
 
 /** How a reply differs from what the document declares; `undefined` for any other error. */
 export function mismatchOf(error: unknown): string | undefined {
-  if (error instanceof Violations) return describeViolations(error.violations);
-  return error instanceof InvalidReply ? error.message : undefined;
+  return error instanceof Violations || error instanceof InvalidReply ? error.message : undefined;
 }
 
 /**

@@ -9,7 +9,7 @@ import { checkReply } from '../response/reply.ts';
 import { send, traceOf } from '../response/send.ts';
 import { authentication } from '../security/requirements.ts';
 import { apiKeyQueryNames, credentialsOf, type Schemes } from '../security/schemes.ts';
-import type { OperationValidator, Parameters } from '../validation/validator.ts';
+import { type OperationValidator, type Parameters, Violations } from '../validation/validator.ts';
 
 /** Takes a request to one operation from its credentials to its answer. */
 export type Dispatch = (
@@ -69,7 +69,7 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
       trace.subject = caller?.subject;
       const { media, body } = await readBody(request, response);
       const { values, violations } = readParameters({ path, query, headers });
-      if (violations.length > 0) throw HttpError.violations(violations);
+      if (violations.length > 0) throw new Violations(violations);
       const checked = validator.request(values, media, body);
       const given = new HandlerRequest(response, log, checked, media?.type, caller);
       const reply = await handler(given);

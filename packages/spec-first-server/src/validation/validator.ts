@@ -2,7 +2,7 @@ import type { DeclaredResponse, Json, MediaType, Operation } from 'openapi-docum
 import { type Check, checksFor } from './checks.ts';
 import { type Reading, SchemaRewriter } from './rewrite.ts';
 
-export { describeViolations, Violations } from './violations.ts';
+export { Violations } from './violations.ts';
 
 const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
 

@@ -7,22 +7,18 @@ export interface Violation {
   readonly keyword: string;
 }
 
+/** How many of them the message names: a hostile request can have thousands. */
+const MOST = 20;
+
 /** A request or a reply does not match the document. */
 export class Violations extends Error {
   override readonly name = 'Violations';
   readonly violations: readonly Violation[];
 
   constructor(violations: readonly Violation[]) {
-    super('not as the document declares');
+    const lines = [...new Set(violations.map(({ path, message }) => `${path} ${message}`.trim()))];
+    const more = lines.length > MOST ? [`and ${lines.length - MOST} more`] : [];
+    super([...lines.slice(0, MOST), ...more].join('; '));
     this.violations = violations;
   }
-}
-
-const MOST = 20;
-
-/** Violations as one line of text. Names the first ones: a hostile request can have thousands. */
-export function describeViolations(violations: readonly Violation[]): string {
-  const lines = [...new Set(violations.map(({ path, message }) => `${path} ${message}`.trim()))];
-  const more = lines.length > MOST ? [`and ${lines.length - MOST} more`] : [];
-  return [...lines.slice(0, MOST), ...more].join('; ');
 }

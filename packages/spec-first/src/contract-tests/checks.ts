@@ -9,12 +9,7 @@ import {
   stringifyJson,
   UnreadableItem,
 } from 'openapi-document';
-import {
-  createPathValidators,
-  describeViolations,
-  type OperationValidator,
-  Violations,
-} from 'spec-first-server/validation';
+import { createPathValidators, type OperationValidator, Violations } from 'spec-first-server/validation';
 import type { Answer } from './client.ts';
 
 /**
@@ -35,7 +30,7 @@ export function mismatch(check: () => unknown): string | undefined {
     check();
     return undefined;
   } catch (error) {
-    if (error instanceof Violations) return describeViolations(error.violations);
+    if (error instanceof Violations) return error.message;
     throw error;
   }
 }
