@@ -37,12 +37,11 @@ function backUp(copy: string): void {
 const [copy, more] = process.argv.slice(2);
 if (copy === undefined || copy.startsWith('-') || more !== undefined) {
   console.error(HELP);
-  process.exitCode = 2;
-} else {
-  try {
-    backUp(copy);
-  } catch (error) {
-    console.error(Error.isError(error) ? error.message : error);
-    process.exitCode = 1;
-  }
+  process.exit(2);
+}
+try {
+  backUp(copy);
+} catch (error) {
+  console.error(Error.isError(error) ? error.message : error);
+  process.exitCode = 1;
 }

@@ -54,10 +54,9 @@ async function copy(from: string, to: string): Promise<void> {
 const [from, to, more] = process.argv.slice(2);
 if (from === undefined || to === undefined || more !== undefined || from === to) {
   console.error(HELP);
-  process.exitCode = 2;
-} else {
-  await copy(from, to).catch((error: unknown) => {
-    console.error(`${Error.isError(error) ? error.message : error}`);
-    process.exitCode = 1;
-  });
+  process.exit(2);
 }
+await copy(from, to).catch((error: unknown) => {
+  console.error(`${Error.isError(error) ? error.message : error}`);
+  process.exitCode = 1;
+});

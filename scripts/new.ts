@@ -17,18 +17,19 @@ if (process.exitCode === 0 && !folder.startsWith('-')) addTarballs();
 /** Has a new project install the libraries from its own folder. */
 function addTarballs(): void {
   console.log('\nPacking the libraries …');
-  mkdirSync(join(folder, 'vendor'));
-  const tarballs = pack(join(folder, 'vendor'));
+  const vendor = join(folder, 'vendor');
+  mkdirSync(vendor);
+  const tarballs = pack(vendor);
+  const local = (...names: string[]) =>
+    Object.fromEntries(names.map((name) => [name, `file:vendor/${basename(tarballs.get(name) ?? '')}`]));
   edit('package.json', (text) => {
-    const { dependencies, devDependencies, ...project } = JSON.parse(text);
-    const local = (name: string) => [name, `file:vendor/${basename(tarballs.get(name) ?? '')}`];
-    const own = ['openapi-document', 'spec-first-server'];
-    Object.assign(dependencies, Object.fromEntries(own.map(local)));
-    Object.assign(devDependencies, Object.fromEntries([local('spec-first')]));
-    return `${JSON.stringify({ ...project, dependencies, devDependencies }, undefined, 2)}\n`;
+    const project = JSON.parse(text);
+    Object.assign(project.dependencies, local('openapi-document', 'spec-first-server'));
+    Object.assign(project.devDependencies, local('spec-first'));
+    return `${JSON.stringify(project, undefined, 2)}\n`;
   });
   edit('Dockerfile', (text) => text.replace('package-lock.json ./\n', 'package-lock.json ./\nCOPY vendor ./vendor\n'));
-  console.log(`The libraries are tarballs in ${join(folder, 'vendor')}. To take them from a registry later:
+  console.log(`The libraries are tarballs in ${vendor}. To take them from a registry later:
 
   npm install spec-first@1 spec-first-server@1 openapi-document@1`);
 }

@@ -5,26 +5,22 @@
  * Usage: npm run pack -- [DIR]
  */
 import { execFileSync } from 'node:child_process';
-import { copyFileSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
 /** The libraries, by the names of their folders. */
-export const PACKAGES = [
-  'create-spec-first',
-  'group-commit',
-  'openapi-document',
-  'spec-first',
-  'spec-first-server',
-] as const;
+export const PACKAGES = globSync('*/package.json', { cwd: join(ROOT, 'packages') })
+  .map(dirname)
+  .sort();
 
 /** Compiles and packs all libraries into a folder. Returns the file of each by its name. @throws {Error} of the compiler */
 export function pack(folder: string): Map<string, string> {
   const stage = mkdtempSync(join(tmpdir(), 'pack-'));
   try {
-    run(['tsc', '-p', 'packages/tsconfig.pack.json', '--outDir', join(stage, 'compiled')]);
+    run(join(ROOT, 'node_modules/.bin/tsc'), '-p', 'packages/tsconfig.pack.json', '--outDir', join(stage, 'compiled'));
     const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     for (const name of PACKAGES) {
       const source = join(ROOT, 'packages', name);
@@ -32,51 +28,37 @@ export function pack(folder: string): Map<string, string> {
       cpSync(join(stage, 'compiled', name, 'src'), join(target, 'dist'), { recursive: true });
       // What the code reads beside itself.
       cpSync(join(source, 'src'), join(target, 'dist'), { recursive: true, filter: (path) => !path.endsWith('.ts') });
-      for (const file of ['README.md', 'CHANGELOG.md', 'templates']) {
-        if (existsSync(join(source, file))) cpSync(join(source, file), join(target, file), { recursive: true });
+      for (const file of globSync('{README.md,CHANGELOG.md,templates}', { cwd: source })) {
+        cpSync(join(source, file), join(target, file), { recursive: true });
       }
-      // Templates that the code imports, too.
-      const imported = join(stage, 'compiled', name, 'templates');
-      if (existsSync(imported)) cpSync(imported, join(target, 'templates'), { recursive: true });
-      copyFileSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
+      cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
       const manifest = publishedManifest(readFileSync(join(source, 'package.json'), 'utf8'));
       const complete = { ...manifest, repository: { ...repository, directory: `packages/${name}` } };
       writeFileSync(join(target, 'package.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
     }
     mkdirSync(folder, { recursive: true });
-    const folders = PACKAGES.map((name) => join(stage, name));
-    const packed: { name: string; filename: string }[] = Object.values(
-      JSON.parse(run(['npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', resolve(folder), ...folders])),
-    );
+    const stages = PACKAGES.map((name) => join(stage, name));
+    const output = run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', resolve(folder), ...stages);
+    const packed: { name: string; filename: string }[] = Object.values(JSON.parse(output));
     return new Map(packed.map(({ name, filename }) => [name, join(folder, filename)]));
   } finally {
     rmSync(stage, { recursive: true });
   }
 }
 
-function run([program = '', ...args]: readonly string[]): string {
-  const command = program === 'npm' ? 'npm' : join(ROOT, 'node_modules/.bin', program);
+function run(program: string, ...args: readonly string[]): string {
   const options = { cwd: ROOT, encoding: 'utf8', shell: process.platform === 'win32', maxBuffer: 2 ** 26 } as const;
-  return execFileSync(command, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
+  return execFileSync(program, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
 /** A package.json whose paths lead to compiled code: `./src/*.ts` becomes `./dist/*.js`, in `exports` with its types. */
 export function publishedManifest(text: string): Record<string, unknown> {
-  const manifest: Record<string, unknown> = JSON.parse(text);
-  const compiled = (path: string, extension: string) =>
-    path.replace(/^(\.\/)?src\/(.*)\.[jt]s$/, `$1dist/$2${extension}`);
-  const rewrite = (value: unknown, types: boolean): unknown => {
-    if (typeof value === 'string') {
-      const code = compiled(value, '.js');
-      return types && value.endsWith('.ts') ? { types: compiled(value, '.d.ts'), default: code } : code;
-    }
-    if (Array.isArray(value)) return value.map((item) => rewrite(item, types));
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, rewrite(item, types)]));
-  };
-  for (const field of ['exports', 'bin', 'sideEffects']) {
-    if (manifest[field] !== undefined) manifest[field] = rewrite(manifest[field], field === 'exports');
-  }
+  const manifest = JSON.parse(text, (key, value) => {
+    if (typeof value !== 'string') return value;
+    const code = value.replace(/^(\.\/)?src\/(.*)\.[jt]s$/, '$1dist/$2.js');
+    // Keys of exports start with a dot.
+    return key.startsWith('.') && value.endsWith('.ts') ? { types: code.replace(/js$/, 'd.ts'), default: code } : code;
+  });
   return { ...manifest, files: ['dist', 'templates', 'CHANGELOG.md'] };
 }
 

@@ -2,57 +2,49 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** A server to measure. */
+/** A server to measure: its program, and variables beside `PORT` and `ACCESS_TOKENS`. */
 export interface Contender {
   /** Says what it is and where a plant is when its answer is sent. */
   readonly name: string;
-  /** The program to run. */
   readonly file: string;
-  /** Its variables, beside `PORT`, `ACCESS_TOKENS` and `PATH`. */
   readonly env: Readonly<Record<string, string>>;
 }
 
 const root = join(import.meta.dirname, '../..');
 
-const other =
-  (name: string, program: string, own = {}) =>
-  (env: Contender['env']): Contender => ({
-    name: `${name}, ${env.PLANTS_FILE === undefined ? 'in memory' : 'a commit per request'}`,
-    file: join(import.meta.dirname, 'contenders', program),
-    env: { ...env, ...own },
-  });
-const nodeHttp = other('node:http', 'node-http.ts');
-const express = other('Express', 'express.ts');
-const expressWithEov = other('Express + EOV', 'express.ts', { EOV: '1' });
-const fastify = other('Fastify + openapi-glue', 'fastify-openapi-glue.ts');
-
 /** The service as it ships. */
-const service = (env: Contender['env']): Contender => ({
-  name: `This service, ${env.DATABASE_URL === 'sqlite::memory:' ? 'in memory' : 'on disk, shared commits'}`,
+const service = (where: string, env: Contender['env']): Contender => ({
+  name: `This service, ${where}`,
   file: join(root, 'src/main.ts'),
   env: { OPENAPI_FILE: join(root, 'openapi.yaml'), MISSING_OPERATIONS: '501', NODE_ENV: 'production', ...env },
 });
 
 /** The contenders. @param folder where they keep files */
 export function contendersIn(folder: string): Contender[] {
-  const inMemory = { OPENAPI_FILE: writeDocument(folder, 1) };
-  const onDisk = (file: string) => ({ ...inMemory, PLANTS_FILE: join(folder, file) });
+  const OPENAPI_FILE = writeDocument(folder, 1);
+  const other = (name: string, program: string, own = {}): readonly [Contender, Contender] => {
+    const inMemory = { file: join(import.meta.dirname, 'contenders', program), env: { OPENAPI_FILE, ...own } };
+    const onDisk = { ...inMemory, env: { ...inMemory.env, PLANTS_FILE: join(folder, `${name}.db`) } };
+    return [
+      { ...inMemory, name: `${name}, in memory` },
+      { ...onDisk, name: `${name}, a commit per request` },
+    ];
+  };
   return [
-    ...[nodeHttp, express, expressWithEov, fastify].map((contender) => contender(inMemory)),
-    service({ DATABASE_URL: 'sqlite::memory:' }),
-    express(onDisk('express.db')),
-    expressWithEov(onDisk('eov.db')),
-    fastify(onDisk('fastify.db')),
-    service({ DATABASE_URL: process.env.DATABASE_URL ?? `sqlite:${folder}/plants.db` }),
+    other('node:http', 'node-http.ts')[0],
+    ...other('Express', 'express.ts'),
+    ...other('Express + EOV', 'express.ts', { EOV: '1' }),
+    ...other('Fastify + openapi-glue', 'fastify-openapi-glue.ts'),
+    service('in memory', { DATABASE_URL: 'sqlite::memory:' }),
+    service('on disk, shared commits', { DATABASE_URL: process.env.DATABASE_URL ?? `sqlite:${folder}/plants.db` }),
   ];
 }
 
 /** The service with more and more paths in its document. */
 export const contendersByPaths = (folder: string): Contender[] =>
-  [1, 10, 100, 1000].map((paths) => {
-    const ours = service({ OPENAPI_FILE: writeDocument(folder, paths), DATABASE_URL: 'sqlite::memory:' });
-    return { ...ours, name: `${ours.name}, ${paths} paths` };
-  });
+  [1, 10, 100, 1000].map((paths) =>
+    service(`${paths} paths`, { OPENAPI_FILE: writeDocument(folder, paths), DATABASE_URL: 'sqlite::memory:' }),
+  );
 
 /**
  * Writes the plant store's document with that many paths, `/plants` in the middle of them. The server is "/", since

@@ -3,8 +3,7 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { contendersByPaths, contendersIn } from './contenders.ts';
-import { fire, type Measured } from './load.ts';
-import { start, takeCore } from './processes.ts';
+import { start, takeCore } from './servers.ts';
 import { benchStreams } from './streams.ts';
 
 const HELP = `Measures POST /plants, each request with a new plant: this service beside others, in one run.
@@ -24,8 +23,6 @@ const HELP = `Measures POST /plants, each request with a new plant: this service
 The figures are medians of the rounds; ×: of Express in memory, or of the first row. Each server is warm before the first
 round. On disk: an answered plant survives a power cut. The load has a core of its own where there are two cores and
 taskset. DATABASE_URL takes the place of a new SQLite file.`;
-
-type Figures = Measured & { readonly cpu: number };
 
 /** Before the first round each server is under load for this many measurements: V8 compiles what runs often. */
 const WARM_UP = 3;
@@ -71,54 +68,44 @@ async function benchmark(): Promise<void> {
     console.error(`starting ${contender.name}`);
     const server = await start(contender, join(folder, `${servers.length}.log`), cores);
     servers.push(server);
-    for (let times = 0; times < WARM_UP; times += 1) await fire(server.url, 32, seconds);
+    for (let times = 0; times < WARM_UP; times += 1) await server.fire(32, seconds);
   }
-  const runs = servers.flatMap((server) =>
-    numbers.map((connections) => ({ server, connections, figures: [] as Figures[] })),
+  const runs = servers.flatMap(({ name, fire }) =>
+    numbers.map((connections) => ({ name, connections, fire, rounds: [] as Awaited<ReturnType<typeof fire>>[] })),
   );
   for (let round = 1; round <= rounds; round += 1) {
     console.error(`round ${round} of ${rounds}`);
-    for (const { server, connections, figures } of runs) {
-      const before = server.cpu();
-      const measured = await fire(server.url, connections, seconds);
-      figures.push({ ...measured, cpu: ((server.cpu() - before) / measured.answered) * 1e6 });
-    }
+    for (const run of runs) run.rounds.push(await run.fire(run.connections, seconds));
   }
 
-  const cpu = `${cpus()[0]?.model.trim()}, ${cpus().length} cores`;
   const how = [
-    `Medians of ${rounds} rounds of ${seconds} s.`,
-    `${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}, ${cpu}${cores ? ', one for the load' : ''}.`,
+    `Medians of ${rounds} rounds of ${seconds} s. ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}.`,
+    `${cpus()[0]?.model.trim()}, ${cpus().length} cores${cores ? ', one for the load' : ''}.`,
   ];
-  const tables = numbers.map((connections) => {
-    const rows = runs.filter((each) => each.connections === connections).map(summary);
-    const base = (rows.find(({ name }) => name === 'Express, in memory') ?? rows[0])?.['/s'] ?? 1;
+  const [rates = {}] = numbers.map((connections) => {
+    const measured = runs.filter((run) => run.connections === connections);
+    const median = (run: (typeof runs)[number], key: 'throughput' | 'p50' | 'p99') =>
+      run.rounds.map((round) => round[key]).sort((a, b) => a - b)[rounds >> 1] ?? NaN;
+    const base = measured.find(({ name }) => name === 'Express, in memory') ?? measured[0];
+    const rows = measured.map((run) => {
+      const all = run.rounds.map(({ throughput }) => Math.round(throughput));
+      const row = {
+        '/s': Math.round(median(run, 'throughput')),
+        rounds: `${Math.min(...all)}–${Math.max(...all)}`,
+        'p50 ms': median(run, 'p50').toFixed(2),
+        'p99 ms': median(run, 'p99').toFixed(2),
+        '×': base && (median(run, 'throughput') / median(base, 'throughput')).toFixed(2),
+      };
+      return [run.name, row] as const;
+    });
     console.log(`\nPOST /plants over ${connections} connections`);
-    console.table(
-      Object.fromEntries(rows.map(({ name, ...row }) => [name, { ...row, '×': (row['/s'] / base).toFixed(2) }])),
-    );
-    return Object.fromEntries(rows.map((row) => [row.name, row['/s']]));
+    console.table(Object.fromEntries(rows));
+    return Object.fromEntries(rows.map(([name, row]) => [name, row['/s']]));
   });
   console.log(how.join('\n'));
-  const named = runs.map(({ server: { name }, connections, figures }) => ({ name, connections, rounds: figures }));
-  if (json) writeFileSync(json, `${JSON.stringify({ how, runs: named }, undefined, 2)}\n`);
+  if (json) writeFileSync(json, `${JSON.stringify({ how, runs }, undefined, 2)}\n`);
   const title = `POST /plants, answers per second over ${numbers[0]} connections`;
   // echarts takes half a second to load.
-  if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, tables[0] ?? {}, how));
-  if (named.some((run) => run.rounds.some(({ failures }) => failures > 0))) throw new Error('Some requests failed.');
-}
-
-/** The row of a table. */
-function summary({ server, figures }: { readonly server: { readonly name: string }; readonly figures: Figures[] }) {
-  const sorted = (key: keyof Figures) => figures.map((each) => each[key]).toSorted((a, b) => a - b);
-  const median = (key: keyof Figures) => sorted(key)[figures.length >> 1] ?? NaN;
-  const rates = sorted('throughput').map(Math.round);
-  return {
-    name: server.name,
-    '/s': Math.round(median('throughput')),
-    rounds: `${rates[0]}–${rates.at(-1)}`,
-    'p50 ms': median('p50').toFixed(2),
-    'p99 ms': median('p99').toFixed(2),
-    'CPU µs': median('cpu').toFixed(1),
-  };
+  if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, rates, how));
+  if (runs.some((run) => run.rounds.some(({ failures }) => failures > 0))) throw new Error('Some requests failed.');
 }

@@ -6,8 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { contendersIn } from '../../scripts/bench/contenders.ts';
-import { TOKEN } from '../../scripts/bench/load.ts';
-import { start } from '../../scripts/bench/processes.ts';
+import { start, TOKEN } from '../../scripts/bench/servers.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
@@ -35,7 +34,7 @@ test('npm run bench measures the chosen contenders, writes figures and a chart, 
   const names = ['Express, in memory', 'This service, in memory', 'This service, on disk, shared commits'];
   const { runs }: { runs: { name: string; rounds: object[] }[] } = JSON.parse(readFileSync(json, 'utf8'));
   expect(runs.map(({ name }) => name)).toEqual(names);
-  const round = { answered: expect.any(Number), failures: 0, p50: expect.any(Number), p99: expect.any(Number) };
+  const round = { throughput: expect.any(Number), failures: 0, p50: expect.any(Number), p99: expect.any(Number) };
   for (const { rounds } of runs) expect(rounds).toEqual(Array(2).fill(expect.objectContaining(round)));
   const chart = readFileSync(svg, 'utf8');
   for (const name of names) expect(chart).toContain(`>${name}<`);
@@ -71,7 +70,7 @@ describe('a contender that checks the contract', () => {
   const checking = contendersIn(folder).filter(({ name }) => /(EOV|glue|service), in memory/.test(name));
 
   test.each(checking)('$name: rejects a missing token and an invalid plant', async (contender) => {
-    const { url, end } = await start(contender, join(folder, 'log'), undefined);
+    const { url, end } = await start(contender, join(folder, 'log'));
     const post = async (headers: Record<string, string>, body: object) => {
       const json = { 'Content-Type': 'application/json', ...headers };
       return (await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(body) })).status;
