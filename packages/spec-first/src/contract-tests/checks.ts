@@ -1,5 +1,5 @@
+import { Readable } from 'node:stream';
 import {
-  type DeclaredResponse,
   declaredFor,
   type Json,
   type MediaType,
@@ -41,31 +41,14 @@ export interface Checked {
   readonly validator: OperationValidator;
 }
 
-/** An answer that breaks the document. */
+/** An answer that breaks the document. `check` is what is checked, as a fact about services that keep to it. */
 export class Fault extends Error {
-  override readonly name = 'Fault';
-  /** What is checked, as a fact about services that keep to the document. */
   readonly check: string;
-  readonly answer: Answer | undefined;
 
-  constructor(check: string, message: string, answer?: Answer) {
+  constructor(check: string, message: string) {
     super(message);
     this.check = check;
-    this.answer = answer;
   }
-}
-
-/** Marks the answer of a mock. The mock of an operation that declares nothing but a 5xx answers with it. */
-export const isMock = ({ headers }: Answer): boolean => headers['x-mock'] !== undefined;
-
-/** Checks that a service did not fail. @throws {Fault} */
-export function checkNoFailure(answer: Answer): void {
-  if (answer.status < 500 || isMock(answer)) return;
-  throw new Fault(
-    'no request makes the service fail',
-    `the status ${answer.status} is a failure of the service`,
-    answer,
-  );
 }
 
 /**
@@ -74,81 +57,64 @@ export function checkNoFailure(answer: Answer): void {
  * @param strict whether the status must be declared. Errors that HTTP itself brings, such as 401, often are not.
  * @throws {Fault}
  */
-export async function checkAnswer(checked: Checked, answer: Answer, strict: boolean): Promise<void> {
-  const { operation } = checked;
-  const { status } = answer;
+export async function checkAnswer({ operation, validator }: Checked, answer: Answer, strict: boolean): Promise<void> {
+  const { status, headers, body } = answer;
   const declared = declaredFor(operation, status);
   if (declared === undefined) {
     if (!strict || operation.responses.length === 0) return;
     const keys = operation.responses.map(({ key }) => key).join(', ');
-    throw new Fault('each status is declared', `the status ${status} is not declared (${keys})`, answer);
+    throw new Fault('each status is declared', `the status ${status} is not declared (${keys})`);
   }
-  checkHeaders(checked, declared, answer);
-  const isEmpty = operation.method === 'head' || [204, 205, 304].includes(status);
-  const wrong = isEmpty ? undefined : await mismatchOfBody(checked, declared, answer);
-  if (wrong !== undefined)
-    throw new Fault('the body fits its schema', `${wrong[0]} of the answer ${status} ${wrong[1]}`, answer);
-}
-
-function checkHeaders({ validator }: Checked, declared: DeclaredResponse, answer: Answer): void {
-  const texts = declared.headers.flatMap((header) => {
-    const text = answer.headers[header.name];
+  const read = declared.headers.flatMap((header) => {
+    const text = headers[header.name];
     return text === undefined ? [] : [[header.name, header.read(text)]];
   });
-  const wrong = mismatch(() => validator.responseHeaders(declared, Object.fromEntries(texts)));
-  if (wrong === undefined) return;
-  const message = `the answer ${answer.status} has headers that do not fit their schemas: ${wrong}`;
-  throw new Fault('the headers are as declared', message, answer);
-}
-
-/** What is wrong with a body, and with what part of it. @throws {Fault} for an undeclared media type */
-async function mismatchOfBody(
-  { validator }: Checked,
-  { media }: DeclaredResponse,
-  answer: Answer,
-): Promise<[part: string, wrong: string] | undefined> {
-  const { status, headers, body } = answer;
-  if (media.length === 0) return body.length > 0 ? ['the body', 'is not declared'] : undefined;
+  const wrong = mismatch(() => validator.responseHeaders(declared, Object.fromEntries(read)));
+  if (wrong !== undefined) {
+    const message = `the answer ${status} has headers that do not fit their schemas: ${wrong}`;
+    throw new Fault('the headers are as declared', message);
+  }
+  const { media } = declared;
+  if (operation.method === 'head' || [204, 205, 304].includes(status)) return;
+  if (media.length === 0 && body.length > 0) throw wrongBody(status, 'the body', 'is not declared');
+  if (media.length === 0) return;
   const type = headers['content-type'];
-  const declared = type === undefined ? undefined : mediaTypeFor(media, type);
-  if (declared === undefined) {
-    const types = media.map((item) => item.type).join(', ');
-    const message = `the media type ${type} of the answer ${status} is none of: ${types}`;
-    throw new Fault('the media type is declared', message, answer);
-  }
-  const { schema, kind, items } = declared;
-  const check = (part: string, value: unknown): [string, string] | undefined => {
-    if (value === undefined) return [part, 'is not JSON'];
-    const wrong = mismatch(() => validator.response(declared, value));
-    return wrong === undefined
-      ? undefined
-      : [part, `does not fit its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`];
-  };
-  if (items !== undefined) return mismatchOfItems(declared, answer, check);
-  if (schema === undefined || !['json', 'text'].includes(kind)) return undefined;
-  return check('the body', kind === 'json' ? bodyOf(answer) : declared.coerce(body.toString()));
+  const found = type === undefined ? undefined : mediaTypeFor(media, type);
+  if (found !== undefined) return checkBody(validator, found, answer);
+  const types = media.map((item) => item.type).join(', ');
+  const message = `the media type ${type} of the answer ${status} is none of: ${types}`;
+  throw new Fault('the media type is declared', message);
 }
 
-async function mismatchOfItems(
-  media: MediaType,
-  { headers, body, isCut }: Answer,
-  check: (part: string, value: unknown) => [string, string] | undefined,
-): Promise<[string, string] | undefined> {
-  const chunks = async function* () {
-    yield body;
+const wrongBody = (status: number, part: string, what: string) =>
+  new Fault('the body fits its schema', `${part} of the answer ${status} ${what}`);
+
+/** @throws {Fault} */
+async function checkBody(validator: OperationValidator, media: MediaType, answer: Answer): Promise<void> {
+  const { status, headers, body, isCut } = answer;
+  const check = (part: string, value: unknown) => {
+    const wrong = mismatch(() => validator.response(media, value));
+    if (wrong === undefined) return;
+    throw wrongBody(status, part, `does not fit its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`);
   };
-  let index = 0;
-  try {
-    for await (const item of media.readItems(headers['content-type'] ?? '', chunks(), Infinity)) {
-      const wrong = item instanceof Uint8Array ? undefined : check(`item ${index}`, item);
-      if (wrong !== undefined) return wrong;
-      index += 1;
+  if (media.items !== undefined) {
+    let index = 0;
+    try {
+      for await (const item of media.readItems(headers['content-type'] ?? '', Readable.from([body]), Infinity)) {
+        if (!(item instanceof Uint8Array)) check(`item ${index}`, item);
+        index += 1;
+      }
+    } catch (error) {
+      if (!(error instanceof UnreadableItem)) throw error;
+      if (!isCut) throw wrongBody(status, `item ${index}`, error.message);
     }
-  } catch (error) {
-    if (!(error instanceof UnreadableItem)) throw error;
-    if (!isCut) return [`item ${index}`, error.message];
+  } else if (media.schema !== undefined && media.kind === 'json') {
+    const value = bodyOf(answer);
+    if (value === undefined) throw wrongBody(status, 'the body', 'is not JSON');
+    check('the body', value);
+  } else if (media.schema !== undefined && media.kind === 'text') {
+    check('the body', media.coerce(body.toString()));
   }
-  return undefined;
 }
 
 /** The JSON value of an answer; `undefined` if it is not JSON. */

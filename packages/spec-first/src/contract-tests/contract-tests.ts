@@ -2,11 +2,10 @@ import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { type Document, loadDocument, type Operation } from 'openapi-document';
 import { validatorOf } from './checks.ts';
-import { type Client, connect, listen, SHOWN } from './client.ts';
+import { type Answer, type Client, connect, listen, SHOWN } from './client.ts';
 import { type Credentials, type Secret, secretsFor } from './credentials.ts';
 import { rememberIds } from './known.ts';
 import type { TestLog } from './log.ts';
-import { ContractError, summaryOf, titleOf } from './report.ts';
 import { type Outcome, testOperation } from './test-operation.ts';
 
 export type { Credentials } from './credentials.ts';
@@ -34,9 +33,6 @@ export interface ContractTestOptions {
   readonly report?: (summary: string) => void;
 }
 
-/** Requests that one operation may take, with a reserve for a busy machine. */
-const MILLISECONDS_A_REQUEST = 1_000;
-
 /**
  * Registers a test for each operation of a document. Each calls the service with requests that are made from the schemas and
  * examples of the document, and checks the answers against it.
@@ -51,7 +47,8 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const { root } = document;
   const runs = variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'a number of requests') ?? options.runs ?? 50;
   const seed = variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? randomInt(2 ** 31);
-  const timeout = 60_000 + runs * MILLISECONDS_A_REQUEST;
+  // With a reserve for a busy machine.
+  const timeout = 60_000 + runs * 1_000;
   const operations = inOrder(document.operations.filter(({ template }) => template.isReachable));
   const known = rememberIds(root, operations);
   const outcomes = new Map<Operation, Outcome>();
@@ -69,7 +66,10 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       mayReject: mayReject.includes(operation.id),
     });
     outcomes.set(operation, outcome);
-    if (outcome.findings.length > 0) throw new ContractError(operation, outcome.findings, seed);
+    if (outcome.findings.length === 0) return;
+    const repeat = `  repeat:  CONTRACT_SEED=${seed}${process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : ''} npm test`;
+    const findings = outcome.findings.map(describe);
+    throw new Error([`${titleOf(operation)} breaks the document`, ...findings, repeat].join('\n\n'));
   };
   for (const operation of operations) {
     test(`${titleOf(operation)} keeps to the document`, () => run(operation), timeout);
@@ -116,4 +116,40 @@ function variable(name: string, form: RegExp, expected: string): number | undefi
   if (text === undefined || text === '') return undefined;
   if (!form.test(text)) throw new RangeError(`${name} is "${text}", but must be ${expected}`);
   return Number(text);
+}
+
+const titleOf = ({ method, path, id }: Operation): string => `${method.toUpperCase()} ${path} (${id})`;
+
+const describe = ({ fault: { check, message }, answer, cause, curl }: Outcome['findings'][number]): string =>
+  [
+    `  broken:  ${check}`,
+    `  why:     ${message}`,
+    ...(cause === undefined ? [] : [`  log:     ${cause}`]),
+    ...(answer === undefined ? [] : [`  answer:  ${shown(answer)}`]),
+    `  request: ${curl}`,
+  ].join('\n');
+
+const shown = ({ status, body }: Answer): string => `${status} ${body.toString().slice(0, 300)}`.trimEnd();
+
+/** Which operations never answered a valid request with a success, and why. */
+function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>): string {
+  const missing: string[] = [];
+  const failed: string[] = [];
+  for (const [operation, { answers, notImplemented }] of outcomes) {
+    if (notImplemented) missing.push(`  ${titleOf(operation)}`);
+    else if (!answers.some(({ status }) => status < 400)) failed.push(`  ${titleOf(operation)}: ${whyOf(answers)}`);
+  }
+  const count = outcomes.size - missing.length - failed.length;
+  return [
+    `Contract tests: ${count} of ${outcomes.size} operations answered with a success.`,
+    ...(missing.length > 0 ? [`${missing.length} skipped, not implemented (501):`, ...missing] : []),
+    ...(failed.length > 0 ? [`${failed.length} never answered with a success:`, ...failed] : []),
+  ].join('\n');
+}
+
+/** The most frequent one of the answers. */
+function whyOf(answers: readonly Answer[]): string {
+  const [most = []] = [...Map.groupBy(answers, ({ status }) => status).values()].sort((a, b) => b.length - a.length);
+  const [first] = most;
+  return first ? `${most.length} of ${answers.length} valid requests got ${shown(first)}` : 'no answer';
 }

@@ -8,6 +8,8 @@ export interface Secret {
   readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
   readonly value: string;
+  /** A value that the service must deny. */
+  readonly wrong: string;
 }
 
 /**
@@ -36,25 +38,16 @@ export function secretsFor(
   return Object.keys(chosen).map((name) => secretOf(schemes[name] ?? {}, credentials[name] ?? ''));
 }
 
-/** The same credentials with other values. */
-export const wrongSecrets = (secrets: readonly Secret[]): Secret[] =>
-  secrets.map((secret) => {
-    const [, scheme = '', value = ''] = secret.in === 'header' ? (/^(\S+ )?(.*)$/.exec(secret.value) ?? []) : [];
-    const wrong = scheme === 'Basic ' ? btoa('nobody:wrong') : `wrong${(value || secret.value).replace(/[^\w]/g, '')}`;
-    return { ...secret, value: scheme + wrong };
-  });
-
-/** Whether an operation rejects requests without credentials. */
-export const needsCredentials = ({ security }: Operation): boolean =>
-  security.length > 0 && security.every((requirement) => Object.keys(requirement).length > 0);
-
 /** Where a scheme's credential goes (OpenAPI 3.1 §4.8.27). */
 function secretOf({ type, scheme, in: where, name }: Json, value: string): Secret {
+  const wrong = `wrong${value.replace(/\W/g, '')}`;
   if (type === 'apiKey') {
-    return { in: where === 'query' || where === 'cookie' ? where : 'header', name: String(name), value };
+    return { in: where === 'query' || where === 'cookie' ? where : 'header', name: String(name), value, wrong };
   }
-  const pair = value.includes(':') ? value : `user:${value}`;
-  const basic = String(scheme).toLowerCase() === 'basic';
-  const kind = type === 'http' && String(scheme).toLowerCase() !== 'bearer' ? scheme : 'Bearer';
-  return { in: 'header', name: 'Authorization', value: basic ? `Basic ${btoa(pair)}` : `${kind} ${value}` };
+  const http = type === 'http' ? String(scheme) : 'Bearer';
+  const headerOf = (token: string) =>
+    http.toLowerCase() === 'basic'
+      ? `Basic ${btoa(token.includes(':') ? token : `user:${token}`)}`
+      : `${http.replace(/^bearer$/i, 'Bearer')} ${token}`;
+  return { in: 'header', name: 'Authorization', value: headerOf(value), wrong: headerOf(wrong) };
 }
