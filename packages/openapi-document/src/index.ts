@@ -1,4 +1,5 @@
 export { checkDocument } from './checks/check.ts';
+export { checkExamples } from './checks/fits.ts';
 export {
   asArray,
   asObject,

@@ -47,7 +47,7 @@ async function findingsIn(schema: string): Promise<unknown> {
 }
 
 /** The file that keeps the notices. */
-const kept = join(cache, 'checked-documents/last.txt');
+const kept = join(cache, 'checked-documents/last.json');
 
 const SCHEMA = '{ type: string, format: leaf }';
 const NOTICE = 'format leaf is not known and not checked';
@@ -63,7 +63,7 @@ test('a document without problems is not checked again until it changes, and one
   expect(await findingsIn(SCHEMA)).toBe(NOTICE.replace('leaf', 'kept'));
   expect(await findingsIn('{ type: string, format: root }')).toBe(NOTICE.replace('leaf', 'root'));
   for (const _start of [1, 2]) {
-    expect(await findingsIn('{ type: strin, format: root }')).toMatch(/^must be equal to one of the allowed values/);
+    expect(await findingsIn('{ type: strin, format: root }')).toContain('must be equal to one of the allowed values');
   }
 });
 

@@ -1,4 +1,4 @@
-import { checkDocument, type Document, DocumentError, loadDocument } from 'openapi-document';
+import { checkDocument, checkExamples, type Document, DocumentError, loadDocument } from 'openapi-document';
 
 /**
  * Checks a document as the start of the server does, except what depends on handlers and verifiers. `document` is undefined
@@ -11,13 +11,12 @@ export async function checkFile(file: string, allowOutside = false, first = asyn
   try {
     const document = await loadDocument(file, { allowOutside });
     await first(document);
-    const { problems, broken, notices, examples } = checkDocument(document);
+    const { problems, broken, notices } = checkDocument(document);
     return {
       document: problems.length > 0 ? undefined : document,
       problems: linesOf(document.describe([...problems, ...[...broken.values()].flat()])),
       files: document.files,
-      // Reads the files again, for the positions.
-      notices: () => linesOf(document.describe([...notices, ...examples()])),
+      notices: () => linesOf(document.describe([...notices, ...checkExamples(document.root)])),
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;

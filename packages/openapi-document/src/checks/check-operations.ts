@@ -3,7 +3,7 @@ import { walk } from '../document/kinds.ts';
 import { type Document, lacksScheme } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
-import type { Report } from './report.ts';
+import type { Report } from './check-structure.ts';
 
 /** Says which operations have the name or the URL of another one, and what of them is not served or not checked. */
 export function checkOperations(document: Document, report: Report): void {

@@ -4,34 +4,30 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from '../document/document.ts';
 import { SUBSCHEMAS, walk } from '../document/kinds.ts';
 import { eachSchema, patternOf, translate } from '../document/schema.ts';
-import { describe } from './check-structure.ts';
+import { describe, isAnnotation, type Report } from './check-structure.ts';
 import { knownFormat, misfitOf } from './fits.ts';
-import type { Report } from './report.ts';
 
 /** Checks that the schemas of a document are JSON Schema 2020-12, and says what of them is not enforced. */
 export function checkSchemas(root: Json, report: Report): void {
   const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
   const formats = new Set<string>();
   const known = new Set<Json>();
-  checkDialect(root.jsonSchemaDialect, '/jsonSchemaDialect', report);
   walk(root, 'document', '', (schema, kind, pointer) => {
-    if (kind !== 'schema' || known.has(schema)) return;
-    eachSchema(schema, pointer, (inner) => known.add(inner));
-    const errors = invalidities(ajv, schema);
-    for (const error of errors) {
-      const say = HARMLESS.test(error.instancePath) ? report.notice : report.problem;
-      say(pointer + error.instancePath, `${describe(schema, error)} (JSON Schema 2020-12)`);
+    if (kind !== 'schema') return;
+    if (!known.has(schema)) {
+      eachSchema(schema, pointer, (inner) => known.add(inner));
+      for (const error of invalidities(ajv, schema)) {
+        const say = isAnnotation(root, error) ? report.notice : report.problem;
+        say(pointer + error.instancePath, `${describe(schema, error)} (JSON Schema 2020-12)`);
+      }
+      checkWork(root, schema, pointer, report);
     }
-    if (!errors.every(({ instancePath }) => HARMLESS.test(instancePath))) return;
-    checkWork(root, schema, pointer, report);
-    eachSchema(schema, pointer, (inner, at) => {
-      checkKeywords(root, inner, at, report);
-      checkPatterns(inner, at, report);
-      const { format } = inner;
-      if (typeof format !== 'string' || knownFormat(format) || formats.has(format)) return;
-      formats.add(format);
-      report.notice(at, `format ${format} is not known and not checked`);
-    });
+    checkKeywords(root, schema, pointer, report);
+    checkPatterns(schema, pointer, report);
+    const { format } = schema;
+    if (typeof format !== 'string' || knownFormat(format) || formats.has(format)) return;
+    formats.add(format);
+    report.notice(pointer, `format ${format} is not known and not checked`);
   });
 }
 
@@ -46,16 +42,6 @@ function invalidities(ajv: Ajv2020, schema: Json): ErrorObject[] {
       typeof valueAt(schema, instancePath) !== 'bigint',
   );
   return [...new Map(precise?.reverse().map((error) => [error.instancePath, error])).values()].reverse();
-}
-
-/** Keywords that a value is validated without, or as if they were right. */
-const HARMLESS =
-  /\/(title|description|deprecated|examples?|\$comment|\$recursive(Anchor|Ref)|readOnly|writeOnly|format|required|exclusive(Min|Max)imum)$/;
-
-function checkDialect(dialect: unknown, pointer: string, { notice }: Report): void {
-  // OpenAPI 3.1 §4.8.24.5
-  if (dialect === undefined || /oas\/3\.[12]\/dialect|draft\/2020-12/.test(String(dialect))) return;
-  notice(pointer, `${dialect} is read as JSON Schema 2020-12`);
 }
 
 /** Keywords that are read otherwise than written, or not at all. */
@@ -92,7 +78,6 @@ function checkKeywords(root: Json, schema: Json, pointer: string, report: Report
   if (schema.$ref === '#') {
     problem(pointer, '$ref: "#" is the whole OpenAPI document: name the schema, as #/components/schemas/…');
   }
-  checkDialect(schema.$schema, `${pointer}/$schema`, report);
   checkSpelling(schema, pointer, report);
   for (const [keyword, message] of Object.entries(REMARKS)) if (schema[keyword] !== undefined) notice(pointer, message);
   if (Array.isArray(schema.enum) && schema.enum.length === 0) notice(pointer, 'enum is empty: no value is valid');

@@ -2,33 +2,39 @@ import { createRequire } from 'node:module';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { asArray, escapePointerToken, type Finding, type Json, valueAt } from '../document/document.ts';
+import { asArray, escapePointerToken, type Json, valueAt } from '../document/document.ts';
 import { stringifyJson } from '../json/exact.ts';
-import type { Report } from './report.ts';
 
-/** The most problems that are reported: one mistake can break many rules. */
-const MOST = 10;
+/** What a check calls with each finding. */
+export interface Report {
+  /** Says why the document, or an operation that the place belongs to, cannot be served. */
+  problem(pointer: string, message: string): void;
+  /** Says what is served otherwise than the document says, or not checked. */
+  notice(pointer: string, message: string): void;
+}
 
 /** Checks a document against the official JSON Schema of OpenAPI. Members that it does not know are ignored. */
 export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
   const validate = validatorOf(version);
   validate({ ...root, openapi: `${version}.0` });
-  const errors = (validate.errors ?? []).filter(({ keyword, instancePath }) => !OTHERWISE[keyword]?.test(instancePath));
-  const served = errors.filter(({ instancePath }) => !UNSERVED.test(instancePath));
-  const invalid = served.filter((error) => error.keyword !== 'format' && ignoredBy(root, error, version) === undefined);
-  const precise = invalid.filter(({ keyword }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
+  const all = validate.errors ?? [];
+  const errors = all.filter(({ keyword, instancePath }) => !OTHERWISE.test(`${instancePath} ${keyword}`));
+  const unknown = errors.flatMap(({ instancePath, params }) => {
+    const name = params.unevaluatedProperty ?? params.additionalProperty;
+    return name === undefined ? [] : [{ name, pointer: `${instancePath}/${escapePointerToken(String(name))}` }];
+  });
+  const known = errors.filter(({ params }) => !('unevaluatedProperty' in params || 'additionalProperty' in params));
+  const precise = known.filter(({ keyword }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
   // A branch of `if` or `oneOf` fails as well when only something is wrong inside it that is ignored.
-  const vague = invalid.length === errors.length ? invalid : [];
-  for (const error of (precise.length > 0 ? precise : vague).slice(0, MOST)) {
+  for (const error of precise.length === 0 && known.length === all.length ? known : precise) {
     const say = isAnnotation(root, error) ? report.notice : report.problem;
     say(error.instancePath, describe(root, error));
   }
-  for (const error of served) if (error.keyword === 'format') report.notice(error.instancePath, describe(root, error));
-  const ignored = served.flatMap((error) => ignoredBy(root, error, version) ?? []);
-  for (const { pointer, message } of ignored) {
+  for (const { name, pointer } of unknown) {
     // A known member with an unknown one inside counts as unknown itself in some branches.
-    if (!ignored.some((other) => other.pointer.startsWith(`${pointer}/`))) report.notice(pointer, message);
+    if (unknown.some((other) => other.pointer.startsWith(`${pointer}/`))) continue;
+    report.notice(pointer, `${name} is not a member of OpenAPI ${version} here: it is ignored`);
   }
 }
 
@@ -43,32 +49,36 @@ function validatorOf(version: string): ValidateFunction {
   return ajv.compile(schema);
 }
 
-/** Rules that other checks know better, by keyword and place: references, of which some valid ones are no URIs; empty responses; examples. */
-const OTHERWISE: Readonly<Record<string, RegExp>> = {
-  format: /\/\$ref$/,
-  minProperties: /\/responses$/,
-  required: /\/responses$/,
-  if: /\/responses$/,
-  not: /(?<!\/parameters|\/additionalOperations)$/,
-};
+/**
+ * Places and keywords of errors that do not count: rules that other checks know better, and parts that say nothing about
+ * the operations of the document itself. Some valid references are no URIs.
+ */
+const OTHERWISE = new RegExp(
+  [
+    /\/\$ref format$/,
+    /\/responses (minProperties|required|if)$/,
+    /(?<!\/parameters|\/additionalOperations) not$/,
+    /^\/webhooks\/|^\/components\/(links|callbacks)\//,
+    /^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+);
 
-/** Parts of a document that say nothing about its own operations. */
-const UNSERVED =
-  /^\/webhooks\/|^\/components\/(links|callbacks)\/|^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//;
-
-/** Whether an error is in what only people read, so that everything can be served without it. */
-function isAnnotation(root: Json, { instancePath, params }: ErrorObject): boolean {
-  const name = params.missingProperty ?? instancePath.slice(instancePath.lastIndexOf('/') + 1);
-  if (ABSENT.test(name) && valueAt(root, instancePath) === null) return true;
-  return (
-    /^\/(info|servers|tags|externalDocs)(\/|$)/.test(instancePath) || (ANNOTATIONS.test(name) && instancePath !== '')
-  );
-}
+/** Members that only people read, or without which a value means the same. */
+const ANNOTATION =
+  /^\/(info|servers|tags|externalDocs)(\/|$)|\/(title|summary|description|externalDocs|url|tags|operationId|examples?|deprecated|schemas|\$comment|\$recursive(Anchor|Ref)|readOnly|writeOnly|format|required|exclusive(Min|Max)imum)$/;
 
 /** Members that mean the same when they are `null` and when they are absent. */
-const ABSENT = /^(schema|content|parameters|requestBody|responses|headers|links|callbacks)$/;
+const ABSENT = /\/(schema|content|parameters|requestBody|responses|headers|links|callbacks)$/;
 
-const ANNOTATIONS = /^(description|summary|title|externalDocs|url|tags|deprecated|operationId|examples?|schemas)$/;
+/** Whether everything can be served in spite of an error. */
+export const isAnnotation = (root: Json, { keyword, instancePath, params }: ErrorObject): boolean =>
+  keyword === 'format' ||
+  ANNOTATION.test(
+    params.missingProperty && instancePath ? `${instancePath}/${params.missingProperty}` : instancePath,
+  ) ||
+  (ABSENT.test(instancePath) && valueAt(root, instancePath) === null);
 
 /** What is wrong: the value that was found, and what would be right. */
 export function describe(root: unknown, { instancePath, keyword, message = '', params }: ErrorObject): string {
@@ -77,15 +87,4 @@ export function describe(root: unknown, { instancePath, keyword, message = '', p
   const found = stringifyJson(valueAt(root, instancePath)) ?? '';
   const but = keyword === 'required' || found.length > 60 ? '' : `, but ${name} is ${found}`;
   return (allowed === '' ? message : `${message}: ${allowed}`) + but;
-}
-
-/** What is served without a member that OpenAPI does not have; `undefined` if the error is another one. */
-function ignoredBy(root: Json, { instancePath, params }: ErrorObject, version: string): Finding | undefined {
-  const name = params.unevaluatedProperty ?? params.additionalProperty;
-  if (name !== undefined) {
-    const message = `${name} is not a member of OpenAPI ${version} here: it is ignored`;
-    return { pointer: `${instancePath}/${escapePointerToken(String(name))}`, message };
-  }
-  if (!instancePath.endsWith('/in') || valueAt(root, instancePath) !== 'querystring') return undefined;
-  return { pointer: instancePath, message: 'in: querystring belongs to OpenAPI 3.2, and is read as there' };
 }

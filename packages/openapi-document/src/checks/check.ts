@@ -1,22 +1,57 @@
+import { hash } from 'node:crypto';
+import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { getCompileCacheDir } from 'node:module';
+import { dirname, join } from 'node:path';
 import { asObject, decoded, escapePointerToken, type Finding, type Json, valueAt } from '../document/document.ts';
 import { type MemberKind, walk } from '../document/kinds.ts';
 import type { Document } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
-import { checkExamples } from './check-examples.ts';
-import { checkOnce } from './check-once.ts';
+import { stringifyJson } from '../json/exact.ts';
 import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
-import { checkStructure } from './check-structure.ts';
-import type { Checked, CheckedDocument, Report } from './report.ts';
+import { checkStructure, type Report } from './check-structure.ts';
+
+interface Checked {
+  /** Why the document cannot be served. */
+  readonly problems: readonly Finding[];
+  /** Why operations cannot be served, by their ids. */
+  readonly broken: ReadonlyMap<string, readonly Finding[]>;
+  /** What is served otherwise than the document says, or not checked. */
+  readonly notices: readonly Finding[];
+}
+
+/** The code of this package, on which the findings depend. */
+const SOURCES = join(import.meta.dirname, '../**/*.{ts,js}');
 
 /**
  * Checks that a document can be served: its structure is that of OpenAPI 3.1, its schemas are JSON Schema 2020-12, and
- * its operations have distinct names and URLs.
+ * its operations have distinct names and URLs. Where Node caches compiled code, a document without problems is cached
+ * with its notices, in a folder beside Node's: it is not checked again until the document or this code changes.
  */
-export const checkDocument = (document: Document): CheckedDocument => ({
-  ...checkOnce([document.root, document.mended], () => check(document)),
-  examples: () => checkExamples(document.root),
-});
+export function checkDocument(document: Document): Checked {
+  const compileCache = getCompileCacheDir();
+  if (compileCache === undefined) return check(document);
+  const file = join(dirname(compileCache), 'checked-documents/last.json');
+  const code = globSync(SOURCES)
+    .sort()
+    .map((source) => readFileSync(source, 'utf8'));
+  const key = hash('sha256', stringifyJson([document.root, document.mended, code]) ?? '');
+  try {
+    const [known, notices]: [string, Finding[]] = JSON.parse(readFileSync(file, 'utf8'));
+    if (known === key) return { problems: [], broken: new Map(), notices };
+  } catch {
+    // Nothing is cached.
+  }
+  const checked = check(document);
+  try {
+    mkdirSync(dirname(file), { recursive: true });
+    if (checked.problems.length + checked.broken.size === 0)
+      writeFileSync(file, JSON.stringify([key, checked.notices]));
+  } catch {
+    // The next start checks again.
+  }
+  return checked;
+}
 
 function check(document: Document): Checked {
   const { root, operations, unresolved, mended } = document;
