@@ -1,11 +1,47 @@
+import type { Operation } from '../document/operations.ts';
 import { parseJson, stringifyJson } from '../json/exact.ts';
-import { writeForm, writeParameter } from '../parameters/write-parameter.ts';
+import { type Styled, writeForm, writeParameter } from '../parameters/write-parameter.ts';
 import { readItems, type Stream, UnreadableItem } from '../sequences/read-items.ts';
-import type { Route } from './routes.ts';
 import type { Client, StatusRanges } from './types.ts';
 
-export { type Route, routesOf } from './routes.ts';
 export type { Client, StatusRanges };
+
+/** How an operation is called, as its document says. */
+export interface Route {
+  readonly method: string;
+  readonly path: string;
+  /** The media types of its body, as the document declares them. */
+  readonly media: readonly string[];
+  readonly parameters: readonly Styled[];
+  /** The media types of its replies that are streams of items. */
+  readonly streams?: Readonly<Record<string, Stream>>;
+}
+
+/** How each operation is called, for a client, by its operationId. */
+export const routesOf = <Id extends PropertyKey = string>(operations: readonly Operation[]) =>
+  Object.fromEntries(
+    operations
+      .filter(({ template }) => template.isReachable)
+      .map(({ id, method, path, parameters, requestBody, responses }): [string, Route] => {
+        const streams = responses
+          .flatMap(({ media }) => media)
+          .flatMap(({ type, sequence, items }) => (items ? [[type, { sequence, items: { data: items.data } }]] : []));
+        return [
+          id,
+          {
+            method: method.toUpperCase(),
+            path,
+            media: (requestBody?.media ?? []).map(({ type }) => type),
+            parameters: parameters.map(({ in: where, name, style, explode, json, allowReserved, media }) => ({
+              ...{ in: where, name, style, explode, json },
+              ...(allowReserved && { allowReserved }),
+              ...(style === 'querystring' && media && { media: { kind: media.kind } }),
+            })),
+            ...(streams.length > 0 && { streams: Object.fromEntries(streams) }),
+          },
+        ];
+      }),
+  ) as { readonly [Key in Id]: Route };
 
 export interface ClientOptions {
   /** Where the document's paths begin. */
@@ -18,8 +54,7 @@ export interface ClientOptions {
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface AnyInput
-  extends Partial<Record<'path' | 'query' | 'header' | 'cookie', Readonly<Record<string, unknown>>>> {
+export interface AnyInput extends Partial<Record<Styled['in'], Readonly<Record<string, unknown>>>> {
   readonly contentType?: string;
   readonly body?: unknown;
 }
@@ -105,8 +140,6 @@ async function read(response: Response, type: string | undefined): Promise<unkno
   return type.startsWith('text/') && type !== 'text/event-stream' ? response.text() : response.body;
 }
 
-type Again = (headers: Headers) => Promise<Response>;
-
 /**
  * The items of a stream. A stream of events with ids goes on behind the last one when it ends or the connection is lost, as
  * that of an `EventSource` (HTML §9.2), until the service answers with another status than 200 or the signal is aborted.
@@ -115,7 +148,7 @@ async function* itemsOf(
   first: Response,
   { sequence, items }: Stream,
   signal: AbortSignal | null | undefined,
-  again: Again | undefined,
+  again: ((headers: Headers) => Promise<Response>) | undefined,
 ): AsyncGenerator<unknown> {
   let response: Response | undefined = first;
   let last: string | undefined;

@@ -75,7 +75,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     /** What is read otherwise than it is written. */
     mended,
     /** The findings as text, one line each, in the order of the files: `file:line:column message`. Equal lines appear once. */
-    describe: (findings: readonly Finding[]) => describeFindings({ file, root, origins }, findings),
+    describe: (findings: readonly Finding[]) => describeFindings(file, root, origins, findings),
   };
 }
 

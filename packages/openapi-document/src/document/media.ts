@@ -71,11 +71,7 @@ function itemsIn({ data }: Items, example: unknown): unknown {
   if (typeof example === 'string') return example;
   return [example].flat().map((item: unknown) => {
     if (!isObject(item) || typeof item.data !== 'string') return item;
-    try {
-      return { ...item, data: readEventData(data, item.data) };
-    } catch {
-      return item;
-    }
+    return { ...item, data: data === 'json' ? jsonOr(item.data) : readEventData(data, item.data) };
   });
 }
 

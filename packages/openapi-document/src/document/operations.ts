@@ -111,28 +111,28 @@ export function declaredFor({ responses }: Pick<Operation, 'responses'>, status:
   return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
 }
 
+/** The parameters in two lists. Those of the second one take precedence. */
 function parametersOf(
   root: Json,
   names: readonly string[],
   lists: readonly (readonly [string, unknown])[],
 ): Parameter[] {
-  const parameters = new Map<string, Parameter>();
-  for (const [pointer, list] of lists) {
-    for (const [index, value] of asArray(list).entries()) {
+  const all = lists.flatMap(([pointer, list]) =>
+    asArray(list).flatMap((value, index) => {
       const source = resolveRef(root, value);
-      if (source === undefined) continue;
-      const name = String(source.name);
+      if (source === undefined) return [];
       const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
-      const key = `${where} ${where === 'header' ? name.toLowerCase() : name}`;
-      parameters.set(key, parameterOf(root, source, where, name, `${pointer}/${index}`));
-    }
-  }
-  // Header parameters of these names are ignored (OpenAPI 3.1 §4.8.12.1).
-  return [...parameters.values()].filter(({ in: where, name }) =>
-    where === 'path'
-      ? names.includes(name)
-      : where !== 'header' || !/^(accept|content-type|authorization)$/i.test(name),
+      return parameterOf(root, source, where, String(source.name), `${pointer}/${index}`);
+    }),
   );
+  const keyOf = ({ in: where, name }: Parameter) => `${where} ${where === 'header' ? name.toLowerCase() : name}`;
+  // Header parameters of these names are ignored (OpenAPI 3.1 §4.8.12.1).
+  const isIgnored = ({ in: where, name }: Parameter) =>
+    where === 'path'
+      ? !names.includes(name)
+      : where === 'header' && /^(accept|content-type|authorization)$/i.test(name);
+  const byName = new Map(all.map((parameter) => [keyOf(parameter), parameter]));
+  return [...byName.values()].filter((parameter) => !isIgnored(parameter));
 }
 
 /** A parameter, or a header of a response. */

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE } from 'js-yaml';
+import { EVENT_ID, type Event, getScalarValue } from 'js-yaml';
 import {
   escapePointerToken,
   type Finding,
@@ -11,43 +11,40 @@ import {
 } from './document.ts';
 import { eventsOf } from './parse.ts';
 
-interface Described {
-  readonly file: string;
-  readonly root: Json;
-  readonly origins: ReadonlyMap<string, Location>;
-}
-
 /** The findings as text, one line each, in the order of the files: `file:line:column message`. Equal lines appear once. */
-export function describeFindings(document: Described, findings: readonly Finding[]): string {
-  const positions = positionsOf(findings.map((finding) => locationOf(document, finding)));
+export function describeFindings(
+  file: string,
+  root: Json,
+  origins: ReadonlyMap<string, Location>,
+  findings: readonly Finding[],
+): string {
+  const positions = positionsOf(
+    findings.map(({ pointer }) => {
+      const target = direct(root, pointer);
+      const at = pointersAround(target).findLast((around) => origins.has(around)) ?? '';
+      const origin = origins.get(at) ?? { file, pointer: '' };
+      return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
+    }),
+  );
   const lines = new Set(findings.map(({ message }, index) => `${positions[index]} ${message}`));
   const byNumbers = new Intl.Collator('en', { numeric: true });
   return [...lines].sort(byNumbers.compare).join('\n');
 }
 
-/** The file of a finding and the pointer there, references followed. */
-function locationOf({ file, root, origins }: Described, finding: Finding): Location {
-  const target = direct(root, finding.pointer);
-  const at = pointersAround(target).findLast((around) => origins.has(around)) ?? '';
-  const origin = origins.get(at);
-  if (origin !== undefined) return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
-  return { file, pointer: target };
-}
-
 /** The pointer that leads to the same value without passing a `$ref`. */
-function direct(root: Json, pointer: string, hops = 0): string {
+function direct(root: Json, pointer: string): string {
+  let at = '';
   let value: unknown = root;
-  const tokens = pointerTokens(pointer);
-  for (const [index, key] of tokens.entries()) {
-    if (typeof value !== 'object' || value === null) break;
-    const { $ref } = value as Json;
-    if (!Object.hasOwn(value, key) && typeof $ref === 'string' && isObject(valueAt(root, $ref)) && hops < 100) {
-      const rest = tokens.slice(index).map((part) => `/${escapePointerToken(part)}`);
-      return direct(root, decodeURIComponent($ref.slice(1)) + rest.join(''), hops + 1);
+  let hops = 0;
+  for (const key of pointerTokens(pointer)) {
+    for (; isObject(value) && !Object.hasOwn(value, key) && typeof value.$ref === 'string' && hops < 100; hops++) {
+      at = decodeURIComponent(value.$ref.slice(1));
+      value = valueAt(root, at);
     }
-    value = (value as Record<string, unknown>)[key];
+    at += `/${escapePointerToken(key)}`;
+    value = Object(value)[key];
   }
-  return pointer;
+  return at;
 }
 
 /**
@@ -91,7 +88,7 @@ function findPositions(source: string, wanted: ReadonlySet<string>): ReadonlyMap
         const isKey = type === EVENT_ID.MAPPING;
         const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
         member = `${pointer}/${escapePointerToken(key)}`;
-        if (wanted.has(member)) found.set(member, positionOf(startOf(event)));
+        if (wanted.has(member)) found.set(member, positionOf(startOf(text, event)));
         else member = undefined;
       }
       if (type === EVENT_ID.MAPPING) visit(undefined);
@@ -107,9 +104,8 @@ function findPositions(source: string, wanted: ReadonlySet<string>): ReadonlyMap
   }
 }
 
-function startOf(node: Extract<Event, { anchorStart: number }>): number {
-  if (node.type === EVENT_ID.ALIAS) return node.anchorStart - 1;
-  if (node.type !== EVENT_ID.SCALAR) return node.start;
-  const isQuoted = node.style === SCALAR_STYLE.SINGLE_QUOTED || node.style === SCALAR_STYLE.DOUBLE_QUOTED;
-  return isQuoted ? node.valueStart - 1 : node.valueStart;
+/** Where a node begins. The events name what is behind a quotation mark and behind the `*` of an alias. */
+function startOf(text: string, node: Extract<Event, { anchorStart: number }>): number {
+  const at = 'start' in node ? node.start : 'valueStart' in node ? node.valueStart : node.anchorStart;
+  return /["'*]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }

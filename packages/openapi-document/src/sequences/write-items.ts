@@ -6,39 +6,24 @@ import { stringifyJson } from '../json/exact.ts';
 import type { Stream } from './read-items.ts';
 
 /** How the items of a sequence are written. */
-export interface ItemWriter {
-  /** The media type, with the parameters that the format needs. */
-  readonly contentType: string;
-  /** The text or bytes of an item. @throws {TypeError} if the format cannot hold it. */
-  readonly write: (item: unknown, index: number) => string | Uint8Array;
-  /** What follows the last item. */
-  readonly end: string;
-  /** What a client ignores, if the format has such a thing. */
-  readonly comment: string | undefined;
-}
-
-/** How the items of a media type are written. */
-export function itemWriter(media: Stream & { readonly source: Json }, contentType: string): ItemWriter {
-  const plain = { contentType, end: '', comment: undefined };
-  const { sequence, items, source } = media;
-  switch (sequence) {
-    case 'events':
-      return { ...plain, write: (item) => eventText(items?.data ?? 'text', item), comment: ':\n\n' };
-    case 'records':
+export function itemWriter({ sequence, items, source }: Stream & { readonly source: Json }, contentType: string) {
+  const boundary = randomUUID();
+  const isParts = sequence === 'parts';
+  return {
+    /** The media type, with the parameters that the format needs. */
+    contentType: isParts ? `${contentType}; boundary=${boundary}` : contentType,
+    /** The text or bytes of an item. @throws {TypeError} if the format cannot hold it. */
+    write(item: unknown, index: number): string | Uint8Array {
+      if (isParts) return part(boundary, declaredType(source, index) ?? preset(item), item);
+      if (sequence === 'events') return eventText(items?.data ?? 'text', item);
       // RFC 7464 §2.2
-      return { ...plain, write: (item) => `\x1e${stringifyJson(item)}\n` };
-    case 'parts': {
-      const boundary = randomUUID();
-      return {
-        contentType: `${contentType}; boundary=${boundary}`,
-        write: (item, index) => part(boundary, declaredType(source, index), item),
-        end: `--${boundary}--\r\n`,
-        comment: undefined,
-      };
-    }
-    default:
-      return { ...plain, write: (item) => `${stringifyJson(item)}\n` };
-  }
+      return `${sequence === 'records' ? '\x1e' : ''}${stringifyJson(item)}\n`;
+    },
+    /** What follows the last item. */
+    end: isParts ? `--${boundary}--\r\n` : '',
+    /** What a client ignores, if the format has such a thing. */
+    comment: sequence === 'events' ? ':\n\n' : undefined,
+  };
 }
 
 /** A server-sent event (HTML §9.2.5). */
@@ -70,8 +55,7 @@ function declaredType({ prefixEncoding, itemEncoding }: Json, index: number): st
 }
 
 /** A part of a multipart body (RFC 2046 §5.1). */
-function part(boundary: string, declared: string | undefined, item: unknown): Uint8Array {
-  const type = declared ?? preset(item);
+function part(boundary: string, type: string, item: unknown): Uint8Array {
   const isRaw = item instanceof Uint8Array || (typeof item === 'string' && kindOf(type) !== 'json');
   const body = isRaw ? item : (stringifyJson(item) ?? '');
   const head = `--${boundary}\r\nContent-Type: ${type}\r\n\r\n`;
