@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
 import { openStore } from '../../src/stores/index.ts';
@@ -133,13 +133,7 @@ describe('a body', () => {
 
   test('of more than the limit gets 413 that names it, however it comes', async () => {
     const large = JSON.stringify({ id: 1, name: 'a'.repeat(100 * 1024) });
-    const bodies = [
-      post(large),
-      post(gzipSync(large), { 'Content-Encoding': 'gzip' }),
-      post(deflateSync(large), { 'Content-Encoding': 'deflate' }),
-      post(brotliCompressSync(large), { 'Content-Encoding': 'br' }),
-    ];
-    for (const body of bodies)
+    for (const body of [post(large), post(gzipSync(large), { 'Content-Encoding': 'gzip' })])
       expect(failure(await body, 413)).toBe(
         'the body must be at most 102400 bytes (BODY_LIMIT, or the limit in the document)',
       );
@@ -151,23 +145,15 @@ describe('a body', () => {
     expect(responses.map(({ status }) => status)).toEqual([413]);
   });
 
-  test.each(['gzip', 'deflate', 'br', 'identity'])(
-    'of %s that is announced as too large gets 413 before it comes',
-    async (coding) => {
-      const headers = { ...JSON_BODY, 'Content-Encoding': coding, 'Content-Length': '99999999999' };
-      const { responses } = await exchange(service.port, request('POST /plants', headers));
-      expect(responses.map(({ status }) => status)).toEqual([413]);
-    },
-  );
+  test.each(['gzip', 'identity'])('of %s that is announced as too large gets 413 before it comes', async (coding) => {
+    const headers = { ...JSON_BODY, 'Content-Encoding': coding, 'Content-Length': '99999999999' };
+    const { responses } = await exchange(service.port, request('POST /plants', headers));
+    expect(responses.map(({ status }) => status)).toEqual([413]);
+  });
 
-  test.each([
-    ['gzip', gzipSync],
-    ['deflate', deflateSync],
-    // At its best, brotli takes two seconds for so much.
-    ['br', (zeros: Buffer) => brotliCompressSync(zeros, { params: { [constants.BROTLI_PARAM_QUALITY]: 5 } })],
-  ])('of %s that becomes too large gets 413', async (coding, compress) => {
-    const bomb = compress(Buffer.alloc(80 * 1024 * 1024));
-    expect((await post(bomb, { 'Content-Encoding': coding })).status).toBe(413);
+  test('of gzip that becomes too large gets 413', async () => {
+    const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024));
+    expect((await post(bomb, { 'Content-Encoding': 'gzip' })).status).toBe(413);
   });
 
   test('of gzip that is too large before anything of it can be decompressed gets 413', async () => {
@@ -212,25 +198,17 @@ describe('a body', () => {
   });
 
   test('of another encoding gets 415 with Accept-Encoding', async () => {
-    for (const encoding of ['compress', 'zstd', 'gzip, gzip', 'nonsense']) {
+    for (const encoding of ['deflate', 'br', 'zstd', 'gzip, gzip', 'nonsense']) {
       const answer = await post(PLANT, { 'Content-Encoding': encoding });
-      expect(failure(answer, 415)).toBe('the content encoding must be gzip or deflate or br or identity');
-      expect(answer.headers['accept-encoding']).toBe('gzip, deflate, br, identity');
+      expect(failure(answer, 415)).toBe('the content encoding must be gzip or identity');
+      expect(answer.headers['accept-encoding']).toBe('gzip, identity');
     }
   });
 
   test('that is not what its encoding says gets 400', async () => {
-    const bodies: [string, Buffer][] = [
-      ['gzip', Buffer.from(PLANT)],
-      ['gzip', gzipSync(PLANT).subarray(0, 12)],
-      ['gzip', Buffer.concat([gzipSync(PLANT), Buffer.from('more')])],
-      ['deflate', Buffer.from(PLANT)],
-      ['deflate', deflateSync(PLANT).subarray(0, 8)],
-      ['br', Buffer.from(PLANT)],
-      ['br', brotliCompressSync(PLANT).subarray(0, 5)],
-    ];
-    for (const [encoding, bytes] of bodies) {
-      const answer = await post(bytes, { 'Content-Encoding': encoding });
+    const zipped = gzipSync(PLANT);
+    for (const bytes of [Buffer.from(PLANT), zipped.subarray(0, 12), Buffer.concat([zipped, Buffer.from('more')])]) {
+      const answer = await post(bytes, { 'Content-Encoding': 'gzip' });
       expect(failure(answer, 400)).toBe('the body does not have the declared Content-Encoding');
     }
   });

@@ -1,21 +1,14 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate, type ZlibOptions } from 'node:zlib';
+import { gunzip } from 'node:zlib';
 import { asObject, kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
-import { multipart, urlencoded } from './forms.ts';
-import { checkedItems, cutOff, limitedStream, tooLarge } from './stream.ts';
+import { checkedItems, cutOff, limitedStream, multipart, tooLarge } from './streams.ts';
 
-type Decoder = (bytes: Buffer, options: ZlibOptions) => Promise<Buffer>;
-
-/** The decoders of content codings. zstd is not among them: a few bytes of it can ask for 128 MiB. */
-const DECODERS: ReadonlyMap<string, Decoder> = new Map([
-  ['gzip', promisify(gunzip)],
-  ['deflate', promisify(inflate)],
-  ['br', promisify(brotliDecompress)],
-]);
+const unzip = promisify(gunzip);
 
 const NONE = { media: undefined, body: undefined };
 
@@ -49,8 +42,12 @@ export function bodyReader({ requestBody }: Operation, usual: number, validator:
       const limit = typeof own === 'number' ? own : usual;
       const coding = headers['content-encoding']?.toLowerCase() ?? 'identity';
       const isStreamed = kind === 'stream' || kind === 'multipart';
-      const decode = isStreamed ? undefined : DECODERS.get(coding);
-      if (coding !== 'identity' && decode === undefined) throw unknownCoding(isStreamed);
+      const isZipped = coding === 'gzip' && !isStreamed;
+      if (coding !== 'identity' && !isZipped) {
+        const accepted = isStreamed ? ['identity'] : ['gzip', 'identity'];
+        const headers = { 'Accept-Encoding': accepted.join(', ') };
+        throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, { headers });
+      }
       if (length > limit && items === undefined) throw tooLarge(limit);
       // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
       if (headers.expect !== undefined && request.httpVersion !== '1.0') response.writeContinue();
@@ -58,7 +55,7 @@ export function bodyReader({ requestBody }: Operation, usual: number, validator:
       if (kind === 'stream') return { media, body: limitedStream(request, response, limit) };
       if (kind === 'multipart') return { media, body: await multipart(media, request, response, limit) };
       const read = await readBytes(request, limit);
-      const bytes = decode === undefined || read.length === 0 ? read : await decompress(read, decode, limit);
+      const bytes = isZipped && read.length > 0 ? await decompress(read, limit) : read;
       if (bytes.length > 0 || kind !== 'json') {
         if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
         return { media, body: parsed(media, bytes.toString()) };
@@ -83,55 +80,26 @@ export function bodyReader({ requestBody }: Operation, usual: number, validator:
   }
 
   function parsed(media: MediaType, text: string): unknown {
-    if (media.kind === 'form') return urlencoded(media, text);
-    if (media.kind !== 'json') return media.coerce(text);
+    if (media.kind !== 'json' && media.kind !== 'form') return media.coerce(text);
     try {
-      return parseJson(text);
+      return media.kind === 'form' ? media.formReader().urlencoded(text) : parseJson(text);
     } catch (error) {
-      throw new HttpError(400, `the body must be ${error instanceof RangeError ? error.message : 'JSON'}`);
+      if (media.kind === 'json') {
+        throw new HttpError(400, `the body must be ${error instanceof RangeError ? error.message : 'JSON'}`);
+      }
+      throw error instanceof URIError ? new HttpError(400, 'the body must be percent-encoded UTF-8') : error;
     }
   }
 }
 
-function unknownCoding(isStream: boolean): HttpError {
-  const accepted = isStream ? ['identity'] : [...DECODERS.keys(), 'identity'];
-  const headers = { 'Accept-Encoding': accepted.join(', ') };
-  return new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, { headers });
-}
-
-/** Bytes in one buffer that grows. Chunks of a byte each would take 400 times their size. */
-export class Bytes {
-  #buffer = Buffer.alloc(0);
-  readonly #expected: number;
-  size = 0;
-
-  /** @param expected how many there are, or at most. */
-  constructor(expected: number) {
-    this.#expected = expected;
-  }
-
-  add(chunk: Buffer): void {
-    const size = this.size + chunk.length;
-    if (size > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(size, Math.min(8 * size, this.#expected)));
-      this.#buffer.copy(grown, 0, 0, this.size);
-      this.#buffer = grown;
-    }
-    chunk.copy(this.#buffer, this.size);
-    this.size = size;
-  }
-
-  all(): Buffer {
-    return this.#buffer.subarray(0, this.size);
-  }
-}
+type Body = Readable & Pick<IncomingMessage, 'headers' | 'complete'>;
 
 /**
  * Reads a body. Rejects it as soon as it is too large; the rest is discarded.
  *
  * @throws {HttpError} 400 or 413
  */
-function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> | Buffer {
+export function readBytes(request: Body, limit: number): Promise<Buffer> | Buffer {
   // The app's host may have read it.
   if (request.readableEnded) return Buffer.alloc(0);
   if (request.destroyed) throw cutOff();
@@ -141,21 +109,30 @@ function readBytes(request: IncomingMessage, limit: number): Promise<Buffer> | B
     if (request.readableLength === 0) return first;
     request.unshift(first);
   }
+  const expected = Number(request.headers['content-length'] ?? limit);
+  // One buffer that grows: chunks of a byte each would take 400 times their size.
+  let [buffer, size] = [Buffer.alloc(0), 0];
   return new Promise((resolve, reject) => {
-    const bytes = new Bytes(Number(request.headers['content-length'] ?? limit));
     request.on('data', (chunk: Buffer) => {
-      if (bytes.size + chunk.length > limit) reject(tooLarge(limit));
-      else bytes.add(chunk);
+      const end = size + chunk.length;
+      if (end > limit) return reject(tooLarge(limit));
+      if (end > buffer.length) {
+        const grown = Buffer.allocUnsafeSlow(Math.max(end, Math.min(8 * end, expected)));
+        buffer.copy(grown, 0, 0, size);
+        buffer = grown;
+      }
+      chunk.copy(buffer, size);
+      size = end;
     });
     request.on('error', () => reject(cutOff()));
-    request.on('end', () => resolve(bytes.all()));
+    request.on('end', () => resolve(buffer.subarray(0, size)));
   });
 }
 
 /** @throws {HttpError} 400 or 413 */
-async function decompress(bytes: Buffer, decode: Decoder, limit: number): Promise<Buffer> {
+async function decompress(bytes: Buffer, limit: number): Promise<Buffer> {
   try {
-    return await decode(bytes, { maxOutputLength: limit });
+    return await unzip(bytes, { maxOutputLength: limit });
   } catch (error) {
     if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
     throw new HttpError(400, 'the body does not have the declared Content-Encoding');

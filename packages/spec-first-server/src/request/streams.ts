@@ -1,22 +1,65 @@
 import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
 import { createWriteStream, mkdtempSync, openAsBlob, rm } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
+import { type Readable, Transform } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
-import type { MediaType } from 'openapi-document';
+import { type MediaType, UnreadableItem } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
-import { limitedStream } from './stream.ts';
+import { type OperationValidator, Violations } from '../validation/validator.ts';
 
-/** The object of an `application/x-www-form-urlencoded` body. */
-export function urlencoded(media: MediaType, text: string): unknown {
+/** The body as a stream, which ends with 413 if it grows beyond the limit. */
+export function limitedStream(request: IncomingMessage, response: ServerResponse, limit: number): Readable {
+  let size = 0;
+  const stream = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      size += chunk.length;
+      done(size > limit ? tooLarge(limit) : null, chunk);
+    },
+  });
+  // A handler may destroy the stream or never read it. The connection stays usable.
+  stream.on('error', () => {});
+  response.once('finish', () => {
+    request.unpipe(stream);
+    request.resume();
+  });
+  request.on('aborted', () => stream.destroy(cutOff()));
+  if (request.destroyed) stream.destroy(cutOff());
+  return request.pipe(stream);
+}
+
+/**
+ * The items of a body, each read and checked when the handler asks for it.
+ *
+ * @param limit the maximum size of an item.
+ * @throws {HttpError} 400 or 413, when the item that is wrong is asked for.
+ */
+export async function* checkedItems(
+  request: IncomingMessage,
+  response: ServerResponse,
+  media: MediaType,
+  limit: number,
+  validator: OperationValidator,
+): AsyncGenerator<unknown> {
+  const bytes = limitedStream(request, response, Infinity);
+  let index = 0;
   try {
-    return media.formReader().urlencoded(text);
+    for await (const item of media.readItems(request.headers['content-type'] ?? '', bytes, limit)) {
+      yield validator.item(media, item);
+      index += 1;
+    }
   } catch (error) {
-    if (error instanceof URIError) throw new HttpError(400, 'the body must be percent-encoded UTF-8');
-    throw error;
+    const path = `/body/${index}`;
+    if (error instanceof Violations) {
+      const located = error.violations.map((each) => ({ ...each, path: each.path.replace('/body', path) }));
+      throw new Violations(located);
+    }
+    if (!(error instanceof UnreadableItem)) throw error;
+    if (error.isTooLarge) throw new HttpError(413, `${path} ${error.message}`);
+    throw new Violations([{ path, message: error.message, keyword: 'type' }]);
   }
 }
 
@@ -42,7 +85,7 @@ export async function multipart(
   const { default: busboy } = await import('busboy');
   const reader = media.formReader();
   const isSmall = Number(request.headers['content-length'] ?? Infinity) <= IN_MEMORY;
-  const pathOf = temporaryFiles(response);
+  let folder: string | undefined;
   const fields = new Map<string, Promise<string | File>[]>();
   try {
     const limits = { parts: MOST_PARTS, fieldSize: limit };
@@ -74,8 +117,10 @@ export async function multipart(
 
   async function fileOf(part: Readable, name: string, type: string): Promise<File> {
     if (isSmall) return new File([await buffer(part)], name, { type });
-    const path = pathOf();
-    await pipeline(part, createWriteStream(path, { flags: 'wx', mode: 0o600, highWaterMark: 262_144 }));
+    if (response.destroyed) throw cutOff();
+    folder ??= temporaryFolder(response);
+    const path = join(folder, randomUUID());
+    await pipeline(part, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
     return new File([await openAsBlob(path)], name, { type });
   }
 }
@@ -88,18 +133,14 @@ async function textOf(part: Readable): Promise<string> {
 
 const notUtf8 = (): HttpError => new HttpError(400, 'texts and names in the body must be UTF-8');
 
-/** Returns paths for files that are removed when the response is closed. */
-function temporaryFiles(response: ServerResponse): () => string {
-  let folder: string | undefined;
-  let count = 0;
-  return () => {
-    if (response.destroyed) throw new HttpError(400, 'the request was cut off');
-    if (folder === undefined) {
-      const made = mkdtempSync(join(tmpdir(), 'upload-'));
-      response.once('close', () => rm(made, { recursive: true, force: true, maxRetries: 5 }, () => undefined));
-      folder = made;
-    }
-    count += 1;
-    return join(folder, String(count));
-  };
+/** A folder that is removed when the response is closed. */
+function temporaryFolder(response: ServerResponse): string {
+  const folder = mkdtempSync(join(tmpdir(), 'upload-'));
+  response.once('close', () => rm(folder, { recursive: true, force: true, maxRetries: 5 }, () => undefined));
+  return folder;
 }
+
+export const tooLarge = (limit: number): HttpError =>
+  new HttpError(413, `the body must be at most ${limit} bytes (BODY_LIMIT, or the limit in the document)`);
+
+export const cutOff = (): HttpError => new HttpError(400, 'the request was cut off');
