@@ -8,7 +8,7 @@ export function drawChart(title: string, rows: Readonly<Record<string, number>>,
     itemStyle: { color: name.startsWith('This service') ? '#1a7f37' : '#818b98' },
   }));
   const height = 30 * names.length;
-  const chart = init(null, null, { renderer: 'svg', ssr: true, width: 720, height: height + 120 });
+  const chart = init(null, null, { renderer: 'svg', ssr: true, width: 800, height: height + 120 });
   chart.setOption({
     animation: false,
     backgroundColor: '#ffffff',
@@ -16,7 +16,7 @@ export function drawChart(title: string, rows: Readonly<Record<string, number>>,
       { text: title, left: 16, top: 16 },
       { subtext: notes.join('\n'), left: 16, bottom: 10 },
     ],
-    grid: { left: 250, right: 80, top: 50, height },
+    grid: { left: 300, right: 80, top: 50, height },
     xAxis: { type: 'value', show: false },
     yAxis: { type: 'category', inverse: true, data: names },
     series: [{ type: 'bar', data, label: { show: true, position: 'right' } }],

@@ -1,5 +1,5 @@
 /** Express alone, which checks nothing; with `EOV` set, with express-openapi-validator as its README shows. */
-import express, { type ErrorRequestHandler } from 'express';
+import express from 'express';
 import { middleware } from 'express-openapi-validator';
 import { keeper } from './keep.ts';
 
@@ -17,7 +17,4 @@ app.post('/plants', (req, res) => {
   keep({ id, name, tag });
   res.json({ name, tag });
 });
-const onError: ErrorRequestHandler = ({ status = 500, message }, _req, res, _next) => {
-  res.status(status).json({ error: status, message });
-};
-app.use(onError).listen(Number(PORT), '127.0.0.1');
+app.listen(Number(PORT), '127.0.0.1');

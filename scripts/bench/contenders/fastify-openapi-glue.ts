@@ -6,31 +6,27 @@ import Fastify, { type FastifyRequest } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
 import { keeper, type Plant } from './keep.ts';
 
+const { PORT, ACCESS_TOKENS, OPENAPI_FILE } = process.env;
 const keep = keeper();
-const credentials = `Bearer ${process.env.ACCESS_TOKENS}`;
-
-const serviceHandlers = {
-  async createPlant(request: FastifyRequest<{ Body: Plant }>) {
-    const { id, name, tag } = request.body;
-    keep({ id, name, tag });
-    return { name, tag };
-  },
-};
-
-const securityHandlers = {
-  bearerAuth(request: FastifyRequest) {
-    if (request.headers.authorization !== credentials) throw new Error('unauthorized');
-  },
-};
-
+const credentials = `Bearer ${ACCESS_TOKENS}`;
 // "strict: false" lets Ajv accept keywords of OpenAPI such as "example".
 const fastify = Fastify({ ajv: { customOptions: { strict: false } } });
 fastify.setErrorHandler<{ statusCode?: number; message: string }>(({ statusCode = 500, message }, _request, reply) => {
   reply.code(statusCode).send({ error: statusCode, message });
 });
 await fastify.register(openapiGlue, {
-  specification: String(process.env.OPENAPI_FILE),
-  serviceHandlers,
-  securityHandlers,
+  specification: String(OPENAPI_FILE),
+  serviceHandlers: {
+    async createPlant(request: FastifyRequest<{ Body: Plant }>) {
+      const { id, name, tag } = request.body;
+      keep({ id, name, tag });
+      return { name, tag };
+    },
+  },
+  securityHandlers: {
+    bearerAuth(request: FastifyRequest) {
+      if (request.headers.authorization !== credentials) throw new Error('unauthorized');
+    },
+  },
 });
-await fastify.listen({ port: Number(process.env.PORT), host: '127.0.0.1' });
+await fastify.listen({ port: Number(PORT), host: '127.0.0.1' });
