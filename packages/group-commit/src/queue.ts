@@ -52,20 +52,13 @@ const GATHER_MS = 2;
 /** How long `ready` waits, in milliseconds: probes often give up after a second. */
 const READY_MS = 800;
 
-interface Waiting<Call> {
-  readonly call: Call;
-  readonly size: number;
-  resolve(result: unknown): void;
-  reject(error: unknown): void;
-}
-
 /** Gathers calls that wait into commits. */
 export function createQueue<Call>(
   engine: Engine<Call>,
   { maxWaiting = 1_000, onBatch, onUnavailable }: QueueOptions,
 ): Database & { add(call: Call): Promise<unknown> } {
   const { location } = engine;
-  const queue: Waiting<Call>[] = [];
+  const queue: (PromiseWithResolvers<unknown> & { readonly call: Call; readonly size: number })[] = [];
   let waiting = 0;
   let waitingSize = 0;
   let lanes = 0;
@@ -125,10 +118,10 @@ export function createQueue<Call>(
       }
       waiting += 1;
       waitingSize += size;
-      return new Promise((resolve, reject) => {
-        queue.push({ call, size, resolve, reject });
-        void commitNext();
-      });
+      const waits = { call, size, ...Promise.withResolvers<unknown>() };
+      queue.push(waits);
+      void commitNext();
+      return waits.promise;
     },
     async ready() {
       if (closing) throw new Unavailable('The database is closed.', 'CLOSED');

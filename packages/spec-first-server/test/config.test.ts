@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import {
-  authSettings,
   ConfigError,
   type Environment,
   hasCredentials,
@@ -131,11 +130,6 @@ describe('the configuration', () => {
       DRAIN_SECONDS: 5,
       WORKERS: 2,
       METRICS_PORT: 9090,
-    });
-    expect(authSettings(config)).toEqual({
-      accessTokens: ['one', 'two', 'sha256:ab'],
-      accessTokensFile: '/run/secrets/tokens',
-      jwt: { jwksUrl: config.JWKS_URL, issuer: 'https://issuer.example', audience: 'plants' },
     });
   });
 

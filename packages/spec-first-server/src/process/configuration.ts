@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { parseEnv } from 'node:util';
-import type { AuthSettings } from '../security/tokens.ts';
 
 /** Environment variables by name, such as `process.env`. */
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -121,12 +120,6 @@ export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() 
 /** Whether any credentials are configured. Without them the start makes a token and shows it. */
 export const hasCredentials = ({ ACCESS_TOKENS, ACCESS_TOKENS_FILE, JWKS_URL }: Config): boolean =>
   ACCESS_TOKENS.length > 0 || ACCESS_TOKENS_FILE !== undefined || JWKS_URL !== undefined;
-
-export const authSettings = (config: Config): AuthSettings => ({
-  accessTokens: config.ACCESS_TOKENS,
-  accessTokensFile: config.ACCESS_TOKENS_FILE,
-  jwt: config.JWKS_URL && { jwksUrl: config.JWKS_URL, issuer: config.JWT_ISSUER, audience: config.JWT_AUDIENCE },
-});
 
 function optional<T>(parse: (text: string) => T) {
   return (text: string): T | undefined => (text === '' ? undefined : parse(text));

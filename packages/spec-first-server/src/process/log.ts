@@ -39,9 +39,9 @@ export const versions = { service, version, runtime, node: process.versions.node
 export const versionText = `${service} ${version} (spec-first-server ${runtime}, Node ${versions.node})`;
 
 let output: ReturnType<typeof createOutput> | undefined;
-let allLost = 0;
 
-export const lostLines = (): number => allLost;
+/** How many lines this process has lost. */
+export let lostLines = 0;
 
 /**
  * Standard output.
@@ -55,7 +55,7 @@ function createOutput(onLost: (lines: number) => void) {
   let lost = 0;
   out.on('drop', () => {
     lost += 1;
-    allLost += 1;
+    lostLines += 1;
   });
   out.on('drain', () => {
     if (lost > 0) onLost(lost);

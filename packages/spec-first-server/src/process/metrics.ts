@@ -1,8 +1,7 @@
 import cluster from 'node:cluster';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
 import { listen } from '../http-server/index.ts';
-import type { Config } from './configuration.ts';
-import { rejectAddress } from './configuration.ts';
+import { type Config, rejectAddress } from './configuration.ts';
 import { lostLines, versions } from './log.ts';
 
 const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
@@ -19,7 +18,7 @@ function measureProcess(): void {
     help: 'Lines of the log that were dropped, since standard output was too slow',
     collect() {
       this.reset();
-      this.inc(lostLines());
+      this.inc(lostLines);
     },
   });
   new Gauge({

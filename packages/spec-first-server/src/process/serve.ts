@@ -70,7 +70,7 @@ export async function serve<V extends Variables = Record<never, never>>(options:
 
 async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?: boolean): Promise<void> {
   const { open, variables, ...rest } = options;
-  const signals = handleSignals();
+  const ready = handleSignals();
   loadEnvFile();
   const read = readConfig(process.env);
   const values = readVariables(variables ?? ({} as V), process.env);
@@ -105,7 +105,7 @@ async function run<V extends Variables>(options: ServeOptions<V>, allowOutside?:
   if (onTerminal) process.stdout.write(banner(started, token));
   else log.info({ ...started, token, example, versions: versionText }, 'listening');
   log.flush();
-  signals.ready(stop, () => void service.reload());
+  ready(service, stop);
 }
 
 /** Tells the supervisor that this worker serves, and does what it says. */

@@ -11,7 +11,7 @@ import { HttpError } from '../response/http-error.ts';
 import { createListener } from '../routing/app.ts';
 import type { AppOptions } from '../routing/options.ts';
 import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
-import { authSettings, type Config, isProduction, rejectAddress, wrongValue } from './configuration.ts';
+import { type Config, isProduction, rejectAddress, wrongValue } from './configuration.ts';
 import { roundTrip } from './messages.ts';
 import { describeStart, type Started } from './terminal.ts';
 
@@ -168,9 +168,13 @@ async function readDocument(file: string, allowOutside?: boolean): Promise<Docum
 }
 
 async function openAuthenticator(config: Config, log: Logger): Promise<Authenticator> {
-  const auth = authSettings(config);
-  if (auth.jwt !== undefined && (auth.jwt.issuer === undefined || auth.jwt.audience === undefined)) {
+  const { ACCESS_TOKENS: accessTokens, ACCESS_TOKENS_FILE: accessTokensFile } = config;
+  const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
+  if (jwksUrl !== undefined && (issuer === undefined || audience === undefined)) {
     log.warn('JWT_ISSUER and JWT_AUDIENCE are not both set: tokens that JWKS_URL signed for others are accepted, too');
   }
-  return createAuthenticator(auth, (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'));
+  const settings = { accessTokens, accessTokensFile, jwt: jwksUrl && { jwksUrl, issuer, audience } };
+  return createAuthenticator(settings, (error) =>
+    log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+  );
 }

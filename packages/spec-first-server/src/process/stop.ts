@@ -14,13 +14,13 @@ const SAME_SIGNAL = 1_000;
 const PARENT_CHECK = 500;
 
 /**
- * Installs signal handlers. Before the service is ready, a signal to stop ends the process, and a signal to reload is
- * handled later.
+ * Installs signal handlers. A signal to stop ends the process, and a signal to reload is handled later, until the returned
+ * function is called with the service and what stops it.
  */
 export function handleSignals() {
   const onTerminal = isatty(1);
   const parent = process.ppid;
-  const reload = Promise.withResolvers<() => void>();
+  const reload = Promise.withResolvers<() => Promise<void>>();
   let stop = (): void => process.exit(0);
   if (cluster.isWorker) {
     // A terminal sends its signals to all processes of a command. The supervisor tells the workers what to do.
@@ -38,12 +38,9 @@ export function handleSignals() {
       }, PARENT_CHECK).unref();
     }
   }
-  return {
-    /** @param newStop called at each signal to stop. @param newReload called at each signal to reload. */
-    ready(newStop: () => void, newReload: () => void): void {
-      stop = newStop;
-      reload.resolve(newReload);
-    },
+  return (service: Service, end: () => void): void => {
+    stop = end;
+    reload.resolve(() => service.reload());
   };
 }
 
