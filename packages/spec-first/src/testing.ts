@@ -20,16 +20,11 @@ export const requestsFor =
     const headers: IncomingHttpHeaders = {};
     const request = {
       operationId,
-      path: {},
-      query: {},
-      header: {},
-      cookie: {},
+      ...{ path: {}, query: {}, header: {}, cookie: {}, body: undefined, caller: undefined },
       contentType: 'body' in parts ? 'application/json' : undefined,
-      body: undefined,
       headers,
       id: 'test',
       log,
-      caller: undefined,
       signal: new AbortController().signal,
       accepts: (...types: readonly string[]) => types[0],
       ...parts,

@@ -35,8 +35,9 @@ export function mismatch(check: () => unknown): string | undefined {
   }
 }
 
-/** An operation and its validator. */
+/** An operation, its document and its validator. */
 export interface Checked {
+  readonly root: Json;
   readonly operation: Operation;
   readonly validator: OperationValidator;
 }

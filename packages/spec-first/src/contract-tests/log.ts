@@ -3,8 +3,6 @@ import { asObject, type Json } from 'openapi-document';
 
 export type TestLog = ReturnType<typeof testLog>;
 
-const KEPT = 10_000;
-
 /**
  * Keeps what a service logs, so that a failed test can show the cause: a log for `createApp`, or for the lines of a service
  * that runs in a process of its own.
@@ -14,10 +12,11 @@ const KEPT = 10_000;
  * await contractTests({ document, app: createApp({ document, handlers, log }), log, test });
  */
 export function testLog() {
-  const entries: Json[] = [];
+  /** Of each request, by its id. */
+  const causes = new Map<unknown, string | undefined>();
   const keep = (entry: unknown): void => {
-    entries.push(asObject(entry));
-    if (entries.length > KEPT) entries.shift();
+    const { requestId, reason, err } = asObject(entry);
+    causes.set(requestId, err === undefined ? reason?.toString() : causeIn(Object(err)));
   };
   const levels = { debug: keep, info: keep, warn: keep, error: keep };
   return {
@@ -34,19 +33,13 @@ export function testLog() {
     /** The cause that was logged of a request: a reason, or an error with its stack. */
     async causeOf(requestId: string): Promise<string | undefined> {
       // A service writes its lines in pieces, up to a second after the answer.
-      for (let waited = 0; waited < 200; waited += 1) {
-        const found = entries.findLast((entry) => entry.requestId === requestId);
-        if (found !== undefined) return causeIn(found);
-        await setTimeout(10);
-      }
-      return undefined;
+      for (let waited = 0; waited < 200 && !causes.has(requestId); waited += 1) await setTimeout(10);
+      return causes.get(requestId);
     },
   };
 }
 
-function causeIn({ reason, err }: Json): string | undefined {
-  if (err === undefined) return reason === undefined ? undefined : String(reason);
-  const { message, stack } = Object(err);
+function causeIn({ message, stack }: Json): string {
   // Frames of libraries say nothing about a handler.
   const frames = String(stack)
     .split('\n')

@@ -33,7 +33,7 @@ const SAMPLES = 12;
 const ANY = ['text', 1, true, {}];
 
 /** The parameters of an operation and its bodies, one for each media type, with valid values. @throws {Error} for none */
-export function partsOf(root: Json, { operation, validator }: Checked): { parameters: Part[]; bodies: Part[] } {
+export function partsOf({ root, operation, validator }: Checked): { parameters: Part[]; bodies: Part[] } {
   const { requestBody } = operation;
   const part = (of: Omit<Part, 'examples' | 'made'>, shown: readonly unknown[], made?: readonly unknown[]): Part => {
     const isValid = (value: unknown) => of.violation(value) === '';
@@ -76,10 +76,12 @@ export function partsOf(root: Json, { operation, validator }: Checked): { parame
     );
   });
   const hasValue = ({ examples, made }: Part): boolean => examples.length + made.length > 0;
-  for (const { in: where, name } of parameters.filter((each) => each.required && !hasValue(each))) {
-    throw noValue(`the ${where} parameter ${name}`);
+  const missing = parameters.find((each) => each.required && !hasValue(each));
+  if (missing !== undefined || (requestBody?.required && !bodies.some(hasValue))) {
+    const what = missing === undefined ? 'the body' : `the ${missing.in} parameter ${missing.name}`;
+    const how = 'Give it an example in the document, or check that its schema has one.';
+    throw new Error(`No valid value was found for ${what}. ${how}`);
   }
-  if (requestBody?.required && !bodies.some(hasValue)) throw noValue('the body');
   return { parameters: parameters.filter(hasValue), bodies: bodies.filter(hasValue) };
 }
 
@@ -90,11 +92,6 @@ function rounded(value: unknown): unknown {
   const members = Object.entries(value).filter(([, item]) => item !== undefined);
   return Object.fromEntries(members.map(([name, item]) => [name, rounded(item)]));
 }
-
-const noValue = (what: string) =>
-  new Error(
-    `No valid value was found for ${what}. Give it an example in the document, or check that its schema has one.`,
-  );
 
 /** What a server reads of a value that is written in the parameter's style; `undefined` if it cannot be sent. */
 function readBack(parameter: Parameter, value: unknown): unknown {
@@ -118,22 +115,19 @@ const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 /** Whether a value can be written in a media type. */
 function isWritable(media: MediaType, value: unknown): boolean {
   const { kind, items } = media;
-  if (items === undefined && kind === 'json') return true;
-  if (items === undefined && kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
-  if (items === undefined) {
-    // A body without bytes counts as missing.
-    return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isField);
+  const isScalar = (item: unknown) => typeof item !== 'object';
+  if (items !== undefined) {
+    try {
+      media.itemWriter(media.type).write(value, 0);
+      return true;
+    } catch {
+      return false;
+    }
   }
-  try {
-    media.itemWriter(media.type).write(value, 0);
-    return true;
-  } catch {
-    return false;
-  }
+  if (kind === 'json') return true;
+  // A body without bytes counts as missing.
+  if (kind !== 'form' && kind !== 'multipart') return isScalar(value) && value !== '';
+  // `null` and lists without items have no form of their own.
+  const isField = (item: unknown) => (Array.isArray(item) ? item.length > 0 && item.every(isScalar) : isScalar(item));
+  return isObject(value) && Object.keys(value).length > 0 && Object.values(value).every(isField);
 }
-
-/** A scalar, or a list of scalars. `null` and lists without items have no form of their own. */
-const isField = (value: unknown): boolean =>
-  Array.isArray(value) ? value.length > 0 && value.every(isScalar) : isScalar(value);
-
-const isScalar = (value: unknown): boolean => typeof value !== 'object';

@@ -1,15 +1,10 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Json, type Operation, schemas } from 'openapi-document';
+import { isObject, type Operation } from 'openapi-document';
 import type { Checked } from './checks.ts';
 import type { Known } from './known.ts';
 import { type Part, partsOf, type Values } from './parts.ts';
 import { kindOf, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
-
-/** A request that satisfies the document. */
-interface Valid {
-  readonly values: Values;
-}
 
 /** A request that breaks the document in one place. */
 interface Broken extends Written {
@@ -17,12 +12,6 @@ interface Broken extends Written {
   readonly label: string;
   /** What a value violates. Several values may violate the same. */
   readonly violation?: string;
-}
-
-/** What requests are made from. */
-export interface Source extends Checked {
-  readonly root: Json;
-  readonly known: Known;
 }
 
 /** How many variants of a value are looked at, and how many places of one are changed at most. */
@@ -37,17 +26,18 @@ const LOOKED_AT = 6;
  *
  * @throws {Error} if no valid value is found for something that is required.
  */
-export function requestsOf(source: Source, seed: number) {
-  const { root, operation } = source;
+export function requestsOf(checked: Checked, known: Known, seed: number) {
+  const { root, operation } = checked;
   let drawn = 0;
   /** A number from 0 to 1. */
   const random = () => createHash('sha1').update(`${seed} ${drawn++}`).digest().readUInt32LE() / 2 ** 32;
-  const oneOf = <T>(items: readonly T[]): T | undefined => items[Math.floor(random() * items.length)];
   const shuffled = <T>(items: readonly T[]): T[] => {
     const ranked = items.map((item) => [random(), item] as const);
     return ranked.sort(([a], [b]) => a - b).map(([, item]) => item);
   };
-  const { parameters, bodies } = partsOf(root, source);
+  const { parameters, bodies } = partsOf(checked);
+  // An object in a query may take each name.
+  const isOpen = parameters.some((part) => part.in === 'query' && [...part.examples, ...part.made].some(isObject));
   const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
   /** How often each place was changed: each of its values has its turn, those at the bounds first. */
   const turns = new Map<string, number>();
@@ -70,7 +60,7 @@ export function requestsOf(source: Source, seed: number) {
   }
 
   /** Requests that satisfy the document. The first ones have the declared examples. */
-  function* valid(count: number): Generator<Valid> {
+  function* valid(count: number): Generator<{ values: Values }> {
     const most = Math.max(count, examples * Math.max(1, bodies.length));
     for (let index = 0; index < most; index += 1) {
       const values = new Map<Part, unknown>();
@@ -78,18 +68,19 @@ export function requestsOf(source: Source, seed: number) {
       for (const part of body === undefined ? parameters : [...parameters, body]) {
         const turn = part === body ? Math.floor(index / bodies.length) : index;
         if (turn < part.examples.length) values.set(part, part.examples[turn]);
-        else if (part.required || random() > 0.2)
-          values.set(part, changed(part, oneOf([...part.examples, ...part.made])));
+        else if (part.required || random() > 0.2) {
+          values.set(part, changed(part, shuffled([...part.examples, ...part.made])[0]));
+        }
       }
       // What exists, in half of the requests; a deletion ends it.
       const turn = operation.method === 'delete' ? index : index / 2;
-      yield { values: Number.isInteger(turn) ? withKnownIds(source, values, turn) : values };
+      yield { values: Number.isInteger(turn) ? withKnownIds(operation, known, values, turn) : values };
     }
   }
 
   /** Requests that break the document: each way in which it can be broken once, up to `runs`, or half as many requests. */
   function broken(runs: number): Broken[] {
-    const found = shuffled([...valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(root, operation, values)]));
+    const found = shuffled([...valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(checked, values, isOpen)]));
     const oneOfEach = (key: (made: Broken) => string) => [...new Map(found.map((made) => [key(made), made])).values()];
     const once = oneOfEach(({ label }) => label).slice(0, runs);
     const each = new Set([...oneOfEach(({ label, violation }) => violation ?? label), ...once, ...found]);
@@ -99,7 +90,7 @@ export function requestsOf(source: Source, seed: number) {
 }
 
 /** The same request to something that exists in the service, as far as its replies have told. */
-function withKnownIds({ operation, known }: Source, values: Values, turn: number): Values {
+function withKnownIds(operation: Operation, known: Known, values: Values, turn: number): Values {
   const path = known.pathOf(operation, turn) ?? {};
   const idFor = (name: string, given: unknown) => {
     const ids = known.valuesOf(name);
@@ -120,16 +111,15 @@ function withKnownIds({ operation, known }: Source, values: Values, turn: number
 }
 
 /** The requests that differ from a valid one in one place, and break the document there. */
-function* brokenFrom(root: Json, { requestBody, parameters }: Operation, values: Values): Generator<Broken> {
+function* brokenFrom({ root, operation }: Checked, values: Values, isOpen: boolean): Generator<Broken> {
   for (const [part, value] of values) {
     const { in: where, name, required, schema, media } = part;
     const needed = [...values].filter(([other]) => other.required || other === part);
     if (required && where !== 'path') {
-      const label =
-        media === undefined ? `a request without the ${where} parameter ${name}` : 'a request without a body';
-      yield { label, values: new Map(needed.filter(([other]) => other !== part)) };
+      const what = media === undefined ? `the ${where} parameter ${name}` : 'a body';
+      yield { label: `a request without ${what}`, values: new Map(needed.filter(([other]) => other !== part)) };
     }
-    if (media !== undefined && requestBody?.media.every(({ type }) => !/^[^;]*\*/.test(type))) {
+    if (media !== undefined && operation.requestBody?.media.every(({ type }) => !/^[^;]*\*/.test(type))) {
       yield { label: 'a wrong media type', values, contentType: 'application/x-undeclared' };
     }
     if (media?.kind === 'json') yield { label: 'a body that is not JSON', values, raw: '{"' };
@@ -144,12 +134,5 @@ function* brokenFrom(root: Json, { requestBody, parameters }: Operation, values:
       yield { label: `${kindOf(inner)} where ${violation}`, violation, values: new Map(needed).set(part, other) };
     }
   }
-  // An object in a query may take each name.
-  const isOpen = parameters.some(
-    ({ in: where, schema, json }) =>
-      where === 'query' &&
-      !json &&
-      schemas.alternatives(root, schema).some(({ type }) => [type].flat().includes('object')),
-  );
   if (!isOpen) yield { label: 'an undeclared query parameter', values, undeclared: 'undeclaredParameter=text' };
 }

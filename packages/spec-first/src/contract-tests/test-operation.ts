@@ -1,12 +1,14 @@
-import { checkAnswer, Fault } from './checks.ts';
+import { type Checked, checkAnswer, Fault } from './checks.ts';
 import type { Answer, Client } from './client.ts';
 import type { Secret } from './credentials.ts';
+import type { Known } from './known.ts';
 import type { TestLog } from './log.ts';
-import { requestsOf, type Source } from './requests.ts';
+import { requestsOf } from './requests.ts';
 import { curlLine, type Written, writeRequest } from './write-request.ts';
 
 /** What the tests of an operation need. */
-interface Context extends Source {
+interface Context extends Checked {
+  readonly known: Known;
   readonly client: Client;
   readonly secrets: readonly Secret[];
   readonly log?: TestLog | undefined;
@@ -27,7 +29,7 @@ export async function testOperation(context: Context) {
   const faults = new Map<string, { fault: Fault; answer: Answer | undefined; curl: string; id: string }>();
   /** The answers to valid requests. */
   const answers: Answer[] = [];
-  const requests = requestsOf(context, seed);
+  const requests = requestsOf(context, known, seed);
   let sentRequests = 0;
 
   async function attempt(

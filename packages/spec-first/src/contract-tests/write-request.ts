@@ -1,4 +1,4 @@
-import { type MediaType, type Operation, stringifyJson } from 'openapi-document';
+import { type MediaType, type Operation, type Parameter, stringifyJson } from 'openapi-document';
 import { bodyOf, targetOf } from 'openapi-document/client';
 import type { Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
@@ -18,12 +18,9 @@ export interface Written {
 /** Writes a request's values in the styles of the document. */
 export async function writeRequest(operation: Operation, made: Written, secrets: readonly Secret[]): Promise<Sent> {
   const { values, undeclared } = made;
-  const { url, headers } = targetOf(operation, {
-    path: namedIn(values, 'path'),
-    query: namedIn(values, 'query'),
-    header: namedIn(values, 'header'),
-    cookie: namedIn(values, 'cookie'),
-  });
+  const at = (where: Parameter['in']) => namedIn(values, where);
+  const input = { path: at('path'), query: at('query'), header: at('header'), cookie: at('cookie') };
+  const { url, headers } = targetOf(operation, input);
   const given = (at: Secret['in']) => secrets.filter((secret) => secret.in === at);
   const pairs = given('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
   const more = [undeclared ?? [], pairs].flat().join('&');
