@@ -8,23 +8,13 @@ import {
   schemas,
   valueAt,
 } from 'openapi-document';
-import { EMPTY, FILE, VALUES } from './generator.ts';
+import { FILE } from './generator.ts';
 
 /** Which way a value goes: a request has no `readOnly` properties, a reply has no `writeOnly` ones. */
 export type Direction = 'request' | 'reply';
 
-export interface DirectedSchemas {
-  /** A schema as it is in a direction. Its references lead to {@link components}. */
-  schema(schema: unknown, direction: Direction): unknown;
-  /** The schema of a form, with its files (OpenAPI 3.1 §4.8.14.3 and §4.8.15). */
-  form(schema: unknown, encoding: unknown, direction: Direction): unknown;
-  /** The schemas by name. What differs in a request has the suffix `Writable`, if replies have it as well. */
-  components(): Json;
-}
+export type DirectedSchemas = ReturnType<typeof directedSchemas>;
 
-const ONE = ['items', 'additionalProperties'];
-const LIST = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const NAMED = ['properties', 'patternProperties'];
 /** Keywords that say nothing about a TypeScript type, and what is drawn out of its place. */
 const OMITTED = new Set([
   ...['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'dependentSchemas', 'unevaluatedProperties'],
@@ -33,7 +23,7 @@ const OMITTED = new Set([
 /** Keywords that do not change a value's type. */
 const ANNOTATIONS = new Set([
   ...['title', 'description', 'default', 'deprecated', 'example', 'examples', 'externalDocs', '$comment', '$anchor'],
-  ...['xml', 'summary'],
+  ...['xml', 'summary', 'discriminator'],
 ]);
 
 /**
@@ -42,7 +32,7 @@ const ANNOTATIONS = new Set([
  *
  * @param fillsDefaults whether a property with a default is always present in a request.
  */
-export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSchemas {
+export function directedSchemas(root: Json, fillsDefaults: boolean) {
   const declared = asObject(asObject(root.components).schemas);
   const names = new Map<string, string>();
   const found = new Map<string, unknown>();
@@ -88,32 +78,42 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
 
   /** A schema keeps its name. One at another place is named after the place. */
   function freeName(ref: string, isSecond: boolean): string {
-    const tokens = ref.replace(/^#\/(components\/schemas\/)?/, '').split('/');
-    const words = decodeURIComponent(tokens.filter((token) => !/^(\$defs|properties|schema)$/.test(token)).join('/'));
-    const [first = '', ...others] = words.split('/').map((word) => word.replaceAll('~1', '/').replaceAll('~0', '~'));
-    const isOwn = tokens.length === 1;
-    const base = `${first}${others.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')}`;
-    const name = isSecond ? `${base}Writable` : base;
-    if (isOwn && !isSecond) return name;
-    let free = name;
-    for (let n = 2; Object.hasOwn(declared, free) || found.has(free); n++) free = `${name}${n}`;
+    const place = decodeURIComponent(ref).replace(/^#\/(components\/schemas\/)?/, '');
+    const tokens = place.split('/').filter((token) => !/^(\$defs|properties|schema)$/.test(token));
+    const [own = '', ...words] = tokens.join('/').replaceAll('~1', '/').replaceAll('~0', '~').split('/');
+    const name = [
+      own,
+      ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)),
+      isSecond ? 'Writable' : '',
+    ];
+    let free = name.join('');
+    if (!place.includes('/') && !isSecond) return free;
+    for (let n = 2; Object.hasOwn(declared, free) || found.has(free); n++) free = `${name.join('')}${n}`;
     return free;
   }
 
-  function rewrite(schema: unknown, direction: Direction): unknown {
+  /**
+   * A schema as it is in a direction. Its references lead to `components`.
+   *
+   * @param encoding that of a form, whose properties may be files (OpenAPI 3.1 §4.8.14.3 and §4.8.15).
+   */
+  function rewrite(source: unknown, direction: Direction, encoding?: Json): unknown {
+    const schema = (encoding && resolveRef(root, source)) ?? source;
     if (!isObject(schema)) return schema;
     const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
     const copy: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
       if (OMITTED.has(key)) continue;
       if (key === '$ref') copy[key] = reference(String(value), direction);
-      else if (ONE.includes(key)) copy[key] = rewrite(value, direction);
-      else if (LIST.includes(key)) copy[key] = asArray(value).map((item) => rewrite(notNull(schema, item), direction));
-      else if (NAMED.includes(key)) {
+      else if (schemas.SUBSCHEMAS.one.includes(key)) copy[key] = rewrite(value, direction);
+      else if (schemas.SUBSCHEMAS.list.includes(key))
+        copy[key] = asArray(value).map((item) => rewrite(notNull(schema, item), direction, encoding));
+      else if (schemas.SUBSCHEMAS.named.includes(key)) {
         const all = Object.entries(asObject(value));
         const kept = all.filter(([, item]) => key !== 'properties' || !isOneWay(item, dropped));
-        if (kept.length === 0 && all.length > 0) copy[EMPTY] = true;
-        copy[key] = Object.fromEntries(kept.map(([name, item]) => [name, rewrite(item, direction)]));
+        copy[key] = Object.fromEntries(
+          kept.map(([name, item]) => [name, rewrite(encoding ? asField(item, encoding[name]) : item, direction)]),
+        );
       } else if (key === 'discriminator') copy[key] = discriminator(schema, direction);
       else if (key === FILE) copy[key] = direction === 'request' ? 'File' : 'Blob';
       else copy[key] = /^(default|examples?)$/.test(key) ? printable(value) : value;
@@ -123,11 +123,9 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
       if (filled.length > 0)
         copy.required = [...new Set([...asArray(schema.required), ...filled.map(([name]) => name)])];
     }
-    if (copy.discriminator === undefined) delete copy.discriminator;
-    const values = Object.hasOwn(copy, 'const') ? [copy.const] : asArray(copy.enum);
-    if (values.some((value) => typeof value === 'bigint')) {
+    if ([copy.const, ...asArray(copy.enum)].some((value) => typeof value === 'bigint')) {
       for (const key of ['const', 'enum']) delete copy[key];
-      Object.assign(copy, { type: 'integer', [VALUES]: values });
+      Object.assign(copy, { type: 'integer', format: 'int64' });
     }
     moveToAllOf(copy);
     return copy;
@@ -145,60 +143,46 @@ export function directedSchemas(root: Json, fillsDefaults: boolean): DirectedSch
   /** The values of the property that tells alternatives apart. openapi-typescript gives one to each: the default has none. */
   function discriminator({ discriminator: value, oneOf, anyOf }: Json, direction: Direction): Json | undefined {
     const { mapping, ...rest } = asObject(value);
-    const declared = Object.entries(asObject(mapping)).map(([key, target]) => {
-      const ref = /^#|[/.]/.test(String(target)) ? String(target) : `#/components/schemas/${target}`;
-      return [key, ref] as const;
-    });
     const alternatives = [...asArray(oneOf), ...asArray(anyOf)];
     const union = schemas.unionOf(root, alternatives, value);
     if (alternatives.length > 0 && (union === undefined || union.fallback !== undefined)) return undefined;
-    const chosen = union?.choices.flatMap(({ values, schema }) =>
-      values.map((key) => [String(key), String(asObject(schema).$ref)] as const),
-    );
-    const all = (chosen ?? declared).filter(([, ref]) => valueAt(root, ref) !== undefined);
-    return { ...rest, mapping: Object.fromEntries(all.map(([key, ref]) => [key, reference(ref, direction)])) };
+    const all = union
+      ? union.choices.flatMap(({ values, schema }) => values.map((key) => [key, asObject(schema).$ref]))
+      : Object.entries(asObject(mapping)).map(([key, target]) => [
+          key,
+          /^#|[/.]/.test(String(target)) ? target : `#/components/schemas/${target}`,
+        ]);
+    const known = all.filter(([, ref]) => valueAt(root, String(ref)) !== undefined);
+    return {
+      ...rest,
+      mapping: Object.fromEntries(known.map(([key, ref]) => [key, reference(String(ref), direction)])),
+    };
   }
 
-  function markFiles(schema: unknown, encoding: Json, seen: ReadonlySet<unknown>): unknown {
-    const source = resolveRef(root, schema);
-    if (source === undefined || seen.has(source)) return schema;
-    const inside = new Set([...seen, source]);
-    const copy: Record<string, unknown> = { ...source };
-    for (const key of ['allOf', 'anyOf', 'oneOf']) {
-      if (Array.isArray(source[key])) copy[key] = source[key].map((item) => markFiles(item, encoding, inside));
-    }
-    const properties = Object.entries(asObject(source.properties));
-    const fields = properties.map(([name, field]) => [name, markField(field, asObject(encoding[name]).contentType)]);
-    if (fields.length > 0) copy.properties = Object.fromEntries(fields);
-    return copy;
-  }
-
-  function markField(field: unknown, contentType: unknown): unknown {
-    if (schemas.isFile(root, field, contentType))
-      return { ...asObject(resolveRef(root, field)), type: 'string', [FILE]: true };
+  /** A field of a form, marked if it is a file, or a list of files. */
+  function asField(field: unknown, encoding: unknown): unknown {
     const source = resolveRef(root, field);
-    return source?.items !== undefined && schemas.isFile(root, source.items, contentType)
-      ? { ...source, items: { ...resolveRef(root, source.items), type: 'string', [FILE]: true } }
-      : field;
+    if (schemas.isFile(root, field, asObject(encoding).contentType)) return { ...source, type: 'string', [FILE]: true };
+    const items = source?.items === undefined ? undefined : asField(source.items, encoding);
+    return items === source?.items ? field : { ...source, items };
   }
 
   return {
     schema: rewrite,
-    form: (schema, encoding, direction) => rewrite(markFiles(schema, asObject(encoding), new Set()), direction),
-    components() {
+    /** The schemas by name. What differs in a request has the suffix `Writable`, if replies have it as well. */
+    components(): Json {
       for (const name of Object.keys(declared)) {
         const ref = `#/components/schemas/${escapePointerToken(name)}`;
         if (!names.has(`request ${ref}`)) reference(ref, 'reply');
       }
-      const order = Object.keys(declared);
-      const own = order.filter((name) => found.has(name)).map((name) => [name, found.get(name)]);
-      return Object.fromEntries([...own, ...[...found].filter(([name]) => !Object.hasOwn(declared, name))]);
+      const own = Object.keys(declared).filter((name) => found.has(name));
+      return Object.fromEntries([...new Set([...own, ...found.keys()])].map((name) => [name, found.get(name)]));
     },
   };
 }
 
 /** A value that JSON.stringify writes exactly. */
-function printable(value: unknown): unknown {
+export function printable(value: unknown): unknown {
   if (typeof value === 'bigint') return JSON.rawJSON(String(value));
   if (Array.isArray(value)) return value.map(printable);
   if (!isObject(value)) return value;
@@ -207,18 +191,11 @@ function printable(value: unknown): unknown {
 
 /** Moves keywords into `allOf`. openapi-typescript combines only these with the keywords beside them. */
 function moveToAllOf(schema: Record<string, unknown>): void {
-  const move = (keys: string[], list: unknown[]) => {
-    for (const key of keys) Reflect.deleteProperty(schema, key);
-    schema.allOf = [...asArray(schema.allOf), ...list];
-  };
   const meaningful = Object.keys(schema).filter((key) => !ANNOTATIONS.has(key) && !key.startsWith('x-'));
-  if (typeof schema.$ref === 'string' && meaningful.length > 1) move(['$ref'], [{ $ref: schema.$ref }]);
-  const groups = ['anyOf', 'oneOf'].filter((key) => Array.isArray(schema[key]));
-  if (schema.type === 'integer' && (groups.length > 0 || Array.isArray(schema.allOf))) {
-    const keys = ['type', 'format', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
-    const own = Object.fromEntries(Object.entries(schema).filter(([key]) => keys.includes(key)));
-    move([...keys, ...groups], [own, ...groups.map((key) => ({ [key]: schema[key] }))]);
-  } else if (Array.isArray(schema.anyOf) && meaningful.length > 1 && schema.discriminator === undefined) {
-    move(['anyOf'], [{ anyOf: schema.anyOf }]);
+  if (meaningful.length < 2) return;
+  for (const key of ['$ref', ...(schema.discriminator === undefined ? ['anyOf'] : [])]) {
+    if (schema[key] === undefined) continue;
+    schema.allOf = [...asArray(schema.allOf), { [key]: schema[key] }];
+    delete schema[key];
   }
 }

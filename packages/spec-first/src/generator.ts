@@ -6,12 +6,6 @@ import ts from 'typescript';
 /** In the schema of a file in a form: `File` or `Blob`. */
 export const FILE = 'x-file';
 
-/** Marks an object whose properties all go in the other direction. */
-export const EMPTY = 'x-empty';
-
-/** The values of an `enum` or a `const` with integers beyond 2^53, in its place. */
-export const VALUES = 'x-values';
-
 /** Marks a list whose items arrive one after the other. */
 export const STREAM = 'x-stream';
 
@@ -71,36 +65,31 @@ export async function typesOf({ schemas, operations, webhooks }: Typed): Promise
     transformProperty: undefined,
   };
   const { factory } = ts;
-  const property = (name: string, type: ts.TypeNode) =>
-    factory.createPropertySignature(undefined, openapi.tsPropertyIndex(name), undefined, type);
-  const operationTypes = (all: Json) =>
-    Object.entries(all).map(([name, operation]) => {
-      const path = `#/operations/${name}`;
-      const members = openapi.transformOperationObject(Object(operation), { ctx: context, path });
-      const member = property(name, factory.createTypeLiteralNode(members));
-      openapi.addJSDocComment(Object(operation), member);
+  const members = (all: Json, typeOf: (source: unknown, name: string) => ts.TypeNode) =>
+    Object.entries(all).map(([name, source]) => {
+      const type = typeOf(source, name);
+      const member = factory.createPropertySignature(undefined, openapi.tsPropertyIndex(name), undefined, type);
+      openapi.addJSDocComment(Object(source), member);
       return member;
     });
-  const components = Object.entries(schemas).map(([name, schema]) => {
-    const path = `#/components/schemas/${name}`;
-    const member = property(
-      name,
-      openapi.transformSchemaObject(Object(schema), { ctx: context, path, schema: Object(schema) }),
+  const operationTypes = (all: Json) =>
+    members(all, (operation, name) =>
+      factory.createTypeLiteralNode(
+        openapi.transformOperationObject(Object(operation), { ctx: context, path: `#/${name}` }),
+      ),
     );
-    openapi.addJSDocComment(Object(schema), member);
-    return member;
-  });
-  const events = Object.entries(webhooks).map(([name, methods]) =>
-    property(name, factory.createTypeLiteralNode(operationTypes(methods))),
-  );
+  const schemaTypes = (all: Json) =>
+    members(all, (schema, name) =>
+      openapi.transformSchemaObject(Object(schema), { ctx: context, path: `#/components/schemas/${name}` }),
+    );
   const sections = {
-    components: [property('schemas', factory.createTypeLiteralNode(components))],
+    components: members({ schemas: {} }, () => factory.createTypeLiteralNode(schemaTypes(schemas))),
     operations: operationTypes(operations),
-    webhooks: events,
+    webhooks: members(webhooks, (_, name) => factory.createTypeLiteralNode(operationTypes(webhooks[name] ?? {}))),
   };
   const exported = openapi.tsModifiers({ export: true });
-  const interfaces = Object.entries(sections).map(([name, members]) =>
-    factory.createInterfaceDeclaration(exported, name, undefined, undefined, members),
+  const interfaces = Object.entries(sections).map(([name, inside]) =>
+    factory.createInterfaceDeclaration(exported, name, undefined, undefined, inside),
   );
   return openapi.astToString([...interfaces, ...context.injectFooter]);
 }
@@ -116,52 +105,32 @@ const schemaType: Transform = (schema, options) => {
   const source: Json = { ...schema };
   // A property comes here as it is written: openapi-typescript types references and enumerations.
   if ('$ref' in schema || 'enum' in schema || 'const' in schema) return undefined;
-  if (Array.isArray(source[VALUES])) return openapi.tsUnion(source[VALUES].map(literal));
   if (source.type === 'integer') return isSafe(source) ? undefined : factory.createTypeReferenceNode('Int64');
   const file = source[FILE];
   if (typeof file === 'string') return factory.createTypeReferenceNode(file);
   // All of its properties are those of the other direction.
   if (isObject(source.properties) && Object.keys(source.properties).length === 0)
     return factory.createTypeLiteralNode([]);
-  const typeOf = openapi.transformSchemaObject;
   if (!('type' in schema) || schema.type !== 'array') return undefined;
-  if (source[STREAM] === true) {
-    const item =
-      isObject(schema.items) && !Array.isArray(schema.items) ? typeOf(schema.items, options) : openapi.UNKNOWN;
-    return factory.createTypeReferenceNode('AsyncIterable', [item]);
-  }
+  const { items } = schema;
+  const itemType = () =>
+    isObject(items) && !Array.isArray(items) ? openapi.transformSchemaObject(items, options) : openapi.UNKNOWN;
+  if (source[STREAM] === true) return factory.createTypeReferenceNode('AsyncIterable', [itemType()]);
   if (!('prefixItems' in schema)) return undefined;
 
   const prefix = schema.prefixItems ?? [];
-  const minimum = typeof source.minItems === 'number' ? source.minItems : 0;
   const elements: ts.TypeNode[] = prefix.map((item, index) => {
-    const type = typeOf(item, options);
-    return index < minimum ? type : factory.createOptionalTypeNode(type);
+    const type = openapi.transformSchemaObject(item, options);
+    return index < Number(source.minItems ?? 0) ? type : factory.createOptionalTypeNode(type);
   });
-  const full = typeof source.maxItems === 'number' && source.maxItems <= prefix.length;
-  if (!full && source.items !== false && source.unevaluatedItems !== false) {
-    const { items } = schema;
-    const rest = isObject(items) && !Array.isArray(items) ? typeOf(items, options) : openapi.UNKNOWN;
-    elements.push(factory.createRestTypeNode(factory.createArrayTypeNode(rest)));
-  }
+  const isFull = Number(source.maxItems ?? Number.POSITIVE_INFINITY) <= prefix.length;
+  if (!isFull && source.items !== false && source.unevaluatedItems !== false)
+    elements.push(factory.createRestTypeNode(factory.createArrayTypeNode(itemType())));
   return factory.createTupleTypeNode(elements);
 };
 
-/** The type of one value. openapi-typescript knows no bigint. */
-function literal(value: unknown): ts.TypeNode {
-  if (typeof value !== 'bigint') return openapi.tsLiteral(value);
-  const { factory } = ts;
-  const digits = factory.createBigIntLiteral(`${value < 0n ? -value : value}n`);
-  const { MinusToken } = ts.SyntaxKind;
-  return factory.createLiteralTypeNode(value < 0n ? factory.createPrefixUnaryExpression(MinusToken, digits) : digits);
-}
-
 /** Whether a JavaScript number holds every value exactly. A schema that is not wide says so. */
 function isSafe(schema: Json): boolean {
-  const within = (...bounds: unknown[]) =>
-    bounds.some((bound) => typeof bound === 'number' && Math.abs(bound) <= Number.MAX_SAFE_INTEGER);
-  return (
-    !schemas.isWide(schema) ||
-    (within(schema.minimum, schema.exclusiveMinimum) && within(schema.maximum, schema.exclusiveMaximum))
-  );
+  const { minimum = schema.exclusiveMinimum, maximum = schema.exclusiveMaximum } = schema;
+  return !schemas.isWide(schema) || [minimum, maximum].every((bound) => Number.isSafeInteger(bound));
 }

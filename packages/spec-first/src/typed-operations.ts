@@ -1,5 +1,5 @@
-import { asArray, type Json, type MediaType, type Operation } from 'openapi-document';
-import type { DirectedSchemas, Direction } from './directed-schemas.ts';
+import { asObject, type Json, type MediaType, type Operation } from 'openapi-document';
+import { type DirectedSchemas, type Direction, printable } from './directed-schemas.ts';
 import { STREAM } from './generator.ts';
 
 const FLIPPED = { request: 'reply', reply: 'request' } as const;
@@ -58,11 +58,9 @@ export function typedOperations(operations: readonly Operation[], schemas: Direc
         type,
         {
           schema:
-            items !== undefined
-              ? { type: 'array', items: schemas.schema(items.schema, direction), [STREAM]: true }
-              : kind === 'multipart'
-                ? schemas.form(schema, encoding, direction)
-                : schemas.schema(schema, direction),
+            items === undefined
+              ? schemas.schema(schema, direction, kind === 'multipart' ? asObject(encoding) : undefined)
+              : { type: 'array', items: schemas.schema(items.schema, direction), [STREAM]: true },
         },
       ]),
     );
@@ -70,11 +68,6 @@ export function typedOperations(operations: readonly Operation[], schemas: Direc
 }
 
 /** What is shown to who writes code. */
-function annotationsOf({ summary, description, deprecated, example, examples }: Json): Json {
-  const list = asArray(examples);
-  return Object.fromEntries(
-    Object.entries({ summary, description, deprecated, example, examples: list.length > 0 ? list : undefined }).filter(
-      ([, value]) => value !== undefined,
-    ),
-  );
-}
+const annotationsOf = ({ summary, description, deprecated, example, examples }: Json): Json => ({
+  ...{ summary, description, deprecated, example: printable(example), examples: printable(examples) },
+});
