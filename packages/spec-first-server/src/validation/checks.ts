@@ -2,7 +2,7 @@ import type { ErrorObject, ValidateFunction } from 'ajv';
 import { asArray, escapePointerToken, type Json } from 'openapi-document';
 import { withinBudget } from './budget.ts';
 import { eovCompiler } from './eov.ts';
-import { keywords, type LargeNumbers, type Pass } from './keywords.ts';
+import { keywords, type Pass } from './keywords.ts';
 import type { SchemaRewriter } from './rewrite.ts';
 import { type Violation, Violations } from './violations.ts';
 
@@ -25,8 +25,7 @@ const budgetFor = (members: number, longest: number): number => 50 + members * 0
 export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
   const { direction, components } = rewriter;
   const isRequest = direction === 'request';
-  const large: LargeNumbers | undefined = isRequest ? new Map() : undefined;
-  const pass: Pass = { large, isFilling: false };
+  const pass: Pass = { isRequest, isFilling: false };
   const compilers: Partial<Record<Mode, ReturnType<typeof eovCompiler>>> = {};
 
   return (schema) => {
@@ -44,8 +43,6 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
       const mode = members < MANY ? 'all' : 'first';
       const validate = validators[mode] ?? prepare(mode);
       const isShort = members < MANY && longest <= rewriter.safeLength;
-      // Clearing an empty map would allocate a new table.
-      if (large !== undefined && large.size > 0) large.clear();
       const given = !isRequest && hasUndefined ? withoutUndefined(value) : value;
       if (depth < DEEP && (isShort || !isRequest)) validate(given);
       else if (!withinBudget(() => void validate(given), budgetFor(members, longest))) {
@@ -54,20 +51,12 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
         ]);
       }
       if (validate.errors) throw new Violations(violationsOf(validate.errors));
-      if (large !== undefined && large.size > 0) round(large);
       if (!isRequest || !rewriter.isCompleting) return;
       pass.isFilling = true;
       validate(value);
       pass.isFilling = false;
     };
   };
-}
-
-function round(large: LargeNumbers): void {
-  for (const { location, isExact } of large.values()) {
-    const { parentData, parentDataProperty: key } = location;
-    if (!isExact) parentData[key] = Number(parentData[key]);
-  }
 }
 
 interface Survey {

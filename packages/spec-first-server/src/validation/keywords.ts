@@ -4,7 +4,6 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { asArray, type Json } from 'openapi-document';
 
 type Input = Parameters<ValidateFunction>;
-type Location = NonNullable<Input[1]>;
 
 interface KeywordValidator {
   (...input: Input): boolean;
@@ -23,11 +22,8 @@ export const ASSERTIONS: Readonly<Record<string, readonly [string, (value: Exact
   multipleOf: ['multiple of', isMultipleOf],
 };
 
-/** The bigints of a request by their paths, and whether a schema wants them exact. */
-export type LargeNumbers = Map<string, { readonly location: Location; readonly isExact: boolean }>;
-
 export interface Pass {
-  readonly large: LargeNumbers | undefined;
+  readonly isRequest: boolean;
   isFilling: boolean;
 }
 
@@ -40,7 +36,7 @@ export interface Pass {
  * @param pass may change between validations.
  */
 export const keywords = (pass: Pass): Vocabulary => [
-  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, pass.large)) },
+  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, pass.isRequest)) },
   {
     keyword: ['enumValues', 'constValues'],
     errors: true,
@@ -94,35 +90,38 @@ function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max
   return [-(2n ** 63n), 2n ** 63n - 1n];
 }
 
+/** @param schema with `isExact`, the bigints of a request stay bigints where any number is allowed. */
 function numeric(
-  { type, format, ...bounds }: Json,
-  large: LargeNumbers | undefined,
+  { type, format, isExact, ...bounds }: Json,
+  isRequest: boolean,
 ): (...input: Input) => readonly Broken[] {
   const types = asArray(type);
   const isInteger = format !== undefined || (types.includes('integer') && !types.includes('number'));
-  const [min, max] = rangeOf(format, large !== undefined);
+  const isRounded = isRequest && !isInteger && !isExact && types.length > 0;
+  const [min, max] = rangeOf(format, isRequest);
   const outside = [{ keyword: format ? 'format' : 'type', message: `must be an integer from ${min} to ${max}` }];
   const wrongType = [{ keyword: 'type', message: `must be ${types.length > 0 ? types.join(',') : 'integer'}` }];
   const assertions = Object.entries(bounds).flatMap(([key, bound]) => {
     const [relation, holds] = ASSERTIONS[key] ?? [];
     if (holds === undefined || (typeof bound !== 'number' && typeof bound !== 'bigint')) return [];
     const broken = { keyword: key, message: `must be ${relation} ${bound}` };
-    return [{ broken, holds: (value: Exact) => holds(value, bound) }];
+    return [(value: Exact) => (holds(value, bound) ? NONE : [broken])];
   });
 
   return (value: unknown, location) => {
-    if (typeof value === 'bigint') {
-      if (types.length > 0 && location !== undefined) {
-        const isExact = format === 'int64' || large?.get(location.instancePath)?.isExact === true;
-        large?.set(location.instancePath, { location, isExact });
-      }
-    } else if (typeof value !== 'number') {
+    if (typeof value === 'number') {
+      if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value)) return wrongType;
+      // An integer of a request beyond 2^53 is a bigint: such a double was another number, which no double holds.
+      if (isInteger && isRequest && !Number.isSafeInteger(value)) return outside;
+    } else if (typeof value !== 'bigint') {
       return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;
-    } else if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value)) return wrongType;
-    // An integer of a request beyond 2^53 is a bigint: such a double was another number, which no double holds.
-    else if (isInteger && large !== undefined && !Number.isSafeInteger(value)) return outside;
+    }
     if (isInteger && (value < min || value > max)) return outside;
-    return assertions.length === 0 ? NONE : assertions.filter(({ holds }) => !holds(value)).map(({ broken }) => broken);
+    const broken = assertions.flatMap((assertion) => assertion(value));
+    if (isRounded && typeof value === 'bigint' && location !== undefined && broken.length === 0) {
+      location.parentData[location.parentDataProperty] = Number(value);
+    }
+    return broken;
   };
 }
 

@@ -22,19 +22,17 @@ export interface Reading {
   readonly discriminator: 'selects' | 'describes';
 }
 
-/** What the surrounding schemas say about a schema. The first three are about the same value only. */
+/** What the surrounding schemas say about a schema. The first two are about the same value only. */
 interface Context {
   /** Properties that are not required, because they go the other way only. */
   readonly hidden: readonly unknown[];
   /** Whether an integer may be beyond what a `number` holds exactly. */
   readonly int64: boolean;
-  /** Whether `unevaluatedProperties` or `unevaluatedItems` of a surrounding schema depend on it. */
-  readonly tracked: boolean;
   readonly files: boolean;
   /** Whether each valid value matches it, so that defaults are filled in and members dropped. */
   readonly certain: boolean;
 }
-const AT_TOP = { hidden: [], int64: false, tracked: false };
+const AT_TOP = { hidden: [], int64: false };
 
 /**
  * Rewrites the schemas of a document for express-openapi-validator and Ajv. Without this, the neighbours of a `$ref` and
@@ -76,15 +74,12 @@ export class SchemaRewriter {
 
   #rewrite(schema: unknown, context: Context): unknown {
     if (!isObject(schema)) return schema !== false;
-    const all = schemas.allOf(this.#root, schema);
+    const alternatives = schemas.alternatives(this.#root, schema);
     const here: Context = {
       ...context,
-      hidden: [...context.hidden, ...this.#oneWayNames(all)],
-      int64: context.int64 || all.some(schemas.isWide),
-      tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
+      hidden: [...context.hidden, ...this.#oneWayNames(schemas.allOf(this.#root, schema))],
+      int64: context.int64 || alternatives.some((part) => schemas.isWide(part) && part.type !== 'number'),
     };
-    // Ajv takes all items for evaluated where a schema has `contains`. Only those that match are.
-    const contained = all.flatMap(({ contains }) => contains ?? []);
     const more: unknown[] = [];
     const out = this.#assertions(schema, here);
     for (const [key, length] of Object.entries(LONG))
@@ -98,7 +93,6 @@ export class SchemaRewriter {
       if (key === 'properties') Object.assign(out, this.#properties(asObject(value), inner, true));
       else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here, rewrite));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
-      else if (key === 'unevaluatedItems') out[key] = { anyOf: [rewrite(value), ...contained.map(rewrite)] };
       else if (schemas.SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
       else if (schemas.SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
       else if (schemas.SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = Object.fromEntries(named());
@@ -106,14 +100,9 @@ export class SchemaRewriter {
       this.safeLength = Math.min(this.safeLength, ...patterns.map((pattern) => schemas.safeLength(String(pattern))));
     }
     if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
-    if (here.tracked && out.contains !== undefined) {
-      const { contains, minContains, maxContains } = out;
-      for (const key of ['contains', 'minContains', 'maxContains']) delete out[key];
-      more.push({ not: { not: { contains, minContains, maxContains } } });
-    }
     if (more.length > 0) out.allOf = more;
     const { required, type, minLength, maxLength } = schema;
-    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(schemas.alternatives(this.#root, schema))]);
+    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives)]);
     out.required = [...new Set(asArray(required)).difference(notRequired)];
     if (!context.files || (type ?? minLength ?? maxLength) === undefined) return out;
     if (type !== undefined && ![type].flat().includes('string')) return { ...out, file: false };
@@ -166,7 +155,7 @@ export class SchemaRewriter {
     if (!isNumeric && type !== undefined) out.type = type;
     if (size === undefined && typeof format === 'string' && schemas.knownFormat(format)) out.format = format;
     if (isNumeric || size !== undefined || Object.keys(ASSERTIONS).some((key) => key in schema)) {
-      out.numeric = { ...schema, type: isNumeric ? types : undefined, format: size };
+      out.numeric = { ...schema, type: isNumeric ? types : undefined, format: size, isExact: int64 };
     }
     return out;
   }
