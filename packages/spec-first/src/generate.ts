@@ -24,44 +24,35 @@ const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { 
 const FEW = 10;
 
 /** Writes the generated types, or compares them. Resolves to the exit code. */
-export const run = command(
-  USAGE,
-  FLAGS,
-  0,
-  async ({ check = false, all = false, client, 'allow-outside': outside }) => {
-    loadEnvFile();
-    const file = process.env.OPENAPI_FILE || 'openapi.yaml';
-    const started = performance.now();
-    const { document, problems, notices } = await checkFile(file, outside);
-    const count = `${problems.length} ${problems.length === 1 ? 'error' : 'errors'}`;
-    for (const line of problems) console.error(line);
-    if (document === undefined) {
-      console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
-      return 1;
-    }
-    for (const line of all ? notices() : firstOf(file, notices())) console.error(line);
-
-    const outputs = [{ path: TYPES, text: await generateTypes(document) }];
-    if (client !== undefined) outputs.push({ path: client, text: await generateClient(document) });
-    let code = 0;
-    for (const { path, text } of outputs) {
-      const current = existsSync(path) ? readFileSync(path, 'utf8').replaceAll('\r\n', '\n') : undefined;
-      const time = `${Math.round(performance.now() - started)} ms`;
-      if (current === text) console.log(`${path} fits ${file} (${time})`);
-      else if (check) {
-        const state = current === undefined ? 'is missing' : `is stale: ${file} has changed`;
-        console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
-        code = 1;
-      } else {
-        writeChanged(path, text);
-        console.log(`${path} written from ${file} (${time})`);
-      }
-    }
-    if (problems.length === 0) return code;
-    console.error(`${file} has ${count}. Operations with an error answer 501.`);
+export const run = command(USAGE, FLAGS, 0, async ({ check, all, client, 'allow-outside': outside }) => {
+  loadEnvFile();
+  const file = process.env.OPENAPI_FILE || 'openapi.yaml';
+  const { document, problems, notices } = await checkFile(file, outside);
+  const count = `${problems.length} ${problems.length === 1 ? 'error' : 'errors'}`;
+  for (const line of problems) console.error(line);
+  if (document === undefined) {
+    console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
     return 1;
-  },
-);
+  }
+  for (const line of all ? notices() : firstOf(file, notices())) console.error(line);
+
+  const outputs = new Map([[TYPES, await generateTypes(document)]]);
+  if (client !== undefined) outputs.set(client, await generateClient(document));
+  let code = problems.length > 0 ? 1 : 0;
+  for (const [path, text] of outputs) {
+    if (holds(path, text)) console.log(`${path} fits ${file}`);
+    else if (check) {
+      const state = existsSync(path) ? `is stale: ${file} has changed` : 'is missing';
+      console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
+      code = 1;
+    } else {
+      writeChanged(path, text);
+      console.log(`${path} written from ${file}`);
+    }
+  }
+  if (problems.length > 0) console.error(`${file} has ${count}. Operations with an error answer 501.`);
+  return code;
+});
 
 /** The first notices, and how many more there are. */
 export function firstOf(file: string, notices: readonly string[]): readonly string[] {
@@ -70,9 +61,12 @@ export function firstOf(file: string, notices: readonly string[]): readonly stri
   return [...notices.slice(0, FEW), more];
 }
 
+const holds = (path: string, text: string): boolean =>
+  existsSync(path) && readFileSync(path, 'utf8').replaceAll('\r\n', '\n') === text;
+
 /** Writes a file, unless it holds this text. */
 export function writeChanged(path: string, text: string): void {
-  if (existsSync(path) && readFileSync(path, 'utf8') === text) return;
+  if (holds(path, text)) return;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }

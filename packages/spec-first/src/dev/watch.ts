@@ -14,17 +14,17 @@ export function watchSaves(saved: (ofDocument: boolean) => void): (files: readon
   let watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let ofDocument = false;
-  watch('src', { recursive: true }, (_event, name) => {
-    if (name !== null && /\.(ts|js|css|json)$/.test(name)) settle();
-  });
-
-  function settle(): void {
+  const settle = (isDocument: boolean): void => {
+    ofDocument ||= isDocument;
     clearTimeout(timer);
     timer = setTimeout(() => {
       saved(ofDocument);
       ofDocument = false;
     }, SETTLE);
-  }
+  };
+  watch('src', { recursive: true }, (_event, name) => {
+    if (/\.(ts|js|css|json)$/.test(name ?? '')) settle(false);
+  });
 
   return (files) => {
     const former = watchers;
@@ -32,9 +32,7 @@ export function watchSaves(saved: (ofDocument: boolean) => void): (files: readon
     watchers = [...new Set(files.map(existingFolder))].map((folder) =>
       watch(folder, (_event, name) => {
         const path = join(folder, name ?? '');
-        if (!files.some((file) => file === path || file.startsWith(path + sep))) return;
-        ofDocument = true;
-        settle();
+        if (files.some((file) => file === path || file.startsWith(path + sep))) settle(true);
       }).on('error', () => undefined),
     );
     for (const watcher of former) watcher.close();
