@@ -1,9 +1,7 @@
-import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, open, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
@@ -236,27 +234,6 @@ describe('a file of access tokens', () => {
 
     await writeFile(file, 'new\n');
     expect(await auth.reload()).toBe(1);
-  });
-
-  test('read again twice at once counts as it was last', async () => {
-    await writeFile(file, 'first\n');
-    const auth = await accepting({ accessTokensFile: file });
-    // The first reading finds a pipe and waits for its end, by when there is another file.
-    const pipe = join(folder, 'pipe');
-    execFileSync('mkfifo', [pipe]);
-    await rm(file);
-    await symlink(pipe, file);
-    const reloads = [auth.reload()];
-    const writer = await open(pipe, 'w');
-    await writeFile(join(folder, 'last'), 'last\n');
-    await rename(join(folder, 'last'), file);
-    reloads.push(auth.reload());
-    await Promise.race([reloads[1], setTimeout(50)]);
-    await writer.writeFile('old\n');
-    await writer.close();
-    await Promise.all(reloads);
-    expect(() => auth.verify('old', [])).toThrow(Unauthorized);
-    expect(auth.verify('last', [])).toBeDefined();
   });
 
   test('that is missing, a folder or empty stops the start, and a token in place of the path is not repeated', async () => {

@@ -1,5 +1,5 @@
 import { hash, randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Caller } from '../handlers/types.ts';
 import { Forbidden, type HttpError, Unauthorized } from '../response/http-error.ts';
@@ -58,10 +58,10 @@ export async function createAuthenticator(
   /** By tokens that were accepted, so that no request costs a digest. */
   const recent = new Map<string, Caller>();
   let inFile = 0;
-  let loading: Promise<unknown> = Promise.resolve();
 
-  async function load(): Promise<number> {
-    const read = file === undefined ? [] : await entriesOfFile(file);
+  // At once, so that the last reading counts.
+  function load(): number {
+    const read = file === undefined ? [] : entriesOfFile(file);
     if (read.length === 0 && inFile > 0) throw new Error('ACCESS_TOKENS_FILE holds no token any more');
     inFile = read.length;
     const entries = [...fixed, ...read];
@@ -70,7 +70,7 @@ export async function createAuthenticator(
     return callers.size;
   }
 
-  if ((await load()) === 0 && file !== undefined && jwt === undefined) {
+  if (load() === 0 && file !== undefined && jwt === undefined) {
     throw new Error('ACCESS_TOKENS_FILE holds no token, so every call would be rejected: put one on a line of it');
   }
   const verifySigned = jwt && (await import('./jwt.ts')).createJwtVerifier(jwt, report);
@@ -89,12 +89,7 @@ export async function createAuthenticator(
         return caller;
       });
     },
-    reload() {
-      // One after the other, so that the last reading counts.
-      const loaded = loading.then(load);
-      loading = loaded.catch(() => {});
-      return loaded;
-    },
+    reload: async () => load(),
   };
 }
 
@@ -111,12 +106,15 @@ function entriesOf(entry: string, place: string) {
   );
 }
 
-async function entriesOfFile(file: string) {
-  const text = await readFile(file, 'utf8').catch((error: NodeJS.ErrnoException) => {
+function entriesOfFile(file: string) {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
     // Not the path: whoever takes this variable for ACCESS_TOKENS has put a token there.
     const seenFrom = isAbsolute(file) ? '' : `, looked for from ${process.cwd()}`;
-    throw new Error(`ACCESS_TOKENS_FILE cannot be read (${error.code ?? 'unknown error'}${seenFrom})`);
-  });
+    throw new Error(`ACCESS_TOKENS_FILE cannot be read (${Object(error).code}${seenFrom})`);
+  }
   const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
   return lines.flatMap((line, index) =>
     entriesOf(line.replace(/(^|\s)#.*$/, ''), `ACCESS_TOKENS_FILE: line ${index + 1}`),
