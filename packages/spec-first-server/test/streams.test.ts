@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyRequest } from 'spec-first-server';
 import { scripted, serve, withFiles } from '../../../test/support/documents.ts';
 import { eventually } from '../../../test/support/eventually.ts';
-import { sendItems } from '../src/response/send-items.ts';
+import { sendItems } from '../src/response/send.ts';
 
 const ITEM =
   '{ type: object, required: [name], properties: { name: { type: string }, n: { type: integer, format: int64, default: 7 } } }';

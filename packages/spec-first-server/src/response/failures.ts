@@ -4,8 +4,8 @@ import { http, PROBLEM_DETAILS, type Problem } from '../http-server/index.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
-import { type CheckedReply, checkBody, mismatchOf } from './reply.ts';
-import { send, traceOf } from './send.ts';
+import { checkBody, mismatchOf } from './reply.ts';
+import { type CheckedReply, send, traceOf } from './send.ts';
 
 /** What the document declares for a failure of an operation. */
 export interface DeclaredProblem {

@@ -13,16 +13,7 @@ import { http } from '../http-server/index.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { Violations } from '../validation/violations.ts';
 import { InvalidReply } from './http-error.ts';
-import type { ItemStream } from './send-items.ts';
-
-/** A reply that the document declares, ready to be written. */
-export interface CheckedReply {
-  readonly status: number;
-  /** The media type of the body. */
-  readonly type: string | undefined;
-  readonly headers: Readonly<Record<string, string | number | readonly string[]>> | undefined;
-  readonly body: string | Uint8Array | Readable | ItemStream | undefined;
-}
+import type { CheckedReply } from './send.ts';
 
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
 const FRAMING = new Set(['connection', 'content-length', 'content-type', 'keep-alive', 'transfer-encoding', 'upgrade']);
@@ -132,9 +123,15 @@ function write(validator: ReplyValidator, media: MediaType, kind: string, body: 
     }
   }
   if (typeof body === 'string' || (kind === 'text' && isScalar)) return String(body);
-  if (body instanceof Readable || body instanceof Uint8Array) return body;
-  if (body instanceof Blob) return Readable.fromWeb(body.stream());
+  if (body instanceof Uint8Array) return body;
+  const items = body instanceof Blob ? Readable.fromWeb(body.stream()) : body;
+  if (items instanceof Readable) return { items, areChunks: true, write: bytesOf, end: '', comment: undefined };
   throw new InvalidReply(`a body of ${media.type} is a string, a Uint8Array, a Blob or a Readable`);
+}
+
+function bytesOf(chunk: unknown): string | Uint8Array {
+  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;
+  throw new InvalidReply('a stream gives strings and bytes');
 }
 
 /** Writes headers in the `simple` style, or as JSON. */
