@@ -87,21 +87,15 @@ export function examplesOf(
   root: Json,
   { source, pointer }: { readonly source: Json; readonly pointer: string },
 ): Example[] {
-  const named = Object.entries(asObject(source.examples)).map(
-    ([name, item]): Example => ({
-      name,
-      value: exampleValue(resolveRef(root, item) ?? {}),
-      pointer: `#${pointer}/examples/${escapePointerToken(name)}`,
-    }),
-  );
+  const named = Object.entries(asObject(source.examples)).map(([name, item]): Example => {
+    // OpenAPI 3.2 has `dataValue`, or `serializedValue`: the text that is sent.
+    const { value, dataValue, serializedValue: sent } = resolveRef(root, item) ?? {};
+    const shown = value ?? dataValue ?? (typeof sent === 'string' ? jsonOr(sent) : undefined);
+    return { name, value: shown, pointer: `#${pointer}/examples/${escapePointerToken(name)}` };
+  });
   return [...named, { value: source.example, pointer: `#${pointer}/example` }].filter(
     ({ value }) => value !== undefined,
   );
-}
-
-/** The value of an Example Object. OpenAPI 3.2 has `dataValue`, or `serializedValue`: the text that is sent. */
-function exampleValue({ value, dataValue, serializedValue }: Json): unknown {
-  return value ?? dataValue ?? (typeof serializedValue === 'string' ? jsonOr(serializedValue) : undefined);
 }
 
 /**

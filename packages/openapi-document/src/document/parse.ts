@@ -25,9 +25,6 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
 
 const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
-/** A text without this holds no integer beyond 2^53. */
-const LARGE = /\d{16}(?:[\s,\]}]|$)/;
-
 /** The most lists and mappings that aliases may repeat. What reads the document would meet each of them. */
 const MOST_REPEATED = 100_000;
 
@@ -38,7 +35,7 @@ const MOST_REPEATED = 100_000;
  */
 export function parseFile(file: string, text: string): unknown {
   try {
-    if (text.startsWith('{')) return LARGE.test(text) ? parseJson(text) : JSON.parse(text);
+    if (text.startsWith('{')) return parseJson(text);
   } catch {
     // The YAML parser names the position of the error.
   }

@@ -68,12 +68,12 @@ async function* readEvents(chunks: Chunks, limit: number, mode: Items['data']): 
     },
     onEvent: ({ data, event, id }) => {
       // Members that are absent are not `undefined`.
-      events.push({
-        data,
+      const others = {
         ...(event && { event }),
         ...(id !== undefined && { id }),
         ...(retry !== undefined && { retry }),
-      });
+      };
+      events.push({ data, ...others });
       retry = undefined;
     },
     onError: ({ type }) => {
