@@ -4,7 +4,7 @@ import { diff } from 'node:util';
 import { loadDocument } from 'openapi-document';
 import { loadEnvFile } from 'spec-first-server';
 import { command, OUTSIDE, UsageError } from './command.ts';
-import { addStubs, handledIn, readSource } from './handlers-file.ts';
+import { addStubs, handledIn } from './handlers-file.ts';
 
 const USAGE = `Usage: spec-first stub ID… | --all [--file FILE] [--allow-outside]
 
@@ -35,10 +35,11 @@ export const run = command(
     if (unknown.length > 0) throw new Error(unknown.map((id) => unknownOperation(id, known)).join('\n'));
 
     const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
-    const own = resolve(file);
-    const others = globSync('src/**/*.ts').filter((path) => resolve(path) !== own);
-    const sources = [...others.map((path) => readSource(path, readFileSync(path, 'utf8'))), readSource(file, current)];
-    const handled = handledIn(sources);
+    const others = globSync('src/**/*.ts').filter((path) => resolve(path) !== resolve(file));
+    const textOf = (path: string) => (path === file ? current : readFileSync(path, 'utf8'));
+    const handled = new Map(
+      [...others, file].flatMap((path) => handledIn(path, textOf(path)).map((id) => [id, path] as const)),
+    );
     for (const id of ids.filter((name) => handled.has(name))) console.log(`${id} has a handler in ${handled.get(id)}`);
     const added = (all ? known : ids).filter((id) => !handled.has(id));
     if (added.length === 0) console.log(`${file} is unchanged: nothing is missing`);
@@ -47,7 +48,7 @@ export const run = command(
       writeFileSync(file, addStubs(file, current, added));
       console.log(`Added to ${file}: ${added.join(', ')}. Until they are written, they answer 501 instead of a mock.`);
     }
-    const isComplete = all && [...handled.values()].every((path) => resolve(path) === own);
+    const isComplete = all && [...handled.values()].every((path) => path === file);
     if (isComplete && /\bPartial<Handlers>/.test(readFileSync(file, 'utf8'))) {
       console.log('Now write Handlers instead of Partial<Handlers> there: then a missing operation does not compile.');
     }
