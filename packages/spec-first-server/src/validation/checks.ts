@@ -1,6 +1,6 @@
+import { type Context, createContext, Script } from 'node:vm';
 import type { ErrorObject, ValidateFunction } from 'ajv';
 import { asArray, escapePointerToken, type Json } from 'openapi-document';
-import { withinBudget } from './budget.ts';
 import { eovCompiler } from './eov.ts';
 import { keywords, type Pass } from './keywords.ts';
 import type { SchemaRewriter } from './rewrite.ts';
@@ -23,7 +23,7 @@ const budgetFor = (members: number, longest: number): number => 50 + members * 0
 
 /** Prepares to validate values by rewritten schemas. Each one is compiled when it is first used. */
 export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
-  const { direction, components } = rewriter;
+  const { direction, components, found } = rewriter;
   const isRequest = direction === 'request';
   const pass: Pass = { isRequest, isFilling: false };
   const compilers: Partial<Record<Mode, ReturnType<typeof eovCompiler>>> = {};
@@ -38,11 +38,10 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
     };
 
     return (value) => {
-      const found: Survey = { members: 0, longest: 0, depth: 0, hasUndefined: false };
-      const { members, longest, depth, hasUndefined } = survey(value, found, 0);
+      const { members, longest, depth, hasUndefined } = survey(value);
       const mode = members < MANY ? 'all' : 'first';
       const validate = validators[mode] ?? prepare(mode);
-      const isShort = members < MANY && longest <= rewriter.safeLength;
+      const isShort = members < MANY && longest <= found.safeLength;
       const given = !isRequest && hasUndefined ? withoutUndefined(value) : value;
       if (depth < DEEP && (isShort || !isRequest)) validate(given);
       else if (!withinBudget(() => void validate(given), budgetFor(members, longest))) {
@@ -51,7 +50,7 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
         ]);
       }
       if (validate.errors) throw new Violations(violationsOf(validate.errors));
-      if (!isRequest || !rewriter.isCompleting) return;
+      if (!isRequest || !found.isCompleting) return;
       pass.isFilling = true;
       validate(value);
       pass.isFilling = false;
@@ -59,15 +58,8 @@ export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
   };
 }
 
-interface Survey {
-  /** The members of the value and of all values inside. */
-  members: number;
-  longest: number;
-  depth: number;
-  hasUndefined: boolean;
-}
-
-function survey(value: unknown, found: Survey, depth: number): Survey {
+/** Counts the members of a value and of all values inside, and finds the longest text and the deepest value. */
+function survey(value: unknown, found = { members: 0, longest: 0, depth: 0, hasUndefined: false }, depth = 0) {
   if (depth > found.depth) found.depth = depth;
   if (typeof value === 'string') {
     if (value.length > found.longest) found.longest = value.length;
@@ -107,3 +99,38 @@ function violationsOf(errors: readonly ErrorObject[]): Violation[] {
 }
 
 const plain = (message: string): string => (message === 'boolean schema is false' ? 'must not be present' : message);
+
+/** How often a task may be run from its start, where the thread had no processor. */
+const ATTEMPTS = 4;
+
+const script = new Script('task()');
+let context: Context | undefined;
+
+/**
+ * Runs a synchronous task for a bounded time. `node:vm` is the one interface of Node that can stop running code. It takes
+ * some 50 µs, so it is used only for what may take long.
+ *
+ * @returns whether the task came to its end.
+ */
+export function withinBudget(task: () => void, milliseconds: number): boolean {
+  context ??= createContext({});
+  context.task = task;
+  // A busy machine may have stopped the thread. So the time of the processor counts, and each attempt has twice as long.
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const timeout = milliseconds * 2 ** attempt;
+    const before = process.threadCpuUsage();
+    try {
+      script.runInContext(context, { timeout: Math.ceil(timeout) });
+      return true;
+    } catch (error) {
+      if (!isTimeout(error)) throw error;
+      const { user, system } = process.threadCpuUsage(before);
+      if ((user + system) / 1000 > milliseconds / 2) break;
+    }
+  }
+  return false;
+}
+
+/** The error is of the other context, so it is no instance of `Error`. */
+const isTimeout = (error: unknown): boolean =>
+  typeof error === 'object' && error !== null && 'code' in error && error.code === 'ERR_SCRIPT_EXECUTION_TIMEOUT';

@@ -2,9 +2,6 @@ import { asArray, asObject, isObject, type Json, type Parameter, schemas, valueA
 import type { Direction } from './eov.ts';
 import { ASSERTIONS } from './keywords.ts';
 
-/** Keywords that read each character of a text, and the length from which this takes long. A format's time may be its square. */
-const LONG = { format: 2_000, pattern: 10_000, minLength: 10_000, maxLength: 10_000 };
-
 /** Assertions that are copied (JSON Schema 2020-12, Validation §6). */
 const COPIED = new Set([
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'maxContains', 'minContains', 'uniqueItems'],
@@ -40,69 +37,42 @@ const AT_TOP = { hidden: [], int64: false };
  *
  * Each target of a `$ref` becomes a component for each context, made when it is first asked for.
  */
-export class SchemaRewriter {
-  readonly direction: Direction;
-  readonly #root: Json;
-  readonly #reading: Reading;
-  readonly #names = new Map<string, string>();
-  readonly components: Record<string, Json> = {};
-  /** The length of the longest text that no keyword takes long to read. */
-  safeLength = Infinity;
-  isCompleting = false;
+export function createRewriter(direction: Direction, root: Json, { readOnly, discriminator }: Reading) {
+  const names = new Map<string, string>();
+  const components: Record<string, Json> = {};
+  /** What was found in the schemas: the length of the longest text that they do not take long to read, and what completes values. */
+  const found = { safeLength: 2_000, isCompleting: false };
+  const isRequest = direction === 'request';
 
-  constructor(direction: Direction, root: Json, reading: Reading) {
-    this.direction = direction;
-    this.#root = root;
-    this.#reading = reading;
-  }
-
-  /**
-   * Returns a schema that admits the same values. `undefined` admits every value.
-   *
-   * @param files whether texts may be files.
-   */
-  rewrite(schema: unknown, files = false): unknown {
-    return this.#rewrite(schema, { ...AT_TOP, files, certain: this.direction === 'request' });
-  }
-
-  object(members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[]): Json {
-    const context = { ...AT_TOP, files: false, certain: this.direction === 'request' };
-    const required = members.filter((member) => member.required).map(({ name }) => name);
-    const schemas = Object.fromEntries(members.map(({ name, schema }) => [name, schema]));
-    return { type: 'object', required, ...this.#properties(schemas, context, false) };
-  }
-
-  #rewrite(schema: unknown, context: Context): unknown {
+  function rewriteIn(schema: unknown, context: Context): unknown {
     if (!isObject(schema)) return schema !== false;
-    const alternatives = schemas.alternatives(this.#root, schema);
+    const alternatives = schemas.alternatives(root, schema);
     const here: Context = {
       ...context,
-      hidden: [...context.hidden, ...this.#oneWayNames(schemas.allOf(this.#root, schema))],
+      hidden: [...context.hidden, ...oneWayNames(schemas.allOf(root, schema))],
       int64: context.int64 || alternatives.some((part) => schemas.isWide(part) && part.type !== 'number'),
     };
     const more: unknown[] = [];
-    const out = this.#assertions(schema, here);
-    for (const [key, length] of Object.entries(LONG))
-      if (key in out) this.safeLength = Math.min(this.safeLength, length);
+    const out = assertions(schema, here);
     for (const [key, value] of Object.entries(schema)) {
       const isConditional = CONDITIONAL.has(key);
       const place = isConditional || key === 'allOf' ? here : { ...context, ...AT_TOP };
       const inner = { ...place, certain: context.certain && !isConditional && key !== 'contains' };
-      const rewrite = (item: unknown) => this.#rewrite(item, inner);
+      const rewrite = (item: unknown) => rewriteIn(item, inner);
       const named = () => Object.entries(asObject(value)).map(([name, item]) => [name, rewrite(item)]);
-      if (key === 'properties') Object.assign(out, this.#properties(asObject(value), inner, true));
-      else if (key === 'anyOf' || key === 'oneOf') more.push(this.#union(key, schema, here, rewrite));
+      if (key === 'properties') Object.assign(out, properties(asObject(value), inner, true));
+      else if (key === 'anyOf' || key === 'oneOf') more.push(union(key, schema, here, rewrite));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
       else if (schemas.SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
       else if (schemas.SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
       else if (schemas.SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = Object.fromEntries(named());
       const patterns = key === 'patternProperties' ? Object.keys(asObject(value)) : key === 'pattern' ? [value] : [];
-      this.safeLength = Math.min(this.safeLength, ...patterns.map((pattern) => schemas.safeLength(String(pattern))));
+      found.safeLength = Math.min(found.safeLength, ...patterns.map((pattern) => schemas.safeLength(String(pattern))));
     }
-    if (typeof schema.$ref === 'string') more.push(this.#component(schema.$ref, here));
+    if (typeof schema.$ref === 'string') more.push(component(schema.$ref, here));
     if (more.length > 0) out.allOf = more;
     const { required, type, minLength, maxLength } = schema;
-    const notRequired = new Set([...here.hidden, ...this.#oneWayNames(alternatives)]);
+    const notRequired = new Set([...here.hidden, ...oneWayNames(alternatives)]);
     out.required = [...new Set(asArray(required)).difference(notRequired)];
     if (!context.files || (type ?? minLength ?? maxLength) === undefined) return out;
     if (type !== undefined && ![type].flat().includes('string')) return { ...out, file: false };
@@ -114,33 +84,29 @@ export class SchemaRewriter {
    *
    * @param isDirected whether a property that goes the other way only must not be present, unless it is dropped.
    */
-  #properties(members: Json, context: Context, isDirected: boolean): Json {
+  function properties(members: Json, context: Context, isDirected: boolean): Json {
     const defaults: [name: string, value: unknown][] = [];
     const dropped: string[] = [];
     const rewrite = ([name, schema]: [string, unknown]): [string, unknown] => {
-      if (isDirected && this.#isOneWay(schema)) {
-        if (this.direction === 'response' || this.#reading.readOnly === 'reject') return [name, false];
+      if (isDirected && isOneWay(schema)) {
+        if (!isRequest || readOnly === 'reject') return [name, false];
         if (context.certain) dropped.push(name);
         return [name, true];
       }
-      const source = schemas.allOf(this.#root, schema).find((part) => Object.hasOwn(part, 'default'));
-      if (
-        context.certain &&
-        source &&
-        schemas.defaultFits(this.#root, { ...asObject(schema), default: source.default })
-      ) {
+      const source = schemas.allOf(root, schema).find((part) => Object.hasOwn(part, 'default'));
+      if (context.certain && source && schemas.defaultFits(root, { ...asObject(schema), default: source.default })) {
         defaults.push([name, source.default]);
       }
-      return [name, this.#rewrite(schema, context)];
+      return [name, rewriteIn(schema, context)];
     };
-    const properties = Object.fromEntries(Object.entries(members).map(rewrite));
-    if (defaults.length + dropped.length === 0) return { properties };
-    this.isCompleting = true;
-    return { properties, completed: { defaults, dropped } };
+    const rewritten = { properties: Object.fromEntries(Object.entries(members).map(rewrite)) };
+    if (defaults.length + dropped.length === 0) return rewritten;
+    found.isCompleting = true;
+    return { ...rewritten, completed: { defaults, dropped } };
   }
 
   /** The assertions about the value itself. Those about numbers become the keywords of `keywords.ts`. */
-  #assertions(schema: Json, { int64 }: Context): Record<string, unknown> {
+  function assertions(schema: Json, { int64 }: Context): Record<string, unknown> {
     const { type, format } = schema;
     const out: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
@@ -161,11 +127,16 @@ export class SchemaRewriter {
   }
 
   /** A `oneOf` or an `anyOf`. Where the value of a property decides, only that alternative is validated. */
-  #union(key: 'oneOf' | 'anyOf', schema: Json, context: Context, rewriteAny: (item: unknown) => unknown): unknown {
-    const union = schemas.unionOf(this.#root, asArray(schema[key]), schema.discriminator, this.#reading.discriminator);
-    if (union === undefined) return { [key]: asArray(schema[key]).map(rewriteAny) };
-    const rewrite = (item: unknown) => this.#rewrite(item, context);
-    const { propertyName, choices, orNull, fallback } = union;
+  function union(
+    key: 'oneOf' | 'anyOf',
+    schema: Json,
+    context: Context,
+    rewriteAny: (item: unknown) => unknown,
+  ): unknown {
+    const selected = schemas.unionOf(root, asArray(schema[key]), schema.discriminator, discriminator);
+    if (selected === undefined) return { [key]: asArray(schema[key]).map(rewriteAny) };
+    const rewrite = (item: unknown) => rewriteIn(item, context);
+    const { propertyName, choices, orNull, fallback } = selected;
     const values = choices.flatMap((choice) => choice.values);
     const branches = choices.map((choice) => when(hasValue(propertyName, choice.values), rewrite(choice.schema)));
     const rule =
@@ -175,27 +146,49 @@ export class SchemaRewriter {
     return orNull ? when({ type: 'null' }, true, rule) : rule;
   }
 
-  #component(ref: string, context: Context): Json {
+  function component(ref: string, context: Context): Json {
     const key = JSON.stringify([ref, { ...context, hidden: [...new Set(context.hidden)].sort() }]);
-    const name = this.#names.get(key) ?? `S${this.#names.size}`;
-    if (!this.#names.has(key)) {
-      this.#names.set(key, name);
-      const made = this.#rewrite(valueAt(this.#root, ref), context);
-      this.components[name] = isObject(made) ? made : made === false ? { not: {} } : {};
+    const name = names.get(key) ?? `S${names.size}`;
+    if (!names.has(key)) {
+      names.set(key, name);
+      const made = rewriteIn(valueAt(root, ref), context);
+      components[name] = isObject(made) ? made : made === false ? { not: {} } : {};
     }
     return { $ref: `#/components/schemas/${name}` };
   }
 
-  #oneWayNames(all: readonly Json[]): string[] {
-    const properties = all.flatMap((schema) => Object.entries(asObject(schema.properties)));
-    return properties.filter(([, property]) => this.#isOneWay(property)).map(([name]) => name);
+  function oneWayNames(all: readonly Json[]): string[] {
+    const members = all.flatMap((schema) => Object.entries(asObject(schema.properties)));
+    return members.filter(([, member]) => isOneWay(member)).map(([name]) => name);
   }
 
-  #isOneWay(property: unknown): boolean {
-    const keyword = this.direction === 'request' ? 'readOnly' : 'writeOnly';
-    return schemas.allOf(this.#root, property).some((part) => part[keyword] === true);
+  function isOneWay(property: unknown): boolean {
+    const keyword = isRequest ? 'readOnly' : 'writeOnly';
+    return schemas.allOf(root, property).some((part) => part[keyword] === true);
   }
+
+  return {
+    direction,
+    components,
+    found,
+
+    /**
+     * Returns a schema that admits the same values. `undefined` admits every value.
+     *
+     * @param files whether texts may be files.
+     */
+    rewrite: (schema: unknown, files = false): unknown => rewriteIn(schema, { ...AT_TOP, files, certain: isRequest }),
+
+    object(members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[]): Json {
+      const required = members.filter((member) => member.required).map(({ name }) => name);
+      const schemas = Object.fromEntries(members.map(({ name, schema }) => [name, schema]));
+      const context = { ...AT_TOP, files: false, certain: isRequest };
+      return { type: 'object', required, ...properties(schemas, context, false) };
+    },
+  };
 }
+
+export type SchemaRewriter = ReturnType<typeof createRewriter>;
 
 /** Whether Ajv can compare with these values: there is no number among them, which a bigint may equal. */
 const isNative = (value: unknown): boolean =>

@@ -1,12 +1,10 @@
 import type { DeclaredResponse, Json, MediaType, Operation } from 'openapi-document';
 import { type Check, checksFor } from './checks.ts';
-import { type Reading, SchemaRewriter } from './rewrite.ts';
+import { createRewriter, type Reading } from './rewrite.ts';
 
 export { Violations } from './violations.ts';
 
-const LOCATIONS = ['path', 'query', 'header', 'cookie'] as const;
-
-export type Parameters = { readonly [Location in (typeof LOCATIONS)[number]]: Record<string, unknown> };
+export type Parameters = Readonly<Record<'path' | 'query' | 'header' | 'cookie', Record<string, unknown>>>;
 
 /**
  * Makes the validators for the operations of one path item.
@@ -14,14 +12,15 @@ export type Parameters = { readonly [Location in (typeof LOCATIONS)[number]]: Re
  * @param root the whole document.
  */
 export function createPathValidators(root: Json, operations: readonly Operation[], reading: Reading) {
-  const requests = new SchemaRewriter('request', root, reading);
-  const responses = new SchemaRewriter('response', root, reading);
+  const requests = createRewriter('request', root, reading);
+  const responses = createRewriter('response', root, reading);
   const [checkRequest, checkResponse] = [checksFor(requests), checksFor(responses)];
   /** Of a media type, of its items, of the headers of a response, and of a request without a body. */
   const checks = new Map<unknown, Check>();
   const objectOf = (properties: Json): Json => ({ type: 'object', properties });
   for (const operation of operations) {
-    const located = locatedParameters(requests, operation);
+    const byLocation = Map.groupBy(operation.parameters, (parameter) => parameter.in);
+    const located = Object.fromEntries([...byLocation].map(([location, all]) => [location, requests.object(all)]));
     checks.set(operation, checkRequest(objectOf(located)));
     for (const media of (operation.requestBody?.media ?? []).flatMap((each) => [each, each.asJson ?? []].flat())) {
       const { kind, schema, items } = media;
@@ -68,11 +67,3 @@ const validatorOf = (operation: Operation, checks: ReadonlyMap<unknown, Check>) 
   /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
   responseHeaders: (response: DeclaredResponse, headers: Json): void => checks.get(response)?.({ headers }),
 });
-
-const locatedParameters = (rewriter: SchemaRewriter, { parameters }: Operation): Json =>
-  Object.fromEntries(
-    LOCATIONS.flatMap((location) => {
-      const members = parameters.filter((parameter) => parameter.in === location);
-      return members.length > 0 ? [[location, rewriter.object(members)]] : [];
-    }),
-  );
