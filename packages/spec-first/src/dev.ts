@@ -15,7 +15,7 @@ import {
   type WorkerMessage,
 } from 'spec-first-server';
 import { command, messageOf, OUTSIDE } from './command.ts';
-import type { News, Saved } from './dev/follow-up.ts';
+import type { News } from './dev/follow-up.ts';
 import { watchSaves } from './dev/watch.ts';
 
 const USAGE = `Usage: spec-first dev [--allow-outside]
@@ -31,9 +31,6 @@ Exit codes: 0 ended by a signal, 1 a wrong variable, 2 a wrong command line.`;
 
 /** How long a start may take when a newer save waits. Milliseconds. */
 const LONGEST_START = 2000;
-
-/** How long the former server may finish its requests before the new one is announced. Milliseconds. */
-const LAST_REQUESTS = 500;
 
 /** How many operations without a handler are named. */
 const FEW = 10;
@@ -72,7 +69,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   watchDocument([resolve(file)]);
   // It takes seconds where the document is large.
   const module = join(import.meta.dirname, `dev/follow-up${extname(import.meta.filename)}`);
-  const followUp = new Thread(module, { execArgv: CACHED });
+  const followUp = new Thread(module, { execArgv: CACHED, workerData: { file, allowOutside } });
   followUp.on('message', (news: News) => {
     if ('files' in news) watchDocument([resolve(file), ...news.files]);
     else sayOnce(news.subject, news.text);
@@ -87,7 +84,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
     if (starting !== undefined) limitStart(starting);
     const next = cluster.fork(env);
     starting = next;
-    followUp.postMessage({ file, ofDocument, allowOutside } satisfies Saved);
+    followUp.postMessage(ofDocument);
     const started = await startOf(next);
     if (starting !== next || stopping) return retire(next);
     starting = undefined;
@@ -101,7 +98,8 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
     serving = next;
     if (former !== undefined) {
       retire(former);
-      await Promise.race([once(former, 'exit'), pause(LAST_REQUESTS)]);
+      // It finishes its requests; the new one is announced after half a second at the latest.
+      await Promise.race([once(former, 'exit'), pause(500)]);
     }
     if (!announced) say(banner({ ...started, missing: [] }, token));
     const after = announced ? `${Math.round(performance.now() - since)} ms after the save.` : 'Each save is followed.';

@@ -3,18 +3,12 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, resolve } from 'node:path';
-import { parentPort } from 'node:worker_threads';
+import { promisify } from 'node:util';
+import { parentPort, workerData } from 'node:worker_threads';
 import { checkFile } from '../check.ts';
 import { messageOf } from '../command.ts';
 import { firstOf, writeChanged } from '../generate.ts';
 import { generateTypes, TYPES } from '../types.ts';
-
-/** A save of the document, or of source files only. */
-export interface Saved {
-  readonly file: string;
-  readonly ofDocument: boolean;
-  readonly allowOutside: boolean;
-}
 
 /** What the loop is told: the document's files, or a text about a subject. */
 export type News = { readonly files: readonly string[] } | { readonly subject: string; readonly text: string };
@@ -22,25 +16,24 @@ export type News = { readonly files: readonly string[] } | { readonly subject: s
 /** How many type errors are printed. */
 const FEW = 10;
 
+const { file, allowOutside }: { readonly file: string; readonly allowOutside: boolean } = workerData;
 const tell = (news: News) => parentPort?.postMessage(news);
 let saves = 0;
 let isStale = false;
 let typeCheck = new AbortController();
 let last = Promise.resolve();
 
-parentPort?.on('message', (saved: Saved) => {
+parentPort?.on('message', (ofDocument: boolean) => {
   const turn = ++saves;
-  isStale ||= saved.ofDocument;
+  isStale ||= ofDocument;
   typeCheck.abort();
   last = last
-    .then(async () => {
-      if (turn === saves) await follow(saved);
-    })
+    .then(() => (turn === saves ? follow() : undefined))
     .catch((error) => tell({ subject: 'types', text: `The types are not checked: ${messageOf(error)}` }));
 });
 
 /** Writes the document's types, checks the types of the project, and the document. A newer save goes on with what is left. */
-async function follow({ file, allowOutside }: Saved): Promise<void> {
+async function follow(): Promise<void> {
   if (!isStale) return checkTypes();
   isStale = false;
   let typesChecked: Promise<void> | undefined;
@@ -58,22 +51,23 @@ async function follow({ file, allowOutside }: Saved): Promise<void> {
 
 /** Checks the types of the project with its own `tsc`, if it has a tsconfig.json. */
 async function checkTypes(): Promise<void> {
-  const turn = saves;
   if (!existsSync('tsconfig.json')) return;
   const compiler = dirname(createRequire(resolve('package.json')).resolve('typescript/package.json'));
   typeCheck = new AbortController();
-  const options = { maxBuffer: 2 ** 28, windowsHide: true, signal: typeCheck.signal };
+  const { signal } = typeCheck;
   const args = [join(compiler, 'bin/tsc'), '--noEmit', '--pretty', 'false'];
-  const output = await new Promise<string>((done) => {
-    execFile(process.execPath, args, options, (error, stdout, stderr) =>
-      done(error === null ? '' : `${stdout}${stderr}` || error.message),
-    );
-  });
-  if (turn !== saves) return;
-  const errors = output.trim().split(/\r?\n(?=\S)/);
+  const errors = await promisify(execFile)(process.execPath, args, {
+    maxBuffer: 2 ** 28,
+    windowsHide: true,
+    signal,
+  }).then(
+    () => [],
+    ({ stdout, stderr, message }) => (`${stdout}${stderr}`.trim() || String(message)).split(/\r?\n(?=\S)/),
+  );
+  if (signal.aborted) return;
   const rest = errors.length > FEW ? [`… and ${errors.length - FEW} more errors`] : [];
   const text = ['The types do not fit:', ...errors.slice(0, FEW).map(shortened), ...rest].join('\n');
-  tell({ subject: 'types', text: output === '' ? 'The types fit.' : text });
+  tell({ subject: 'types', text: errors.length === 0 ? 'The types fit.' : text });
 }
 
 /** An error with its most exact message alone: tsc indents it most, below those of the types around it. */
