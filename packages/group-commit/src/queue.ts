@@ -27,16 +27,13 @@ export interface QueueOptions {
 export type Outcome = undefined | readonly [result: unknown, error?: unknown];
 
 /** What an engine does; the queue does the rest. */
-export interface Engine<Call> {
-  readonly location: string;
+export interface Engine<Call> extends Omit<Database, 'ready'> {
   /** How many commits may run at the same time. */
   readonly lanes: number;
   /** Resolves after the commit of all calls, with an outcome for each. @throws {Unavailable} if nothing is known of them. */
   commit(calls: readonly Call[]): Promise<readonly Outcome[]>;
   /** @throws {Unavailable} if a commit would fail now. */
   check(): Promise<void>;
-  stats(): Readonly<Record<string, number>>;
-  close(): Promise<void>;
 }
 
 /** The most calls in one commit, and about the most characters and bytes. */

@@ -44,7 +44,7 @@ export interface PostgresDatabase<Row> extends Database {
    * @throws {RowRejected} if the row breaks a rule of its table; the other rows of its statement are inserted.
    * @throws {Unavailable} within the time for a connection and a statement.
    */
-  add(row: Row): Promise<void>;
+  add(row: Row): Promise<unknown>;
   /**
    * Runs other statements over a free connection.
    *
@@ -132,7 +132,7 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
       throw new Unusable(`PostgreSQL at ${location}: ${[reason(error).message, advice].filter(Boolean).join('. ')}`);
     });
 
-  const { add, ...database } = createQueue<Row>(
+  const database = createQueue<Row>(
     {
       location,
       lanes: max,
@@ -145,9 +145,6 @@ export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<
   );
   return {
     ...database,
-    async add(row) {
-      await add(row);
-    },
     run: (task) =>
       connections.use(task).catch((error: unknown) => {
         const { code, constraint } = Object(error);

@@ -52,8 +52,7 @@ export async function superviseWorkers(
 
   const metrics =
     config.METRICS_PORT === undefined ? undefined : await (await import('./metrics.ts')).openSupervisorMetrics(config);
-  const [started] = await Promise.all(Array.from({ length: config.WORKERS }, () => spawn(true)));
-  if (started === undefined) throw new Error('WORKERS must be 1 or more');
+  const [started] = await Promise.all([spawn(true), ...Array.from({ length: config.WORKERS - 1 }, () => spawn(true))]);
   const heartbeat = setInterval(endHanging, HEARTBEAT);
   return {
     started: { ...started, metrics: metrics?.url },
