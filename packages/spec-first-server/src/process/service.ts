@@ -13,7 +13,7 @@ import type { AppOptions } from '../routing/options.ts';
 import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
 import { type Config, isProduction, rejectAddress, wrongValue } from './configuration.ts';
 import { roundTrip } from './messages.ts';
-import { describeStart, type Started } from './terminal.ts';
+import { describeStart } from './terminal.ts';
 
 /** What answers the operations: opened when the service starts, closed when it stops. */
 export interface Backend {
@@ -49,22 +49,15 @@ export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'verif
   readonly allowOutside?: boolean | undefined;
 }
 
-export interface Service {
-  readonly started: Started;
-  /** Reads the file of access tokens again, and logs the outcome. */
-  reload(): Promise<void>;
-  /** The metrics of this process in Prometheus's format, if they are measured. */
-  readonly metrics?: (() => Promise<string>) | undefined;
-  /** Stops being ready, then accepting; finishes what is in flight; closes the backend. @param quick see `listen` */
-  stop(quick?: boolean): Promise<void>;
-}
+export type Service = Awaited<ReturnType<typeof startService>>;
 
 /**
  * Opens the backend, makes the app and listens, in this order. A stop closes them in reverse.
  *
  * @throws {Error} whose message tells the operator why it cannot start.
  */
-export async function startService(config: Config, definition: ServiceDefinition, log: Logger): Promise<Service> {
+export async function startService(config: Config, definition: ServiceDefinition, log: Logger) {
+  const { open, allowOutside, ...custom } = definition;
   // Closes what is open if the start fails.
   await using opened = new AsyncDisposableStack();
 
@@ -73,13 +66,13 @@ export async function startService(config: Config, definition: ServiceDefinition
     config.METRICS_PORT === undefined ? undefined : await (await import('./metrics.ts')).openMetrics(config);
   if (metrics?.close !== undefined) opened.defer(metrics.close);
   const opening = (async () =>
-    definition.open({ workers: config.WORKERS, warn: (message) => log.warn(message), ...metrics?.store }))();
+    open({ workers: config.WORKERS, warn: (message) => log.warn(message), ...metrics?.store }))();
   const handlers = opening.then((backend) => backend.handlers);
   // Its error is reported after those of the document.
   handlers.catch(() => undefined);
   opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
   const [document, authenticator] = await Promise.all([
-    readDocument(config.OPENAPI_FILE, definition.allowOutside),
+    readDocument(config.OPENAPI_FILE, allowOutside),
     openAuthenticator(config, log),
   ]);
 
@@ -88,6 +81,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const stopping = new AbortController();
   const inDevelopment = process.env.NODE_ENV === 'development';
   const app = await createListener({
+    ...custom,
     document,
     handlers,
     authenticator,
@@ -105,9 +99,6 @@ export async function startService(config: Config, definition: ServiceDefinition
     observe: metrics?.observe,
     slowMs: config.SLOW_MS || undefined,
     stopping: stopping.signal,
-    errorBody: definition.errorBody,
-    verifiers: definition.verifiers,
-    use: definition.use,
     async ready() {
       if (draining) {
         throw new HttpError(503, 'the service is stopping', { headers: { 'Retry-After': 1 }, expected: true });
@@ -123,13 +114,12 @@ export async function startService(config: Config, definition: ServiceDefinition
   backend.ready?.()?.catch((error: unknown) => log.warn({ err: error }, 'the store is not ready yet'));
 
   // 3. Listen.
-  const { HOST: host, PORT: port } = config;
   const listening = await listen(app, {
-    host,
-    port,
+    host: config.HOST,
+    port: config.PORT,
     onRejected: rejectionLog(log, metrics?.onRejected),
     onDropped: (connections) => log.warn({ connections }, 'connections dropped: the limit of open files is reached'),
-    errorBody: definition.errorBody,
+    errorBody: custom.errorBody,
     allAccepted: cluster.isWorker ? roundTrip : undefined,
   }).catch(rejectAddress('PORT'));
   let quickly = false;
@@ -141,7 +131,9 @@ export async function startService(config: Config, definition: ServiceDefinition
   const running = opened.move();
   return {
     started,
+    /** The metrics of this process in Prometheus's format, if they are measured. */
     metrics: metrics?.text,
+    /** Reads the file of access tokens again, and logs the outcome. */
     async reload() {
       try {
         log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
@@ -149,6 +141,7 @@ export async function startService(config: Config, definition: ServiceDefinition
         log.error({ err: error }, 'reload failed; keeping the previous tokens');
       }
     },
+    /** Stops being ready, then accepting; finishes what is in flight; closes the backend. @param quick see `listen` */
     async stop(quick = false) {
       quickly = quick;
       draining = true;

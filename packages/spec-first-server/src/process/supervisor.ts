@@ -56,6 +56,7 @@ export async function superviseWorkers(
   const heartbeat = setInterval(endHanging, HEARTBEAT);
   return {
     started: { ...started, metrics: metrics?.url },
+    metrics: metrics?.text,
     async reload() {
       reloaded = true;
       for (const worker of serving.keys()) tell(worker, 'reload');
