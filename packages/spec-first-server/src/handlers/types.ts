@@ -149,11 +149,9 @@ export type HandlersOf<C extends Contract> = {
 };
 
 /** A validated request to an operation that is known at run time only. */
-export interface AnyRequest extends Omit<Context<'optional'>, 'accepts'> {
-  readonly path: Readonly<Record<string, unknown>>;
-  readonly query: Readonly<Record<string, unknown>>;
-  readonly header: Readonly<Record<string, unknown>>;
-  readonly cookie: Readonly<Record<string, unknown>>;
+export interface AnyRequest
+  extends Omit<Context<'optional'>, 'accepts'>,
+    Readonly<Record<Location, Readonly<Record<string, unknown>>>> {
   readonly contentType: string | undefined;
   readonly body: unknown;
   readonly accepts: (...types: readonly string[]) => string | undefined;

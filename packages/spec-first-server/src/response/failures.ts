@@ -28,12 +28,11 @@ export interface ErrorBody {
 export interface OperationContext {
   readonly operation: Operation;
   readonly validator: OperationValidator;
-  /** Of a mock: where the document declares another body than `errorBody` makes, and has no example, one is made up. */
+  /** Of a mock: makes bodies where the document declares others than `errorBody` makes, and has no example. */
   readonly samples?: Samples | undefined;
 }
 
-/** Makes bodies of a media type. */
-export type Samples = (type: string, media: MediaType) => Iterable<unknown>;
+export type Samples = (media: MediaType) => Iterable<unknown>;
 
 /**
  * Answers with what an error means to the client, in the document's own form, and leaves its cause to the log. An answer
@@ -111,10 +110,10 @@ function failureReply(
     return { status, headers, type: errorBody.mediaType, body: typeof body === 'string' ? body : stringifyJson(body) };
   }
   let mismatch: string | undefined;
-  for (const { contentType, body } of candidates(context, declared.media)) {
+  for (const [{ type }, body] of candidates(context, declared.media)) {
     try {
-      const checked = checkBody(context.validator, declared, { status, contentType, body });
-      return { status, headers, ...checked, mismatch };
+      const contentType = type.includes('*') ? errorBody.mediaType : type;
+      return { status, headers, ...checkBody(context.validator, declared, { status, contentType, body }), mismatch };
     } catch (error) {
       const what = mismatchOf(error);
       if (what === undefined) throw error;
@@ -123,17 +122,9 @@ function failureReply(
   }
   return { status, headers, type: undefined, body: undefined, mismatch };
 
-  function* candidates({ samples }: OperationContext, declared: readonly MediaType[]) {
-    const all = declared.map((media) => ({
-      media,
-      contentType: media.type.includes('*') ? errorBody.mediaType : media.type,
-    }));
-    for (const { media, contentType } of all) yield { contentType, body: make(media) };
-    for (const { media, contentType } of all) {
-      for (const { value: body } of media.examples()) yield { contentType, body };
-    }
-    for (const { media, contentType } of all) {
-      for (const body of samples?.(contentType, media) ?? []) yield { contentType, body };
-    }
+  function* candidates({ samples }: OperationContext, all: readonly MediaType[]): Generator<[MediaType, unknown]> {
+    for (const media of all) yield [media, make(media)];
+    for (const media of all) for (const { value } of media.examples()) yield [media, value];
+    for (const media of all) for (const value of samples?.(media) ?? []) yield [media, value];
   }
 }

@@ -99,8 +99,8 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
 /** Bodies made from the schema of a media type. */
 export const sampleBodies =
   ({ root }: Document): Samples =>
-  (type, media) =>
-    bodiesOf(root, type, media);
+  (media) =>
+    bodiesOf(root, concrete(media.type), media);
 
 /** Items with a pause between them. */
 async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
