@@ -20,7 +20,6 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
   /** Objects that were rewritten. YAML aliases lead to the same object several times. */
   const seen = new Set<unknown>();
   const references: { readonly ref: string; readonly at: string; readonly holder: Members }[] = [];
-  const dynamicReferences: typeof references = [];
   const origins = new Map<string, Location>();
   const problems: Finding[] = [];
   const { placeOf, valueIn, dynamic } = resolver(read);
@@ -37,11 +36,13 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
   if (Object.keys(components).length > 0) root.components = components;
   for (const [ref, uses] of Map.groupBy(references, (reference) => reference.ref)) {
     const message = problemOf(root, ref);
-    if (message !== undefined) for (const { at, holder } of uses) problem(holder, at, message);
-  }
-  for (const { ref, at, holder } of dynamicReferences) {
-    if ((dynamic.get(ref.slice(ref.indexOf('#') + 1)) ?? 0) < 2) continue;
-    problem(holder, at, `$dynamicRef: ${ref} may lead to several schemas: name one of them with $ref`);
+    for (const { at, holder } of uses) {
+      const name = String(holder.$dynamicRef ?? '');
+      if (message !== undefined) problem(holder, at, message);
+      else if ((dynamic.get(name.slice(name.indexOf('#') + 1)) ?? 0) > 1) {
+        problem(holder, at, `$dynamicRef: ${name} may lead to several schemas: name one of them with $ref`);
+      }
+    }
   }
   return { origins, problems };
 
@@ -50,10 +51,7 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
     if (typeof value !== 'object' || value === null || seen.has(value)) return value;
     seen.add(value);
     const members = value as Members;
-    if (typeof members.$dynamicRef === 'string') {
-      dynamicReferences.push({ ref: members.$dynamicRef, at, holder: members });
-      members.$ref ??= members.$dynamicRef;
-    }
+    if (typeof members.$dynamicRef === 'string') members.$ref ??= members.$dynamicRef;
     if (METASCHEMA.test(String(members.$ref))) {
       // Nothing is fetched: the validator knows it.
       Reflect.deleteProperty(members, '$ref');

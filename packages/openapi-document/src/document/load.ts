@@ -4,8 +4,7 @@ import { bundle } from './bundle.ts';
 import { asArray, asObject, DocumentError, type Finding, isObject, type Json, resolveRef } from './document.ts';
 import { mend } from './mend.ts';
 import { operationsOf, webhooksOf } from './operations.ts';
-import { parseFile } from './parse.ts';
-import { describeFindings, positionsOf } from './positions.ts';
+import { describeFindings, parseFile, positionsOf } from './parse.ts';
 import type { Content } from './resolver.ts';
 
 /** An OpenAPI document. Each `$ref` points into `root`, also where the document consists of several files. */

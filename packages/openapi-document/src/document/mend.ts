@@ -9,8 +9,8 @@ import {
 } from './document.ts';
 import { walk } from './kinds.ts';
 import { operationObjects } from './operations.ts';
+import { positionsOf } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
-import { positionsOf } from './positions.ts';
 
 /**
  * Upgrades a document of OpenAPI 3.0 to 3.1, and writes what its authors mean as OpenAPI has it, in place.

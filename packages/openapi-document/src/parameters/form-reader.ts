@@ -1,7 +1,7 @@
 import { asObject, type Json } from '../document/document.ts';
 import { isFile, kindOf } from '../document/media-types.ts';
 import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
-import { fromPairs, isDeep } from './read-value.ts';
+import { deepPath, fromPairs } from './read-value.ts';
 import { coerce, jsonOr, pairsOf } from './texts.ts';
 
 /** The fields of a form by name. */
@@ -43,7 +43,7 @@ export function formReader(root: Json, { schema, source }: { readonly schema: un
   function objectOf<T>(fields: Fields<T>, decode: (text: string) => string): Json {
     const isText = (value: string | T) => typeof value === 'string';
     const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
-    const plain = [...fields].filter(([name]) => !styled.some((field) => field.name === name || isDeep(field, name)));
+    const plain = [...fields].filter(([name]) => !styled.some((field) => field.name === name || deepPath(field, name)));
     const isField = (name: string) => fields.has(name);
     return Object.fromEntries([
       ...plain.map(([name, values]) => {

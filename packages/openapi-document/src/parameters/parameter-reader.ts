@@ -1,6 +1,6 @@
 import type { Json } from '../document/document.ts';
 import type { Operation } from '../document/operations.ts';
-import { isDeep, ParameterError, queryNames, readParameter, takesAnyName } from './read-value.ts';
+import { deepPath, ParameterError, queryNames, readParameter, takesAnyName } from './read-value.ts';
 import { cookiesOf, pairsOf } from './texts.ts';
 import type { Styled } from './write-parameter.ts';
 
@@ -34,7 +34,7 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
     const texts = template.names.length > 0 ? template.match(path) : undefined;
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
     for (const name of pairs.query.keys()) {
-      if (isOpen || isKnown(name) || inQuery.some((parameter) => isDeep(parameter, name))) continue;
+      if (isOpen || isKnown(name) || inQuery.some((parameter) => deepPath(parameter, name))) continue;
       const message = 'is not a parameter of this operation';
       violations.push({ path: `/query/${name}`, message, keyword: 'additionalProperties' });
     }

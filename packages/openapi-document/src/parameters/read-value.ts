@@ -59,12 +59,16 @@ export function fromPairs(
   decode: Decode,
 ): unknown {
   const { name, schema, json, explode } = parameter;
-  if (parameter.style === 'deepObject') return fromDeepObject(root, parameter, pairs, decode);
-  if (isSpread(root, parameter)) {
-    const takesAny = takesAnyName(root, parameter);
+  if (parameter.style === 'deepObject' || isSpread(root, parameter)) {
     const own = propertiesOf(root, schema);
-    const taken = [...pairs].filter(([key]) => Object.hasOwn(own, key) || (takesAny && !isKnown(key)));
-    const entries = taken.flatMap(([key, texts]) => texts.map((text): Entry => [[key], decode(text)]));
+    const takesAny = takesAnyName(root, parameter);
+    const entries = [...pairs].flatMap(([key, texts]) => {
+      const isOwn = parameter.style !== 'deepObject' && (Object.hasOwn(own, key) || (takesAny && !isKnown(key)));
+      const path = isOwn ? [key] : deepPath(parameter, key);
+      if (path === undefined) return [];
+      if (path.length > MAX_DEPTH) throw new ParameterError(`must be nested at most ${MAX_DEPTH} levels deep`);
+      return texts.map((text): Entry => [path, decode(text)]);
+    });
     return entries.length === 0 ? undefined : coerceObject(root, [schema], entries);
   }
   const values = pairs.get(name) ?? [];
@@ -95,18 +99,10 @@ export function queryNames(root: Json, parameter: Readable): string[] {
 const propertiesOf = (root: Json, schema: unknown): Json =>
   Object.assign({}, ...alternatives(root, schema).map((part) => asObject(part.properties)));
 
-/** Whether a name such as `filter[a][b]` belongs to a parameter; `filter` alone is that of a scalar. */
-export const isDeep = ({ name, style }: Styled, key: string): boolean =>
-  style === 'deepObject' && key.startsWith(name) && /^(\[[^[\]]*\])*$/.test(key.slice(name.length));
-
-function fromDeepObject(root: Json, parameter: Readable, pairs: Pairs, decode: Decode): unknown {
-  const deep = [...pairs].filter(([key]) => isDeep(parameter, key));
-  const entries = deep.flatMap(([key, texts]) => {
-    const path = key === parameter.name ? [] : key.slice(parameter.name.length + 1, -1).split('][');
-    if (path.length > MAX_DEPTH) throw new ParameterError(`must be nested at most ${MAX_DEPTH} levels deep`);
-    return texts.map((text): Entry => [path, decode(text)]);
-  });
-  return entries.length === 0 ? undefined : coerceObject(root, [parameter.schema], entries);
+/** Where a name such as `filter[a][b]` leads inside a parameter; `filter` alone is that of a scalar. */
+export function deepPath({ name, style }: Styled, key: string): string[] | undefined {
+  const inside = style === 'deepObject' && key.startsWith(name) ? key.slice(name.length) : 'other';
+  return /^(\[[^[\]]*\])*$/.test(inside) ? [...inside.matchAll(/\[(.*?)\]/g)].map(([, part = '']) => part) : undefined;
 }
 
 /**
@@ -121,23 +117,19 @@ export function readParameter(
   parameter: Readable,
   text: string | undefined,
   pairs: Pairs = parameter.in === 'query' ? pairsOf(text ?? '') : cookiesOf(text),
-  isKnown: (name: string) => boolean = () => false,
+  isKnown: (name: string) => boolean = isNone,
 ): unknown {
   const { in: where, name, style } = parameter;
   if (style === 'querystring') return text ? fromWholeQuery(root, parameter, text) : undefined;
   if (where === 'query') return fromPairs(root, parameter, pairs, isKnown, decodeURIComponent);
   // In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2).
-  if (style === 'cookie')
-    return fromPairs(
-      root,
-      parameter,
-      pairs,
-      () => false,
-      (part) => part,
-    );
+  if (style === 'cookie') return fromPairs(root, parameter, pairs, isNone, asIs);
   if (where === 'header') return fromText(root, parameter, text, (part) => part.trim());
   return fromText(root, parameter, where === 'cookie' ? pairs.get(name)?.[0] : text, decodeURIComponent);
 }
+
+const isNone = () => false;
+const asIs = (part: string) => part;
 
 function fromWholeQuery(root: Json, { media, schema }: Readable, query: string): unknown {
   if (media?.kind === 'form') return media.formReader().urlencoded(query);
