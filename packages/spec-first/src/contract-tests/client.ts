@@ -59,9 +59,8 @@ export function connect(base: string, shownOrigin = new URL(base).origin) {
       outgoing.on('error', () => {});
       outgoing.end(body);
       const incoming: http.IncomingMessage = (await once(outgoing, 'response'))[0];
-      const isStream = /event-stream|multipart\/mixed|json-seq|jsonl|ndjson/.test(
-        incoming.headers['content-type'] ?? '',
-      );
+      const type = incoming.headers['content-type'] ?? '';
+      const isStream = /event-stream|multipart\/mixed|json-seq|jsonl|ndjson/.test(type);
       let isCut = false;
       const cut = () => {
         isCut = isStream;

@@ -87,10 +87,9 @@ export function partsOf({ root, operation, validator }: Checked): { parameters: 
 
 /** A value as JSON has it, with numbers in decimals. */
 function rounded(value: unknown): unknown {
-  if (Array.isArray(value)) return value.map(rounded);
-  if (!isObject(value)) return inDecimals(value);
-  const members = Object.entries(value).filter(([, item]) => item !== undefined);
-  return Object.fromEntries(members.map(([name, item]) => [name, rounded(item)]));
+  const decimal = (_key: string, item: unknown) =>
+    typeof item === 'bigint' ? JSON.rawJSON(`${item}`) : inDecimals(item);
+  return parseJson(JSON.stringify(value, decimal) ?? 'null');
 }
 
 /** What a server reads of a value that is written in the parameter's style; `undefined` if it cannot be sent. */
