@@ -1,5 +1,5 @@
 // What can be asked of the Schema Objects of a document.
-export { defaultFits, knownFormat } from './checks/fits.ts';
+export { knownFormat, misfitOf } from './checks/fits.ts';
 export { unionOf } from './document/discriminator.ts';
 export { SUBSCHEMAS } from './document/kinds.ts';
 export { isFile } from './document/media-types.ts';

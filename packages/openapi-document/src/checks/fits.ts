@@ -32,10 +32,6 @@ export function misfitOf(root: Json, schema: Json, value: unknown): string | und
   return `${error?.instancePath ?? ''} ${error?.message ?? ''}`.trim();
 }
 
-/** Whether the default of a schema fits that schema. It is true where there is no default. */
-export const defaultFits = (root: Json, schema: Json): boolean =>
-  !Object.hasOwn(schema, 'default') || misfitOf(root, schema, schema.default) === undefined;
-
 /** The examples that do not fit their schemas: of schemas, parameters, headers, and bodies in JSON or forms. */
 export function checkExamples(root: Json): Finding[] {
   const findings: Finding[] = [];

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { declaredFor, type MediaType, type Operation, stringifyJson } from 'openapi-document';
 import { http, PROBLEM_DETAILS, type Problem } from '../http-server/index.ts';
+import { Violations } from '../validation/checks.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { Violations } from '../validation/violations.ts';
 import { HttpError, InvalidReply } from './http-error.ts';
 import { checkBody, mismatchOf } from './reply.ts';
 import { type CheckedReply, send, traceOf } from './send.ts';

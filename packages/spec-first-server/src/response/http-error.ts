@@ -1,5 +1,5 @@
 import { http } from '../http-server/index.ts';
-import type { Violation } from '../validation/violations.ts';
+import type { Violation } from '../validation/checks.ts';
 
 /** What an {@link HttpError} may have. */
 export interface HttpErrorOptions {

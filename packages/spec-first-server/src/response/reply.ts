@@ -10,8 +10,8 @@ import {
 } from 'openapi-document';
 import type { AnyReply } from '../handlers/types.ts';
 import { http } from '../http-server/index.ts';
+import { Violations } from '../validation/checks.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import { Violations } from '../validation/violations.ts';
 import { InvalidReply } from './http-error.ts';
 import type { CheckedReply } from './send.ts';
 

@@ -4,7 +4,31 @@ import { asArray, escapePointerToken, type Json } from 'openapi-document';
 import { eovCompiler } from './eov.ts';
 import { keywords, type Pass } from './keywords.ts';
 import type { SchemaRewriter } from './rewrite.ts';
-import { type Violation, Violations } from './violations.ts';
+
+/** One way in which a request or a reply does not match the document. */
+export interface Violation {
+  /** A JSON pointer to the value, such as `/body/name`. */
+  readonly path: string;
+  readonly message: string;
+  /** The keyword of JSON Schema that the value breaks, such as `maxLength`. */
+  readonly keyword: string;
+}
+
+/** How many of them the message names: a hostile request can have thousands. */
+const MOST = 20;
+
+/** A request or a reply does not match the document. */
+export class Violations extends Error {
+  override readonly name = 'Violations';
+  readonly violations: readonly Violation[];
+
+  constructor(violations: readonly Violation[]) {
+    const lines = [...new Set(violations.map(({ path, message }) => `${path} ${message}`.trim()))];
+    const more = lines.length > MOST ? [`and ${lines.length - MOST} more`] : [];
+    super([...lines.slice(0, MOST), ...more].join('; '));
+    this.violations = violations;
+  }
+}
 
 /** Validates a value. Completes one of a request: rounds numbers, fills in defaults, drops members. @throws {Violations} */
 export type Check = (value: unknown) => void;
@@ -18,36 +42,32 @@ const MANY = 2000;
 /** The time for alternatives in alternatives doubles with each level. */
 const DEEP = 12;
 
-/** How long a request may be validated, in milliseconds: others wait for so long. */
-const budgetFor = (members: number, longest: number): number => 50 + members * 0.002 + longest * 0.000_01;
-
 /** Prepares to validate values by rewritten schemas. Each one is compiled when it is first used. */
 export function checksFor(rewriter: SchemaRewriter): (schema: Json) => Check {
   const { direction, components, found } = rewriter;
   const isRequest = direction === 'request';
   const pass: Pass = { isRequest, isFilling: false };
   const compilers: Partial<Record<Mode, ReturnType<typeof eovCompiler>>> = {};
+  const compile = (mode: Mode, schema: Json): ValidateFunction => {
+    compilers[mode] ??= eovCompiler(direction, components, { allErrors: mode === 'all', keywords: keywords(pass) });
+    return compilers[mode](schema);
+  };
 
   return (schema) => {
     const validators: Partial<Record<Mode, ValidateFunction>> = {};
-    const prepare = (mode: Mode): ValidateFunction => {
-      const options = { allErrors: mode === 'all', keywords: keywords(pass) };
-      compilers[mode] ??= eovCompiler(direction, components, options);
-      validators[mode] = compilers[mode](schema);
-      return validators[mode];
-    };
-
     return (value) => {
       const { members, longest, depth, hasUndefined } = survey(value);
       const mode = members < MANY ? 'all' : 'first';
-      const validate = validators[mode] ?? prepare(mode);
+      validators[mode] ??= compile(mode, schema);
+      const validate = validators[mode];
       const isShort = members < MANY && longest <= found.safeLength;
       const given = !isRequest && hasUndefined ? withoutUndefined(value) : value;
+      // Others wait for as long as this takes.
+      const milliseconds = 50 + members * 0.002 + longest * 0.000_01;
       if (depth < DEEP && (isShort || !isRequest)) validate(given);
-      else if (!withinBudget(() => void validate(given), budgetFor(members, longest))) {
-        throw new Violations([
-          { path: '', message: `the ${direction} takes too long to validate`, keyword: 'timeout' },
-        ]);
+      else if (!withinBudget(() => void validate(given), milliseconds)) {
+        const message = `the ${direction} takes too long to validate`;
+        throw new Violations([{ path: '', message, keyword: 'timeout' }]);
       }
       if (validate.errors) throw new Violations(violationsOf(validate.errors));
       if (!isRequest || !found.isCompleting) return;

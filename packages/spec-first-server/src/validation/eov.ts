@@ -18,13 +18,8 @@ export function eovCompiler(
   components: Readonly<Record<string, Json>>,
   options: Pick<Options, 'allErrors' | 'keywords'>,
 ): (schema: Json) => ValidateFunction {
-  const document = {
-    openapi: '3.1.0' as const,
-    info: { title: '', summary: '', version: '' },
-    paths: {},
-    components: {},
-    webhooks: {},
-  };
+  const info = { title: '', summary: '', version: '' };
+  const document = { openapi: '3.1.0' as const, info, paths: {}, components: {}, webhooks: {} };
   const create = direction === 'request' ? createRequestAjv : createResponseAjv;
   const ajv = create(document, {
     ...options,

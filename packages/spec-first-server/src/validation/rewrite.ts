@@ -94,7 +94,7 @@ export function createRewriter(direction: Direction, root: Json, { readOnly, dis
         return [name, true];
       }
       const source = schemas.allOf(root, schema).find((part) => Object.hasOwn(part, 'default'));
-      if (context.certain && source && schemas.defaultFits(root, { ...asObject(schema), default: source.default })) {
+      if (context.certain && source && schemas.misfitOf(root, asObject(schema), source.default) === undefined) {
         defaults.push([name, source.default]);
       }
       return [name, rewriteIn(schema, context)];

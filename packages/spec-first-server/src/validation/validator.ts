@@ -2,7 +2,7 @@ import type { DeclaredResponse, Json, MediaType, Operation } from 'openapi-docum
 import { type Check, checksFor } from './checks.ts';
 import { createRewriter, type Reading } from './rewrite.ts';
 
-export { Violations } from './violations.ts';
+export { Violations } from './checks.ts';
 
 export type Parameters = Readonly<Record<'path' | 'query' | 'header' | 'cookie', Record<string, unknown>>>;
 
