@@ -29,11 +29,11 @@ const authenticator = (
 
 const minutes = 60_000;
 const timing: KeyTiming = {
-  timeout: 5_000,
-  cooldown: 0,
+  timeoutDuration: 5_000,
+  cooldownDuration: 0,
   pause: 0,
   refreshAfter: 10 * minutes,
-  discardAfter: 20 * minutes,
+  cacheMaxAge: 20 * minutes,
 };
 
 /** A verifier with other times, and what it reported. */
@@ -281,7 +281,7 @@ describe('without touching the key server', () => {
 });
 
 test('a token with any header and claims, correctly signed or not, is accepted or rejected, and never breaks the check', async () => {
-  const { verify } = verifier({ cooldown: minutes });
+  const { verify } = verifier({ cooldownDuration: minutes });
   const json = fc.jsonValue({ maxDepth: 3 });
   const header = fc.dictionary(
     fc.constantFrom('typ', 'cty', 'x5c', 'jwk', 'zip', 'b64', 'enc', '__proto__', 'kid'),
@@ -353,7 +353,7 @@ describe('the keys', () => {
   });
 
   test('are asked for no more often under a flood of unknown names, and memory stays', async () => {
-    const { verify } = verifier({ cooldown: minutes });
+    const { verify } = verifier({ cooldownDuration: minutes });
     await verify(await issuer.sign());
     const before = issuer.fetches;
     const flood = async (size: number) => {
@@ -375,7 +375,7 @@ describe('the keys', () => {
   });
 
   test('are fetched again in the background when they are old, so that a withdrawn one is rejected', async () => {
-    const { verify } = verifier({ refreshAfter: -1, cooldown: minutes });
+    const { verify } = verifier({ refreshAfter: -1, cooldownDuration: minutes });
     const old = await issuer.sign();
     await verify(old);
     await issuer.rotate();
@@ -408,7 +408,9 @@ describe('a key server', () => {
     ['that never answers', () => {}, /timeout/],
     ['that never ends its answer', (response) => response.write('{"keys":['), /timeout/],
   ])('%s makes signed tokens wait, and the log says why', async (_how, answer, why) => {
-    const { verify, reports } = verifier({ timeout: why.source.includes('timeout') ? 200 : timing.timeout });
+    const { verify, reports } = verifier({
+      timeoutDuration: why.source.includes('timeout') ? 200 : timing.timeoutDuration,
+    });
     const token = await issuer.sign();
     if (answer === 'down') await issuer.down();
     else issuer.answer = answer;
@@ -455,7 +457,7 @@ describe('a key server', () => {
     expect(await verify(await issuer.sign())).toBeDefined();
     await eventually(() => reports.length === 1);
 
-    const strict = verifier({ discardAfter: 0 });
+    const strict = verifier({ cacheMaxAge: 0 });
     await issuer.up();
     await strict.verify(await issuer.sign());
     await issuer.down();
@@ -464,7 +466,7 @@ describe('a key server', () => {
   });
 
   test('that was down for a while has its withdrawn keys rejected again as soon as it is back', async () => {
-    const { verify, reports } = verifier({ refreshAfter: -1, cooldown: minutes });
+    const { verify, reports } = verifier({ refreshAfter: -1, cooldownDuration: minutes });
     const old = await issuer.sign();
     await verify(old);
     await issuer.down();
@@ -478,7 +480,7 @@ describe('a key server', () => {
   });
 
   test('whose answer is of no use is not read to its end', async () => {
-    const { verify } = verifier({ timeout: 60_000 });
+    const { verify } = verifier({ timeoutDuration: 60_000 });
     const token = await issuer.sign();
     const closed = new Promise((resolve) => {
       issuer.answer = (response) => {
@@ -491,7 +493,7 @@ describe('a key server', () => {
   });
 
   test('that hangs when the keys are old delays no token of a known key', async () => {
-    const { verify } = verifier({ timeout: 30_000, refreshAfter: -1 });
+    const { verify } = verifier({ timeoutDuration: 30_000, refreshAfter: -1 });
     const token = await issuer.sign();
     await verify(token);
     const asked: unknown[] = [];

@@ -31,11 +31,8 @@ const contentSecurityPolicy =
   "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 /**
- * The document at `/openapi.json` and `/openapi.yaml`, and Swagger UI for it at `/docs`. Every URL in them is relative:
- * they work on any host and port, over HTTP and HTTPS, and behind a proxy under any prefix. Other paths and methods go to
- * the next handler.
- *
- * @param document an OpenAPI 3.1 document whose references all point inside.
+ * The document at `/openapi.json` and `/openapi.yaml`, and Swagger UI for it at `/docs`. Every URL in them is relative, so
+ * that they work behind a proxy under any prefix. Other paths and methods go to the next handler.
  */
 export function openapiPage(document: Json, { basePath = '', tryItOut = false }: PageOptions = {}): RequestHandler {
   const served = asServed(document, basePath);
@@ -66,11 +63,7 @@ export function openapiPage(document: Json, { basePath = '', tryItOut = false }:
   };
 }
 
-/**
- * The document with one server: the one that serves it. A relative server URL is resolved against the document's own URL
- * (OpenAPI 3.1 §4.8.5), so that it is right on every host and under every prefix. Servers of single paths and operations
- * are removed, because this service answers all operations.
- */
+/** The document with one server, which answers all operations. Its URL is relative to the document's (OpenAPI 3.1 §4.8.5). */
 function asServed(document: Json, basePath: string): Json {
   const { paths, components } = document;
   const { pathItems, ...others } = asObject(components);

@@ -16,23 +16,20 @@ export interface JwtSettings {
 /** How long things take and last, in milliseconds. */
 const TIMING = {
   /** A fetch that takes longer has failed. */
-  timeout: 5_000,
+  timeoutDuration: 5_000,
   /** For so long after a fetch, a token that no key fits leads to no other fetch. */
-  cooldown: 10_000,
+  cooldownDuration: 10_000,
   /** For so long after a failed fetch there is no other. */
   pause: 5_000,
   /** Older keys are fetched again in the background, so that a withdrawn key is rejected. */
   refreshAfter: 10 * 60_000,
   /** Keys are used no longer than this while they cannot be fetched again. */
-  discardAfter: 24 * 60 * 60_000,
+  cacheMaxAge: 24 * 60 * 60_000,
 };
 export type KeyTiming = Readonly<typeof TIMING>;
 
 /** Asymmetric ones only: with a symmetric one, whoever can check a token could also make one (RFC 8725 §3.1). */
-const ALGORITHMS = [
-  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
-  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
-];
+const ALGORITHMS = 'RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519'.split(' ');
 
 /** How far the clocks of issuer and service may differ for `exp` and `nbf`, in seconds. */
 const CLOCK_TOLERANCE = 10;
@@ -43,8 +40,7 @@ const MAX_LIFETIME = 100 * 365.25 * 24 * 60 * 60;
 const LOOPBACK = /^(localhost|.+\.localhost|127\.\d+\.\d+\.\d+|\[::1\])$/;
 
 /**
- * Makes the function that checks a signed token (a JWS in compact form, RFC 7515 §7.1, whose payload is a JWT, RFC
- * 7519): signature, issuer, audience, `exp` (required), `nbf` and `iat`. The first token fetches the keys.
+ * Makes the function that checks a signed token (JWS in compact form, RFC 7515 §7.1, of a JWT, RFC 7519).
  *
  * @param report is told of each failed fetch of the keys.
  * @throws {Error} fit for the operator, if the URL of the keys is not safe.
@@ -71,19 +67,18 @@ export function createJwtVerifier(
       if (error instanceof HttpError || error instanceof Unauthorized) throw error;
       if (error instanceof errors.JOSEError) throw new Unauthorized(messageOf(error));
       // A key is too short, which jose reports by a TypeError.
-      throw unusable(jwksUrl, timing.cooldown, error);
+      throw unusable(jwksUrl, timing.cooldownDuration, error);
     }
   };
 }
 
 /** jose's remote keys. They go on while they are fetched again or cannot be; a failing key server is left alone for a while. */
 function remoteKeys(url: URL, report: (error: HttpError) => void, timing: KeyTiming): JWTVerifyGetKey {
+  const { pause, refreshAfter, ...durations } = timing;
   let [refreshAt, retryAt] = [0, 0];
   let failure: HttpError | undefined;
   const remote = createRemoteJWKSet(url, {
-    timeoutDuration: timing.timeout,
-    cooldownDuration: timing.cooldown,
-    cacheMaxAge: timing.discardAfter,
+    ...durations,
     // A kept connection may have been cut meanwhile, which would look like a key server that is down.
     headers: { connection: 'close' },
     async [customFetch](address, init) {
@@ -96,11 +91,11 @@ function remoteKeys(url: URL, report: (error: HttpError) => void, timing: KeyTim
         }
         const text = await response.text();
         createLocalJWKSet(JSON.parse(text));
-        refreshAt = performance.now() + timing.refreshAfter;
+        refreshAt = performance.now() + refreshAfter;
         return new Response(text);
       } catch (cause) {
-        failure = unusable(url, timing.pause, cause);
-        retryAt = performance.now() + timing.pause;
+        failure = unusable(url, pause, cause);
+        retryAt = performance.now() + pause;
         report(failure);
         throw failure;
       }

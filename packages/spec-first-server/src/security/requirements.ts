@@ -19,10 +19,7 @@ export const unverified = (operations: readonly Operation[], schemes: Schemes): 
 
 /**
  * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the first alternative whose
- * credentials are all accepted decides. Where credentials are optional, a request is anonymous only if it presents none:
- * one that is wrong is rejected.
- *
- * @param isMock whether credentials that nothing verifies are accepted.
+ * credentials are all accepted decides. Where they are optional, a request is anonymous only if it presents none.
  */
 export function authentication(operation: Operation, schemes: Schemes, isMock: boolean): Authenticate {
   const alternatives = operation.security

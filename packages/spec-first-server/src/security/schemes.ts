@@ -12,11 +12,7 @@ export interface Credentials {
   readonly cookies: Readonly<Record<string, string>>;
 }
 
-/**
- * Checks a request's credential of one scheme and says whose it is. Called only if there is one of the scheme's form.
- *
- * @throws {Unauthorized | Forbidden} if it is not accepted.
- */
+/** Says whose a request's credential of one scheme is. Called only if there is one. @throws {Unauthorized | Forbidden} */
 export type VerifyScheme = (credentials: Credentials, scopes: readonly string[]) => Caller | Promise<Caller>;
 
 export type Verifiers = Readonly<Record<string, VerifyScheme>>;

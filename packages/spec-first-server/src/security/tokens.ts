@@ -16,18 +16,9 @@ export interface AuthSettings {
 
 /** Tells who presents a token. */
 export interface Authenticator {
-  /**
-   * Checks an access token at once, a signed token as a promise.
-   *
-   * @param scopes what the operation needs; the caller must have all of them.
-   * @throws {Unauthorized | HttpError} at once or as a rejection.
-   */
+  /** Checks an access token at once, a signed one as a promise. @throws {Unauthorized | Forbidden} in the same way. */
   verify(token: string, scopes: readonly string[]): Caller | Promise<Caller>;
-  /**
-   * Reads ACCESS_TOKENS_FILE again. Resolves to the number of access tokens that are accepted now.
-   *
-   * @throws {Error} if the file cannot be read, a line is wrong, or no token is left. The tokens stay as they were.
-   */
+  /** Reads ACCESS_TOKENS_FILE again. Resolves to the number of tokens. @throws {Error} if it is wrong: they stay then. */
   reload(): Promise<number>;
 }
 
