@@ -133,7 +133,6 @@ export function bodyOf(type: string, body: unknown): RequestInit['body'] {
   return form;
 }
 
-/** The value of JSON, the text of a text, or the stream of anything else. */
 async function read(response: Response, type: string | undefined): Promise<unknown> {
   if (type === undefined || response.body === null) return undefined;
   if (/\bjson$/.test(type)) return parseJson(await response.text());

@@ -8,9 +8,7 @@ type Members = Record<string, unknown>;
 /**
  * Rewrites the references of a document in place, and moves what other files hold into its components. The bundlers on
  * npm leave mappings of discriminators as they are, lose the names of schemas, and read examples as references.
- *
- * @returns the parts that came from other files, by their pointers; and the references that cannot be followed, which are
- * removed.
+ * Returns the parts that came from other files, by their pointers, and the references to nothing, which are removed.
  */
 export function bundle(documentFile: string, root: Members, read: (file: string) => Content) {
   // The object is the document's own: parts of other files are added to it.
@@ -136,7 +134,6 @@ export function bundle(documentFile: string, root: Members, read: (file: string)
   }
 }
 
-/** The schema of schemas (JSON Schema 2020-12). */
 const METASCHEMA = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;

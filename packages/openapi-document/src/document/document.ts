@@ -58,7 +58,6 @@ export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof com
   };
 }
 
-/** The reference tokens of a JSON pointer. */
 export const pointerTokens = (pointer: string): string[] =>
   pointer
     .split('/')
@@ -77,12 +76,7 @@ export function valueAt(root: unknown, pointer: string): unknown {
   return value;
 }
 
-/**
- * Follows a Reference Object (OpenAPI 3.1 §4.8.23), also over several steps.
- *
- * @returns `undefined` if a reference leads to nothing.
- * @throws {Error} if the references are circular.
- */
+/** Follows a Reference Object (OpenAPI 3.1 §4.8.23) to its end, or to `undefined`. @throws {Error} if it is circular. */
 export function resolveRef(root: Json, value: unknown): Json | undefined {
   let seen = 0;
   let at = value;

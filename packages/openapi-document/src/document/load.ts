@@ -59,7 +59,6 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     version,
     /** Absolute paths of all files that were read. */
     files: filesOf(contents),
-    /** In the order of the document. */
     operations,
     /**
      * What the service sends: webhooks with their names as paths, and callbacks with `operationId.name`. Of a callback with

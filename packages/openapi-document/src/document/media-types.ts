@@ -15,8 +15,8 @@ export const isConstrained = (root: Json, schema: unknown): boolean =>
   );
 
 /**
- * How a media type's bodies are read, checked and written. A text with the schema of a list or an object, such as `text/csv`, is a stream:
- * only the media type knows how its values are written.
+ * How a media type's bodies are read, checked and written. A text with the schema of a list or an object, such as
+ * `text/csv`, is a stream: only the media type knows how its values are written.
  */
 export function kindOf(
   type: string,
@@ -58,7 +58,6 @@ export function isFile(root: Json, schema: unknown, encodingType?: unknown): boo
 const TYPING =
   /^(type|enum|const|properties|items|prefixItems|allOf|anyOf|oneOf|pattern|format|(min|max)(Length|imum))$/;
 
-/** A media type without its parameters, in lower case. */
 export const essenceOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 
 /** @param essence a media type without parameters, in lower case. */

@@ -6,10 +6,9 @@ import { asObject, escapePointerToken, isObject, type Json, resolveRef } from '.
 import { eventItems, type Items } from './event-schema.ts';
 import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
 
-/** A Media Type Object (OpenAPI 3.1 §4.8.14) under its name. */
+/** A Media Type Object (OpenAPI 3.1 §4.8.14), its `source`, under its name. */
 export interface MediaType extends ReturnType<typeof mediaType> {}
 
-/** The media types of a `content`. */
 export const mediaOf = (root: Json, content: unknown, at: string): MediaType[] =>
   Object.entries(asObject(content)).map(([type, value]) => mediaType(root, type, value, at));
 
@@ -37,27 +36,17 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
     /** Whether the schema restricts more than text or bytes of any kind do. */
     constrained: isConstrained(root, schema),
     pointer,
-    /** The Media Type Object itself. */
     source,
     /** What the document shows. The `data` of events is as in a reply. */
     examples() {
       const all = examplesOf(root, { source, pointer });
       return items === undefined ? all : all.map((each) => ({ ...each, value: itemsIn(items, each.value) }));
     },
-    /** A text as a value of the types that the schema names. */
     coerce: (text: string) => coerce(root, [schema], text),
-    /** Prepares to read forms. */
     formReader: () => formReader(root, { schema, source }),
-    /**
-     * Reads the items of a sequence as they come.
-     *
-     * @param contentType the `Content-Type` of the body.
-     * @param limit the maximum size of an item, in bytes or characters.
-     * @throws {UnreadableItem}
-     */
+    /** The limit is the maximum size of an item, in bytes or characters. @throws {UnreadableItem} */
     readItems: (contentType: string, chunks: AsyncIterable<Uint8Array>, limit: number) =>
       readItems(written, contentType, chunks, limit),
-    /** Prepares to write the items of a sequence. */
     itemWriter: (contentType: string) => itemWriter(written, contentType),
   } as const;
   const isRange = /^(\*|application|text)\/\*$/.test(type);
@@ -101,8 +90,6 @@ export function examplesOf(
 /**
  * The declared media type that a body has: the one with the same parameters, else the one without, else the narrowest range
  * (OpenAPI 3.1 §4.8.14.1).
- *
- * @param contentType the value of a `Content-Type`.
  */
 export function mediaTypeFor(media: readonly MediaType[], contentType: string): MediaType | undefined {
   const exact = media.find(({ type }) => type === contentType);

@@ -13,9 +13,7 @@ import { positionsOf } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
 
 /**
- * Upgrades a document of OpenAPI 3.0 to 3.1, and writes what its authors mean as OpenAPI has it, in place.
- *
- * @returns what was written otherwise.
+ * Upgrades a document of OpenAPI 3.0 to 3.1, and writes what its authors mean as OpenAPI has it, in place; `mended` names it.
  * @throws {DocumentError} if it is another version.
  */
 export async function mend(file: string, source: Json): Promise<{ readonly root: Json; readonly mended: Finding[] }> {

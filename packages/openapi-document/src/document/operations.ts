@@ -32,7 +32,7 @@ export function operationsOf(root: Json, paths: unknown): Operation[] {
   return found.map((object, index) => operationOf(root, object, ids[index] ?? ''));
 }
 
-/** An Operation Object (OpenAPI 3.1 §4.8.10) with the members of its path item and the document, references followed. */
+/** An Operation Object (OpenAPI 3.1 §4.8.10), its `source`, with the members of its path item and the document. */
 export interface Operation extends ReturnType<typeof operationOf> {}
 
 function operationOf(root: Json, { method, path, source, pointer, shared, at }: OperationObject, id: string) {
@@ -53,7 +53,6 @@ function operationOf(root: Json, { method, path, source, pointer, shared, at }: 
     requestBody: body && {
       required: body.required === true,
       media: mediaOf(root, body.content, `${pointer}/requestBody`),
-      /** The Request Body Object itself. */
       source: body,
     },
     responses: responsesOf(root, source.responses, `${pointer}/responses`),
@@ -62,7 +61,6 @@ function operationOf(root: Json, { method, path, source, pointer, shared, at }: 
      * if no credentials are needed.
      */
     security: asArray(source.security ?? root.security) as Readonly<Record<string, readonly string[]>>[],
-    /** The Operation Object itself. */
     source,
   };
 }
@@ -94,7 +92,6 @@ const nameOf = (method: string, path: string): string =>
     .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
     .join('');
 
-/** The `webhooks` of a document. */
 export function webhooksOf(root: Json, operations: readonly Operation[]): Operation[] {
   const callbacks = operations.flatMap(({ id, source }) =>
     Object.entries(asObject(source.callbacks)).flatMap(([name, callback]) => {
@@ -135,10 +132,9 @@ function parametersOf(
   return [...byName.values()].filter((parameter) => !isIgnored(parameter));
 }
 
-/** A parameter, or a header of a response. */
 export interface Parameter extends ReturnType<typeof parameterOf> {}
 
-/** A Parameter Object or a Header Object. Its value has a `schema`, or a `content` with one media type. */
+/** A Parameter Object or a Header Object, which is its `source`. Its value has a `schema`, or a `content` with one media type. */
 function parameterOf(root: Json, source: Json, where: Styled['in'], name: string, pointer: string) {
   const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
@@ -157,7 +153,6 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     ...styled,
     required: source.required === true,
     pointer,
-    /** The Parameter Object or Header Object itself. */
     source,
     /** What the document shows, also for the media type (OpenAPI 3.1 §4.8.12.2.1). */
     examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
@@ -192,7 +187,6 @@ function responseOf(root: Json, key: string, source: Json, pointer: string) {
       // The server itself sets this header on each response.
       .map((header) => (header.name === 'x-request-id' ? { ...header, required: false } : header)),
     pointer,
-    /** The Response Object itself. */
     source,
   };
 }

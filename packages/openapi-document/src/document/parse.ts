@@ -40,11 +40,7 @@ const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 /** The most lists and mappings that aliases may repeat. What reads the document would meet each of them. */
 const MOST_REPEATED = 100_000;
 
-/**
- * Parses YAML 1.2 with merge keys, or JSON. Integers of int64 beyond 2^53 are bigints.
- *
- * @throws {DocumentError} with line and column of a syntax error.
- */
+/** Parses YAML 1.2 with merge keys, or JSON, with exact integers. @throws {DocumentError} with the place of a syntax error. */
 export function parseFile(file: string, text: string): unknown {
   try {
     if (text.startsWith('{')) return parseJson(text);

@@ -80,12 +80,7 @@ export const propertySchemas = (root: Json, schema: unknown, name: string): unkn
 export const itemSchemas = (root: Json, schema: unknown, index: number): unknown[] =>
   alternatives(root, schema).map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
 
-/**
- * A regular expression of a schema, translated if JavaScript has no such one. One that is invalid with the flag u is used
- * without.
- *
- * @throws {SyntaxError}
- */
+/** A translated regular expression of a schema. One that is invalid with the flag u is used without. @throws {SyntaxError} */
 export function patternOf(source: string): RegExp {
   const translated = translate(source);
   try {

@@ -53,22 +53,13 @@ function isTooDeep(text: string): boolean {
   return false;
 }
 
-/**
- * `JSON.parse` with exact integers.
- *
- * @throws {SyntaxError} for invalid JSON.
- * @throws {RangeError} for JSON that nests too deep.
- */
+/** `JSON.parse` with exact integers. @throws {SyntaxError | RangeError} a RangeError for JSON that nests too deep. */
 export function parseJson(text: string): unknown {
   if (text.length > MAX_DEPTH && isTooDeep(text)) throw new RangeError(`JSON nested at most ${MAX_DEPTH} levels deep`);
   return LARGE.test(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
 }
 
-/**
- * `JSON.stringify` that writes a `bigint` as a number. Returns `undefined` for `undefined`.
- *
- * @throws {TypeError} for a value that JSON cannot hold, such as a circular object.
- */
+/** `JSON.stringify` that writes a `bigint` as a number. @throws {TypeError} for what JSON cannot hold: circular objects. */
 export function stringifyJson(value: unknown): string | undefined {
   try {
     // JSON.stringify is several times faster without a replacer. It throws at the first bigint.

@@ -4,7 +4,6 @@ import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
 import { deepPath, fromPairs } from './read-value.ts';
 import { coerce, jsonOr, pairsOf } from './texts.ts';
 
-/** The fields of a form by name. */
 export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
 
 /**

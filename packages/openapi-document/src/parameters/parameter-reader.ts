@@ -55,7 +55,6 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
   };
 }
 
-/** What is wrong with a parameter's text. @throws any other error */
 function reasonOf(error: unknown): string {
   if (error instanceof ParameterError) return error.message;
   if (error instanceof URIError) return 'must be percent-encoded UTF-8';

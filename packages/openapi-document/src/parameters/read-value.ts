@@ -45,12 +45,7 @@ function fromText(
   return coerceObject(root, [schema], entries);
 }
 
-/**
- * A value with its name beside it: that of a query, a form, or cookies of the style `cookie`.
- *
- * @param isKnown whether a name belongs to another parameter.
- * @throws {URIError | ParameterError}
- */
+/** A value with its name beside it: that of a query, a form, or cookies of the style `cookie`. */
 export function fromPairs(
   root: Json,
   parameter: Readable,
@@ -90,7 +85,6 @@ export const takesAnyName = (root: Json, parameter: Readable): boolean =>
     (part) => part.additionalProperties === true || isObject(part.additionalProperties),
   );
 
-/** The names that a parameter has in the query. */
 export function queryNames(root: Json, parameter: Readable): string[] {
   if (parameter.style === 'deepObject') return [];
   return isSpread(root, parameter) ? Object.keys(propertiesOf(root, parameter.schema)) : [parameter.name];
@@ -106,11 +100,8 @@ export function deepPath({ name, style }: Styled, key: string): string[] | undef
 }
 
 /**
- * The value of a text that `writeParameter` made.
- *
- * @param pairs what the text is by name, if the value of a query or a cookie is not the whole text.
- * @param isKnown whether a name of the query belongs to another parameter.
- * @throws {URIError | ParameterError}
+ * The value of a text that `writeParameter` made, or of a whole query or all cookies: `pairs`, of which other parameters have
+ * the known names. @throws {URIError | ParameterError}
  */
 export function readParameter(
   root: Json,

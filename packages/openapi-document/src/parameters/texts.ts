@@ -13,7 +13,6 @@ export function coerce(root: Json, schemas: readonly unknown[], text: string): u
   return types.has('null') && text === '' && !types.has('string') ? null : text;
 }
 
-/** Texts as the items of an array. */
 export const coerceItems = (root: Json, schema: unknown, texts: readonly string[]): unknown[] =>
   texts.map((text, index) => coerce(root, itemSchemas(root, schema, index), text));
 

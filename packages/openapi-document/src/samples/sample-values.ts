@@ -53,7 +53,6 @@ const SAME: Readonly<Record<string, string>> = { url: 'uri', 'iso-date-time': 'd
 
 const BOUNDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
 
-/** Schemas as the generator reads them. */
 const plain = memoized((_root, value: unknown): Json => asObject(plainValue(value, '')));
 
 function plainValue(value: unknown, key: string): unknown {
@@ -68,7 +67,6 @@ function plainValue(value: unknown, key: string): unknown {
   return key === 'minItems' && Number(value) > 2_000 ? 0 : value;
 }
 
-/** Bodies of a media type, made from its schema. */
 export function* bodiesOf(root: Json, type: string, media: MediaType): Generator<unknown> {
   const { kind, schema, sequence } = media;
   if (sequence === 'lines' || sequence === 'records') {

@@ -14,7 +14,6 @@ export class UnreadableItem extends Error {
   }
 }
 
-/** A sequence of items, as a client knows it. */
 export interface Stream {
   readonly sequence: ReturnType<typeof sequenceOf>;
   readonly items?: Pick<Items, 'data'> | undefined;
@@ -22,13 +21,7 @@ export interface Stream {
 
 type Chunks = AsyncIterable<Uint8Array>;
 
-/**
- * Reads the items of a sequence as they come.
- *
- * @param contentType the `Content-Type` of the body.
- * @param limit the maximum size of an item, in bytes or characters.
- * @throws {UnreadableItem}
- */
+/** Reads items as they come. The limit is for each of them, in bytes or characters. @throws {UnreadableItem} */
 export function readItems(
   { sequence, items }: Stream,
   contentType: string,
@@ -125,7 +118,6 @@ async function* readParts(chunks: Chunks, limit: number, contentType: string): A
   }
 }
 
-/** The texts between separators. */
 async function* texts(chunks: Chunks, separator: string, limit: number): AsyncGenerator<string> {
   let rest = '';
   for await (const text of decoded(chunks)) {
