@@ -1,5 +1,5 @@
 import type { Express } from 'express';
-import type { AppOptions } from './routing/options.ts';
+import type { AppOptions } from './routing/prepare.ts';
 
 export { type Document, DocumentError, loadDocument, parseJson, stringifyJson } from 'openapi-document';
 export type {
@@ -19,7 +19,7 @@ export { type ServeOptions, serve } from './process/serve.ts';
 export type { Backend, OpenContext } from './process/service.ts';
 export type { DeclaredProblem, ErrorBody } from './response/failures.ts';
 export { Forbidden, HttpError, type HttpErrorOptions, Unauthorized } from './response/http-error.ts';
-export type { AppOptions } from './routing/options.ts';
+export type { AppOptions } from './routing/prepare.ts';
 export type { Credentials, Verifiers, VerifyScheme } from './security/schemes.ts';
 export { type Authenticator, type AuthSettings, createAuthenticator, randomToken } from './security/tokens.ts';
 

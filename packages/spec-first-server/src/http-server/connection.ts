@@ -8,6 +8,9 @@ const SLICE = 1024;
 /** Bytes that are parsed at once of a body of a known length. */
 const BODY_SLICE = 16_384;
 
+/** The maximum number of bytes of a header section, however it is composed. */
+export const MAX_HEADER_SIZE = 16_384;
+
 /** How long connections that have sent more than a slice are parsed in one round of the event loop. Milliseconds. */
 const ROUND = 2;
 
@@ -84,8 +87,6 @@ function takeTurns(): void {
 }
 
 interface ConnectionOptions {
-  /** The maximum number of bytes of a header section, however it is composed. */
-  readonly maxHeaderSize: number;
   /** How long the client has to read the last answer. Milliseconds. */
   readonly lingerTimeout: number;
   /** Called with a request when the responses to all former ones are over. @param problem why the app does not get it */
@@ -106,7 +107,7 @@ export type Connection = ReturnType<typeof createConnection>;
  * @param socket after Node's HTTP server has set it up.
  */
 export function createConnection(socket: Socket, options: ConnectionOptions) {
-  const { maxHeaderSize, lingerTimeout, begin, onHeaderOverflow } = options;
+  const { lingerTimeout, begin, onHeaderOverflow } = options;
   let newest: ServerResponse | undefined;
   /** Whether a response is under way. */
   let isAnswering = false;
@@ -191,7 +192,7 @@ export function createConnection(socket: Socket, options: ConnectionOptions) {
     if (isAnswering && (isFull || body.complete || !isBodyWanted)) return;
     const size = Math.min(socket.readableLength, Math.max(SLICE, Math.min(BODY_SLICE, bodyLeft)));
     if (body === undefined) {
-      if (headerBytes >= maxHeaderSize) onHeaderOverflow();
+      if (headerBytes >= MAX_HEADER_SIZE) onHeaderOverflow();
       if (connection.closing) return;
       headerBytes += size;
     }

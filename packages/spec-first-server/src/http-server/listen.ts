@@ -2,7 +2,7 @@ import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'n
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
-import { type Connection, createConnection, type Problem } from './connection.ts';
+import { type Connection, createConnection, MAX_HEADER_SIZE, type Problem } from './connection.ts';
 import { http, limitConnections, type OnRejected, PROBLEM_DETAILS, type ProblemBody, rejecter } from './rejected.ts';
 
 /** How often connections are looked at while a stop waits for them. Milliseconds. */
@@ -11,7 +11,7 @@ const ARRIVAL_CHECK = 10;
 /** The error of a socket that the server closed at a stop, before its request was answered. */
 export const CUT_OFF = new Error('the service stopped before the request was answered');
 
-/** What a client may take, in milliseconds and bytes. The README names them. */
+/** What a client may take, in milliseconds. The README names them. */
 const LIMITS = {
   /** Until the header section is there, counted from the start of the connection or of the request. */
   headersTimeout: 10_000,
@@ -29,7 +29,6 @@ const LIMITS = {
   idleStopTimeout: 1_000,
   /** From then on, until a stop aborts what is still in flight. */
   stopTimeout: 10_000,
-  maxHeaderSize: 16_384,
 };
 
 export type Limits = typeof LIMITS;
@@ -83,6 +82,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const server = http.createServer(
     {
       ...limits,
+      maxHeaderSize: MAX_HEADER_SIZE,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
       // Node would answer these itself, without a body.
       requireHostHeader: false,
@@ -91,7 +91,13 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     },
     onRequest,
   );
-  const { answerProblem, rejectConnection } = rejecter(server, connections, limits, errorBody, onRejected);
+  const { answerProblem, rejectConnection } = rejecter(
+    server,
+    connections,
+    limits.lingerTimeout,
+    errorBody,
+    onRejected,
+  );
 
   /** @param problem why the request does not reach the app. */
   function onRequest(request: IncomingMessage, response: ServerResponse, problem?: Problem): void {

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type Connection, fault, type Problem } from './connection.ts';
+import { type Connection, fault, MAX_HEADER_SIZE, type Problem } from './connection.ts';
 
 /** An import of node:http would load a whole HTTP client beside it, for 40 ms of the start. */
 export const http = process.getBuiltinModule('node:http');
@@ -29,37 +29,27 @@ export const PROBLEM_DETAILS: ProblemBody = {
   make: ({ status, message }) => ({ status, title: message }),
 };
 
-/** Node's codes for bytes that are not a request, in words (RFC 9112). */
-const PARSER_ERRORS: Readonly<Record<string, string>> = {
-  HPE_INVALID_METHOD: 'the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)',
-  HPE_INVALID_URL: 'the request target must be percent-encoded (RFC 9112 §3.2)',
-  HPE_INVALID_VERSION: 'the version of HTTP must be 1.1 (RFC 9112 §2.3)',
-  HPE_INVALID_HEADER_TOKEN: 'a header must be a name, a colon and visible characters (RFC 9112 §5)',
-  HPE_INVALID_CONTENT_LENGTH: 'Content-Length must be a number, without Transfer-Encoding (RFC 9112 §6)',
-  HPE_UNEXPECTED_CONTENT_LENGTH: 'Content-Length must come once, without Transfer-Encoding (RFC 9112 §6)',
-  HPE_INVALID_TRANSFER_ENCODING: 'the transfer coding must be chunked, without Content-Length (RFC 9112 §6.1)',
-  HPE_INVALID_CHUNK_SIZE: 'a chunk must begin with its size in hex digits (RFC 9112 §7.1)',
-  HPE_INVALID_EOF_STATE: 'the request was cut off',
+/** What the client learns of bytes that never became a request, by Node's codes (RFC 9112). */
+const PARSER_ERRORS: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: { status: 431, message: `the header section must have at most ${MAX_HEADER_SIZE} bytes` },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  HPE_INVALID_METHOD: fault('the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)'),
+  HPE_INVALID_URL: fault('the request target must be percent-encoded (RFC 9112 §3.2)'),
+  HPE_INVALID_VERSION: fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)'),
+  HPE_INVALID_HEADER_TOKEN: fault('a header must be a name, a colon and visible characters (RFC 9112 §5)'),
+  HPE_INVALID_CONTENT_LENGTH: fault('Content-Length must be a number, without Transfer-Encoding (RFC 9112 §6)'),
+  HPE_UNEXPECTED_CONTENT_LENGTH: fault('Content-Length must come once, without Transfer-Encoding (RFC 9112 §6)'),
+  HPE_INVALID_TRANSFER_ENCODING: fault('the transfer coding must be chunked, without Content-Length (RFC 9112 §6.1)'),
+  HPE_INVALID_CHUNK_SIZE: fault('a chunk must begin with its size in hex digits (RFC 9112 §7.1)'),
+  HPE_INVALID_EOF_STATE: fault('the request was cut off'),
 };
-
-/** What the client learns of bytes that never became a request. */
-function parserError(code: string, maxHeaderSize: number): Problem {
-  switch (code) {
-    case 'HPE_HEADER_OVERFLOW':
-      return { status: 431, message: `the header section is too large: at most ${maxHeaderSize} bytes are accepted` };
-    case 'HPE_CHUNK_EXTENSIONS_OVERFLOW':
-      return { status: 413, message: 'the chunk extensions are too large' };
-    case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return { status: 408, message: 'the request did not arrive in time' };
-  }
-  return fault(PARSER_ERRORS[code] ?? 'the request is not HTTP/1.1 (RFC 9112)');
-}
 
 /** Answers what Node's parser rejects: bytes that are not HTTP, what does not arrive in time, and `CONNECT`. */
 export function rejecter(
   server: Server,
   connections: ReadonlyMap<Duplex, Connection>,
-  { maxHeaderSize, lingerTimeout }: { readonly maxHeaderSize: number; readonly lingerTimeout: number },
+  lingerTimeout: number,
   { make, mediaType }: ProblemBody,
   onRejected: OnRejected | undefined,
 ) {
@@ -79,7 +69,7 @@ export function rejecter(
     const { newest, closing } = connection;
     // The parser fails with each byte that still comes.
     if (closing && !socket.readableEnded) return;
-    const why = parserError(code, maxHeaderSize);
+    const why = PARSER_ERRORS[code] ?? fault('the request is not HTTP/1.1 (RFC 9112)');
     if (newest === undefined || newest.req.complete) close(socket, why);
     else if (newest.headersSent) close(socket);
     else {

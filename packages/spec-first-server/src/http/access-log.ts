@@ -1,36 +1,33 @@
 import { randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { createRequire } from 'node:module';
 import proxyAddress from 'proxy-addr';
 import type { Log } from '../handlers/types.ts';
 import { CUT_OFF, type OnRejected } from '../http-server/index.ts';
 import { HttpError } from '../response/http-error.ts';
 import { TRACE, traceOf } from '../response/send.ts';
-import { receivedTraceId, type Tracing } from './tracing.ts';
 
 /** Ids from a proxy that can do no harm in a log. */
 const SAFE_ID = /^[\w.:-]{1,64}$/;
+
+/** The trace that a client has begun (https://www.w3.org/TR/trace-context/#traceparent-header). */
+const TRACE_PARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+
+const require = createRequire(import.meta.url);
 
 /** Request ids are this and a number: unique over processes, and cheaper than a UUID for each request. */
 const PREFIX = `${randomBytes(15).toString('base64url')}-`;
 let requests = 0;
 
-/**
- * Is told of each answer. The operation is an operationId; `(probe)`, `(page)` or `(unknown)` for other paths.
- */
-export type Observe = (operation: string, status: number, seconds: number) => void;
-
-/** A value of Express's setting `trust proxy`: all proxies, so many hops, or those of these addresses. */
-export type TrustProxy = boolean | number | readonly string[];
-
 /** What the access log is told of an app. */
 export interface AccessLogOptions {
   /** Paths of the app itself. Only these are logged by default: any other path may hold a secret. */
   readonly paths: ReadonlySet<string> | 'all';
-  /** Which proxies tell a client's address in `X-Forwarded-For`. */
-  readonly trustProxy: TrustProxy;
-  readonly tracing?: Tracing | undefined;
-  /** Called with each answer and its duration, for metrics. */
-  readonly observe?: Observe | undefined;
+  /** Express's `trust proxy`, which proxies tell a client's address: all, so many hops, or those of these addresses. */
+  readonly trustProxy?: boolean | number | readonly string[];
+  readonly tracing?: ReturnType<typeof openTelemetry>;
+  /** Is told of each answer, for metrics: an operationId, or `(probe)`, `(page)` or `(unknown)` for other paths. */
+  readonly observe?: ((operation: string, status: number, seconds: number) => void) | undefined;
   /** Milliseconds after which an answer is logged as slow; never by default. */
   readonly slowMs?: number | undefined;
 }
@@ -39,7 +36,10 @@ export interface AccessLogOptions {
  * Gives each request an id. Logs the request when its answer is sent or its client is gone,
  * without query, headers and body, which may hold secrets.
  */
-export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowMs = Infinity }: AccessLogOptions) {
+export function accessLog(
+  log: Log,
+  { paths, trustProxy = false, tracing, observe, slowMs = Infinity }: AccessLogOptions,
+) {
   const trust = trustOf(trustProxy);
   /** What answers 503 now: since when, and how often. Only the first answer and the end are logged as such. */
   const outages = new Map<string, { readonly since: number; failed: number }>();
@@ -95,7 +95,7 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
     const id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : PREFIX + (requests++).toString(36);
     response[TRACE] = {
       id,
-      traceId: tracing?.traceId() ?? (traceparent === undefined ? undefined : receivedTraceId(traceparent)),
+      traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
       client: trust === undefined ? request.socket.remoteAddress : proxyAddress(request, trust),
       started: performance.now(),
       operationId: undefined,
@@ -108,7 +108,9 @@ export function accessLog(log: Log, { paths, trustProxy, tracing, observe, slowM
   };
 }
 
-function trustOf(trusted: TrustProxy): ((address: string, hop: number) => boolean) | undefined {
+function trustOf(
+  trusted: boolean | number | readonly string[],
+): ((address: string, hop: number) => boolean) | undefined {
   if (typeof trusted === 'boolean') return trusted ? () => true : undefined;
   return typeof trusted === 'number' ? (_address, hop) => hop < trusted : proxyAddress.compile([...trusted]);
 }
@@ -128,5 +130,20 @@ export function rejectionLog(log: Log, count: (status: number) => void = () => {
     }
     count(status);
     log.info({ client, status, reason: message }, 'rejected');
+  };
+}
+
+/** OpenTelemetry's interface, if the process has loaded it: who does not trace does not wait for it at the start. */
+export function openTelemetry() {
+  if (!Object.keys(require.cache).some((file) => /@opentelemetry[\\/]api[\\/]/.test(file))) return undefined;
+  const { trace }: typeof import('@opentelemetry/api') = require('@opentelemetry/api');
+  return {
+    /** Names the span of the request that runs. */
+    name(method: string, route: string, operationId: string): void {
+      const attributes = { 'http.route': route, 'openapi.operation_id': operationId };
+      trace.getActiveSpan()?.setAttributes(attributes).updateName(`${method} ${route}`);
+    },
+    /** The trace of the request that runs. */
+    traceId: () => trace.getActiveSpan()?.spanContext().traceId,
   };
 }

@@ -2,7 +2,7 @@ import cluster from 'node:cluster';
 import { setImmediate as turn } from 'node:timers/promises';
 import { isatty } from 'node:tty';
 import { parseArgs } from 'node:util';
-import type { AppOptions } from '../routing/options.ts';
+import type { AppOptions } from '../routing/prepare.ts';
 import { randomToken } from '../security/tokens.ts';
 import {
   ConfigError,

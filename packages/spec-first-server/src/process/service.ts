@@ -9,7 +9,7 @@ import { listen } from '../http-server/index.ts';
 import { withoutHandler } from '../response/complete-handlers.ts';
 import { HttpError } from '../response/http-error.ts';
 import { createListener } from '../routing/app.ts';
-import type { AppOptions } from '../routing/options.ts';
+import type { AppOptions } from '../routing/prepare.ts';
 import { type Authenticator, createAuthenticator } from '../security/tokens.ts';
 import { type Config, isProduction, rejectAddress, wrongValue } from './configuration.ts';
 import { roundTrip } from './messages.ts';

@@ -2,17 +2,15 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { isIP } from 'node:net';
 import express, { type ErrorRequestHandler, type Express } from 'express';
 import type { Operation } from 'openapi-document';
-import { accessLog } from '../http/access-log.ts';
+import { accessLog, openTelemetry } from '../http/access-log.ts';
 import { crossOrigin } from '../http/cors.ts';
 import { OPERATOR_PATHS, operatorRoutes } from '../http/operator-routes.ts';
-import { openTelemetry } from '../http/tracing.ts';
-import { faultOf, http, PROBLEM_DETAILS } from '../http-server/index.ts';
+import { faultOf, http } from '../http-server/index.ts';
 import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { setOwnHeaders } from '../response/send.ts';
 import { createDispatch, type Dispatch } from './dispatch.ts';
-import { type AppOptions, SILENT } from './options.ts';
-import { prepare } from './prepare.ts';
+import { type AppOptions, prepare } from './prepare.ts';
 import { createRouter } from './router.ts';
 
 /** The public `createApp`. @throws {DocumentError} */
@@ -55,9 +53,9 @@ export async function createListener(options: AppOptions): Promise<RequestListen
  * requests for operations, and returns whether it does; `edge` has the routes for operators, and failures.
  */
 async function createParts(options: AppOptions) {
-  const { log = SILENT, errorBody = PROBLEM_DETAILS, docs = true, missing, ready, observe, slowMs } = options;
-  const { corsOrigins = [], trustProxy = false, inDevelopment = false } = options;
+  const { docs = true, missing, ready, corsOrigins = [], inDevelopment = false } = options;
   const { document, operations: all, context } = await prepare(options);
+  const { log, errorBody } = context;
   const operations = all.filter(({ method, path }) => {
     const name = method.toUpperCase();
     const isRead = http.METHODS.includes(name) && name !== 'CONNECT';
@@ -66,11 +64,6 @@ async function createParts(options: AppOptions) {
   });
   const { basePaths } = document;
   const route = createRouter(operations, basePaths);
-  for (const path of OPERATOR_PATHS) {
-    const own = route('GET', path);
-    if (own !== undefined && 'operation' in own)
-      log.warn({ operationId: own.operation.id }, `GET ${path} is the document's own`);
-  }
   const cors = corsOrigins.length > 0 ? crossOrigin(corsOrigins, operations) : undefined;
   const tracing = openTelemetry();
   /** Operations are prepared when they are first asked for. */
@@ -113,7 +106,7 @@ async function createParts(options: AppOptions) {
   edge.use((_request, _response, next) => next(noSuchPath));
   edge.use(onError);
   const paths = inDevelopment ? 'all' : new Set(OPERATOR_PATHS);
-  return { begin: accessLog(log, { paths, trustProxy, tracing, observe, slowMs }), core, edge, onError };
+  return { begin: accessLog(log, { ...options, paths, tracing }), core, edge, onError };
 }
 
 /** Whether a request names this machine, or an address. Only a name can be made to lead to another host (DNS rebinding). */

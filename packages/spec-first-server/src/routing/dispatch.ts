@@ -1,15 +1,16 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import accepts from 'accepts';
-import { type Document, type Json, type Operation, parameterReader } from 'openapi-document';
-import type { AnyHandler, AnyRequest, Caller, Log, RequestLog } from '../handlers/types.ts';
+import { type Operation, parameterReader } from 'openapi-document';
+import type { AnyRequest, Caller, Log, RequestLog } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
-import { answerFailure, type ErrorBody, type OperationContext, type Samples } from '../response/failures.ts';
+import { answerFailure, type OperationContext } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { checkReply } from '../response/reply.ts';
 import { send, traceOf } from '../response/send.ts';
 import { authentication } from '../security/requirements.ts';
-import { apiKeyQueryNames, credentialsOf, type Schemes } from '../security/schemes.ts';
-import { type OperationValidator, type Parameters, Violations } from '../validation/validator.ts';
+import { apiKeyQueryNames, credentialsOf } from '../security/schemes.ts';
+import { type Parameters, Violations } from '../validation/validator.ts';
+import type { AppContext } from './prepare.ts';
 
 /** Takes a request to one operation from its credentials to its answer. */
 export type Dispatch = (
@@ -18,24 +19,6 @@ export type Dispatch = (
   path: string,
   query: string,
 ) => Promise<void>;
-
-/** What the operations of an app share. */
-export interface AppContext {
-  readonly root: Json;
-  readonly securitySchemes: Document['securitySchemes'];
-  readonly handlers: Readonly<Record<string, AnyHandler>>;
-  /** What failures of a mocked operation are made of. */
-  readonly samplesFor: (operation: Operation) => Samples | undefined;
-  readonly schemes: Schemes;
-  /** Why operations cannot be served, by their ids. */
-  readonly broken: ReadonlyMap<string, string>;
-  readonly validatorOf: (operation: Operation) => OperationValidator;
-  readonly errorBody: ErrorBody;
-  readonly log: Log;
-  /** Bytes. */
-  readonly bodyLimit: number;
-  readonly stopping: AbortSignal | undefined;
-}
 
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
 export function createDispatch(operation: Operation, context: AppContext): Dispatch {
