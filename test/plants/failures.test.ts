@@ -461,9 +461,7 @@ describe('bytes', () => {
   test('of a header section that is too large get 431 that names the limit', async () => {
     const large = 'a'.repeat(16_500);
     for (const bytes of [`GET / HTTP/1.1\r\nHost: a\r\nX: ${large}`, `GET /${large} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
-      expect(lastAnswer(await send(bytes), 431)).toBe(
-        'the header section must have at most 16384 bytes',
-      );
+      expect(lastAnswer(await send(bytes), 431)).toBe('the header section must have at most 16384 bytes');
     }
   });
 

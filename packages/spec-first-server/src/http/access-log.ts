@@ -91,6 +91,7 @@ export function accessLog(
   }
 
   return (request: IncomingMessage, response: ServerResponse): void => {
+    if (TRACE in response) return;
     const { 'x-request-id': sent, traceparent } = request.headers;
     const id = typeof sent === 'string' && SAFE_ID.test(sent) ? sent : PREFIX + (requests++).toString(36);
     response[TRACE] = {

@@ -14,24 +14,7 @@ import { type AppOptions, prepare } from './prepare.ts';
 import { createRouter } from './router.ts';
 
 /** The public `createApp`. @throws {DocumentError} */
-export async function createApp(options: AppOptions): Promise<Express> {
-  const { begin, core, edge, onError } = await createParts(options);
-  const { use = [] } = options;
-  const app = newExpress(options);
-  app.use((request, response, next) => {
-    begin(request, response);
-    if (use.length > 0) setOwnHeaders(response);
-    // The app's host may be a server of its own.
-    const fault = faultOf(request);
-    next(fault && new HttpError(fault.status, fault.message));
-  });
-  app.use(...use, (request, response, next) => {
-    if (!core(request, response)) next();
-  });
-  app.use(edge);
-  app.use(onError);
-  return app;
-}
+export const createApp = async (options: AppOptions): Promise<Express> => (await createParts(options, true)).app;
 
 /**
  * What a server listens with. Operations are answered before Express, which costs half of a request's time; with
@@ -39,21 +22,25 @@ export async function createApp(options: AppOptions): Promise<Express> {
  *
  * @throws {DocumentError}
  */
-export async function createListener(options: AppOptions): Promise<RequestListener> {
-  if (options.use !== undefined) return createApp(options);
-  const { begin, core, edge } = await createParts(options);
-  return (request, response) => {
-    begin(request, response);
-    if (!core(request, response)) edge(request, response);
-  };
-}
+export const createListener = async (options: AppOptions): Promise<RequestListener> =>
+  options.use === undefined ? (await createParts(options, false)).answer : createApp(options);
 
 /**
- * What answers requests, in this order: `begin` starts the trace of a request, which the log has at its end; `core` answers
- * requests for operations, and returns whether it does; `edge` has the routes for operators, and failures.
+ * What answers requests: `answer` those for operations, and the Express app all others: the routes for operators, and
+ * failures.
+ *
+ * @param isEmbedded whether requests come to the Express app first.
  */
-async function createParts(options: AppOptions) {
-  const { docs = true, missing, ready, corsOrigins = [], inDevelopment = false } = options;
+async function createParts(options: AppOptions, isEmbedded: boolean) {
+  const {
+    docs = true,
+    missing,
+    ready,
+    corsOrigins = [],
+    inDevelopment = false,
+    trustProxy = false,
+    use = [],
+  } = options;
   const { document, operations: all, context } = await prepare(options);
   const { log, errorBody } = context;
   const operations = all.filter(({ method, path }) => {
@@ -62,63 +49,60 @@ async function createParts(options: AppOptions) {
     if (!isRead) log.warn(`${name} ${path} cannot be served: Node reads no requests with the method ${name}`);
     return isRead;
   });
-  const { basePaths } = document;
+  const { root, basePaths } = document;
   const route = createRouter(operations, basePaths);
   const cors = corsOrigins.length > 0 ? crossOrigin(corsOrigins, operations) : undefined;
   const tracing = openTelemetry();
+  const begin = accessLog(log, { ...options, paths: inDevelopment ? 'all' : new Set(OPERATOR_PATHS), tracing });
   /** Operations are prepared when they are first asked for. */
   const dispatches = new Map<Operation, Dispatch>();
 
-  /** Routes a request to its operation. */
-  function core(request: IncomingMessage, response: ServerResponse): boolean {
+  /** Routes a request to its operation. @param next called if there is none */
+  function answer(
+    request: IncomingMessage,
+    response: ServerResponse,
+    next: () => unknown = () => app(request, response),
+  ): unknown {
+    begin(request, response);
     const { method = '', url = '', headers } = request;
     if (inDevelopment && !isLocal(headers.host)) {
-      return reject(response, new HttpError(421, 'only requests to localhost are answered here'));
+      const failure = new HttpError(421, 'only requests to localhost are answered here');
+      return answerFailure(response, failure, errorBody);
     }
-    if (cors?.(request, response) === true) return true;
+    if (cors?.(request, response) === true) return undefined;
     const mark = url.indexOf('?');
     const path = mark < 0 ? url : url.slice(0, mark);
     const found = route(method, path);
-    if (found === undefined) return false;
-    if (found instanceof HttpError) return reject(response, found);
+    if (found === undefined) return next();
+    if (found instanceof HttpError) return answerFailure(response, found, errorBody);
     const { operation, basePath } = found;
     tracing?.name(method, basePath + operation.path, operation.id);
     const dispatch = dispatches.get(operation) ?? createDispatch(operation, context);
     dispatches.set(operation, dispatch);
-    void dispatch(request, response, path.slice(basePath.length), mark < 0 ? '' : url.slice(mark + 1));
-    return true;
+    return dispatch(request, response, path.slice(basePath.length), mark < 0 ? '' : url.slice(mark + 1));
   }
 
-  function reject(response: ServerResponse, error: HttpError): true {
-    void answerFailure(response, error, errorBody);
-    return true;
-  }
-
-  const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
-  const page = { basePath: basePaths[0], tryItOut: missing === 'mock' };
-  const noSuchPath = new HttpError(404, 'no such path');
-  const edge = newExpress(options);
-  edge.use((_request, response, next) => {
+  const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
+  app.use((request, response, next) => {
+    begin(request, response);
     setOwnHeaders(response);
-    next();
+    // The app's host may be a server of its own.
+    const fault = faultOf(request);
+    next(fault && new HttpError(fault.status, fault.message));
   });
-  edge.use(operatorRoutes(ready, [...context.broken.keys()], docs ? { root: document.root, page } : undefined));
-  edge.use((_request, _response, next) => next(noSuchPath));
-  edge.use(onError);
-  const paths = inDevelopment ? 'all' : new Set(OPERATOR_PATHS);
-  return { begin: accessLog(log, { ...options, paths, tracing }), core, edge, onError };
+  if (isEmbedded) app.use(...use, answer);
+  const page = { basePath: basePaths[0], tryItOut: missing === 'mock' };
+  app.use(operatorRoutes(ready, [...context.broken.keys()], docs ? { root, page } : undefined));
+  const noSuchPath = new HttpError(404, 'no such path');
+  const onError: ErrorRequestHandler = (error, _request, response, _next) => answerFailure(response, error, errorBody);
+  app.use(() => {
+    throw noSuchPath;
+  }, onError);
+  return { answer, app };
 }
 
 /** Whether a request names this machine, or an address. Only a name can be made to lead to another host (DNS rebinding). */
 function isLocal(host: string | undefined): boolean {
   const name = host?.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
   return name === undefined || isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
-}
-
-function newExpress({ trustProxy = false }: AppOptions): Express {
-  const app = express();
-  app.disable('x-powered-by');
-  app.disable('etag');
-  app.set('trust proxy', trustProxy);
-  return app;
 }
