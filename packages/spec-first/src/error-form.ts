@@ -30,40 +30,36 @@ export const errorBody: ErrorBody = {
 `;
 }
 
-const STATUS = /^(status|code|error|errno)$|(status|error|http)_?-?(code|status)$/i;
-const MESSAGE = /^(message|msg|title|detail|details|description|reason|error|text|summary)$|(message|description)$/i;
+const STATUS = /^(error|errno)$|(status|code)$/i;
+const MESSAGE = /^(msg|title|details?|reason|error|text|summary)$|(message|description)$/i;
+/** The title beside a detail in problem details (RFC 9457). */
+const TITLE = "STATUS_CODES[status] ?? 'Error'";
+/** The optional properties that are filled, by the text that fills one of them. */
+const PLACES: Readonly<Record<string, RegExp>> = { message: MESSAGE, status: STATUS, [TITLE]: /^title$/ };
 
 /** How deep objects inside objects are written: a schema may contain itself. */
 const MAX_DEPTH = 6;
 
-const FORMATS: Readonly<Record<string, string>> = {
-  'date-time': 'new Date().toISOString()',
-  uuid: 'crypto.randomUUID()',
-  ...Object.fromEntries(['uri', 'url', 'uri-reference'].map((format) => [format, "'about:blank'"])),
-};
-
 /** The source text of a value that satisfies a schema, and says the status and the message where it can. */
 function textFor(root: Json, schema: unknown, name: string, depth = 0): string {
-  const all = resolved(root, schema);
+  // Of alternatives the first.
+  const all = schemas
+    .allOf(root, schema)
+    .flatMap((part) => [part, ...schemas.allOf(root, asArray(part.oneOf)[0] ?? asArray(part.anyOf)[0])]);
   const merged: Json = Object.assign({}, ...all.toReversed());
   const choice = Object.hasOwn(merged, 'const') ? merged.const : asArray(merged.enum)[0];
-  if (choice !== undefined)
-    return typeof choice === 'string'
-      ? quoted(choice)
-      : typeof choice === 'bigint'
-        ? `${choice}n`
-        : JSON.stringify(choice);
-  const properties: Json = Object.assign({}, ...all.map((part) => asObject(part.properties)));
+  if (choice !== undefined) return typeof choice === 'string' ? quoted(choice) : (stringifyJson(choice) ?? '');
   const types = [merged.type ?? (all.some((part) => part.properties ?? part.required) ? 'object' : 'string')].flat();
   switch (types.find((type) => type !== 'null') ?? 'null') {
     case 'object':
-      return objectText(root, properties, new Set(all.flatMap((part) => asArray(part.required))), depth);
+      return depth > MAX_DEPTH ? '{}' : objectText(root, all, depth);
     case 'array':
       return merged.minItems && depth < MAX_DEPTH ? `[${textFor(root, merged.items, name, depth + 1)}]` : '[]';
     case 'string':
-      return (
-        FORMATS[String(merged.format)] ?? (STATUS.test(name) && !MESSAGE.test(name) ? 'String(status)' : 'message')
-      );
+      if (merged.format === 'date-time') return 'new Date().toISOString()';
+      if (merged.format === 'uuid') return 'crypto.randomUUID()';
+      if (/^ur[il]/.test(String(merged.format))) return "'about:blank'";
+      return STATUS.test(name) && !MESSAGE.test(name) ? 'String(status)' : 'message';
     case 'boolean':
       return String(!/^(success|ok)$/i.test(name));
     case 'null':
@@ -73,30 +69,19 @@ function textFor(root: Json, schema: unknown, name: string, depth = 0): string {
   }
 }
 
-function objectText(root: Json, properties: Json, required: ReadonlySet<unknown>, depth: number): string {
-  const textOf = (name: string) => textFor(root, properties[name], name, depth + 1);
-  const members = depth > MAX_DEPTH ? [] : Object.keys(properties).filter((name) => required.has(name));
-  const texts = new Map(members.map((name) => [name, textOf(name)]));
-  // An error says what went wrong, where the form has a place for it.
-  for (const [pattern, text] of [[MESSAGE, 'message'] as const, [STATUS, 'status'] as const]) {
-    if (depth > 0 || [...texts.values()].some((value) => new RegExp(`\\b${text}\\b`).test(value))) continue;
-    const free = Object.keys(properties).filter((name) => !texts.has(name) && pattern.test(name));
-    const place = free.find((name) => textOf(name) === text);
-    if (place !== undefined) texts.set(place, text);
-  }
-  // Problem details (RFC 9457).
-  if (depth === 0 && ['title', 'detail'].every((name) => properties[name] && textOf(name) === 'message')) {
-    texts.set('title', "STATUS_CODES[status] ?? 'Error'").set('detail', 'message');
-  }
-  const entries = Object.keys(properties).flatMap((name) => {
-    const text = texts.get(name);
-    return text === undefined ? [] : [text === name ? name : `${propertyName(name)}: ${text}`];
+/** An object with its required properties. The outermost one says what went wrong, where it has a property for it. */
+function objectText(root: Json, all: readonly Json[], depth: number): string {
+  const properties: Json = Object.assign({}, ...all.map((part) => asObject(part.properties)));
+  const required = new Set(all.flatMap((part) => asArray(part.required)));
+  const names = Object.keys(properties).filter((name) => required.has(name) || depth === 0);
+  const texts = new Map(names.map((name) => [name, textFor(root, properties[name], name, depth + 1)]));
+  if (depth === 0 && texts.get('title') === 'message' && texts.get('detail') === 'message') texts.set('title', TITLE);
+  const said = names.filter((name) => required.has(name)).map((name) => texts.get(name));
+  const members = names.flatMap((name) => {
+    const text = texts.get(name) ?? '';
+    if (!required.has(name) && (!PLACES[text]?.test(name) || said.includes(text))) return [];
+    said.push(text);
+    return text === name ? name : `${propertyName(name)}: ${text}`;
   });
-  return entries.length === 0 ? '{}' : `{ ${entries.join(', ')} }`;
+  return members.length === 0 ? '{}' : `{ ${members.join(', ')} }`;
 }
-
-/** A schema with what it references and its `allOf`; of alternatives the first. */
-const resolved = (root: Json, schema: unknown): readonly Json[] =>
-  schemas
-    .allOf(root, schema)
-    .flatMap((part) => [part, ...schemas.allOf(root, asArray(part.oneOf)[0] ?? asArray(part.anyOf)[0])]);
