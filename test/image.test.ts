@@ -156,7 +156,7 @@ describe('the image', () => {
     test('holds its compiled code, and knows that its document was checked', () => {
       const compiled = globSync('node_modules/.cache/compile/v*/*', { cwd: app });
       expect(compiled.length).toBeGreaterThan(300);
-      expect(existsSync(join(app, 'node_modules/.cache/compile/checked-documents/last.txt'))).toBe(true);
+      expect(existsSync(join(app, 'node_modules/.cache/compile/checked-documents/last.json'))).toBe(true);
     });
 
     test('refuses to start without credentials', async () => {
