@@ -5,8 +5,7 @@ import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createApp } from 'spec-first-server';
 import { checkFile } from '../src/check.ts';
-import { run as newProject } from '../src/new.ts';
-import { projectFiles } from '../src/project.ts';
+import { run as newProject, projectFiles } from '../src/new.ts';
 import { call } from './call.ts';
 import { failures } from './contract-tests/failures.ts';
 
@@ -88,8 +87,8 @@ paths:
     const files = await projectFiles(join(folder, 'My Garden'), file);
     const text = (path: string) => String(files.get(path));
     expect(text('.env')).toContain('\nOPENAPI_FILE=openapi.json\n');
-    expect(text('Dockerfile')).toContain('COPY openapi.json ./\n');
-    expect(text('Dockerfile')).toContain('\nENV OPENAPI_FILE=openapi.json\n');
+    expect(text('Dockerfile')).toContain('COPY openapi.json ./openapi.json\n');
+    expect(text('Dockerfile')).toContain(' OPENAPI_FILE=openapi.json\n');
     expect(text('README.md')).toMatch(/^# Garden RUN\n[\s\S]*`openapi\.json` is the source of truth/);
     expect(JSON.parse(text('package.json')).name).toBe('my-garden');
   });
