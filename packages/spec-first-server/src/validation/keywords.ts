@@ -1,14 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { ErrorObject, ValidateFunction, Vocabulary } from 'ajv';
+import type { FuncKeywordDefinition, ValidateFunction, Vocabulary } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { asArray, type Json } from 'openapi-document';
 
-type Input = Parameters<ValidateFunction>;
+type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
 
-interface KeywordValidator {
-  (...input: Input): boolean;
-  errors?: Partial<ErrorObject>[];
-}
+/** What of a keyword a value breaks. */
+type Test = (
+  ...input: Parameters<ValidateFunction>
+) => readonly { readonly keyword: string; readonly message: string }[];
+
+const NONE: ReturnType<Test> = [];
 
 /** An integer of any size, or a double. JavaScript compares the two types exactly. */
 type Exact = number | bigint;
@@ -29,21 +31,17 @@ export interface Pass {
 
 /**
  * Keywords of Ajv that the rewriter puts in place of standard ones: `numeric` for `type` and formats of numbers and for
- * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues` for lists with numbers; `x-json-schema` for
- * schemas as values; `file` for texts that may
- * be files; `completed` for members that are filled in or removed.
+ * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues`, which compare numbers exactly; `x-json-schema` for schemas as
+ * values; `file` for texts that may be files; `completed` for members that are filled in or removed.
  *
  * @param pass may change between validations.
  */
 export const keywords = (pass: Pass): Vocabulary => [
-  { keyword: 'numeric', errors: true, compile: (schema: Json) => keyword(numeric(schema, pass.isRequest)) },
-  {
-    keyword: ['enumValues', 'constValues'],
-    errors: true,
-    compile: (values: unknown[]) => keyword(oneOfValues(values)),
-  },
-  { keyword: 'x-json-schema', errors: true, compile: () => keyword(jsonSchema()) },
-  { keyword: 'file', errors: true, compile: (bounds: Json | false) => keyword(file(bounds)) },
+  assertion('numeric', (schema: Json) => numeric(schema, pass.isRequest)),
+  assertion('enumValues', oneOfValues),
+  assertion('constValues', oneOfValues),
+  assertion('x-json-schema', jsonSchema),
+  assertion('file', file),
   {
     keyword: 'completed',
     type: 'object',
@@ -68,20 +66,19 @@ function complete(object: Record<string, unknown>, { defaults, dropped }: Comple
   }
 }
 
-interface Broken {
-  readonly keyword: string;
-  readonly message: string;
-}
-const NONE: readonly Broken[] = [];
-
-function keyword(brokenBy: (...input: Input) => readonly Broken[]): KeywordValidator {
-  const validate: KeywordValidator = (value, location) => {
-    const broken = brokenBy(value, location);
-    if (broken.length > 0) validate.errors = broken.map((error) => ({ ...error, params: {} }));
-    return broken.length === 0;
-  };
-  return validate;
-}
+const assertion = <T>(keyword: string, testFor: (schema: T) => Test): FuncKeywordDefinition => ({
+  keyword,
+  errors: true,
+  compile(schema: T) {
+    const test = testFor(schema);
+    const validate: KeywordValidator = (value, location) => {
+      const broken = test(value, location);
+      if (broken.length > 0) validate.errors = broken.map((error) => ({ ...error, params: {} }));
+      return broken.length === 0;
+    };
+    return validate;
+  },
+});
 
 /** The integers of a format. Without a format, one of a request is exact as a `number`; a reply may hold any of int64. */
 function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max: Exact] {
@@ -91,10 +88,7 @@ function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max
 }
 
 /** @param schema with `isExact`, the bigints of a request stay bigints where any number is allowed. */
-function numeric(
-  { type, format, isExact, ...bounds }: Json,
-  isRequest: boolean,
-): (...input: Input) => readonly Broken[] {
+function numeric({ type, format, isExact, ...bounds }: Json, isRequest: boolean): Test {
   const types = asArray(type);
   const isInteger = format !== undefined || (types.includes('integer') && !types.includes('number'));
   const isRounded = isRequest && !isInteger && !isExact && types.length > 0;
@@ -108,7 +102,7 @@ function numeric(
     return [(value: Exact) => (holds(value, bound) ? NONE : [broken])];
   });
 
-  return (value: unknown, location) => {
+  return (value, location) => {
     if (typeof value === 'number') {
       if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value)) return wrongType;
       // An integer of a request beyond 2^53 is a bigint: such a double was another number, which no double holds.
@@ -137,18 +131,23 @@ function isMultipleOf(value: Exact, divisor: Exact): boolean {
   return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 2 ** -51;
 }
 
-/** The values of an `enum` or a `const`. A number equals the bigint of the same value. */
-function oneOfValues(values: readonly unknown[]): (value: unknown) => readonly Broken[] {
+/** A number equals the bigint of the same value. */
+function oneOfValues(values: readonly unknown[]): Test {
   const allowed = `must be equal to one of the allowed values: ${values.join(', ')}`;
   const message = values.length === 0 ? 'must not be present: its enum is empty' : allowed;
   const broken = [{ keyword: 'enum', message }];
   const exact = (value: unknown) => (typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value);
   const known = values.map(exact);
-  return (value) => (known.some((each) => isDeepStrictEqual(each, exact(value))) ? NONE : broken);
+  return (value) => {
+    const isKnown =
+      known.includes(exact(value)) ||
+      (typeof value === 'object' && known.some((each) => isDeepStrictEqual(each, value)));
+    return isKnown ? NONE : broken;
+  };
 }
 
 /** A schema of JSON Schema 2020-12: what a reference to the schema of schemas asks for. */
-function jsonSchema(): (value: unknown) => readonly Broken[] {
+function jsonSchema(): Test {
   const ajv = new Ajv2020({ strict: false, logger: false });
   const validate = ajv.getSchema('https://json-schema.org/draft/2020-12/schema');
   return (value) =>
@@ -160,7 +159,7 @@ function jsonSchema(): (value: unknown) => readonly Broken[] {
 const isFile = (value: unknown): value is Blob | Uint8Array => value instanceof Blob || value instanceof Uint8Array;
 
 /** A file of a length in bytes; or with `false`, anything but a file. */
-function file(bounds: Json | false): (value: unknown) => readonly Broken[] {
+function file(bounds: Json | false): Test {
   if (bounds === false) return (value) => (isFile(value) ? [{ keyword: 'type', message: 'must not be a file' }] : NONE);
   const { minLength, maxLength } = bounds;
   const few = { keyword: 'minLength', message: `must NOT have fewer than ${minLength} bytes` };

@@ -111,7 +111,6 @@ export function createRewriter(direction: Direction, root: Json, { readOnly, dis
     const out: Record<string, unknown> = {};
     for (const [key, value] of Object.entries(schema)) {
       if (COPIED.has(key)) out[key] = value;
-      else if ((key === 'enum' || key === 'const') && isNative(value)) out[key] = value;
       else if (key === 'enum' || key === 'const') out[`${key}Values`] = key === 'enum' ? value : [value];
     }
     const types = [type].flat();
@@ -189,12 +188,6 @@ export function createRewriter(direction: Direction, root: Json, { readOnly, dis
 }
 
 export type SchemaRewriter = ReturnType<typeof createRewriter>;
-
-/** Whether Ajv can compare with these values: there is no number among them, which a bigint may equal. */
-const isNative = (value: unknown): boolean =>
-  Array.isArray(value)
-    ? value.length > 0 && value.every(isNative)
-    : !isObject(value) && !/number|bigint/.test(typeof value);
 
 const when = (test: unknown, then: unknown, otherwise: unknown = true): Json => ({ if: test, then, else: otherwise });
 
