@@ -35,7 +35,8 @@ export function operationsOf(root: Json, paths: unknown): Operation[] {
 /** An Operation Object (OpenAPI 3.1 §4.8.10), its `source`, with the members of its path item and the document. */
 export interface Operation extends ReturnType<typeof operationOf> {}
 
-function operationOf(root: Json, { method, path, source, pointer, shared, at }: OperationObject, id: string) {
+function operationOf(root: Json, object: OperationObject, id: string) {
+  const { method, path, source, pointer } = object;
   const template = pathTemplate(path);
   const body = resolveRef(root, source.requestBody);
   return {
@@ -46,10 +47,7 @@ function operationOf(root: Json, { method, path, source, pointer, shared, at }: 
     path,
     template,
     pointer,
-    parameters: parametersOf(root, template.names, [
-      [`${at}/parameters`, shared],
-      [`${pointer}/parameters`, source.parameters],
-    ]),
+    parameters: parametersOf(root, object, template.names),
     requestBody: body && {
       required: body.required === true,
       media: mediaOf(root, body.content, `${pointer}/requestBody`),
@@ -108,28 +106,23 @@ export function declaredFor({ responses }: Pick<Operation, 'responses'>, status:
   return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
 }
 
-/** The parameters in two lists. Those of the second one take precedence. */
-function parametersOf(
-  root: Json,
-  names: readonly string[],
-  lists: readonly (readonly [string, unknown])[],
-): Parameter[] {
-  const all = lists.flatMap(([pointer, list]) =>
+/** The parameters of a path item and of its operation, which take precedence. */
+function parametersOf(root: Json, { at, shared, pointer, source: own }: OperationObject, names: readonly string[]) {
+  const all = Object.entries({ [at]: shared, [pointer]: own.parameters }).flatMap(([place, list]) =>
     asArray(list).flatMap((value, index) => {
       const source = resolveRef(root, value);
       if (source === undefined) return [];
       const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
-      return parameterOf(root, source, where, String(source.name), `${pointer}/${index}`);
+      return parameterOf(root, source, where, String(source.name), `${place}/parameters/${index}`);
     }),
   );
   const keyOf = ({ in: where, name }: Parameter) => `${where} ${where === 'header' ? name.toLowerCase() : name}`;
   // Header parameters of these names are ignored (OpenAPI 3.1 §4.8.12.1).
-  const isIgnored = ({ in: where, name }: Parameter) =>
-    where === 'path'
-      ? !names.includes(name)
-      : where === 'header' && /^(accept|content-type|authorization)$/i.test(name);
-  const byName = new Map(all.map((parameter) => [keyOf(parameter), parameter]));
-  return [...byName.values()].filter((parameter) => !isIgnored(parameter));
+  const isIgnored = /^header (accept|content-type|authorization)$/;
+  const byKey = new Map(all.map((parameter): [string, Parameter] => [keyOf(parameter), parameter]));
+  return [...byKey]
+    .filter(([key, { in: where, name }]) => (where === 'path' ? names.includes(name) : !isIgnored.test(key)))
+    .map(([, parameter]) => parameter);
 }
 
 export interface Parameter extends ReturnType<typeof parameterOf> {}

@@ -6,12 +6,7 @@ import { jsonOr } from '../parameters/texts.ts';
 /** An item that cannot be read. The message is a predicate: `must be JSON`. */
 export class UnreadableItem extends Error {
   override readonly name = 'UnreadableItem';
-  readonly isTooLarge: boolean;
-
-  constructor(message: string, isTooLarge = false) {
-    super(message);
-    this.isTooLarge = isTooLarge;
-  }
+  isTooLarge = false;
 }
 
 export interface Stream {
@@ -38,7 +33,8 @@ export function readItems(
   }
 }
 
-const tooLarge = (limit: number): UnreadableItem => new UnreadableItem(`must be at most ${limit} bytes`, true);
+const tooLarge = (limit: number): UnreadableItem =>
+  Object.assign(new UnreadableItem(`must be at most ${limit} bytes`), { isTooLarge: true });
 
 async function* readTexts(chunks: Chunks, limit: number, areRecords: boolean): AsyncGenerator<unknown> {
   for await (const text of texts(chunks, areRecords ? '\x1e' : '\n', limit)) {
