@@ -32,21 +32,15 @@ export async function testOperation(context: Context) {
   const requests = requestsOf(context, known, seed);
   let sentRequests = 0;
 
-  async function attempt(
-    made: Written,
-    check: (answer: Answer) => void,
-    isStrict = false,
-    own = secrets,
-  ): Promise<Answer | undefined> {
+  async function attempt(made: Written, check: (answer: Answer) => void, isStrict = false, own = secrets) {
     const sent = await writeRequest(operation, made, own);
     const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
     let answer: Answer | undefined;
     try {
-      answer = await client
-        .send({ ...sent, headers: { 'X-Request-Id': id, ...sent.headers } })
-        .catch((error: Error) => {
-          throw new Fault('each request is answered', `there is no answer: ${error.message}`);
-        });
+      const headers = { 'X-Request-Id': id, ...sent.headers };
+      answer = await client.send({ ...sent, headers }).catch((error: Error) => {
+        throw new Fault('each request is answered', `there is no answer: ${error.message}`);
+      });
       if (answer.status >= 500 && !isMock(answer)) {
         const message = `the status ${answer.status} is a failure of the service`;
         throw new Fault('no request makes the service fail', message);
