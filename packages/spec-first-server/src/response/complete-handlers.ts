@@ -1,4 +1,4 @@
-import type { Document, Finding, Operation } from 'openapi-document';
+import type { Document, Finding, MediaType, Operation } from 'openapi-document';
 import type { AnyHandler } from '../handlers/types.ts';
 import { HttpError } from './http-error.ts';
 import type { MockOptions } from './mock.ts';
@@ -22,7 +22,7 @@ export async function completeHandlers(
 ) {
   const missing = withoutHandler(operations, handlers);
   const mocks = when === 'mock' && missing.length > 0 ? await import('./mock.ts') : undefined;
-  const samples = mocks?.sampleBodies(document);
+  const samples = mocks && ((media: MediaType) => mocks.sampleBodies(document, media));
   const standIns = missing.map((operation): [string, AnyHandler] => {
     const notImplemented = () => {
       throw new HttpError(501, `${operation.id} has no handler yet`);

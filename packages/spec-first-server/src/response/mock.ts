@@ -4,7 +4,7 @@ import type { DeclaredResponse, Document, MediaType, Operation } from 'openapi-d
 import { bodiesOf, valuesOf } from 'openapi-document/samples';
 import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
-import type { ErrorBody, Samples } from './failures.ts';
+import type { ErrorBody } from './failures.ts';
 import { HttpError } from './http-error.ts';
 import { BODILESS, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
 
@@ -97,10 +97,7 @@ export function mock({ root }: Document, operation: Operation, { validatorOf, er
 }
 
 /** Bodies made from the schema of a media type. */
-export const sampleBodies =
-  ({ root }: Document): Samples =>
-  (media) =>
-    bodiesOf(root, concrete(media.type), media);
+export const sampleBodies = ({ root }: Document, media: MediaType) => bodiesOf(root, concrete(media.type), media);
 
 /** Items with a pause between them. */
 async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {

@@ -7,8 +7,7 @@ import { answerFailure, type OperationContext } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { checkReply } from '../response/reply.ts';
 import { send, traceOf } from '../response/send.ts';
-import { authentication } from '../security/requirements.ts';
-import { apiKeyQueryNames, credentialsOf } from '../security/schemes.ts';
+import { apiKeyQueryNames, authentication, credentialsOf } from '../security/schemes.ts';
 import { type Parameters, Violations } from '../validation/validator.ts';
 import type { AppContext } from './prepare.ts';
 

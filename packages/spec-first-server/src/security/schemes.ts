@@ -1,7 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { cookiesOf, type Document, type Json } from 'openapi-document';
+import {
+  cookiesOf,
+  type Document,
+  escapePointerToken,
+  type Finding,
+  type Json,
+  type Operation,
+} from 'openapi-document';
 import type { Caller } from '../handlers/types.ts';
-import { HttpError, Unauthorized } from '../response/http-error.ts';
+import { Forbidden, HttpError, Unauthorized } from '../response/http-error.ts';
 import type { Authenticator } from './tokens.ts';
 
 export interface Credentials {
@@ -28,7 +35,6 @@ interface Form {
   readonly challenge: (presented: boolean) => string;
 }
 
-const NOTHING = {};
 const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
 const FORGED = 'a page of another origin cannot use the cookies of this service, unless CORS_ORIGINS lists the origin';
 
@@ -36,7 +42,7 @@ const FORGED = 'a page of another origin cannot use the cookies of this service,
 export const credentialsOf = (method: string, headers: IncomingHttpHeaders, query: string): Credentials => ({
   method,
   headers,
-  query: query === '' ? NOTHING : Object.fromEntries([...new URLSearchParams(query)].reverse()),
+  query: query === '' ? {} : Object.fromEntries([...new URLSearchParams(query)].reverse()),
   cookies: Object.fromEntries(Array.from(cookiesOf(headers.cookie), ([name, [value = '']]) => [name, value])),
 });
 
@@ -70,10 +76,7 @@ export function schemesOf(
 
 export type Schemes = ReturnType<typeof schemesOf>;
 
-/**
- * Whether a page of another origin sends a request that may change something. A browser adds cookies to it by itself, so
- * they do not show who wants the request. What is no browser sends neither header.
- */
+/** Whether a page of another origin wants a change, with the cookies that a browser adds. Other clients send no such header. */
 function isForged({ method, headers }: Credentials, trusted: readonly string[]): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
@@ -122,12 +125,7 @@ const apiKey = (location: string, name: string): Form => ({
 /** RFC 6750 §2.1. The alphabets of its parts are disjoint, so a match takes one pass. */
 const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
 
-/**
- * The token in an Authorization header: the scheme in any case, one or more spaces, a b64token, nothing else (RFC 6750
- * §2.1, RFC 9110 §11.4); `undefined` if the header is missing or of another scheme.
- *
- * @throws {Unauthorized} if the header is malformed.
- */
+/** The token in an Authorization header, if it is of this scheme (RFC 9110 §11.4). @throws {Unauthorized} if it is malformed. */
 export function bearerToken({ headers: { authorization } }: Pick<Credentials, 'headers'>): string | undefined {
   const token = authorization === undefined ? undefined : CREDENTIALS.exec(authorization)?.[1];
   if (token !== undefined || !isOfScheme('bearer', authorization)) return token;
@@ -138,3 +136,62 @@ export function bearerToken({ headers: { authorization } }: Pick<Credentials, 'h
 /** Whether an Authorization header names a scheme (RFC 9110 §11.4), given in lower case. */
 const isOfScheme = (scheme: string, authorization = ''): boolean =>
   /^[\w\-!#$%&'*+.^`|~]+/.exec(authorization)?.[0].toLowerCase() === scheme;
+
+const schemesIn = (operations: readonly Operation[]) =>
+  new Set(operations.flatMap(({ security }) => security.flatMap(Object.keys)));
+
+export const unverified = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
+  [...schemesIn(operations)]
+    .filter((name) => schemes.get(name)?.isVerified === false)
+    .map((name) => ({
+      pointer: `/components/securitySchemes/${escapePointerToken(name)}`,
+      message: `nothing verifies credentials of this scheme: pass verifiers: { ${JSON.stringify(name)}: … } to serve`,
+    }));
+
+/**
+ * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the first alternative whose
+ * credentials are all accepted decides. Where they are optional, a request without any is that of `undefined`.
+ */
+export function authentication(operation: Operation, schemes: Schemes, isMock: boolean) {
+  const alternatives = operation.security
+    .map((all) => Object.entries(all).map(([name, scopes]) => ({ verify: verifierOf(name), scopes })))
+    .filter((all) => all.length > 0);
+  const optional = alternatives.length < operation.security.length;
+
+  return async (credentials: Credentials): Promise<Caller | undefined> => {
+    const reasons: unknown[] = [];
+    for (const all of alternatives) {
+      const callers: Caller[] = [];
+      for (const { verify, scopes } of all) {
+        try {
+          callers.push(await verify(credentials, scopes));
+        } catch (reason) {
+          reasons.push(reason);
+        }
+      }
+      if (callers.length < all.length) continue;
+      return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
+    }
+    if (optional && reasons.every((reason) => reason instanceof Unauthorized && !reason.presented)) return undefined;
+    throw denial(reasons);
+  };
+
+  function verifierOf(name: string) {
+    const scheme = schemes.get(name);
+    if (scheme === undefined || !(isMock || scheme.isVerified)) throw new Error(`nothing verifies ${name}`);
+    return scheme.verify;
+  }
+
+  /** What cannot be checked (503, 500) comes before what is not allowed (403) and what is not accepted (401). */
+  function denial(reasons: readonly unknown[]): unknown {
+    const unchecked = reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden));
+    const forbidden = reasons.find((reason) => reason instanceof Forbidden);
+    const unauthorized = reasons.filter((reason) => reason instanceof Unauthorized);
+    const presented = unauthorized.find((reason) => reason.presented);
+    // A challenge for each scheme that is accepted (RFC 9110 §11.6.1).
+    const names = [...schemesIn([operation])];
+    const challenges = new Set(names.map((name) => schemes.get(name)?.challenge(presented !== undefined)));
+    const headers = { 'WWW-Authenticate': [...challenges].join(', ') };
+    return unchecked ?? forbidden ?? new HttpError(401, (presented ?? unauthorized[0])?.message ?? '', { headers });
+  }
+}
