@@ -1,12 +1,6 @@
-import { spawn } from 'node:child_process';
-import { symlinkSync } from 'node:fs';
-import { join } from 'node:path';
-import { afterEach, expect, test } from '@jest/globals';
-import { withFiles } from '../../../test/support/documents.ts';
-import { ENVIRONMENT } from '../../../test/support/environment.ts';
-import { eventually } from '../../../test/support/eventually.ts';
-
-const ROOT = join(import.meta.dirname, '../../..');
+import { rmSync } from 'node:fs';
+import { afterAll, expect, test } from '@jest/globals';
+import { end, makeProject, start } from '../../../test/support/project.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
@@ -37,27 +31,20 @@ import { serve } from 'spec-first-server';
 await serve({ open: () => ({ handlers: { getRoom: () => ({ status: 204 }) } }) });
 `;
 
-let child: ReturnType<typeof spawn> | undefined;
-afterEach(() => void child?.kill('SIGKILL'));
+const folder = makeProject({ 'openapi.yaml': DOCUMENT, 'tracing.mjs': TRACING, 'main.mjs': MAIN });
+const running = start(folder, ['--import', './tracing.mjs', 'main.mjs'], { ACCESS_TOKENS: 'a' });
+afterAll(async () => {
+  end(running);
+  await running.exit;
+  rmSync(folder, { recursive: true });
+});
 
 test('spans of the HTTP instrumentation carry the path template and the operationId', async () => {
-  await withFiles({ 'openapi.yaml': DOCUMENT, 'tracing.mjs': TRACING, 'main.mjs': MAIN }, async (folder) => {
-    const env = { ...ENVIRONMENT, PORT: '0', ACCESS_TOKENS: 'a' };
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
-    const running = spawn(process.execPath, ['--import', './tracing.mjs', 'main.mjs'], { cwd: folder, env });
-    child = running;
-    let output = '';
-    running.stdout.on('data', (chunk) => {
-      output += chunk;
-    });
-    await eventually(() => output.includes('"listening"'));
-    const url = /"url":"([^"]+)"/.exec(output)?.[1];
-    expect((await fetch(`${url}/rooms/1`)).status).toBe(204);
-    await eventually(() => output.includes('span {'));
-    const span = JSON.parse(/^span (.+)$/m.exec(output)?.[1] ?? '');
-    expect(span).toMatchObject({
-      name: 'GET /v1/rooms/{id}',
-      attributes: { 'http.route': '/v1/rooms/{id}', 'openapi.operation_id': 'getRoom' },
-    });
+  const [, url] = await running.said(/"url":"([^"]+)"/);
+  expect((await fetch(`${url}/rooms/1`)).status).toBe(204);
+  const [, span = ''] = await running.said(/^span (.+)\n/m);
+  expect(JSON.parse(span)).toMatchObject({
+    name: 'GET /v1/rooms/{id}',
+    attributes: { 'http.route': '/v1/rooms/{id}', 'openapi.operation_id': 'getRoom' },
   });
 });
