@@ -31,8 +31,9 @@ export interface Pass {
 
 /**
  * Keywords of Ajv that the rewriter puts in place of standard ones: `numeric` for `type` and formats of numbers and for
- * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues`, which compare numbers exactly; `x-json-schema` for schemas as
- * values; `file` for texts that may be files; `completed` for members that are filled in or removed.
+ * `ASSERTIONS`, which knows `bigint` and decimal fractions; `enumValues` and `constValues`, which compare numbers exactly;
+ * `x-json-schema` for schemas as values; `file` for texts that may be files; `completed` for members that are filled in or
+ * removed.
  *
  * @param pass may change between validations.
  */
@@ -47,24 +48,18 @@ export const keywords = (pass: Pass): Vocabulary => [
     type: 'object',
     before: 'properties',
     modifying: true,
-    compile: (completion: Completion) => (value: Record<string, unknown>) => {
-      if (pass.isFilling) complete(value, completion);
+    compile: (completed: Completed) => (object: Record<string, unknown>) => {
+      for (const [name, value] of pass.isFilling ? completed : []) {
+        if (value === undefined) delete object[name];
+        else if (!Object.hasOwn(object, name) || object[name] === undefined) object[name] = structuredClone(value);
+      }
       return true;
     },
   },
 ];
 
-interface Completion {
-  readonly defaults: readonly (readonly [name: string, value: unknown])[];
-  readonly dropped: readonly string[];
-}
-
-function complete(object: Record<string, unknown>, { defaults, dropped }: Completion): void {
-  for (const name of dropped) delete object[name];
-  for (const [name, value] of defaults) {
-    if (!Object.hasOwn(object, name) || object[name] === undefined) object[name] = structuredClone(value);
-  }
-}
+/** Members of an object with what they are by default. One without is removed. */
+export type Completed = [name: string, value: unknown][];
 
 const assertion = <T>(keyword: string, testFor: (schema: T) => Test): FuncKeywordDefinition => ({
   keyword,

@@ -1,6 +1,6 @@
 import { asArray, asObject, isObject, type Json, type Parameter, schemas, valueAt } from 'openapi-document';
 import type { Direction } from './eov.ts';
-import { ASSERTIONS } from './keywords.ts';
+import { ASSERTIONS, type Completed } from './keywords.ts';
 
 /** Assertions that are copied (JSON Schema 2020-12, Validation §6). */
 const COPIED = new Set([
@@ -85,24 +85,23 @@ export function createRewriter(direction: Direction, root: Json, { readOnly, dis
    * @param isDirected whether a property that goes the other way only must not be present, unless it is dropped.
    */
   function properties(members: Json, context: Context, isDirected: boolean): Json {
-    const defaults: [name: string, value: unknown][] = [];
-    const dropped: string[] = [];
+    const completed: Completed = [];
     const rewrite = ([name, schema]: [string, unknown]): [string, unknown] => {
       if (isDirected && isOneWay(schema)) {
         if (!isRequest || readOnly === 'reject') return [name, false];
-        if (context.certain) dropped.push(name);
+        if (context.certain) completed.push([name, undefined]);
         return [name, true];
       }
       const source = schemas.allOf(root, schema).find((part) => Object.hasOwn(part, 'default'));
       if (context.certain && source && schemas.misfitOf(root, asObject(schema), source.default) === undefined) {
-        defaults.push([name, source.default]);
+        completed.push([name, source.default]);
       }
       return [name, rewriteIn(schema, context)];
     };
     const rewritten = { properties: Object.fromEntries(Object.entries(members).map(rewrite)) };
-    if (defaults.length + dropped.length === 0) return rewritten;
+    if (completed.length === 0) return rewritten;
     found.isCompleting = true;
-    return { ...rewritten, completed: { defaults, dropped } };
+    return { ...rewritten, completed };
   }
 
   /** The assertions about the value itself. Those about numbers become the keywords of `keywords.ts`. */
