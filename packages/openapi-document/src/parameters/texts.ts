@@ -53,29 +53,26 @@ export function jsonOr(text: string): unknown {
 export type Pairs = ReadonlyMap<string, readonly string[]>;
 
 /** The values of a query or a form by name, percent-encoded. A `+` is a space in both. */
-export function pairsOf(text: string): Pairs {
-  const pairs = new Map<string, string[]>();
-  for (const pair of text.replaceAll('+', '%20').split('&')) {
-    const [name, value] = cut(pair, '=');
-    if (pair !== '') add(pairs, decoded(name), value);
-  }
-  return pairs;
-}
+export const pairsOf = (text: string): Pairs =>
+  byName(text.replaceAll('+', '%20').split('&'), (name, value) => [decoded(name), value]);
 
 /** The cookies of a request by name (RFC 6265 §4.2.1), as they were sent. */
-export function cookiesOf(header: unknown): Pairs {
-  const cookies = new Map<string, string[]>();
-  for (const pair of typeof header === 'string' ? header.split(';') : []) {
-    const [name, value] = cut(pair, '=');
-    if (pair.includes('=')) add(cookies, name.trim(), value.trim().replace(/^"(.*)"$/, '$1'));
-  }
-  return cookies;
-}
+export const cookiesOf = (header: unknown): Pairs =>
+  byName(typeof header === 'string' ? header.split(';').filter((pair) => pair.includes('=')) : [], (name, value) => [
+    name.trim(),
+    value.trim().replace(/^"(.*)"$/, '$1'),
+  ]);
 
-function add(pairs: Map<string, string[]>, name: string, value: string): void {
-  const values = pairs.get(name);
-  if (values === undefined) pairs.set(name, [value]);
-  else values.push(value);
+function byName(pairs: readonly string[], read: (name: string, value: string) => readonly [string, string]): Pairs {
+  const found = new Map<string, string[]>();
+  for (const pair of pairs) {
+    if (pair === '') continue;
+    const [name, value] = read(...cut(pair, '='));
+    const values = found.get(name);
+    if (values === undefined) found.set(name, [value]);
+    else values.push(value);
+  }
+  return found;
 }
 
 /** The texts before and after the first separator. */
