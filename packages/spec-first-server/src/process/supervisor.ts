@@ -53,7 +53,14 @@ export async function superviseWorkers(
   const metrics =
     config.METRICS_PORT === undefined ? undefined : await (await import('./metrics.ts')).openSupervisorMetrics(config);
   const [started] = await Promise.all([spawn(true), ...Array.from({ length: config.WORKERS - 1 }, () => spawn(true))]);
-  const heartbeat = setInterval(endHanging, HEARTBEAT);
+  const heartbeat = setInterval(() => {
+    for (const [worker, missed] of serving) {
+      serving.set(worker, missed + 1);
+      if (missed < MOST_MISSED) continue;
+      log.error({ worker: worker.process.pid, seconds: (missed * HEARTBEAT) / 1000 }, 'a worker hangs and is ended');
+      worker.process.kill('SIGKILL');
+    }
+  }, HEARTBEAT);
   return {
     started: { ...started, metrics: metrics?.url },
     metrics: metrics?.text,
@@ -108,15 +115,6 @@ export async function superviseWorkers(
       }, PAUSE);
     });
     return start.promise;
-  }
-
-  function endHanging(): void {
-    for (const [worker, missed] of serving) {
-      serving.set(worker, missed + 1);
-      if (missed < MOST_MISSED) continue;
-      log.error({ worker: worker.process.pid, seconds: (missed * HEARTBEAT) / 1000 }, 'a worker hangs and is ended');
-      worker.process.kill('SIGKILL');
-    }
   }
 }
 

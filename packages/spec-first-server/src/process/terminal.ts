@@ -3,7 +3,6 @@ import { type Document, type Json, type MediaType, type Operation, stringifyJson
 import { type Config, SERVER_VARIABLES, type Variable, type Variables } from './configuration.ts';
 
 const FEW = 10;
-const INDENT = ' '.repeat(14);
 
 /** What a start tells: where the service is, and what is left to write. */
 export type Started = Awaited<ReturnType<typeof describeStart>>;
@@ -46,18 +45,16 @@ export function banner({ url, store, docs, metrics, operations, missing, example
     ['no handler', listed(missing)],
     ['token', token],
   ];
-  const lines = entries.flatMap(([label, text]) =>
-    text === undefined || text === '' ? [] : [styleText('dim', label.padEnd(12)) + text],
-  );
-  if (token !== undefined) {
-    lines.push('', 'The token was made for this run; set ACCESS_TOKENS to one that stays.');
-  }
+  const lines = entries.flatMap(([label, text]) => (text ? [styleText('dim', label.padEnd(12)) + text] : []));
+  if (token) lines.push('', 'The token was made for this run; set ACCESS_TOKENS to one that stays.');
   if (example !== undefined) lines.push('', 'Try it:', '', withToken(example, token));
   return `\n${lines.map((text) => (text === '' ? '' : `  ${text}`)).join('\n')}\n\n`;
 }
 
 const listed = (items: readonly string[]): string =>
-  [...items.slice(0, FEW), ...(items.length > FEW ? [`… and ${items.length - FEW} more`] : [])].join(`\n${INDENT}`);
+  [...items.slice(0, FEW), ...(items.length > FEW ? [`… and ${items.length - FEW} more`] : [])].join(
+    `\n${' '.repeat(14)}`,
+  );
 
 /** The text of `--help`. @param own the project's own variables */
 export function help(own: Variables): string {
