@@ -27,8 +27,9 @@ export function bodyReader({ requestBody }: Operation, usual: number, validator:
   const required = `is required, as ${types.join(' or ') || 'declared'}`;
 
   /** @throws {HttpError} 400, 413 or 415 */
-  return async (request: IncomingMessage, response: ServerResponse) => {
+  return async (response: ServerResponse) => {
     if (requestBody === undefined) return NONE;
+    const { req: request } = response;
     const { headers } = request;
     const length = Number(headers['content-length'] ?? 0);
     // A request has a body if it has a length or a transfer coding (RFC 9112 §6).

@@ -79,7 +79,7 @@ async function createParts(options: AppOptions, isEmbedded: boolean) {
     tracing?.name(method, basePath + operation.path, operation.id);
     const dispatch = dispatches.get(operation) ?? createDispatch(operation, context);
     dispatches.set(operation, dispatch);
-    return dispatch(request, response, path.slice(basePath.length), mark < 0 ? '' : url.slice(mark + 1));
+    return dispatch(response, path.slice(basePath.length), mark < 0 ? '' : url.slice(mark + 1));
   }
 
   const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);

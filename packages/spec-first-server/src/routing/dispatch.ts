@@ -1,23 +1,18 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import accepts from 'accepts';
 import { type Operation, parameterReader } from 'openapi-document';
-import type { AnyRequest, Caller, Log, RequestLog } from '../handlers/types.ts';
+import type { AnyRequest, Log, RequestLog } from '../handlers/types.ts';
 import { bodyReader } from '../request/body.ts';
-import { answerFailure, type OperationContext } from '../response/failures.ts';
+import { answerFailure } from '../response/failures.ts';
 import { HttpError } from '../response/http-error.ts';
 import { checkReply } from '../response/reply.ts';
 import { send, traceOf } from '../response/send.ts';
 import { apiKeyQueryNames, authentication, credentialsOf } from '../security/schemes.ts';
-import { type Parameters, Violations } from '../validation/validator.ts';
+import { Violations } from '../validation/validator.ts';
 import type { AppContext } from './prepare.ts';
 
 /** Takes a request to one operation from its credentials to its answer. */
-export type Dispatch = (
-  request: IncomingMessage,
-  response: ServerResponse,
-  path: string,
-  query: string,
-) => Promise<void>;
+export type Dispatch = (response: ServerResponse, path: string, query: string) => Promise<void>;
 
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
 export function createDispatch(operation: Operation, context: AppContext): Dispatch {
@@ -27,7 +22,7 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
   if (reason !== undefined) {
     // Its credentials cannot be checked either.
     const failure = new HttpError(501, `the document has an error at ${id}: it cannot be served`, { reason });
-    return (_request, response) => {
+    return (response) => {
       traceOf(response).operationId = id;
       return answerFailure(response, failure, errorBody);
     };
@@ -36,62 +31,45 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
   if (handler === undefined) throw new Error(`${id} has no handler`);
   const validator = context.validatorOf(operation);
   const samples = context.samplesFor(operation);
-  const operationContext: OperationContext = { operation, validator, samples };
   const authenticate =
     operation.security.length > 0 ? authentication(operation, context.schemes, samples !== undefined) : undefined;
   const readParameters = parameterReader(root, operation, apiKeyQueryNames(context.securitySchemes));
   const readBody = bodyReader(operation, context.bodyLimit, validator);
 
-  return async (request, response, path, query) => {
-    const { headers } = request;
+  return async (response, path, query) => {
+    const { method = '', headers } = response.req;
     const trace = traceOf(response);
     trace.operationId = id;
     try {
-      const caller = await authenticate?.(credentialsOf(request.method ?? '', headers, query));
+      const caller = await authenticate?.(credentialsOf(method, headers, query));
       trace.subject = caller?.subject;
-      const { media, body } = await readBody(request, response);
+      const { media, body } = await readBody(response);
       const { values, violations } = readParameters({ path, query, headers });
       if (violations.length > 0) throw new Violations(violations);
-      const checked = validator.request(values, media, body);
-      const given = new HandlerRequest(response, log, checked, media?.type, caller);
+      const own = { contentType: media?.type, caller };
+      const given = Object.assign(new RequestContext(response, log), validator.request(values, media, body), own);
       const reply = await handler(given);
       trace.reason = reply.reason;
       trace.mocked = reply.mocked;
       const sending = send(response, checkReply(operation, validator, reply), { stopping, request: given });
       if (sending !== undefined) await sending;
     } catch (error) {
-      await answerFailure(response, error, errorBody, operationContext);
+      await answerFailure(response, error, errorBody, { operation, validator, samples });
     }
   };
 }
 
 /**
- * What a handler is given. A class with getters: an object that holds a function of its own keeps the whole request alive
- * until the next major garbage collection, since V8 remembers the function in the object's hidden class.
+ * What a handler is given beside its values. A class with getters: an object that holds a function of its own keeps the
+ * whole request alive until the next major garbage collection, since V8 remembers the function in its hidden class.
  */
-class HandlerRequest implements AnyRequest {
-  readonly path: AnyRequest['path'];
-  readonly query: AnyRequest['query'];
-  readonly header: AnyRequest['header'];
-  readonly cookie: AnyRequest['cookie'];
-  readonly body: unknown;
-  readonly contentType: string | undefined;
-  readonly caller: Caller | undefined;
+class RequestContext {
   readonly #response: ServerResponse;
   readonly #appLog: Log;
   #log: RequestLog | undefined;
   #gone: AbortController | undefined;
 
-  constructor(
-    response: ServerResponse,
-    log: Log,
-    values: Parameters & { readonly body: unknown },
-    contentType: string | undefined,
-    caller: Caller | undefined,
-  ) {
-    ({ path: this.path, query: this.query, header: this.header, cookie: this.cookie, body: this.body } = values);
-    this.contentType = contentType;
-    this.caller = caller;
+  constructor(response: ServerResponse, log: Log) {
     this.#response = response;
     this.#appLog = log;
   }
