@@ -15,7 +15,6 @@ export class UsageError extends Error {}
  * Errors are printed.
  *
  * @param most how many arguments it takes besides options.
- * @param run gets the options and the other arguments, and resolves to the exit code.
  * @param failure the exit code after any other error.
  */
 export function command<Options extends ParseArgsOptionsConfig>(

@@ -29,12 +29,6 @@ The last good version answers until a new one serves, and while the new one has 
 The variables are those of npm start. Operations without a handler are mocked, unless MISSING_OPERATIONS is set.
 Exit codes: 0 ended by a signal, 1 a wrong variable, 2 a wrong command line.`;
 
-/** How long a start may take when a newer save waits. Milliseconds. */
-const LONGEST_START = 2000;
-
-/** How many operations without a handler are named. */
-const FEW = 10;
-
 /** Flags of Node for code that keeps what it has compiled for the next start. */
 const CACHED = ['--import', 'spec-first-server/compile-cache'];
 
@@ -150,17 +144,18 @@ function retire(server: Worker): void {
   server.send('replace' satisfies SupervisorMessage, () => undefined);
 }
 
-/** Kills a server that does not listen soon: its program may hang. */
+/** Kills a server that does not listen within two seconds: its program may hang. */
 function limitStart(server: Worker): void {
-  const timer = setTimeout(() => server.process.kill('SIGKILL'), LONGEST_START);
+  const timer = setTimeout(() => server.process.kill('SIGKILL'), 2000);
   server.once('listening', () => clearTimeout(timer));
 }
 
 /** The operations without a handler, and the command that writes stubs for them. */
 function describeMissing(missing: readonly string[], mocked: boolean): string {
   if (missing.length === 0) return '';
-  const rest = missing.length - FEW;
-  const names = missing.slice(0, FEW).join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const named = missing.slice(0, 10);
+  const rest = missing.length - named.length;
+  const names = named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
   return `Left to write, ${mocked ? 'mocked' : 'answered with 501'} until then: ${names}
 To write stubs: npm run stub -- ${rest > 0 ? '--all' : missing.join(' ')}`;
 }

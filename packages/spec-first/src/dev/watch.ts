@@ -4,12 +4,7 @@ import { dirname, join, sep } from 'node:path';
 /** One save is often several events. Milliseconds. */
 const SETTLE = 30;
 
-/**
- * Calls `saved` after each save of a file of the document, or of a source file in `src`. Returns a function that takes the
- * document's files.
- *
- * @param saved is told whether a file of the document was saved.
- */
+/** Calls `saved` after each save in `src`, or of the document's files, which the returned function takes. */
 export function watchSaves(saved: (ofDocument: boolean) => void): (files: readonly string[]) => void {
   let watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
