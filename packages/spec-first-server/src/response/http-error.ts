@@ -14,9 +14,6 @@ export interface HttpErrorOptions {
   readonly errors?: readonly Violation[] | undefined;
 }
 
-/** A hostile request can have thousands. */
-const MOST_ERRORS = 100;
-
 /** An error answered instead of the handler's reply. The message goes to the client, the cause to the log only. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
@@ -41,7 +38,8 @@ export class HttpError extends Error {
     this.headers = headers;
     this.reason = reason;
     this.expected = expected;
-    this.errors = options.errors?.slice(0, MOST_ERRORS);
+    // A hostile request can have thousands.
+    this.errors = options.errors?.slice(0, 100);
   }
 
   /** 405 that names the methods of the path (RFC 9110 §15.5.6). */

@@ -1,6 +1,6 @@
 // Swagger UI promises its plugin API, and not the names of its own parts. Those stay the same within a minor version,
 // which package.json therefore pins: the components `responseBody`, `HighlightCode` and `DeepLink`, the actions
-// `authorize` and `logout`.
+// `authorize` and `logout`, the selector `authorized`.
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const followColorScheme = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
@@ -29,25 +29,15 @@ const exactNumbers = ({ React: { createElement }, getComponent }) => ({
 });
 
 const KEY = `credentials of ${location.pathname}`;
-const credentials = () => JSON.parse(sessionStorage.getItem(KEY) ?? '{}');
 
 /** Keeps credentials until the tab is closed. Swagger UI's own option keeps them in the browser for good. */
-const keepCredentials = {
-  statePlugins: {
-    auth: {
-      wrapActions: {
-        authorize: (original) => (given) => {
-          sessionStorage.setItem(KEY, JSON.stringify({ ...credentials(), ...given }));
-          return original(given);
-        },
-        logout: (original) => (names) => {
-          const left = Object.entries(credentials()).filter(([name]) => !names.includes(name));
-          sessionStorage.setItem(KEY, JSON.stringify(Object.fromEntries(left)));
-          return original(names);
-        },
-      },
-    },
-  },
+const keepCredentials = ({ authSelectors }) => {
+  const keep = (original) => (given) => {
+    const action = original(given);
+    sessionStorage.setItem(KEY, JSON.stringify(authSelectors.authorized()));
+    return action;
+  };
+  return { statePlugins: { auth: { wrapActions: { authorize: keep, logout: keep } } } };
 };
 
 /** A summary is a button. It must not contain a link. */
@@ -81,7 +71,7 @@ const ui = SwaggerUIBundle({
   tryItOutEnabled: document.querySelector('#swagger-ui').dataset.tryItOut === 'true',
   validatorUrl: null,
   onComplete() {
-    for (const [name, { value }] of Object.entries(credentials())) {
+    for (const [name, { value }] of Object.entries(JSON.parse(sessionStorage.getItem(KEY) ?? '{}'))) {
       if (typeof value === 'string') ui.preauthorizeApiKey(name, value);
       else if (value?.username) ui.preauthorizeBasic(name, value.username, value.password);
     }
