@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { gzipSync } from 'node:zlib';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
@@ -251,13 +251,11 @@ describe('any body', () => {
 
   test('that grows past the limit when it is decompressed gets 413 at once', async () => {
     const zeros = Buffer.alloc(4 * MIB, ' ');
-    const bombs = { gzip: gzipSync(zeros), deflate: deflateSync(zeros), br: brotliCompressSync(zeros) };
-    for (const [encoding, bomb] of Object.entries(bombs)) {
-      expect(bomb.length).toBeLessThan(LIMIT);
-      const answer = await post(bomb, { 'Content-Encoding': encoding });
-      expectAllDeclared(answer);
-      expect(answer.responses[0]?.status).toBe(413);
-    }
+    const bomb = gzipSync(zeros);
+    expect(bomb.length).toBeLessThan(LIMIT);
+    const answer = await post(bomb, { 'Content-Encoding': 'gzip' });
+    expectAllDeclared(answer);
+    expect(answer.responses[0]?.status).toBe(413);
   });
 
   test('under the keys of every object changes no object', async () => {
