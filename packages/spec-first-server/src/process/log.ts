@@ -7,16 +7,6 @@ import { destination, type Logger, type LoggerOptions, pino } from 'pino';
 import sonic from 'sonic-boom';
 import type { Config } from './configuration.ts';
 
-/** Lines gather up to so many bytes, and wait for others so many milliseconds: a write for each costs more than the line. */
-const GATHERED = 32 * 1024;
-const LONGEST_WAIT = 500;
-
-/** Bytes of one write. One write is under way at a time: it must take all that a turn of the event loop logs. */
-const LARGEST_WRITE = 1024 * 1024;
-
-/** Bytes of lines that may wait while nothing takes them: the disk is full, or nobody reads standard output. */
-const MOST_WAITING = 16 * 1024 * 1024;
-
 /** How long the end of the process waits for the last lines to be written. Milliseconds. */
 const LAST_LINES = 1000;
 
@@ -49,17 +39,26 @@ export let lostLines = 0;
  * @param onLost called with the number of lines that were dropped since the last call, once lines are accepted again.
  */
 function createOutput(onLost: (lines: number) => void) {
-  const limits = { minLength: GATHERED, maxWrite: LARGEST_WRITE, maxLength: MOST_WAITING };
-  // Texts that gather would be measured again with each line.
-  const out = new sonic.SonicBoom({ fd: 1, contentMode: 'buffer', periodicFlush: LONGEST_WAIT, ...limits });
-  let lost = 0;
+  const out = new sonic.SonicBoom({
+    fd: 1,
+    // Texts that gather would be measured again with each line.
+    contentMode: 'buffer',
+    // Lines gather up to so many bytes or for so many milliseconds: a write for each costs more than the line.
+    minLength: 32 * 1024,
+    periodicFlush: 500,
+    // One write is under way at a time: it must take all that a turn of the event loop logs.
+    maxWrite: 1024 * 1024,
+    // What may wait while nothing takes it: the disk is full, or nobody reads standard output.
+    maxLength: 16 * 1024 * 1024,
+  });
+  let reported = 0;
   out.on('drop', () => {
-    lost += 1;
     lostLines += 1;
   });
   out.on('drain', () => {
+    const lost = lostLines - reported;
+    reported = lostLines;
     if (lost > 0) onLost(lost);
-    lost = 0;
   });
   // The lines stay, and are written with the next ones.
   out.on('error', () => undefined);
