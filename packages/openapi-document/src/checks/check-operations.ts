@@ -7,36 +7,32 @@ import type { Report } from './check-structure.ts';
 
 /** Says which operations have the name or the URL of another one, and what of them is not served or not checked. */
 export function checkOperations(document: Document, report: Report): void {
-  const { notice } = report;
-  checkServers(document.root, report);
-  checkObjects(document.root, report);
-  const names = new Map<unknown, Operation>();
-  const urls = new Map<unknown, Operation>();
+  const { root, operations } = document;
+  checkServers(root, report);
+  checkObjects(root, report);
+  const names = Map.groupBy(operations, ({ source, pointer }) => source.operationId ?? pointer);
+  for (const [first, ...others] of names.values()) {
+    for (const { pointer, source, id } of others) {
+      const owner = `${first?.method} ${first?.path}`;
+      const message = `operationId ${source.operationId} is also that of ${owner}: this one is ${id}`;
+      report.notice(`${pointer}/operationId`, message);
+    }
+  }
+  // The names of path parameters do not distinguish URLs.
+  const urls = Map.groupBy(operations, ({ method, template }) => `${method} ${template.shape}`);
+  for (const [first, ...others] of urls.values()) {
+    for (const { pointer, method, path } of others) {
+      report.notice(pointer, `${method} ${path} has the same URL as ${first?.method} ${first?.path}, which is served`);
+    }
+  }
   const types = new Set<string>();
-  for (const operation of document.operations) {
-    const { id, method, path, pointer, template, source } = operation;
-    const namesake = firstOf(names, source.operationId ?? pointer, operation);
-    if (namesake !== operation) {
-      const message = `operationId ${source.operationId} is also that of ${namesake.method} ${namesake.path}: this one is ${id}`;
-      notice(`${pointer}/operationId`, message);
-    }
-    // The names of path parameters do not distinguish URLs.
-    const twin = firstOf(urls, `${method} ${template.shape}`, operation);
-    if (twin !== operation) {
-      notice(pointer, `${method} ${path} has the same URL as ${twin.method} ${twin.path}, which is served`);
-    }
-    if (!template.isReachable) {
-      notice(pointer, 'no request reaches a path with ? or #: declare query parameters instead');
+  for (const operation of operations) {
+    if (!operation.template.isReachable) {
+      report.notice(operation.pointer, 'no request reaches a path with ? or #: declare query parameters instead');
     }
     checkDeclared(document, operation, report);
     checkBodies(operation, types, report);
   }
-}
-
-function firstOf(seen: Map<unknown, Operation>, key: unknown, operation: Operation): Operation {
-  const first = seen.get(key) ?? operation;
-  seen.set(key, first);
-  return first;
 }
 
 /** Checks that the variables of each server URL are declared. */

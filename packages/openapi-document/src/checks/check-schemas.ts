@@ -20,7 +20,9 @@ export function checkSchemas(root: Json, report: Report): void {
         const say = isAnnotation(root, error) ? report.notice : report.problem;
         say(pointer + error.instancePath, `${describe(schema, error)} (JSON Schema 2020-12)`);
       }
-      checkWork(root, schema, pointer, report);
+      const count = countOf(root, schema);
+      const message = `one value would be validated by ${count} schemas: more than ${MOST} take too long`;
+      if (count > MOST) report.problem(pointer, message);
     }
     checkKeywords(root, schema, pointer, report);
     checkPatterns(schema, pointer, report);
@@ -109,16 +111,12 @@ function checkPatterns({ pattern, patternProperties }: Json, pointer: string, { 
 /** More schemas than this that describe one value are no API: a request would be validated for seconds. */
 const MOST = 10_000;
 
-/** Checks that not too many schemas describe one value: `allOf` of `allOf` of the same schemas doubles with each level. */
-function checkWork(root: Json, schema: Json, pointer: string, { problem }: Report): void {
-  const count = countOf(root, schema);
-  if (count > MOST)
-    problem(pointer, `one value would be validated by ${count} schemas: more than ${MOST} take too long`);
-}
-
 const counting = new Set<Json>();
 
-/** How many schemas describe one value, each as often as a way leads to it. One that contains itself counts once. */
+/**
+ * How many schemas describe one value, each as often as a way leads to it: `allOf` of `allOf` of the same schemas doubles
+ * with each level. One that contains itself counts once.
+ */
 const countOf: (root: Json, schema: Json) => number = memoized((root, schema) => {
   if (counting.has(schema)) return 0;
   counting.add(schema);
