@@ -52,6 +52,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
   const version = String(source.openapi);
   const { root, mended } = await mend(file, source);
   const operations = operationsOf(root, root.paths);
+  const schemes = Object.entries(asObject(asObject(root.components).securitySchemes));
   return {
     file,
     root,
@@ -67,7 +68,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     webhooks: webhooksOf(root, operations),
     basePaths: basePathsOf(root),
     /** The Security Scheme Objects by name, references followed. */
-    securitySchemes: securitySchemesOf(root),
+    securitySchemes: Object.fromEntries(schemes.map(([name, value]) => [name, resolveRef(root, value) ?? {}])),
     /** The references that cannot be followed, which are removed. */
     unresolved: problems,
     /** What is read otherwise than it is written. */
@@ -76,14 +77,6 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     describe: (findings: readonly Finding[]) => describeFindings(file, root, origins, findings),
   };
 }
-
-const securitySchemesOf = (root: Json): Record<string, Json> =>
-  Object.fromEntries(
-    Object.entries(asObject(asObject(root.components).securitySchemes)).flatMap(([name, value]) => {
-      const scheme = resolveRef(root, value);
-      return scheme === undefined ? [] : [[name, scheme]];
-    }),
-  );
 
 const UNREAD: Content = { reason: 'it has a syntax error' };
 
@@ -117,14 +110,12 @@ function basePathsOf(root: Json): readonly [string, ...string[]] {
   const paths = asArray(root.servers)
     .map(asObject)
     .flatMap(({ url, variables }) => {
-      const urls = Object.entries(asObject(variables)).reduce(
-        (made, [name, variable]) => {
-          const { enum: values, default: preset } = asObject(variable);
-          const choices = asArray(values).length > 0 ? asArray(values) : [preset];
-          return made.flatMap((text) => choices.map((choice) => text.replaceAll(`{${name}}`, String(choice))));
-        },
-        [String(url)],
-      );
+      let urls = [String(url)];
+      for (const [name, variable] of Object.entries(asObject(variables))) {
+        const { enum: values, default: preset } = asObject(variable);
+        const choices = asArray(values).length > 0 ? asArray(values) : [preset];
+        urls = urls.flatMap((text) => choices.map((choice) => text.replaceAll(`{${name}}`, String(choice))));
+      }
       return urls.map((text) => {
         const path = URL.parse(lacksScheme(text) ? `http://${text}` : text, 'http://host/')?.pathname ?? '';
         return path.startsWith('/') ? path.replace(/\/+$/, '') : '';
