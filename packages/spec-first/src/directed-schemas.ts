@@ -1,6 +1,7 @@
 import {
   asArray,
   asObject,
+  decoded,
   escapePointerToken,
   isObject,
   type Json,
@@ -8,12 +9,14 @@ import {
   schemas,
   valueAt,
 } from 'openapi-document';
-import { FILE } from './generator.ts';
+
+/** In the schema of a file in a form: `File` or `Blob`. */
+export const FILE = 'x-file';
+/** Marks a list whose items arrive one after the other. */
+export const STREAM = 'x-stream';
 
 /** Which way a value goes: a request has no `readOnly` properties, a reply has no `writeOnly` ones. */
 export type Direction = 'request' | 'reply';
-
-export type DirectedSchemas = ReturnType<typeof directedSchemas>;
 
 /** Keywords that say nothing about a TypeScript type, and what is drawn out of its place. */
 const OMITTED = new Set([
@@ -51,8 +54,7 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
       if (differs.get(next) === false) continue;
       result ||= differs.get(next) === true;
       schemas.each(next, '', (part) => {
-        const properties = Object.values(asObject(part.properties));
-        result ||= properties.some(
+        result ||= Object.values(asObject(part.properties)).some(
           (item) => isOneWay(item, 'readOnly') || isOneWay(item, 'writeOnly') || hasDefault(item),
         );
         if (typeof part.$ref === 'string') seen.add(valueAt(root, part.$ref));
@@ -73,22 +75,21 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
       found.set(name, undefined);
       found.set(name, rewrite(target, variant));
     }
-    return `#/components/schemas/${escapePointerToken(name)}`;
+    return refTo(name);
   }
 
   /** A schema keeps its name. One at another place is named after the place. */
   function freeName(ref: string, isSecond: boolean): string {
-    const place = decodeURIComponent(ref).replace(/^#\/(components\/schemas\/)?/, '');
-    const tokens = place.split('/').filter((token) => !/^(\$defs|properties|schema)$/.test(token));
-    const [own = '', ...words] = tokens.join('/').replaceAll('~1', '/').replaceAll('~0', '~').split('/');
-    const name = [
-      own,
-      ...words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)),
-      isSecond ? 'Writable' : '',
-    ];
-    let free = name.join('');
-    if (!place.includes('/') && !isSecond) return free;
-    for (let n = 2; Object.hasOwn(declared, free) || found.has(free); n++) free = `${name.join('')}${n}`;
+    const [own = '', ...inside] = ref
+      .replace(/^#\/(components\/schemas\/)?/, '')
+      .split('/')
+      .map(unescaped);
+    const words = inside.filter((token) => !/^(\$defs|properties|schema)$/.test(token));
+    const base = own + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('');
+    const name = isSecond ? `${base}Writable` : base;
+    let free = name;
+    if (inside.length === 0 && !isSecond) return free;
+    for (let n = 2; Object.hasOwn(declared, free) || found.has(free); n++) free = `${name}${n}`;
     return free;
   }
 
@@ -96,9 +97,12 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
    * A schema as it is in a direction. Its references lead to `components`.
    *
    * @param encoding that of a form, whose properties may be files (OpenAPI 3.1 §4.8.14.3 and §4.8.15).
+   * @param around the schemas of the form around this one: it may contain itself.
    */
-  function rewrite(source: unknown, direction: Direction, encoding?: Json): unknown {
-    const schema = (encoding && resolveRef(root, source)) ?? source;
+  function rewrite(source: unknown, direction: Direction, encoding?: Json, around: readonly unknown[] = []): unknown {
+    const form = encoding && resolveRef(root, source);
+    if (form !== undefined && around.includes(form)) return rewrite(source, direction);
+    const schema = form ?? source;
     if (!isObject(schema)) return schema;
     const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
     const copy: Record<string, unknown> = {};
@@ -107,7 +111,9 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
       if (key === '$ref') copy[key] = reference(String(value), direction);
       else if (schemas.SUBSCHEMAS.one.includes(key)) copy[key] = rewrite(value, direction);
       else if (schemas.SUBSCHEMAS.list.includes(key))
-        copy[key] = asArray(value).map((item) => rewrite(notNull(schema, item), direction, encoding));
+        copy[key] = asArray(value).map((item) =>
+          rewrite(notNull(schema, item), direction, encoding, [...around, schema]),
+        );
       else if (schemas.SUBSCHEMAS.named.includes(key)) {
         const all = Object.entries(asObject(value));
         const kept = all.filter(([, item]) => key !== 'properties' || !isOneWay(item, dropped));
@@ -118,11 +124,9 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
       else if (key === FILE) copy[key] = direction === 'request' ? 'File' : 'Blob';
       else copy[key] = /^(default|examples?)$/.test(key) ? printable(value) : value;
     }
-    if (direction === 'request') {
-      const filled = Object.entries(asObject(schema.properties)).filter(([, item]) => hasDefault(item));
-      if (filled.length > 0)
-        copy.required = [...new Set([...asArray(schema.required), ...filled.map(([name]) => name)])];
-    }
+    const properties = direction === 'request' ? asObject(schema.properties) : {};
+    const filled = Object.keys(properties).filter((name) => hasDefault(properties[name]));
+    if (filled.length > 0) copy.required = [...new Set([...asArray(schema.required), ...filled])];
     if ([copy.const, ...asArray(copy.enum)].some((value) => typeof value === 'bigint')) {
       for (const key of ['const', 'enum']) delete copy[key];
       Object.assign(copy, { type: 'integer', format: 'int64' });
@@ -133,11 +137,9 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
 
   /** An object beside required properties is no null. openapi-typescript cannot require properties of a type with null. */
   function notNull({ required }: Json, item: unknown): unknown {
-    if (asArray(required).length === 0 || !isObject(item) || item.$ref === undefined) return item;
-    const target = resolveRef(root, item);
-    return target !== undefined && asArray(target.type).includes('null')
-      ? { ...target, type: asArray(target.type).filter((type) => type !== 'null') }
-      : item;
+    const target = asArray(required).length > 0 ? resolveRef(root, item) : undefined;
+    const types = asArray(target?.type);
+    return types.includes('null') ? { ...target, type: types.filter((type) => type !== 'null') } : item;
   }
 
   /** The values of the property that tells alternatives apart. openapi-typescript gives one to each: the default has none. */
@@ -148,22 +150,20 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
     if (alternatives.length > 0 && (union === undefined || union.fallback !== undefined)) return undefined;
     const all = union
       ? union.choices.flatMap(({ values, schema }) => values.map((key) => [key, asObject(schema).$ref]))
-      : Object.entries(asObject(mapping)).map(([key, target]) => [
+      : Object.entries(asObject(mapping)).map(([key, to]) => [
           key,
-          /^#|[/.]/.test(String(target)) ? target : `#/components/schemas/${target}`,
+          /^#|[/.]/.test(String(to)) ? to : refTo(String(to)),
         ]);
     const known = all.filter(([, ref]) => valueAt(root, String(ref)) !== undefined);
-    return {
-      ...rest,
-      mapping: Object.fromEntries(known.map(([key, ref]) => [key, reference(String(ref), direction)])),
-    };
+    const entries = known.map(([key, ref]) => [key, reference(String(ref), direction)]);
+    return { ...rest, mapping: Object.fromEntries(entries) };
   }
 
   /** A field of a form, marked if it is a file, or a list of files. */
-  function asField(field: unknown, encoding: unknown): unknown {
+  function asField(field: unknown, encoding: unknown, isItem = false): unknown {
     const source = resolveRef(root, field);
     if (schemas.isFile(root, field, asObject(encoding).contentType)) return { ...source, type: 'string', [FILE]: true };
-    const items = source?.items === undefined ? undefined : asField(source.items, encoding);
+    const items = isItem ? source?.items : asField(source?.items, encoding, true);
     return items === source?.items ? field : { ...source, items };
   }
 
@@ -171,15 +171,17 @@ export function directedSchemas(root: Json, fillsDefaults: boolean) {
     schema: rewrite,
     /** The schemas by name. What differs in a request has the suffix `Writable`, if replies have it as well. */
     components(): Json {
-      for (const name of Object.keys(declared)) {
-        const ref = `#/components/schemas/${escapePointerToken(name)}`;
-        if (!names.has(`request ${ref}`)) reference(ref, 'reply');
-      }
+      for (const ref of Object.keys(declared).map(refTo)) if (!names.has(`request ${ref}`)) reference(ref, 'reply');
       const own = Object.keys(declared).filter((name) => found.has(name));
       return Object.fromEntries([...new Set([...own, ...found.keys()])].map((name) => [name, found.get(name)]));
     },
   };
 }
+
+const refTo = (name: string): string => `#/components/schemas/${escapePointerToken(name)}`;
+
+/** The name that a token of a pointer stands for (RFC 6901 §4 and §6). */
+export const unescaped = (token: string): string => decoded(token).replaceAll('~1', '/').replaceAll('~0', '~');
 
 /** A value that JSON.stringify writes exactly. */
 export function printable(value: unknown): unknown {
@@ -192,9 +194,8 @@ export function printable(value: unknown): unknown {
 /** Moves keywords into `allOf`. openapi-typescript combines only these with the keywords beside them. */
 function moveToAllOf(schema: Record<string, unknown>): void {
   const meaningful = Object.keys(schema).filter((key) => !ANNOTATIONS.has(key) && !key.startsWith('x-'));
-  if (meaningful.length < 2) return;
-  for (const key of ['$ref', ...(schema.discriminator === undefined ? ['anyOf'] : [])]) {
-    if (schema[key] === undefined) continue;
+  for (const key of schema.discriminator === undefined ? ['$ref', 'anyOf'] : ['$ref']) {
+    if (schema[key] === undefined || meaningful.length < 2) continue;
     schema.allOf = [...asArray(schema.allOf), { [key]: schema[key] }];
     delete schema[key];
   }

@@ -1,5 +1,5 @@
 import { asArray, asObject, type Document, isObject, type Json, schemas, stringifyJson } from 'openapi-document';
-import { propertyName, quoted } from './source-text.ts';
+import { propertyName, quoted } from './types.ts';
 
 /** What problem details (RFC 9457) are made of. */
 const PROBLEM_DETAILS = {

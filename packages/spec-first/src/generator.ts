@@ -2,30 +2,21 @@ import { createConfig } from '@redocly/openapi-core';
 import { isObject, type Json, schemas } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
-
-/** In the schema of a file in a form: `File` or `Blob`. */
-export const FILE = 'x-file';
-
-/** Marks a list whose items arrive one after the other. */
-export const STREAM = 'x-stream';
-
-/** What is typed. Each `$ref` leads to `#/components/schemas`. */
-export interface Typed {
-  /** Schema Objects of OpenAPI 3.1 by name. */
-  readonly schemas: Json;
-  /** Operation Objects by operationId. */
-  readonly operations: Json;
-  /** Operation Objects by method, by the name of the webhook. */
-  readonly webhooks: Readonly<Record<string, Json>>;
-}
+import { FILE, STREAM } from './directed-schemas.ts';
 
 /**
  * Generates the TypeScript types `components`, `operations` and `webhooks`, as text. This is the only module that uses
  * openapi-typescript and TypeScript's compiler API.
  *
- * @param typed may be changed.
+ * @param schemas Schema Objects of OpenAPI 3.1 by name, to which each `$ref` leads. They may be changed.
+ * @param operations Operation Objects by operationId.
+ * @param webhooks Operation Objects by method, by the name of the webhook.
  */
-export async function typesOf({ schemas, operations, webhooks }: Typed): Promise<string> {
+export async function typesOf(
+  schemas: Json,
+  operations: Json,
+  webhooks: Readonly<Record<string, Json>>,
+): Promise<string> {
   // Its default export would resolve, lint and bundle a document first: two thirds of the time for a large one.
   const document = {
     openapi: '3.1.0',

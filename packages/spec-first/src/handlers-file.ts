@@ -3,8 +3,7 @@ import { parse } from '@babel/parser';
 import { isFunction, isImportDeclaration, isImportSpecifier, type Node, traverse } from '@babel/types';
 import MagicString from 'magic-string';
 import { messageOf } from './command.ts';
-import { propertyName, quoted } from './source-text.ts';
-import { TYPES } from './types.ts';
+import { propertyName, quoted, TYPES } from './types.ts';
 
 const EMPTY_FILE = `import type { Handlers } from 'TYPES';
 

@@ -1,8 +1,22 @@
-import { type Document, type Json, type Operation, schemas } from 'openapi-document';
+import {
+  asObject,
+  type Document,
+  type Json,
+  type MediaType,
+  type Operation,
+  type Parameter,
+  schemas,
+} from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
-import { directedSchemas } from './directed-schemas.ts';
-import { propertyName } from './source-text.ts';
-import { typedOperations } from './typed-operations.ts';
+import { type Direction, directedSchemas, printable, STREAM, unescaped } from './directed-schemas.ts';
+
+/** A string as a literal of TypeScript. */
+export const quoted = (text: string): string =>
+  `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
+
+/** The name of a property, quoted where it has to be. */
+export const propertyName = (name: string): string =>
+  /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : quoted(name);
 
 /** The path of the generated file in a project. */
 export const TYPES = 'generated/openapi.ts';
@@ -13,8 +27,7 @@ const HEADER = `/**
 
 `;
 
-const FOR_SERVER = `import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
-
+const INT64 = `
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
@@ -41,7 +54,8 @@ export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
  */
 export async function generateTypes(document: Document): Promise<string> {
   const { root, operations, types } = await declarations(document, true);
-  return `${HEADER}${FOR_SERVER}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
+  const imports = "import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';\n";
+  return `${HEADER}${imports}${types}${securityOf(operations)}${defaultsOf(root, operations)}${FOR_HANDLERS}`;
 }
 
 /** Generates the file of a client, as text: types, and a function for each operation. It needs `openapi-document`. */
@@ -49,10 +63,6 @@ export async function generateClient(document: Document): Promise<string> {
   const { types } = await declarations(document, false);
   const routes = JSON.stringify(routesOf(document.operations), null, 2);
   return `${HEADER}import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';
-
-/** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
-export type Int64 = number | bigint;
-
 ${types}
 const routes: { readonly [Id in keyof operations]: Route } = ${routes};
 
@@ -66,23 +76,72 @@ async function declarations(document: Document, fillsDefaults: boolean) {
   const { typesOf } = await import('./generator.ts');
   const { root, operations } = document;
   const directed = directedSchemas(root, fillsDefaults);
-  const typed = typedOperations(operations, directed, 'request');
+  const typed = typedOperations(operations, directed.schema, 'request');
   // The sender signs by itself (Standard Webhooks).
   const events = document.webhooks.map((event) => ({
     ...event,
     parameters: event.parameters.filter(({ name }) => !/^webhook-(id|timestamp|signature)$/i.test(name)),
   }));
-  const webhooks: Record<string, Record<string, unknown>> = {};
-  for (const { operation, typed: event } of typedOperations(events, directed, 'reply')) {
-    webhooks[operation.path] = { ...webhooks[operation.path], [operation.method]: event };
+  const sent = typedOperations(events, directed.schema, 'reply');
+  const webhooks: Record<string, Json> = {};
+  for (const [index, { path, method }] of events.entries()) {
+    webhooks[path] = { ...webhooks[path], [method]: sent[index] };
   }
   const components = directed.components();
-  const text = await typesOf({
-    schemas: components,
-    operations: Object.fromEntries(typed.map(({ operation, typed: source }) => [operation.id, source])),
-    webhooks,
+  const byId = Object.fromEntries(operations.map(({ id }, index) => [id, typed[index]]));
+  const text = await typesOf(components, byId, webhooks);
+  return { root, operations, types: `${INT64}${text}${namedTypes(Object.keys(components))}` };
+}
+
+/**
+ * Writes operations out for openapi-typescript, each without references but to schemas, whatever its method.
+ *
+ * @param sent how requests go: `request`, or `reply` for webhooks, which the server itself sends.
+ */
+function typedOperations(
+  operations: readonly Operation[],
+  schemaFor: ReturnType<typeof directedSchemas>['schema'],
+  sent: Direction,
+): readonly Json[] {
+  const answered = sent === 'request' ? 'reply' : 'request';
+  const typedValue = ({ source, in: where, name, required, schema = {} }: Parameter, direction: Direction) => {
+    return { ...annotationsOf(source), in: where, name, required, schema: schemaFor(schema, direction) };
+  };
+  const contentOf = (media: readonly MediaType[], direction: Direction) =>
+    Object.fromEntries(
+      media.map(({ type, kind, schema, items, source: { encoding } }) => {
+        const form = kind === 'multipart' ? asObject(encoding) : undefined;
+        if (items === undefined) return [type, { schema: schemaFor(schema, direction, form) }];
+        return [type, { schema: { type: 'array', items: schemaFor(items.schema, direction), [STREAM]: true } }];
+      }),
+    );
+  const responses = operations.map((operation) =>
+    operation.responses.map(({ key, headers, media, source }) => {
+      const named = headers.map((header) => {
+        return [unescaped(header.pointer.split('/').at(-1) ?? ''), typedValue(header, answered)];
+      });
+      const content = contentOf(media, answered);
+      return [key, { ...annotationsOf(source), headers: Object.fromEntries(named), content }];
+    }),
+  );
+  return operations.map(({ source, parameters, requestBody }, index) => {
+    const body = requestBody && {
+      ...annotationsOf(requestBody.source),
+      required: requestBody.required,
+      content: contentOf(requestBody.media, sent),
+    };
+    return {
+      ...annotationsOf(source),
+      parameters: parameters.map((parameter) => typedValue(parameter, sent)),
+      requestBody: body,
+      responses: Object.fromEntries(responses[index] ?? []),
+    };
   });
-  return { root, operations, types: `${text}${namedTypes(Object.keys(components))}` };
+}
+
+/** What is shown to who writes code. */
+function annotationsOf({ summary, description, deprecated, example, examples }: Json): Json {
+  return { summary, description, deprecated, example: printable(example), examples: printable(examples) };
 }
 
 /** Names that mean something else in the generated file. */
@@ -118,10 +177,9 @@ function defaultsOf(root: Json, operations: readonly Operation[]): string {
     const filled = parameters.filter(
       ({ required, schema }) => !required && schemas.allOf(root, schema).some((part) => Object.hasOwn(part, 'default')),
     );
-    const places = [...new Set(filled.map((parameter) => parameter.in))].map((place) => {
-      const names = filled.filter((parameter) => parameter.in === place).map(({ name }) => JSON.stringify(name));
-      return `        ${place}: ${names.join(' | ')};\n`;
-    });
+    const places = [...Map.groupBy(filled, (parameter) => parameter.in)].map(
+      ([place, all]) => `        ${place}: ${all.map(({ name }) => JSON.stringify(name)).join(' | ')};\n`,
+    );
     return places.length > 0 ? [`    ${propertyName(id)}: {\n${places.join('')}    };\n`] : [];
   });
   return `/** Optional parameters that are always present, because they have a default. */\nexport interface defaults {\n${lines.join('')}}\n`;
