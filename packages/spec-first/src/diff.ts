@@ -21,12 +21,10 @@ Exits with 1 if a change breaks clients, with 2 if the documents cannot be compa
 
 The document is openapi.yaml, or what OPENAPI_FILE names.`;
 
-const OPTIONS = { format: { type: 'string', default: 'text' }, ...OUTSIDE } as const;
-
 /** Compares the document with its version at a commit. Resolves to the exit code. */
 export const run = command(
   USAGE,
-  OPTIONS,
+  { format: { type: 'string', default: 'text' }, ...OUTSIDE },
   1,
   async ({ format: name, 'allow-outside': allowOutside }, [ref]) => {
     if (ref === undefined) throw new UsageError('One git reference is expected, such as "main"');

@@ -20,9 +20,6 @@ Exit codes: 0 the types fit, 1 the document has an error or the types are stale,
 
 const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { type: 'string' }, ...OUTSIDE } as const;
 
-/** How many notices are printed by default. */
-const FEW = 10;
-
 /** Writes the generated types, or compares them. Resolves to the exit code. */
 export const run = command(USAGE, FLAGS, 0, async ({ check, all, client, 'allow-outside': outside }) => {
   loadEnvFile();
@@ -54,11 +51,11 @@ export const run = command(USAGE, FLAGS, 0, async ({ check, all, client, 'allow-
   return code;
 });
 
-/** The first notices, and how many more there are. */
+/** The first ten notices, and how many more there are. */
 export function firstOf(file: string, notices: readonly string[]): readonly string[] {
-  if (notices.length <= FEW) return notices;
-  const more = `${file} has ${notices.length - FEW} more notices. "npm run generate -- --all" shows all.`;
-  return [...notices.slice(0, FEW), more];
+  const rest = notices.length - 10;
+  if (rest <= 0) return notices;
+  return [...notices.slice(0, 10), `${file} has ${rest} more notices. "npm run generate -- --all" shows all.`];
 }
 
 const holds = (path: string, text: string): boolean =>

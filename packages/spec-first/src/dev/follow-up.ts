@@ -13,9 +13,6 @@ import { generateTypes, TYPES } from '../types.ts';
 /** What the loop is told: the document's files, or a text about a subject. */
 export type News = { readonly files: readonly string[] } | { readonly subject: string; readonly text: string };
 
-/** How many type errors are printed. */
-const FEW = 10;
-
 const { file, allowOutside }: { readonly file: string; readonly allowOutside: boolean } = workerData;
 const tell = (news: News) => parentPort?.postMessage(news);
 let saves = 0;
@@ -65,8 +62,8 @@ async function checkTypes(): Promise<void> {
     ({ stdout, stderr, message }) => (`${stdout}${stderr}`.trim() || String(message)).split(/\r?\n(?=\S)/),
   );
   if (signal.aborted) return;
-  const rest = errors.length > FEW ? [`… and ${errors.length - FEW} more errors`] : [];
-  const text = ['The types do not fit:', ...errors.slice(0, FEW).map(shortened), ...rest].join('\n');
+  const rest = errors.length > 10 ? [`… and ${errors.length - 10} more errors`] : [];
+  const text = ['The types do not fit:', ...errors.slice(0, 10).map(shortened), ...rest].join('\n');
   tell({ subject: 'types', text: errors.length === 0 ? 'The types fit.' : text });
 }
 
