@@ -86,15 +86,6 @@ function takeTurns(): void {
   if (waiting.length > 0) setImmediate(takeTurns);
 }
 
-interface ConnectionOptions {
-  /** How long the client has to read the last answer. Milliseconds. */
-  readonly lingerTimeout: number;
-  /** Called with a request when the responses to all former ones are over. @param problem why the app does not get it */
-  readonly begin: (response: ServerResponse, problem: Problem | undefined) => void;
-  /** Called when a header section is larger. */
-  readonly onHeaderOverflow: () => void;
-}
-
 export type Connection = ReturnType<typeof createConnection>;
 
 /**
@@ -105,9 +96,16 @@ export type Connection = ReturnType<typeof createConnection>;
  * when it is read: it is read here, a slice at a time, in turn with other connections.
  *
  * @param socket after Node's HTTP server has set it up.
+ * @param lingerTimeout how long the client has to read the last answer. Milliseconds.
+ * @param begin called with a request when the responses to all former ones are over, and why the app does not get it.
+ * @param onHeaderOverflow called when a header section is too large.
  */
-export function createConnection(socket: Socket, options: ConnectionOptions) {
-  const { lingerTimeout, begin, onHeaderOverflow } = options;
+export function createConnection(
+  socket: Socket,
+  lingerTimeout: number,
+  begin: (response: ServerResponse, problem: Problem | undefined) => void,
+  onHeaderOverflow: () => void,
+) {
   let newest: ServerResponse | undefined;
   /** Whether a response is under way. */
   let isAnswering = false;

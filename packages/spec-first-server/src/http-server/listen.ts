@@ -72,7 +72,7 @@ export interface Listening {
 export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
   const { errorBody = PROBLEM_DETAILS, onRejected, allAccepted } = options;
   const limits = { ...LIMITS, ...options.limits };
-  const { headersTimeout, idleTimeout, quietTimeout } = limits;
+  const { headersTimeout, idleTimeout, quietTimeout, lingerTimeout } = limits;
   const connections = new Map<Duplex, Connection>();
   let acceptedAt = 0;
   let draining = false;
@@ -91,13 +91,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     },
     onRequest,
   );
-  const { answerProblem, rejectConnection } = rejecter(
-    server,
-    connections,
-    limits.lingerTimeout,
-    errorBody,
-    onRejected,
-  );
+  const { answerProblem, rejectConnection } = rejecter(server, connections, lingerTimeout, errorBody, onRejected);
 
   /** @param problem why the request does not reach the app. */
   function onRequest(request: IncomingMessage, response: ServerResponse, problem?: Problem): void {
@@ -132,7 +126,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   server.on('connection', (socket: Socket) => {
     acceptedAt = performance.now();
     const onHeaderOverflow = (): void => rejectConnection({ code: 'HPE_HEADER_OVERFLOW' }, socket);
-    connections.set(socket, createConnection(socket, { ...limits, begin, onHeaderOverflow }));
+    connections.set(socket, createConnection(socket, lingerTimeout, begin, onHeaderOverflow));
     socket.once('close', () => connections.delete(socket));
   });
   // With this listener Node leaves it to the app to ask for the body.
