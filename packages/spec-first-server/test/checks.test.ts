@@ -251,6 +251,11 @@ describe('an operation without a handler', () => {
   });
 });
 
+test('An operation of the document comes before the path of the server that it has as well', async () => {
+  const { client } = await started(operation('summary: x', '/healthz'));
+  await client?.get('/healthz').expect(204);
+});
+
 describe('the start logs a notice for', () => {
   test.each<[string, string, string]>([
     [
