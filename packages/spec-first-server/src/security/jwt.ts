@@ -96,6 +96,7 @@ function remoteKeys(url: URL, report: (error: HttpError) => void, timing: KeyTim
       } catch (cause) {
         failure = unusable(url, pause, cause);
         retryAt = performance.now() + pause;
+        refreshAt = retryAt;
         report(failure);
         throw failure;
       }
