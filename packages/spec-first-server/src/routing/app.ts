@@ -41,8 +41,8 @@ async function createParts(options: AppOptions, isEmbedded: boolean) {
     trustProxy = false,
     use = [],
   } = options;
-  const { document, operations: all, context } = await prepare(options);
-  const { log, errorBody } = context;
+  const { operations: all, context } = await prepare(options);
+  const { document, log, errorBody } = context;
   const operations = all.filter(({ method, path }) => {
     const name = method.toUpperCase();
     const isRead = http.METHODS.includes(name) && name !== 'CONNECT';

@@ -16,7 +16,7 @@ export type Dispatch = (response: ServerResponse, path: string, query: string) =
 
 /** Prepares one operation: its validator, and how its credentials, its parameters and its body are read. */
 export function createDispatch(operation: Operation, context: AppContext): Dispatch {
-  const { root, errorBody, log, stopping } = context;
+  const { document, errorBody, log, stopping } = context;
   const { id } = operation;
   const reason = context.broken.get(id);
   if (reason !== undefined) {
@@ -33,7 +33,7 @@ export function createDispatch(operation: Operation, context: AppContext): Dispa
   const samples = context.samplesFor(operation);
   const authenticate =
     operation.security.length > 0 ? authentication(operation, context.schemes, samples !== undefined) : undefined;
-  const readParameters = parameterReader(root, operation, apiKeyQueryNames(context.securitySchemes));
+  const readParameters = parameterReader(document.root, operation, apiKeyQueryNames(document.securitySchemes));
   const readBody = bodyReader(operation, context.bodyLimit, validator);
 
   return async (response, path, query) => {

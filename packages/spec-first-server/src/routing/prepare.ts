@@ -66,14 +66,8 @@ const FEW = 10;
  * @throws {DocumentError} if they do not.
  */
 export async function prepare(options: AppOptions) {
-  const {
-    errorBody = PROBLEM_DETAILS,
-    bodyLimit = 100 * 1024,
-    missing = 'refuse',
-    stopping,
-    log = SILENT,
-    inDevelopment = false,
-  } = options;
+  const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, log = SILENT, stopping } = options;
+  const { missing = 'refuse', inDevelopment = false } = options;
   const document = typeof options.document === 'string' ? await loadDocument(options.document) : options.document;
   const { root, operations: all, securitySchemes } = document;
   const tokens = options.authenticator ?? (await createAuthenticator({ accessTokens: options.accessTokens ?? [] }));
@@ -91,9 +85,7 @@ export async function prepare(options: AppOptions) {
     errorBody,
   });
   const mocks = missing === 'mock';
-  const handled = mocks
-    ? operations.filter(({ id }) => Object.hasOwn(given, id) && given[id] !== undefined)
-    : operations;
+  const handled = operations.filter(({ id }) => !mocks || (Object.hasOwn(given, id) && given[id] !== undefined));
   const isRefused = (id: string) => options.strict === true || (!mocks && Object.hasOwn(given, id));
   const refused = [...broken].flatMap(([id, reasons]) => (isRefused(id) ? reasons : []));
   const faults = [...problems, ...refused, ...unverified(handled, schemes), ...findings];
@@ -103,26 +95,13 @@ export async function prepare(options: AppOptions) {
     log.warn({ operationId, locations: reason.split('\n') }, `${operationId} cannot be served and answers 501`);
   }
   // `npm run dev` shows them.
-  const unenforced = inDevelopment ? [] : notices;
-  if (unenforced.length > 0) {
-    const locations = document.describe(unenforced.slice(0, FEW)).split('\n');
-    const more = unenforced.length > FEW ? unenforced.length - FEW : undefined;
+  if (!inDevelopment && notices.length > 0) {
+    const locations = document.describe(notices.slice(0, FEW)).split('\n');
+    const more = notices.length > FEW ? notices.length - FEW : undefined;
     log.warn({ locations, more }, 'not all of the document is enforced');
   }
-  const context = {
-    root,
-    securitySchemes,
-    handlers,
-    samplesFor,
-    validatorOf,
-    errorBody,
-    bodyLimit,
-    stopping,
-    schemes,
-    broken: reasons,
-    log,
-  };
-  return { document, operations: all, context };
+  const shared = { handlers, samplesFor, validatorOf, schemes, errorBody, bodyLimit, stopping, log, broken: reasons };
+  return { operations: all, context: { document, ...shared } };
 }
 
 /** What the operations of an app share. */
