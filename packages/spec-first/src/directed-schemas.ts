@@ -23,11 +23,6 @@ const OMITTED = new Set([
   ...['not', 'if', 'then', 'else', 'contains', 'propertyNames', 'dependentSchemas', 'unevaluatedProperties'],
   ...['$defs', 'readOnly', 'writeOnly'],
 ]);
-/** Keywords that do not change a value's type. */
-const ANNOTATIONS = new Set([
-  ...['title', 'description', 'default', 'deprecated', 'example', 'examples', 'externalDocs', '$comment', '$anchor'],
-  ...['xml', 'summary', 'discriminator'],
-]);
 
 /**
  * Rewrites the schemas of a document for one direction each, and so that openapi-typescript reads them as a validator does.
@@ -193,9 +188,8 @@ export function printable(value: unknown): unknown {
 
 /** Moves keywords into `allOf`. openapi-typescript combines only these with the keywords beside them. */
 function moveToAllOf(schema: Record<string, unknown>): void {
-  const meaningful = Object.keys(schema).filter((key) => !ANNOTATIONS.has(key) && !key.startsWith('x-'));
   for (const key of schema.discriminator === undefined ? ['$ref', 'anyOf'] : ['$ref']) {
-    if (schema[key] === undefined || meaningful.length < 2) continue;
+    if (schema[key] === undefined || Object.keys(schema).length < 2) continue;
     schema.allOf = [...asArray(schema.allOf), { [key]: schema[key] }];
     delete schema[key];
   }

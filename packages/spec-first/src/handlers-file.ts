@@ -1,15 +1,12 @@
-import { dirname, relative, sep } from 'node:path';
+import { readFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
 import { parse } from '@babel/parser';
 import { isFunction, isImportDeclaration, isImportSpecifier, type Node, traverse } from '@babel/types';
 import MagicString from 'magic-string';
 import { messageOf } from './command.ts';
 import { propertyName, quoted, TYPES } from './types.ts';
 
-const EMPTY_FILE = `import type { Handlers } from 'TYPES';
-
-/** The handlers of the document's operations. Write \`satisfies Handlers\` when none is missing. */
-export const handlers = {} satisfies Partial<Handlers>;
-`;
+const EMPTY_FILE = join(import.meta.dirname, '../templates/project/src/handlers.ts');
 
 /** The imports of a TypeScript file, and its object literals that are declared as `Handlers` or a part of them. */
 function readSource(path: string, text: string) {
@@ -61,7 +58,7 @@ export const handledIn = (path: string, text: string): string[] =>
 export function addStubs(path: string, text: string, ids: readonly string[], types = TYPES): string {
   const place = relative(dirname(path), types).split(sep).join('/');
   const specifier = place.startsWith('.') ? place : `./${place}`;
-  const source = text.trim() === '' ? EMPTY_FILE.replace('TYPES', specifier) : text;
+  const source = text.trim() === '' ? readFileSync(EMPTY_FILE, 'utf8').replace(`../${TYPES}`, specifier) : text;
   const { imports, objects } = readSource(path, source);
   const object = objects.find(({ isWhole }) => isWhole);
   if (object === undefined) {

@@ -119,7 +119,11 @@ describe('npm run stub', () => {
     expect(read('src/handlers.ts')).toBe(`import { HttpError } from 'spec-first-server';
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 
-/** The handlers of the document's operations. Write \`satisfies Handlers\` when none is missing. */
+/**
+ * A function for each operation of the document. \`npm run stub -- --all\` adds those that are missing.
+ *
+ * When none is missing, write \`satisfies Handlers\`: then the compiler reports each operation that has no handler.
+ */
 export const handlers = {
   async listBooks(_request: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> {
     throw new HttpError(501, 'listBooks is not implemented yet');
