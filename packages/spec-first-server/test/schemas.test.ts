@@ -170,6 +170,10 @@ describe('JSON Schema 2020-12', () => {
     [{ none: 1 }, '/body/none must not be present: its enum is empty'],
     [{ misfit: 'ten' }, '/body/misfit must be integer'],
     [{ held: ['a', 1, true, 2] }, undefined],
+    [
+      { held: ['a', 1, 'b'] },
+      '/body/held/2 must be boolean; /body/held/2 must be integer; /body/held/2 must match a schema in anyOf',
+    ],
   ])('%j', async (body, message) => {
     if (message === undefined) await expectValid('/modern', body, { ...body, loose: 'a-b' });
     else await expectViolation('/modern', body, message);

@@ -19,17 +19,19 @@ export interface Reading {
   readonly discriminator: 'selects' | 'describes';
 }
 
-/** What the surrounding schemas say about a schema. The first two are about the same value only. */
+/** What the surrounding schemas say about a schema. The first three are about the same value only. */
 interface Context {
   /** Properties that are not required, because they go the other way only. */
   readonly hidden: readonly unknown[];
   /** Whether an integer may be beyond what a `number` holds exactly. */
   readonly int64: boolean;
+  /** Whether `unevaluatedProperties` or `unevaluatedItems` of a surrounding schema depend on it. */
+  readonly tracked: boolean;
   readonly files: boolean;
   /** Whether each valid value matches it, so that defaults are filled in and members dropped. */
   readonly certain: boolean;
 }
-const AT_TOP = { hidden: [], int64: false };
+const AT_TOP = { hidden: [], int64: false, tracked: false };
 
 /**
  * Rewrites the schemas of a document for express-openapi-validator and Ajv. Without this, the neighbours of a `$ref` and
@@ -51,7 +53,10 @@ export function createRewriter(direction: Direction, root: Json, { readOnly, dis
       ...context,
       hidden: [...context.hidden, ...oneWayNames(schemas.allOf(root, schema))],
       int64: context.int64 || alternatives.some((part) => schemas.isWide(part) && part.type !== 'number'),
+      tracked: context.tracked || 'unevaluatedProperties' in schema || 'unevaluatedItems' in schema,
     };
+    // Ajv takes all items for evaluated where a schema has `contains`. Only those that match are.
+    const contained = schemas.allOf(root, schema).flatMap(({ contains }) => contains ?? []);
     const more: unknown[] = [];
     const out = assertions(schema, here);
     for (const [key, value] of Object.entries(schema)) {
@@ -63,6 +68,7 @@ export function createRewriter(direction: Direction, root: Json, { readOnly, dis
       if (key === 'properties') Object.assign(out, properties(asObject(value), inner, true));
       else if (key === 'anyOf' || key === 'oneOf') more.push(union(key, schema, here, rewrite));
       else if (key === 'allOf') more.push(...asArray(value).map(rewrite));
+      else if (key === 'unevaluatedItems') out[key] = { anyOf: [rewrite(value), ...contained.map(rewrite)] };
       else if (schemas.SUBSCHEMAS.one.includes(key)) out[key] = rewrite(value);
       else if (schemas.SUBSCHEMAS.list.includes(key)) out[key] = asArray(value).map(rewrite);
       else if (schemas.SUBSCHEMAS.named.includes(key) && key !== '$defs') out[key] = Object.fromEntries(named());
@@ -70,6 +76,11 @@ export function createRewriter(direction: Direction, root: Json, { readOnly, dis
       found.safeLength = Math.min(found.safeLength, ...patterns.map((pattern) => schemas.safeLength(String(pattern))));
     }
     if (typeof schema.$ref === 'string') more.push(component(schema.$ref, here));
+    if (here.tracked && out.contains !== undefined) {
+      const { contains, minContains, maxContains } = out;
+      for (const key of ['contains', 'minContains', 'maxContains']) delete out[key];
+      more.push({ not: { not: { contains, minContains, maxContains } } });
+    }
     if (more.length > 0) out.allOf = more;
     const { required, type, minLength, maxLength } = schema;
     const notRequired = new Set([...here.hidden, ...oneWayNames(alternatives)]);
