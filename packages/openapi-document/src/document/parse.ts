@@ -11,7 +11,7 @@ import {
   parseEvents,
   YAMLException,
 } from 'js-yaml';
-import { parseJson, parseNumber } from '../json/exact.ts';
+import { LARGE, parseJson, parseNumber } from '../json/exact.ts';
 import {
   DocumentError,
   escapePointerToken,
@@ -43,7 +43,7 @@ const MOST_REPEATED = 100_000;
 /** Parses YAML 1.2 with merge keys, or JSON, with exact integers. @throws {DocumentError} with the place of a syntax error. */
 export function parseFile(file: string, text: string): unknown {
   try {
-    if (text.startsWith('{')) return parseJson(text);
+    if (text.startsWith('{')) return LARGE.test(text) ? parseJson(text) : JSON.parse(text);
   } catch {
     // The YAML parser names the position of the error.
   }

@@ -26,7 +26,7 @@ export function parseNumber(text: string): number | bigint | undefined {
 }
 
 /** A text without this holds no integer beyond 2^53. */
-const LARGE = /\d{16}(?:[\s,\]}]|$)/;
+export const LARGE = /\d{16}(?:[\s,\]}]|$)/;
 
 const exactReviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === 'number' && context?.source !== undefined ? parseNumber(context.source) : value;
