@@ -23,7 +23,7 @@ export function takeCore(): string | undefined {
   return taken ? `0-${last - 1}` : undefined;
 }
 
-/** Starts a contender. Resolves at its first 200. @throws {Error} with its output, after 20 s without one */
+/** Starts a contender. Resolves at its first 200. @throws {Error} with its output, after a minute without one */
 export async function start({ name, file, env }: Contender, log: string, cores?: string) {
   const port = String(await freePort());
   const url = `http://127.0.0.1:${port}/plants`;
@@ -37,7 +37,7 @@ export async function start({ name, file, env }: Contender, log: string, cores?:
   const end = () => child.kill('SIGKILL');
   process.on('exit', end);
   const server = { name, end, url, fire: (connections: number, seconds: number) => fire(url, connections, seconds) };
-  const latest = performance.now() + 20_000;
+  const latest = performance.now() + 60_000;
   while (performance.now() < latest && child.exitCode === null) {
     const headers = { ...HEADERS, Connection: 'close' };
     const response = await fetch(url, { method: 'POST', headers, body: newPlant() }).catch(() => undefined);
