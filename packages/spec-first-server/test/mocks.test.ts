@@ -178,6 +178,10 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     const why = '/query/n must be integer';
     await client.get('/a?n=b').expect(400, { why: 'fault' }).expect('X-Mock-Reason', why);
     expect(lines.at(-1)?.reason).toMatch(/^\/query\/n must be integer; errorBody makes another body/);
+    // A name that the client made up stands in its answer only.
+    const unknown = '/query/secret is not a parameter of this operation';
+    await client.get('/a?secret=1').expect(400, { why: 'fault' }).expect('X-Mock-Reason', unknown);
+    expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
   test('is the example of the document where no value can be made that fits', async () => {

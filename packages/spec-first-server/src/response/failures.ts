@@ -55,7 +55,8 @@ export async function answerFailure(
     const { mismatch, ...made } = failureReply(failure, errorBody, context, trace.id);
     // The log names what the client does not learn. So does a header, where the body is that of a mock.
     const isUntold = error instanceof Violations && (made.body === undefined || mismatch !== undefined);
-    if (isUntold) trace.reason = failure.message;
+    // An unknown name is the client's own, and may be a secret.
+    if (isUntold) trace.reason = new Violations(error.violations.filter((each) => !UNKNOWN.test(each.keyword))).message;
     if (mismatch !== undefined) {
       trace.reason = `${trace.reason ?? failure.reason}; errorBody makes another body than the document declares: ${mismatch}`;
     }
@@ -67,6 +68,9 @@ export async function answerFailure(
   }
   await send(response, reply);
 }
+
+/** Keywords whose violations name what the document does not. */
+const UNKNOWN = /^(additional|unevaluated)Properties$/;
 
 /**
  * Any error as the failure that a client is told of, by the properties of http-errors: `status`, `headers`, and a message
