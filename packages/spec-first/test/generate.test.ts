@@ -284,6 +284,26 @@ components:
     });
   });
 
+  test('types the files of a form whose schemas contain each other', async () => {
+    const form = "{ content: { multipart/form-data: { schema: { $ref: '#/components/schemas/Pet' } } } }";
+    const text = `${HEAD}security: []
+paths:
+  /pets:
+    post: { operationId: addPet, requestBody: ${form}, responses: { '204': { description: Done. } } }
+components:
+  schemas:
+    Pet: { oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }] }
+    Base: { type: object, properties: { photo: { type: string, format: binary }, list: { $ref: '#/components/schemas/List' } } }
+    Cat: { allOf: [{ $ref: '#/components/schemas/Base' }] }
+    Dog: { allOf: [{ $ref: '#/components/schemas/Base' }, { $ref: '#/components/schemas/Pet' }] }
+    List: { type: array, items: { $ref: '#/components/schemas/List' } }
+`;
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      await generate(folder);
+      expect(typesIn(folder).match(/photo\?: File;/g)).toHaveLength(2);
+    });
+  });
+
   test('with --client, also writes the file of a client, and checks it', async () => {
     await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
       const args = ['--client', 'app/plants.ts'];
@@ -367,6 +387,9 @@ components:
   schemas:
     Limit: { type: integer, format: int32, default: 10 }
     Stamp: { type: string, readOnly: true }
+    title: { type: string }
+    properties: { type: integer }
+    Odd: { type: object, required: [one], properties: { one: { $ref: '#/components/schemas/properties' } } }
     Base: { type: [object, 'null'], properties: { id: { type: integer }, note: { type: string } } }
     Named: { allOf: [{ $ref: '#/components/schemas/Base' }], required: [id] }
     Both: { allOf: [{ type: object, properties: { part: { type: string } } }, { type: object }] }
@@ -441,6 +464,8 @@ const claims: true[] = [
   true satisfies Same<Event, Reply>,
   true satisfies Same<Named, { id: number; note?: string }>,
   true satisfies Same<Part, string>,
+  true satisfies Same<components['schemas']['title'], string>,
+  true satisfies Same<components['schemas']['Odd']['one'], number>,
 ];
 
 const common = { wide: 1n, safe: 1, half: 1, level: 1, maybe: null, mixed: 1, pair: [1], free: { any: 1 } } as const;
