@@ -11,22 +11,24 @@ declare global {
   }
 }
 
-const NUMBER = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+const NUMBER = /^(-?)(0|[1-9]\d*)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * Parses a JSON number (RFC 8259 §6). Returns an integer of int64 exactly if it has neither a fraction nor an exponent, any
- * other number as the nearest double, and `undefined` for a text that is not a JSON number. `1.0` and `1e2` are integers.
+ * Parses a JSON number (RFC 8259 §6). Returns an integer of int64 exactly, any other number as the nearest double, and
+ * `undefined` for a text that is not a JSON number. `1.0` and `1e2` are integers.
  */
 export function parseNumber(text: string): number | bigint | undefined {
-  if (!NUMBER.test(text)) return undefined;
+  const match = NUMBER.exec(text);
+  if (match === null) return undefined;
   const double = Number(text);
-  if (Number.isSafeInteger(double) || !/^-?\d{16,19}$/.test(text)) return double;
-  const exact = BigInt(text);
+  if (!Number.isInteger(double) || Number.isSafeInteger(double) || Math.abs(double) > 2 ** 63) return double;
+  const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+  const digits = whole + fraction;
+  const shift = Number(exponent) - fraction.length;
+  if (shift < 0 && /[1-9]/.test(digits.slice(shift))) return double;
+  const exact = BigInt(sign + (shift < 0 ? digits.slice(0, shift) : digits + '0'.repeat(shift)));
   return exact === BigInt.asIntN(64, exact) ? exact : double;
 }
-
-/** A text without this holds no integer beyond 2^53. */
-export const LARGE = /\d{16}(?:[\s,\]}]|$)/;
 
 const exactReviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === 'number' && context?.source !== undefined ? parseNumber(context.source) : value;
@@ -56,7 +58,8 @@ function isTooDeep(text: string): boolean {
 /** `JSON.parse` with exact integers. @throws {SyntaxError | RangeError} a RangeError for JSON that nests too deep. */
 export function parseJson(text: string): unknown {
   if (text.length > MAX_DEPTH && isTooDeep(text)) throw new RangeError(`JSON nested at most ${MAX_DEPTH} levels deep`);
-  return LARGE.test(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
+  // No other text holds an integer beyond 2^53.
+  return /\d[\d.]{15}|\d[eE][+-]?\d/.test(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
 }
 
 /** `JSON.stringify` that writes a `bigint` as a number. @throws {TypeError} for what JSON cannot hold: circular objects. */
