@@ -1,5 +1,5 @@
 import { createConfig } from '@redocly/openapi-core';
-import { isObject, type Json, schemas } from 'openapi-document';
+import { asObject, isObject, type Json, schemas } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
 import { FILE, STREAM } from './directed-schemas.ts';
@@ -12,11 +12,7 @@ import { FILE, STREAM } from './directed-schemas.ts';
  * @param operations Operation Objects by operationId.
  * @param webhooks Operation Objects by method, by the name of the webhook.
  */
-export async function typesOf(
-  schemas: Json,
-  operations: Json,
-  webhooks: Readonly<Record<string, Json>>,
-): Promise<string> {
+export async function typesOf(schemas: Json, operations: Json, webhooks: Json): Promise<string> {
   // Its default export would resolve, lint and bundle a document first: two thirds of the time for a large one.
   const document: openapi.OpenAPI3 = {
     openapi: '3.1.0',
@@ -24,7 +20,7 @@ export async function typesOf(
     components: { schemas: Object(schemas) },
     'x-other': [operations, webhooks],
   };
-  const context: openapi.GlobalContext = {
+  const ctx: openapi.GlobalContext = {
     additionalProperties: false,
     alphabetize: false,
     arrayLength: false,
@@ -63,25 +59,24 @@ export async function typesOf(
       return member;
     });
   const operationTypes = (all: Json) =>
-    members(all, (operation, name) =>
-      factory.createTypeLiteralNode(
-        openapi.transformOperationObject(Object(operation), { ctx: context, path: `#/${name}` }),
-      ),
-    );
+    members(all, (operation, name) => {
+      const path = `#/operations/${name}`;
+      return factory.createTypeLiteralNode(openapi.transformOperationObject(Object(operation), { ctx, path }));
+    });
   const schemaTypes = (all: Json) =>
     members(all, (schema, name) =>
-      openapi.transformSchemaObject(Object(schema), { ctx: context, path: `#/components/schemas/${name}` }),
+      openapi.transformSchemaObject(Object(schema), { ctx, path: `#/components/schemas/${name}` }),
     );
   const sections = {
     components: members({ schemas: {} }, () => factory.createTypeLiteralNode(schemaTypes(schemas))),
     operations: operationTypes(operations),
-    webhooks: members(webhooks, (_, name) => factory.createTypeLiteralNode(operationTypes(webhooks[name] ?? {}))),
+    webhooks: members(webhooks, (methods) => factory.createTypeLiteralNode(operationTypes(asObject(methods)))),
   };
   const exported = openapi.tsModifiers({ export: true });
   const interfaces = Object.entries(sections).map(([name, inside]) =>
     factory.createInterfaceDeclaration(exported, name, undefined, undefined, inside),
   );
-  return openapi.astToString([...interfaces, ...context.injectFooter]);
+  return openapi.astToString([...interfaces, ...ctx.injectFooter]);
 }
 
 type Transform = NonNullable<openapi.OpenAPITSOptions['transform']>;

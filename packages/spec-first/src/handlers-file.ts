@@ -74,12 +74,8 @@ export function addStubs(path: string, text: string, ids: readonly string[], typ
       .filter((statement) => statement.source.value === from && statement.importKind === kind)
       .flatMap(({ specifiers }) => specifiers.filter((name) => isImportSpecifier(name)))
       .at(-1);
-    if (last) edit.appendLeft(Number(last.end), `, ${missing}`);
-    else
-      edit.appendLeft(
-        Number(imports[0]?.start ?? 0),
-        `import ${kind === 'type' ? 'type ' : ''}{ ${missing} } from '${from}';\n`,
-      );
+    const statement = `import ${kind === 'type' ? 'type ' : ''}{ ${missing} } from '${from}';\n`;
+    edit.appendLeft(Number((last ? last.end : imports[0]?.start) ?? 0), last ? `, ${missing}` : statement);
   };
   importNames('spec-first-server', 'value', ['HttpError']);
   importNames(specifier, 'type', ['ReplyTo', 'RequestTo']);
