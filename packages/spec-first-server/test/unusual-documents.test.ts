@@ -60,6 +60,26 @@ test('a value may be a schema: a reference to the schema of schemas is not fetch
 });
 
 describe('with a notice at the start, the server', () => {
+  test('reads schemas of another dialect as JSON Schema 2020-12', async () => {
+    const { client, lines } = await serving(
+      `openapi: 3.1.0\n${HEAD}jsonSchemaDialect: https://json-schema.org/draft/2019-09/schema
+paths:
+  /a:
+    post:
+      operationId: a
+      requestBody: { content: { application/json: { schema: { $schema: 'http://json-schema.org/draft-07/schema#', type: integer } } } }
+      responses: { '200': { description: it, content: { application/json: { schema: true } } } }
+`,
+      ['a'],
+    );
+    expect(notices(lines)).toEqual([
+      'https://json-schema.org/draft/2019-09/schema is read as JSON Schema 2020-12',
+      'http://json-schema.org/draft-07/schema# is read as JSON Schema 2020-12',
+    ]);
+    await client.post('/a').send('1').type('json').expect(200);
+    await client.post('/a').send('"b"').type('json').expect(400);
+  });
+
   test('leaves out paths with a query or a fragment, beside the same path without', async () => {
     const get = (id: string) =>
       `{ get: { operationId: ${id}, parameters: [{ name: id, in: path, required: true, schema: { type: string } }], responses: { '200': { description: it, content: { application/json: { schema: true } } } } } }`;

@@ -13,6 +13,12 @@ export function checkSchemas(root: Json, report: Report): void {
   const formats = new Set<string>();
   const known = new Set<Json>();
   walk(root, 'document', '', (schema, kind, pointer) => {
+    // OpenAPI 3.1 §4.8.24.5
+    const place = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
+    const dialect = String(schema[place] ?? 'draft/2020-12');
+    if (!/oas\/3\.[12]\/dialect|draft\/2020-12/.test(dialect)) {
+      report.notice(`${pointer}/${place}`, `${dialect} is read as JSON Schema 2020-12`);
+    }
     if (kind !== 'schema') return;
     if (!known.has(schema)) {
       eachSchema(schema, pointer, (inner) => known.add(inner));
