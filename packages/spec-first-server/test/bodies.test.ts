@@ -17,8 +17,10 @@ paths:
         - { name: deep, in: query, style: deepObject, schema: { $ref: '#/components/schemas/Tree' } }
       requestBody:
         content:
-          application/x-www-form-urlencoded: { schema: { $ref: '#/components/schemas/Form' } }
-          multipart/form-data: { schema: { $ref: '#/components/schemas/Form' } }
+          application/x-www-form-urlencoded: &form
+            schema: { $ref: '#/components/schemas/Form' }
+            encoding: { note: { explode: false }, tree: { style: deepObject } }
+          multipart/form-data: *form
           application/json: {}
       responses: { '200': { description: it, content: { application/json: {} } } }
 components:
@@ -35,6 +37,7 @@ components:
         open: { type: boolean }
         sizes: { type: array, items: { $ref: '#/components/schemas/Count' } }
         note: { type: string }
+        tree: { $ref: '#/components/schemas/Tree' }
         file: { type: string, format: binary }
     Count: { type: integer }
 `;
@@ -58,6 +61,19 @@ describe('forms whose schema is a reference or an allOf', () => {
   test('have numbers, booleans and objects when multipart', async () => {
     const form = served.client.post('/forms').field('count', '2').field('open', 'true').field('point', '{"x":3}');
     expect((await form.field('sizes', '1').field('sizes', '2')).body).toMatchObject({ body });
+  });
+});
+
+describe('a form with a field that its encoding does not allow is rejected', () => {
+  const tree = `tree${'[a]'.repeat(257)}`;
+  test.each([
+    ['note must be given once', 'note', 'note'],
+    ['tree must be nested at most 256 levels deep', tree, 'note'],
+  ])('%s', async (message, one, other) => {
+    const problem = { error: 400, message };
+    const urlencoded = served.client.post('/forms').type('application/x-www-form-urlencoded');
+    await urlencoded.send(`${one}=1&${other}=2`).expect(400, problem);
+    await served.client.post('/forms').field(one, '1').field(other, '2').expect(400, problem);
   });
 });
 

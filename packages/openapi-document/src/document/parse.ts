@@ -134,8 +134,8 @@ export function positionsOf(places: readonly Location[]): string[] {
   const byFile = Map.groupBy(places, ({ file }) => file);
   const positions = new Map(
     [...byFile].map(([file, inFile]) => {
-      const wanted = new Set(inFile.flatMap(({ pointer }) => pointersAround(pointer)));
-      return [file, findPositions(readFileSync(file, 'utf8'), wanted)];
+      const searched = new Set(inFile.flatMap(({ pointer }) => pointersAround(pointer)));
+      return [file, findPositions(readFileSync(file, 'utf8'), searched)];
     }),
   );
   return places.map(({ file, pointer }) => {
@@ -148,8 +148,8 @@ export function positionsOf(places: readonly Location[]): string[] {
 const pointersAround = (pointer: string): string[] =>
   [...pointer.matchAll(/\/|$/g)].map(({ index }) => pointer.slice(0, index));
 
-/** The positions of what is wanted, by pointer: of the keys of mappings, and of the items of sequences. */
-function findPositions(source: string, wanted: ReadonlySet<string>): ReadonlyMap<string, string> {
+/** The positions of the searched places, by pointer: of the keys of mappings, and of the items of sequences. */
+function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { text, events } = readYaml(source, (readable) => ({
     text: readable,
     events: parseEvents(readable, { maxDepth }),
@@ -170,7 +170,7 @@ function findPositions(source: string, wanted: ReadonlySet<string>): ReadonlyMap
         const isKey = type === EVENT_ID.MAPPING;
         const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
         member = `${pointer}/${escapePointerToken(key)}`;
-        if (wanted.has(member)) found.set(member, positionOf(startOf(text, event)));
+        if (searched.has(member)) found.set(member, positionOf(startOf(text, event)));
         else member = undefined;
       }
       if (type === EVENT_ID.MAPPING) visit(undefined);

@@ -56,7 +56,7 @@ export function parameterReader(root: Json, operation: Operation, ignored: Reado
 }
 
 function reasonOf(error: unknown): string {
-  if (error instanceof ParameterError) return error.message;
+  if (error instanceof ParameterError) return error.reason;
   if (error instanceof URIError) return 'must be percent-encoded UTF-8';
   throw error;
 }

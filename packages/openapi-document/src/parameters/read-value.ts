@@ -4,8 +4,18 @@ import { MAX_DEPTH } from '../json/exact.ts';
 import { coerce, coerceItems, coerceObject, cookiesOf, cut, type Entry, jsonOr, type Pairs, pairsOf } from './texts.ts';
 import { type Styled, styleOf } from './write-parameter.ts';
 
-/** Why a text cannot be the value of a parameter. */
-export class ParameterError extends Error {}
+/** Why a text cannot be the value of a parameter, or of a field of a form. The properties follow http-errors. */
+export class ParameterError extends Error {
+  readonly status = 400;
+  readonly expose = true;
+  /** A predicate, such as `must be given once`. */
+  readonly reason: string;
+
+  constructor(name: string, reason: string) {
+    super(`${name} ${reason}`);
+    this.reason = reason;
+  }
+}
 
 /** Takes away what makes a part safe for its location. */
 type Decode = (part: string) => string;
@@ -61,7 +71,7 @@ export function fromPairs(
       const isOwn = parameter.style !== 'deepObject' && (Object.hasOwn(own, key) || (takesAny && !isKnown(key)));
       const path = isOwn ? [key] : deepPath(parameter, key);
       if (path === undefined) return [];
-      if (path.length > MAX_DEPTH) throw new ParameterError(`must be nested at most ${MAX_DEPTH} levels deep`);
+      if (path.length > MAX_DEPTH) throw new ParameterError(name, `must be nested at most ${MAX_DEPTH} levels deep`);
       return texts.map((text): Entry => [path, decode(text)]);
     });
     return entries.length === 0 ? undefined : coerceObject(root, [schema], entries);
@@ -70,7 +80,7 @@ export function fromPairs(
   if (values.length > 0 && explode && !json && shapeOf(root, schema) === 'array') {
     return coerceItems(root, schema, values.map(decode));
   }
-  if (values.length > 1) throw new ParameterError('must be given once');
+  if (values.length > 1) throw new ParameterError(name, 'must be given once');
   return fromText(root, parameter, values[0], decode, false);
 }
 
