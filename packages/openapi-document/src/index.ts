@@ -1,5 +1,6 @@
 export { checkDocument } from './checks/check.ts';
 export { checkExamples } from './checks/fits.ts';
+export { reasonOf } from './checks/reason.ts';
 export {
   asArray,
   asObject,
@@ -15,7 +16,13 @@ export {
 export { type Document, loadDocument } from './document/load.ts';
 export { type MediaType, mediaTypeFor } from './document/media.ts';
 export { kindOf } from './document/media-types.ts';
-export { type DeclaredResponse, declaredFor, type Operation, type Parameter } from './document/operations.ts';
+export {
+  type DeclaredResponse,
+  declaredFor,
+  type Operation,
+  type Parameter,
+} from './document/operations.ts';
+export { conflictIn } from './document/parse.ts';
 export { pathTemplate } from './document/path-template.ts';
 export { parseJson, stringifyJson } from './json/exact.ts';
 export { parameterReader } from './parameters/parameter-reader.ts';

@@ -1,15 +1,25 @@
-// What can be asked of the Schema Objects of a document.
-export { knownFormat, misfitOf } from './checks/fits.ts';
-export { unionOf } from './document/discriminator.ts';
-export { SUBSCHEMAS } from './document/kinds.ts';
+// Functions and types for the Schema Objects of a document.
+export { isStandardFormat, misfitOf } from './checks/fits.ts';
+export type { Tag } from './document/discriminator.ts';
+export { mapKeyword, SUBSCHEMAS } from './document/kinds.ts';
+export {
+  type Direction,
+  definitionName,
+  type LoweredSchema,
+  type LoweredSchemas,
+} from './document/lower.ts';
 export { isFile } from './document/media-types.ts';
 export {
   allOfSchemas as allOf,
   alternatives,
-  eachSchema as each,
+  finderIn,
   isWide,
   itemSchemas as ofItem,
+  itemsIn,
+  matchesName,
+  patternDegree,
   patternEngine,
   propertySchemas as ofProperty,
-  safeLength,
+  typesOf,
 } from './document/schema.ts';
+export { lowerSchemas as lower } from './lowered.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
 import { parseJson, stringifyJson } from 'openapi-document';
-import { int64, RUNS, seen } from '../../../test/support/int64.ts';
+import { int64, RUNS, seen } from 'test-support/int64';
 
-describe('parsing and writing JSON', () => {
-  test('keep every integer of int64 exact, as a number if it is safe and as a bigint otherwise', () => {
+describe('JSON', () => {
+  test('has exact integers of int64, which are bigints beyond 2^53', () => {
     fc.assert(
       fc.property(int64, (value) => {
         expect(parseJson(`[${value}]`)).toEqual([seen(value)]);
@@ -15,11 +15,13 @@ describe('parsing and writing JSON', () => {
     );
   });
 
-  test('treat all other values as JSON.parse does', () => {
+  test('has the same other values as JSON.parse', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const text = JSON.stringify(value);
-        const exact = JSON.stringify(parseJson(text), (_key, item) => (typeof item === 'bigint' ? Number(item) : item));
+        const exact = JSON.stringify(parseJson(text), (_key, item) =>
+          typeof item === 'bigint' ? Number(item) : item,
+        );
         expect(exact).toBe(JSON.stringify(JSON.parse(text)));
       }),
       { numRuns: RUNS * 5 },
@@ -40,21 +42,31 @@ describe('parsing and writing JSON', () => {
     expect(parseJson(text)).toBe(value);
   });
 
-  test.each(['01', '0x10', '', '{'])('reject %j', (text) => {
+  test.each(['01', '0x10', '', '{'])('%j is rejected', (text) => {
     expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
-  test('reject what nests deeper than 256 levels', () => {
+  test('nested deeper than 256 levels is rejected', () => {
     expect(parseJson('['.repeat(256) + ']'.repeat(256))).toHaveLength(1);
-    expect(() => parseJson('['.repeat(257) + ']'.repeat(257))).toThrow('JSON nested at most 256 levels deep');
+    expect(() => parseJson('['.repeat(257) + ']'.repeat(257))).toThrow(
+      'JSON nested at most 256 levels deep',
+    );
   });
 
-  test('rejects arrays that only open, and reads a string of opening brackets', () => {
-    expect(() => parseJson('["\\"", '.repeat(2) + '['.repeat(90_000))).toThrow('JSON nested at most 256 levels deep');
-    expect(parseJson(JSON.stringify(['['.repeat(300), '"['.repeat(300)]))).toEqual(['['.repeat(300), '"['.repeat(300)]);
+  test('with many unclosed arrays is rejected, but a string of brackets is accepted', () => {
+    expect(() => parseJson('["\\"", '.repeat(2) + '['.repeat(90_000))).toThrow(
+      'JSON nested at most 256 levels deep',
+    );
+    expect(parseJson(JSON.stringify(['['.repeat(300), '"['.repeat(300)]))).toEqual([
+      '['.repeat(300),
+      '"['.repeat(300),
+    ]);
   });
 
-  test('reads a number that no double holds as the nearest double', () => {
-    expect(parseJson('[9007199254740992.5,-9223372036854775809]')).toEqual([9007199254740992, -(2 ** 63)]);
+  test('has the nearest double of a fraction or an integer beyond int64', () => {
+    expect(parseJson('[9007199254740992.5,-9223372036854775809]')).toEqual([
+      9007199254740992,
+      -(2 ** 63),
+    ]);
   });
 });

@@ -82,18 +82,18 @@ write('schemas.yaml', 'Event: { type: object, properties: { data: { type: string
 const document = await loadDocument(path('openapi.yaml'));
 const { operations } = document;
 const operationOf = (id: string): Operation => {
-  const found = operations.find((operation) => operation.id === id);
-  if (found === undefined) throw new Error(`there is no operation ${id}`);
-  return found;
+  const operation = operations.find((candidate) => candidate.id === id);
+  if (operation === undefined) throw new Error(`there is no operation ${id}`);
+  return operation;
 };
 const mediaOf = (id: string) => operationOf(id).responses.flatMap(({ media }) => media);
 
-test('A document of OpenAPI 3.2 is read without a problem or a notice', () => {
+test('a document of OpenAPI 3.2 has no problem and no notice', () => {
   const { problems, notices } = checkDocument(document);
   expect(document.describe([...problems, ...notices])).toBe('');
 });
 
-test('QUERY and additional operations are operations', () => {
+test('QUERY and additionalOperations are listed as operations', () => {
   expect(operations.map(({ method, path, pointer }) => [method, path, pointer])).toEqual([
     ['query', '/things', '/paths/~1things/query'],
     ['copy', '/things', '/paths/~1things/additionalOperations/COPY'],
@@ -102,7 +102,7 @@ test('QUERY and additional operations are operations', () => {
   ]);
 });
 
-test('A sequence has the schema of its items', () => {
+test('a sequence has the schema of its items', () => {
   expect(mediaOf('queryThings')).toMatchObject([
     { kind: 'stream', sequence: 'lines', itemSchema: { required: ['id'] } },
   ]);
@@ -112,7 +112,7 @@ test('A sequence has the schema of its items', () => {
   ]);
 });
 
-test('A parameter in: querystring is the whole query', () => {
+test('a parameter in: querystring is the whole query', () => {
   const operation = operationOf('search');
   const { values, violations } = parameterReader(
     document.root,
@@ -129,23 +129,59 @@ test('A parameter in: querystring is the whole query', () => {
   ]);
 });
 
-test('An example may be given as data or as the text that is sent', () => {
+test('an example can be a value or its serialization', () => {
   const examples = mediaOf('pets').flatMap((media) => media.examples());
   expect(examples.map(({ value }) => value)).toEqual([{ kind: 'cat' }, { kind: 'dog' }]);
 });
 
-test('References by the URL in $self lead into the document, and names in defaultMapping become references', () => {
+test('a reference by the URL in $self is resolved, and a name in defaultMapping becomes a reference', () => {
   expect(mediaOf('pets')[0]?.schema).toEqual({ $ref: '#/components/schemas/Pet' });
   expect(document.root).toMatchObject({
-    components: { schemas: { Pet: { discriminator: { defaultMapping: '#/components/schemas/Other' } } } },
+    components: {
+      schemas: { Pet: { discriminator: { defaultMapping: '#/components/schemas/Other' } } },
+    },
   });
 });
 
-test('Files of different versions are an error that names both places', async () => {
-  const mixed = "openapi: 3.2.0\ninfo: { title: Test, version: '1' }\npaths: { /a: { $ref: 'old.yaml#/paths/~1a' } }\n";
+test('a file of another version is not read', async () => {
+  const mixed =
+    "openapi: 3.2.0\ninfo: { title: Test, version: '1' }\npaths: { /a: { $ref: 'old.yaml#/paths/~1a' } }\n";
   write('mixed.yaml', mixed);
   write('old.yaml', 'openapi: 3.1.0\npaths: { /a: { get: { responses: {} } } }\n');
-  await expect(loadDocument(path('mixed.yaml'))).rejects.toThrow(
-    `${path('old.yaml')}:1:1 openapi is 3.1.0, but 3.2.0 in the document that references it: ${path('mixed.yaml')}:1:1`,
-  );
+  const { notices } = checkDocument(await loadDocument(path('mixed.yaml')));
+  expect(notices).toMatchObject([
+    {
+      pointer: '/paths/~1a',
+      message: `$ref: ${path('old.yaml')} cannot be read: its version is 3.1.0, but the version of the document is 3.2.0: the path is not served`,
+    },
+  ]);
 });
+
+test.each([
+  [
+    'an example',
+    'value and dataValue cannot be used together',
+    'examples: { a: { value: 1, dataValue: 1 } }',
+  ],
+  [
+    'a serialized example',
+    'value and serializedValue cannot be used together',
+    "examples: { a: { value: 1, serializedValue: '1' } }",
+  ],
+  [
+    'XML',
+    'nodeType cannot be used together with attribute or wrapped',
+    'schemas: { A: { xml: { nodeType: element, wrapped: true } } }',
+  ],
+])(
+  'members of %s that cannot be used together have a notice',
+  async (_title, message, components) => {
+    const text = `openapi: 3.2.0\ninfo: { title: Test, version: '1' }\ncomponents: { ${components} }\n`;
+    write('excluding.yaml', text);
+    const { problems, notices } = checkDocument(await loadDocument(path('excluding.yaml')));
+    expect(problems).toEqual([]);
+    expect(notices).toEqual([
+      expect.objectContaining({ message: expect.stringContaining(message) }),
+    ]);
+  },
+);

@@ -7,13 +7,21 @@ const names = { schema: { type: 'array', items: { type: 'string' } }, value: ['a
 const properties = { x: { type: 'integer' }, y: { type: 'string' } };
 const point = { schema: { type: 'object', properties }, value: { x: 1, y: 'b c' } };
 const inside = { p: { type: 'object', properties }, l: list.schema };
-const nested = { schema: { type: 'object', properties: inside }, value: { p: { x: 1, y: 'b' }, l: [1, 2] } };
+const nested = {
+  schema: { type: 'object', properties: inside },
+  value: { p: { x: 1, y: 'b' }, l: [1, 2] },
+};
 const text = { schema: { type: 'string' }, value: "it's 100 % [é] {x}, a+b" };
 const large = { schema: { type: 'integer', format: 'int64' }, value: 2n ** 60n + 1n };
 const json = { content: { 'application/json': { schema: point.schema } }, value: point.value };
 const reserved = { schema: { type: 'string' }, allowReserved: true, value: 'a/b?c=d&e#f' };
 
-type Case = { readonly in: string; readonly value: unknown; readonly style?: string; readonly explode?: boolean };
+type Case = {
+  readonly in: string;
+  readonly value: unknown;
+  readonly style?: string;
+  readonly explode?: boolean;
+};
 
 const each = (shared: object, ...values: readonly object[]): Case[] =>
   values.map((value) => ({ ...shared, ...value }) as Case);
@@ -21,8 +29,14 @@ const each = (shared: object, ...values: readonly object[]): Case[] =>
 const CASES: readonly Case[] = [
   ...each({ in: 'query' }, text, large, list, names, point, json, reserved),
   ...each({ in: 'query', explode: false }, list, names, point),
-  ...each({ in: 'query', style: 'spaceDelimited', explode: false }, list, { ...names, value: ['a,b', 'c'] }),
-  ...each({ in: 'query', style: 'pipeDelimited', explode: false }, list, { ...names, value: ['a b', 'c'] }),
+  ...each({ in: 'query', style: 'spaceDelimited', explode: false }, list, {
+    ...names,
+    value: ['a,b', 'c'],
+  }),
+  ...each({ in: 'query', style: 'pipeDelimited', explode: false }, list, {
+    ...names,
+    value: ['a b', 'c'],
+  }),
   ...each({ in: 'query', style: 'deepObject' }, point, nested),
   ...each({ in: 'path' }, text, list, names, point, json, reserved),
   ...each({ in: 'path', explode: true }, point),
@@ -44,38 +58,48 @@ async function readerOf({ value: _value, ...parameter }: Case) {
   return { read: parameterReader(root, only(operations)), operation: only(operations) };
 }
 
-const bigints = (_key: string, value: unknown): unknown => (typeof value === 'bigint' ? String(value) : value);
+const bigints = (_key: string, value: unknown): unknown =>
+  typeof value === 'bigint' ? String(value) : value;
 
-describe('A value that is written is read as the same value', () => {
-  test.each(CASES.map((one) => [JSON.stringify(one, bigints), one] as const))('%s', async (_title, one) => {
-    const { read, operation } = await readerOf(one);
-    const written = operation.parameters.map((parameter) => parameter.write(one.value)).join('');
-    const { values, violations } = read({
-      path: one.in === 'path' ? `/base/things/${written}` : '/base/things',
-      query: one.in === 'query' ? written : '',
-      headers: { [one.in]: written, value: written },
-    });
-    expect(violations).toEqual([]);
-    expect({ ...values.path, ...values.query, ...values.header, ...values.cookie }).toEqual({ value: one.value });
-  });
+describe('a serialized value is parsed to the same value', () => {
+  test.each(CASES.map((one) => [JSON.stringify(one, bigints), one] as const))(
+    '%s',
+    async (_title, one) => {
+      const { read, operation } = await readerOf(one);
+      const written = operation.parameters.map((parameter) => parameter.write(one.value)).join('');
+      const { values, violations } = read({
+        path: one.in === 'path' ? `/base/things/${written}` : '/base/things',
+        query: one.in === 'query' ? written : '',
+        headers: { [one.in]: written, value: written },
+      });
+      expect(violations).toEqual([]);
+      expect({ ...values.path, ...values.query, ...values.header, ...values.cookie }).toEqual({
+        value: one.value,
+      });
+    },
+  );
 });
 
-test('Reserved characters are written as they are where the document allows it', async () => {
+test('reserved characters are not encoded with allowReserved', async () => {
   const { operation } = await readerOf(each({ in: 'query' }, reserved)[0] as Case);
-  expect(operation.parameters.map((parameter) => parameter.write('a/b?c:d&e'))).toEqual(['value=a/b?c:d%26e']);
+  expect(operation.parameters.map((parameter) => parameter.write('a/b?c:d&e'))).toEqual([
+    'value=a/b?c:d%26e',
+  ]);
 });
 
 test.each([
   ['a scalar', each({ in: 'query' }, text)],
   ['a list that is not exploded', each({ in: 'query', explode: false }, list)],
   ['JSON', each({ in: 'query' }, json)],
-])('A query that repeats %s is rejected', async (_title, [one]) => {
+])('a query that repeats %s is rejected', async (_title, [one]) => {
   const { read } = await readerOf(one as Case);
   const { violations } = read({ path: '/things', query: 'value=1&value=2', headers: {} });
-  expect(violations).toEqual([{ path: '/query/value', message: 'must be given once', keyword: 'format' }]);
+  expect(violations).toEqual([
+    { path: '/query/value', message: 'must be given once', keyword: 'format' },
+  ]);
 });
 
-describe('A field of a form', () => {
+describe('a field of a form', () => {
   const schema = {
     type: 'object',
     properties: {
@@ -84,7 +108,10 @@ describe('A field of a form', () => {
       settings: { type: 'object' },
     },
   };
-  const encoding = { tags: { style: 'form', explode: false }, metadata: { style: 'deepObject', explode: true } };
+  const encoding = {
+    tags: { style: 'form', explode: false },
+    metadata: { style: 'deepObject', explode: true },
+  };
   const read = async (media: object) => {
     const requestBody = { content: { 'application/x-www-form-urlencoded': { schema, ...media } } };
     const { operations } = await documentOf({ '/things': { post: { requestBody } } });
@@ -93,7 +120,7 @@ describe('A field of a form', () => {
     return form.formReader();
   };
 
-  test('is read in the style of its encoding', async () => {
+  test('is parsed by the style of its encoding', async () => {
     const reader = await read({ encoding });
     expect(reader.urlencoded('tags=1,2&metadata[size]=3&metadata[colour]=red&other=x')).toEqual({
       tags: [1, 2],
@@ -102,8 +129,11 @@ describe('A field of a form', () => {
     });
   });
 
-  test('is read as JSON or a list without an encoding', async () => {
+  test('is parsed as JSON or an array without an encoding', async () => {
     const reader = await read({});
-    expect(reader.urlencoded('tags=1&tags=2&settings=%7B%22a%22%3A1%7D')).toEqual({ tags: [1, 2], settings: { a: 1 } });
+    expect(reader.urlencoded('tags=1&tags=2&settings=%7B%22a%22%3A1%7D')).toEqual({
+      tags: [1, 2],
+      settings: { a: 1 },
+    });
   });
 });

@@ -11,11 +11,11 @@ test.each([
   ['/plants/{id}:stop', '/plants/1:start', undefined],
   ['/plants/{id}.json', '/plants/.json', undefined],
   ['/plants/a{id}a', '/plants/aa', undefined],
-])('The template %s takes from %s the texts %j', (template, path, texts) => {
+])('%s matches %s with the parameters %j', (template, path, texts) => {
   expect(pathTemplate(template).match(path)).toEqual(texts);
 });
 
-test('A template with many parameters in a segment takes linear time', () => {
+test('a segment with many parameters is matched in linear time', () => {
   const { match } = pathTemplate('/{a}-{b}-{c}-{d}-{e}-{f}.png');
   expect(match(`/${'-'.repeat(60_000)}.jpg`)).toBeUndefined();
   expect(match(`/${'-'.repeat(60_000)}.png`)).toHaveLength(6);

@@ -1,11 +1,21 @@
-import { asArray, asObject, escapePointerToken, type Json, resolveRef, valueAt } from '../document/document.ts';
+import {
+  asArray,
+  asObject,
+  escapePointerToken,
+  type Json,
+  resolveRef,
+  valueAt,
+} from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { type Document, lacksScheme } from '../document/load.ts';
+import { type Document, lacksScheme, MAX_URLS, variableValues } from '../document/load.ts';
 import type { Operation } from '../document/operations.ts';
 import { pathTemplate } from '../document/path-template.ts';
 import type { Report } from './check-structure.ts';
 
-/** Says which operations have the name or the URL of another one, and what of them is not served or not checked. */
+/**
+ * Reports operations with the same id or the same URL, and parts of the document that are not
+ * served or not checked.
+ */
 export function checkOperations(document: Document, report: Report): void {
   const { root, operations } = document;
   checkServers(root, report);
@@ -13,22 +23,28 @@ export function checkOperations(document: Document, report: Report): void {
   const names = Map.groupBy(operations, ({ source, pointer }) => source.operationId ?? pointer);
   for (const [first, ...others] of names.values()) {
     for (const { pointer, source, id } of others) {
-      const owner = `${first?.method} ${first?.path}`;
-      const message = `operationId ${source.operationId} is also that of ${owner}: this one is ${id}`;
-      report.notice(`${pointer}/operationId`, message);
+      const firstUse = `${first?.method} ${first?.path}`;
+      const message = `operationId ${source.operationId} is already used by ${firstUse}`;
+      report.notice(`${pointer}/operationId`, `${message}: this operation is renamed to ${id}`);
     }
   }
-  // The names of path parameters do not distinguish URLs.
+  // `/a/{x}` and `/a/{y}` are the same URL.
   const urls = Map.groupBy(operations, ({ method, template }) => `${method} ${template.shape}`);
   for (const [first, ...others] of urls.values()) {
     for (const { pointer, method, path } of others) {
-      report.notice(pointer, `${method} ${path} has the same URL as ${first?.method} ${first?.path}, which is served`);
+      report.notice(
+        pointer,
+        `${method} ${path} is not served: ${first?.method} ${first?.path} has the same URL`,
+      );
     }
   }
   const types = new Set<string>();
   for (const operation of operations) {
     if (!operation.template.isReachable) {
-      report.notice(operation.pointer, 'no request reaches a path with ? or #: declare query parameters instead');
+      report.notice(
+        operation.pointer,
+        'a path cannot contain ? or #: declare query parameters instead',
+      );
     }
     checkDeclared(document, operation, report);
     checkBodies(operation, types, report);
@@ -36,18 +52,27 @@ export function checkOperations(document: Document, report: Report): void {
 }
 
 /** Checks that the variables of each server URL are declared. */
-function checkServers(root: Json, { problem, notice }: Report): void {
+function checkServers(root: Json, { notice }: Report): void {
   for (const [index, server] of asArray(root.servers).entries()) {
     const { url, variables } = asObject(server);
-    if (lacksScheme(String(url))) notice(`/servers/${index}/url`, `${url} has no scheme: it is read as http://${url}`);
-    for (const name of pathTemplate(String(url)).names) {
+    const pointer = `/servers/${index}/url`;
+    if (lacksScheme(String(url)))
+      notice(pointer, `${url} has no scheme: it is read as http://${url}`);
+    const { names } = pathTemplate(String(url));
+    const count = names.reduce(
+      (product, name) => product * variableValues(variables, name).length,
+      1,
+    );
+    if (count > MAX_URLS)
+      notice(pointer, `its variables make ${count} URLs: only ${MAX_URLS} are served`);
+    for (const name of names) {
       if (asObject(variables)[name] !== undefined) continue;
-      problem(`/servers/${index}/url`, `the variable {${name}} is not declared in variables`);
+      notice(pointer, `the variable {${name}} is not declared in variables: it is read as ${name}`);
     }
   }
 }
 
-/** Checks that the path has the parameters that are declared for it, and `components` the security schemes. */
+/** Reports path parameters that the path does not have, and undeclared security schemes. */
 function checkDeclared(
   { root, securitySchemes }: Document,
   { path, template, pointer, security }: Operation,
@@ -60,47 +85,64 @@ function checkDeclared(
       notice(`${at}/${index}`, `path parameter ${name} is not in the path ${path}: it is ignored`);
     }
   }
-  for (const name of security.flatMap((all) => Object.keys(asObject(all)))) {
-    if (!securitySchemes[name]) problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
+  for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative)))) {
+    if (!securitySchemes[name])
+      problem(pointer, `security scheme ${name} is not in components.securitySchemes`);
   }
 }
 
-/** @param types media types whose bodies are not checked, each of which is reported once. */
+/**
+ * Reports missing responses, invalid media types, and bodies that are not checked.
+ *
+ * @param types the media types of bodies that are not checked. Each is reported once.
+ */
 function checkBodies(
   { id, pointer, requestBody, responses }: Operation,
   types: Set<string>,
   { problem, notice }: Report,
 ): void {
   if (responses.length === 0) {
-    notice(pointer, `operation ${id} declares no response: its handler answers with any status, without a body`);
+    notice(
+      pointer,
+      `operation ${id} declares no response: its handler may use any status, without a body`,
+    );
   }
   const received = requestBody?.media ?? [];
   const sent = responses.flatMap(({ media }) => media);
-  for (const { type, pointer: at } of [...received, ...sent].filter((media) => /[^ -~]/.test(media.type))) {
-    problem(at, `${type} is not a media type: it holds a character that no header can have (RFC 9110 §8.3.1)`);
+  for (const { type, pointer: at } of [...received, ...sent].filter((media) =>
+    /[^ -~]/.test(media.type),
+  )) {
+    problem(
+      at,
+      `${type} is not a media type: no header can contain such a character (RFC 9110 §8.3.1)`,
+    );
   }
   const unchecked = [
     ...received.filter(({ kind }) => kind === 'stream'),
     ...sent.filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*')),
   ];
-  for (const media of unchecked.filter(({ constrained, type }) => constrained && !types.has(type))) {
+  for (const media of unchecked.filter(
+    ({ constrained, type }) => constrained && !types.has(type),
+  )) {
     types.add(media.type);
-    notice(media.pointer, `bodies of ${media.type} are not checked against their schema, only their media type is`);
+    notice(
+      media.pointer,
+      `bodies of ${media.type} are not checked against their schema, only against the media type`,
+    );
   }
 }
 
-/** What the official schema of OpenAPI does not tell. */
+/** Reports links with a body, and servers that are ignored. The schema of OpenAPI accepts both. */
 function checkObjects(root: Json, { notice }: Report): void {
   walk(root, 'document', '', (object, kind, at) => {
-    const { body, example, examples, servers } = object;
-    if (kind === 'link' && body !== undefined) notice(`${at}/body`, 'a link has no body: name it requestBody');
-    const isShown = kind === 'parameter' || kind === 'header' || kind === 'mediaType';
-    if (isShown && example !== undefined && examples !== undefined) {
-      notice(`${at}/example`, 'example and examples exclude each other: examples come first');
-    }
-    const isServed = (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(at);
+    const { body, servers } = object;
+    if (kind === 'link' && body !== undefined)
+      notice(`${at}/body`, 'a link has no member body: rename it to requestBody');
+    const isServed =
+      (kind === 'pathItem' || kind === 'operation') && !/^\/webhooks|\/callbacks\//.test(at);
     if (!isServed || asArray(servers).length === 0) return;
-    const message = 'servers of a path or an operation are ignored: only those at the top of the document are served';
+    const message =
+      'servers of a path or an operation are ignored: only those of the document are served';
     notice(`${at}/servers`, message);
   });
 }

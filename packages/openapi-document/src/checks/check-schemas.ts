@@ -1,17 +1,27 @@
-import { diff } from 'node:util';
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { asArray, asObject, escapePointerToken, isObject, type Json, memoized, valueAt } from '../document/document.ts';
-import { SUBSCHEMAS, walk } from '../document/kinds.ts';
+import {
+  asObject,
+  escapePointerToken,
+  isObject,
+  type Json,
+  memoized,
+  valueAt,
+} from '../document/document.ts';
+import { walk } from '../document/kinds.ts';
 import { eachSchema, patternOf, translate } from '../document/schema.ts';
-import { describe, isAnnotation, type Report } from './check-structure.ts';
-import { knownFormat, misfitOf } from './fits.ts';
+import { describe, isHarmless, type Report } from './check-structure.ts';
+import { isStandardFormat, misfitOf } from './fits.ts';
 
-/** Checks that the schemas of a document are JSON Schema 2020-12, and says what of them is not enforced. */
-export function checkSchemas(root: Json, report: Report): void {
+/** Reports schemas that are not JSON Schema 2020-12, and keywords that are not enforced. */
+export function checkSchemas(
+  root: Json,
+  report: Report,
+  serviceFormats: readonly string[] = [],
+): void {
   const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
-  const formats = new Set<string>();
-  const known = new Set<Json>();
+  const checkedFormats = new Set<string>(serviceFormats);
+  const checked = new Set<Json>();
   walk(root, 'document', '', (schema, kind, pointer) => {
     // OpenAPI 3.1 §4.8.24.5
     const place = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
@@ -20,116 +30,157 @@ export function checkSchemas(root: Json, report: Report): void {
       report.notice(`${pointer}/${place}`, `${dialect} is read as JSON Schema 2020-12`);
     }
     if (kind !== 'schema') return;
-    if (!known.has(schema)) {
-      eachSchema(schema, pointer, (inner) => known.add(inner));
+    if (!checked.has(schema)) {
+      eachSchema(schema, pointer, (inner) => checked.add(inner));
       for (const error of invalidities(ajv, schema)) {
-        const say = isAnnotation(root, error) ? report.notice : report.problem;
-        say(pointer + error.instancePath, `${describe(schema, error)} (JSON Schema 2020-12)`);
+        const place = pointer + error.instancePath;
+        const level = isHarmless(root, error, place) ? 'notice' : 'problem';
+        report[level](place, `${describe(schema, error)} (JSON Schema 2020-12)`);
       }
       const count = countOf(root, schema);
-      const message = `one value would be validated by ${count} schemas: more than ${MOST} take too long`;
-      if (count > MOST) report.problem(pointer, message);
+      if (count > MAX_SCHEMAS) {
+        const limit = `at most ${MAX_SCHEMAS} are allowed`;
+        report.problem(pointer, `validating one value needs ${count} schemas: ${limit}`);
+      }
+      const cycle = cycleOf(root, schema);
+      if (cycle !== undefined)
+        report.problem(pointer, `the schema refers to itself for the same value: ${cycle}`);
     }
     checkKeywords(root, schema, pointer, report);
     checkPatterns(schema, pointer, report);
     const { format } = schema;
-    if (typeof format !== 'string' || knownFormat(format) || formats.has(format)) return;
-    formats.add(format);
-    report.notice(pointer, `format ${format} is not known and not checked`);
+    if (typeof format !== 'string' || isStandardFormat(format) || checkedFormats.has(format))
+      return;
+    // Each unknown format is reported once.
+    checkedFormats.add(format);
+    report.notice(pointer, `the format ${format} is unknown: it is not checked`);
   });
 }
 
-/** Why a schema is not valid JSON Schema, once for each place. */
+/** Returns the errors of an invalid schema, one for each location. */
 function invalidities(ajv: Ajv2020, schema: Json): ErrorObject[] {
-  // Ajv does not know the dialect of OpenAPI.
+  // Ajv does not support the dialect of OpenAPI.
   if (ajv.validateSchema({ ...schema, $schema: undefined })) return [];
   const precise = ajv.errors?.filter(
     ({ keyword, instancePath }) =>
       !['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword) &&
-      // Ajv knows no integers beyond 2^53.
+      // Ajv rejects bigints.
       typeof valueAt(schema, instancePath) !== 'bigint',
   );
-  return [...new Map(precise?.reverse().map((error) => [error.instancePath, error])).values()].reverse();
+  return [
+    ...new Map(precise?.reverse().map((error) => [error.instancePath, error])).values(),
+  ].reverse();
 }
 
-/** Keywords that are read otherwise than written, or not at all. */
+/** Messages for keywords that are not enforced exactly. */
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
-  unevaluatedItems: 'unevaluatedItems is not exact for items that contains or anyOf describes',
-  dependencies: 'dependencies is not checked: use dependentRequired or dependentSchemas',
+  unevaluatedItems: 'unevaluatedItems may be wrong for items that "contains" or "anyOf" describes',
+  dependencies: 'dependencies is read as dependentRequired and dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
 };
-
-/** Keywords that a misspelt one may stand for. */
-const KEYWORDS = [
-  ...Object.values(SUBSCHEMAS).flat(),
-  ...['type', 'format', 'enum', 'const', 'pattern', 'required', 'default', 'nullable', 'readOnly', 'writeOnly'],
-  ...['example', 'examples', 'title', 'description', 'discriminator', 'deprecated', 'multipleOf', 'uniqueItems'],
-  ...['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'minLength', 'maxLength', 'minItems', 'maxItems'],
-  ...['minProperties', 'maxProperties', 'minContains', 'maxContains', 'externalDocs', 'definitions', 'xml'],
-];
-
-/** Names keywords that differ from a known one by a letter or two: they have no effect. */
-function checkSpelling(schema: Json, pointer: string, { notice }: Report): void {
-  for (const name of Object.keys(schema)) {
-    if (name.length < 3 || /^[x$]/.test(name) || KEYWORDS.includes(name)) continue;
-    const isNear = (keyword: string) =>
-      diff(name.toLowerCase(), keyword.toLowerCase()).filter(([operation]) => operation !== 0).length <= 2;
-    const meant = KEYWORDS.find(isNear);
-    if (meant === undefined) continue;
-    notice(`${pointer}/${escapePointerToken(name)}`, `${name} is no keyword of a schema. Did you mean ${meant}?`);
-  }
-}
 
 function checkKeywords(root: Json, schema: Json, pointer: string, report: Report): void {
   const { problem, notice } = report;
   if (schema.$ref === '#') {
-    problem(pointer, '$ref: "#" is the whole OpenAPI document: name the schema, as #/components/schemas/…');
+    problem(
+      pointer,
+      '$ref: "#" is the whole OpenAPI document, not a schema: use #/components/schemas/NAME',
+    );
   }
-  checkSpelling(schema, pointer, report);
-  for (const [keyword, message] of Object.entries(REMARKS)) if (schema[keyword] !== undefined) notice(pointer, message);
-  if (Array.isArray(schema.enum) && schema.enum.length === 0) notice(pointer, 'enum is empty: no value is valid');
+  for (const [keyword, message] of Object.entries(REMARKS))
+    if (schema[keyword] !== undefined) notice(pointer, message);
+  // OpenAPI 3.2 §4.26.1
+  const { nodeType, attribute, wrapped } = asObject(schema.xml);
+  if (nodeType !== undefined && (attribute ?? wrapped) !== undefined)
+    notice(
+      `${pointer}/xml`,
+      'nodeType cannot be used together with attribute or wrapped: remove one of them',
+    );
+  if (Array.isArray(schema.enum) && schema.enum.length === 0)
+    notice(pointer, 'enum is empty: no value is valid');
   for (const [value, target] of Object.entries(asObject(asObject(schema.discriminator).mapping))) {
     if (String(target).startsWith('#') && valueAt(root, String(target)) !== undefined) continue;
     const place = `${pointer}/discriminator/mapping/${escapePointerToken(value)}`;
-    notice(place, `the mapping is ignored: there is no schema ${target}`);
+    notice(place, `the mapping is ignored, since the schema ${target} does not exist`);
   }
   const misfit = schema.default === undefined ? undefined : misfitOf(root, schema, schema.default);
   if (misfit !== undefined) {
-    notice(`${pointer}/default`, `the default is not filled in: it does not fit its own schema: ${misfit}`);
+    notice(
+      `${pointer}/default`,
+      `the default is ignored, since it does not fit its schema: ${misfit}`,
+    );
   }
 }
 
-/** Checks the regular expressions of a schema. */
-function checkPatterns({ pattern, patternProperties }: Json, pointer: string, { problem, notice }: Report): void {
+/** Reports invalid regular expressions of a schema. */
+function checkPatterns(
+  { pattern, patternProperties }: Json,
+  pointer: string,
+  { problem, notice }: Report,
+): void {
   for (const source of [pattern, ...Object.keys(asObject(patternProperties))]) {
     if (typeof source !== 'string') continue;
     try {
-      const used = patternOf(source);
-      if (used.unicode && translate(source) === source) continue;
-      notice(pointer, `${source} is not a regular expression with the flag u: it is used as ${used}`);
+      const expression = patternOf(source);
+      if (expression.unicode && translate(source) === source) continue;
+      notice(
+        pointer,
+        `${source} is not a valid regular expression with the flag u: it is read as ${expression}`,
+      );
     } catch {
-      problem(pointer, `${source} is not a regular expression (ECMA-262)`);
+      problem(pointer, `${source} is not a valid regular expression (ECMA-262)`);
     }
   }
 }
 
-/** More schemas than this that describe one value are no API: a request would be validated for seconds. */
-const MOST = 10_000;
+/** The maximum number of schemas for one value. With more, validation would take seconds. */
+const MAX_SCHEMAS = 10_000;
 
+/** The schemas that are being counted. Ends the recursion at circular schemas. */
 const counting = new Set<Json>();
 
 /**
- * How many schemas describe one value, each as often as a way leads to it: `allOf` of `allOf` of the same schemas doubles
- * with each level. One that contains itself counts once.
+ * Counts the schemas that validate one value. A schema counts once for each reference to it: two
+ * references to the same schema in each of several nested `allOf` double the count at each level.
  */
 const countOf: (root: Json, schema: Json) => number = memoized((root, schema) => {
   if (counting.has(schema)) return 0;
   counting.add(schema);
-  const { $ref, allOf, anyOf, oneOf, dependentSchemas, not, if: condition, then, else: otherwise } = schema;
-  const lists = [allOf, anyOf, oneOf, Object.values(asObject(dependentSchemas)), [not, condition, then, otherwise]];
-  const inside = [typeof $ref === 'string' ? valueAt(root, $ref) : undefined, ...lists.flatMap(asArray)];
-  const count = inside.filter(isObject).reduce((sum, item) => sum + countOf(root, item), 1);
+  const inside = inPlaceParts(root, schema).map(({ part }) => part);
+  const count = inside.reduce((sum, item) => sum + countOf(root, item), 1);
   counting.delete(schema);
   return count;
 });
+
+/** The schemas that a schema applies to its own value, with their keywords. */
+function inPlaceParts(root: Json, schema: Json): { way: string; part: Json }[] {
+  const { $ref, dependentSchemas } = schema;
+  const target = typeof $ref === 'string' ? [{ way: $ref, part: valueAt(root, $ref) }] : [];
+  const lists = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].flatMap((key) =>
+    [schema[key]].flat().map((part) => ({ way: key, part })),
+  );
+  const named = Object.values(asObject(dependentSchemas)).map((part) => ({
+    way: 'dependentSchemas',
+    part,
+  }));
+  return [...target, ...lists, ...named].flatMap(({ way, part }) =>
+    isObject(part) ? [{ way, part }] : [],
+  );
+}
+
+/** Returns the path from a schema to itself, if it would validate the same value forever. */
+function cycleOf(root: Json, schema: Json): string | undefined {
+  const seen = new Set<Json>();
+  const search = (from: Json): readonly string[] | undefined => {
+    for (const { way, part } of inPlaceParts(root, from)) {
+      if (part === schema) return [way];
+      if (seen.has(part)) continue;
+      seen.add(part);
+      const rest = search(part);
+      if (rest !== undefined) return [way, ...rest];
+    }
+    return undefined;
+  };
+  return search(schema)?.join(' → ');
+}

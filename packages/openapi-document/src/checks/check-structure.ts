@@ -1,82 +1,173 @@
-import { createRequire } from 'node:module';
+import schema31 from '@seriousme/openapi-schema-validator/schemas/v3.1/schema.json' with {
+  type: 'json',
+};
+import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.json' with {
+  type: 'json',
+};
 import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { asArray, escapePointerToken, type Json, valueAt } from '../document/document.ts';
+import {
+  escapePointerToken,
+  isObject,
+  type Json,
+  pointersTo,
+  pointerTokens,
+  valueAt,
+} from '../document/document.ts';
+import { type MemberKind, memberKind } from '../document/kinds.ts';
 import { stringifyJson } from '../json/exact.ts';
+import { reasonOf } from './reason.ts';
 
-/** What a check calls with each finding. */
+/** Receives the findings of a check. */
 export interface Report {
-  /** Says why the document, or an operation that the place belongs to, cannot be served. */
+  /** Reports a reason why the document, or the operations that use a part, cannot be served. */
   problem(pointer: string, message: string): void;
-  /** Says what is served otherwise than the document says, or not checked. */
+  /** Reports a part that is not served or not checked as written. */
   notice(pointer: string, message: string): void;
 }
 
-/** Checks a document against the official JSON Schema of OpenAPI. Members that it does not know are ignored. */
+/** Checks a document against the official JSON Schema of OpenAPI. Unknown members are notices. */
 export function checkStructure(root: Json, report: Report): void {
   const version = String(root.openapi).startsWith('3.2') ? '3.2' : '3.1';
   // Without `optimize`, Ajv compiles this schema in two thirds of the time.
   const code = { optimize: false };
-  const ajv = new Ajv2020({ strict: false, allErrors: true, validateSchema: false, logger: false, code });
+  const ajv = new Ajv2020({
+    strict: false,
+    allErrors: true,
+    validateSchema: false,
+    verbose: true,
+    logger: false,
+    code,
+  });
   addFormats.default(ajv, ['email', 'regex', 'uri', 'uri-reference']);
-  const validate = ajv.compile(require(`@seriousme/openapi-schema-validator/schemas/v${version}/schema.json`));
+  const validate = ajv.compile(version === '3.2' ? schema32 : schema31);
   validate({ ...root, openapi: `${version}.0` });
-  const all = validate.errors ?? [];
-  const errors = all
-    .filter(({ keyword, instancePath }) => !OTHERWISE.some((rule) => rule.test(`${instancePath} ${keyword}`)))
-    .map((error) => ({ ...error, name: error.params.unevaluatedProperty ?? error.params.additionalProperty }));
+  const schemaErrors = validate.errors ?? [];
+  const errors = schemaErrors
+    .filter(
+      ({ keyword, instancePath }) =>
+        !IGNORED.some((rule) => rule.test(`${instancePath} ${keyword}`)),
+    )
+    .map((error) => ({
+      ...error,
+      name: error.params.unevaluatedProperty ?? error.params.additionalProperty,
+    }));
+  const exclusions = errors.filter((error) => excluded(error) !== undefined);
+  const isExcluded = (at: string, name: string) =>
+    exclusions.some((error) => error.instancePath === at && excluded(error)?.includes(name));
   const unknown = errors.flatMap(({ instancePath, name }) =>
-    name === undefined ? [] : [{ name, pointer: `${instancePath}/${escapePointerToken(name)}` }],
+    name === undefined || isExcluded(instancePath, name)
+      ? []
+      : [{ name, pointer: `${instancePath}/${escapePointerToken(name)}` }],
   );
-  const known = errors.filter(({ name }) => name === undefined);
-  const precise = known.filter(({ keyword }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
-  // A branch of `if` or `oneOf` fails as well when only something is wrong inside it that is ignored.
-  for (const error of precise.length === 0 && known.length === all.length ? known : precise) {
-    const say = isAnnotation(root, error) ? report.notice : report.problem;
-    say(error.instancePath, describe(root, error));
+  const enclosing = new Set(unknown.flatMap(({ pointer }) => pointersTo(pointer).slice(0, -1)));
+  const namedErrors = errors.filter(({ name }) => name === undefined);
+  const precise = namedErrors.filter(({ keyword }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
+  // An ignored error inside a branch of `if` or `oneOf` makes the whole keyword fail.
+  const isOnlyBranches = precise.length === 0 && namedErrors.length === schemaErrors.length;
+  for (const error of isOnlyBranches ? namedErrors : precise) {
+    const level = isHarmless(root, error, error.instancePath) ? 'notice' : 'problem';
+    report[level](error.instancePath, describe(root, error));
   }
   for (const { name, pointer } of unknown) {
-    // A known member with an unknown one inside counts as unknown itself in some branches.
-    if (unknown.some((other) => other.pointer.startsWith(`${pointer}/`))) continue;
+    // Some branches report a member as unknown because of an unknown member inside it.
+    if (enclosing.has(pointer)) continue;
     report.notice(pointer, `${name} is not a member of OpenAPI ${version} here: it is ignored`);
   }
 }
 
-const require = createRequire(import.meta.url);
-
-/**
- * Places and keywords of errors that do not count: rules that other checks know better, and parts that say nothing about
- * the operations of the document itself. Some valid references are no URIs.
- */
-const OTHERWISE = [
+/** Matches the pointers and keywords of errors that are ignored. */
+const IGNORED = [
+  // Some references that can be resolved are not URIs.
   /\/\$ref format$/,
+  // Other checks report missing responses better.
   /\/responses (minProperties|required|if)$/,
-  /(?<!\/parameters|\/additionalOperations) not$/,
+  // These parts do not affect operations.
   /^\/webhooks\/|^\/components\/(links|callbacks)\//,
   /^(\/paths\/[^/]+\/[a-z]+|\/components)\/(callbacks|responses\/[^/]+\/links)\//,
 ];
 
-/** Members that only people read, or without which a value means the same. */
-const ANNOTATION =
-  /^\/(info|servers|tags|externalDocs)(\/|$)|\/(title|summary|description|externalDocs|url|tags|operationId|examples?|deprecated|schemas|\$comment|\$recursive(Anchor|Ref)|readOnly|writeOnly|format|required|exclusive(Min|Max)imum)$/;
+/** Members that are documentation only. Errors inside them are notices. */
+const ANNOTATIONS = new Set([
+  'info',
+  'servers',
+  'tags',
+  'title',
+  'summary',
+  'description',
+  'externalDocs',
+  'example',
+  'examples',
+  'xml',
+]);
 
-/** Members that mean the same when they are `null` and when they are absent. */
+/** Members that are not required for serving, or that other checks report better. */
+const OPTIONAL = new Set([
+  'operationId',
+  'deprecated',
+  'schemas',
+  '$comment',
+  '$recursiveAnchor',
+  '$recursiveRef',
+  'readOnly',
+  'writeOnly',
+  'format',
+  'required',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+]);
+
+/** Returns true if a pointer is in documentation, or at a member that serving does not need. */
+export function isAnnotation(pointer: string): boolean {
+  const tokens = pointerTokens(pointer);
+  let kind: MemberKind | undefined = 'document';
+  for (const [index, token] of tokens.entries()) {
+    if (typeof kind === 'string') {
+      if (ANNOTATIONS.has(token)) return true;
+      if (index === tokens.length - 1 && OPTIONAL.has(token)) return true;
+    }
+    kind = memberKind(kind, token);
+    if (kind === undefined) return false;
+  }
+  return false;
+}
+
+/** Members for which `null` is the same as absent. */
 const ABSENT = /\/(schema|content|parameters|requestBody|responses|headers|links|callbacks)$/;
 
-/** Whether everything can be served in spite of an error. */
-export const isAnnotation = (root: Json, { keyword, instancePath, params }: ErrorObject): boolean =>
-  keyword === 'format' ||
-  ANNOTATION.test(
-    params.missingProperty && instancePath ? `${instancePath}/${params.missingProperty}` : instancePath,
-  ) ||
-  (ABSENT.test(instancePath) && valueAt(root, instancePath) === null);
+/** Returns true if an error at a pointer does not affect operations. */
+export function isHarmless(root: Json, error: ErrorObject, pointer: string): boolean {
+  const { keyword, params } = error;
+  if (keyword === 'format' || excluded(error) !== undefined) return true;
+  const { missingProperty } = params;
+  const place = missingProperty === undefined ? pointer : `${pointer}/${missingProperty}`;
+  return isAnnotation(place) || (ABSENT.test(pointer) && valueAt(root, pointer) === null);
+}
 
-/** What is wrong: the value that was found, and what would be right. */
-export function describe(root: unknown, { instancePath, keyword, message = '', params }: ErrorObject): string {
-  const allowed = asArray(params.allowedValues).join(', ');
+/** Returns the members that cannot be used together, if an error is about such members. */
+const excluded = ({ keyword, schema }: ErrorObject): readonly unknown[] | undefined =>
+  keyword === 'not' && isObject(schema) && Array.isArray(schema.required)
+    ? schema.required
+    : undefined;
+
+/** Formats an error with the expected and the actual value. */
+export function describe(root: unknown, error: ErrorObject): string {
+  const { instancePath, keyword, params } = error;
   const name = instancePath.slice(instancePath.lastIndexOf('/') + 1);
-  const found = stringifyJson(valueAt(root, instancePath)) ?? '';
-  const but = keyword === 'required' || found.length > 60 ? '' : `, but ${name} is ${found}`;
-  return (allowed === '' ? message : `${message}: ${allowed}`) + but;
+  const value = valueAt(root, instancePath);
+  if (isObject(value) && typeof value.$ref === 'string' && keyword === 'type')
+    return `OpenAPI has no $ref here: ${name} ${reasonOf(error)}`;
+  const names = excluded(error);
+  if (names !== undefined)
+    return `${names.join(' and ')} cannot be used together: remove one of them`;
+  if (name === 'parameters' && keyword === 'not')
+    return 'parameters in query and in querystring cannot be used together';
+  if (name === 'additionalOperations' && keyword === 'not')
+    return 'write methods such as GET as members of the path item, in lower case';
+  const isSchema = keyword === 'type' && String(params.type) === 'object,boolean';
+  const reason = isSchema ? 'must be a schema: an object, true or false' : reasonOf(error);
+  const valueText = stringifyJson(value) ?? '';
+  const isLong = keyword === 'required' || valueText.length > 60;
+  return reason + (isLong ? '' : `, but ${name} is ${valueText}`);
 }

@@ -1,11 +1,17 @@
-type Get<T, K extends PropertyKey> = K extends keyof T ? T[K] : undefined;
-type Flat<T> = { [K in keyof T]: T[K] } & {};
-type Json = `${string}json` | `${string}json;${string}`;
-type Bytes = string | Blob | ArrayBuffer | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array<ArrayBuffer>>;
-type BodyOf<Type, Value> = Type extends Json | 'multipart/form-data' | 'application/x-www-form-urlencoded'
-  ? Value
-  : Bytes;
-/** A body has the only media type that is declared, or names one of several. */
+export type Get<T, K extends PropertyKey> = K extends keyof T ? T[K] : undefined;
+/** Merges an intersection into one object type, for shorter messages of the compiler. */
+export type Flat<T> = { [K in keyof T]: T[K] } & {};
+type JsonEssence = 'application/json' | `application/${string}+json` | 'text/json';
+export type JsonType = JsonEssence | `${JsonEssence};${string}`;
+export type FormType = 'multipart/form-data' | 'application/x-www-form-urlencoded';
+type Bytes =
+  | string
+  | Blob
+  | ArrayBuffer
+  | Uint8Array<ArrayBuffer>
+  | ReadableStream<Uint8Array<ArrayBuffer>>;
+type BodyOf<Type, Value> = Type extends JsonType | FormType ? Value : Bytes;
+/** A body. `contentType` is required if several media types are declared. */
 type Body<Content> = {
   [T in keyof Content]: { readonly body: BodyOf<T, Content[T]> } & ([keyof Content] extends [T]
     ? { readonly contentType?: T }
@@ -16,19 +22,41 @@ type BodyInput<Op> = Op extends { requestBody: { content: infer C } }
   : Op extends { requestBody?: { content: infer C } }
     ? Body<C> | { readonly body?: undefined }
     : { readonly body?: undefined };
-type Input<Op> = Flat<{ [L in keyof Get<Op, 'parameters'>]: Get<Op, 'parameters'>[L] } & BodyInput<Op>>;
+type Input<Op> = Flat<
+  { [L in keyof Get<Op, 'parameters'>]: Get<Op, 'parameters'>[L] } & BodyInput<Op>
+>;
 
 export type StatusRanges = {
   '1XX': 100 | 101 | 102 | 103;
   '2XX': 200 | 201 | 202 | 203 | 204 | 205 | 206 | 207 | 208 | 226;
   '3XX': 300 | 301 | 302 | 303 | 304 | 305 | 307 | 308;
   '4XX':
-    | (400 | 401 | 402 | 403 | 404 | 405 | 406 | 407 | 408 | 409 | 410 | 411 | 412 | 413 | 414 | 415 | 416 | 417 | 418)
+    | (
+        | 400
+        | 401
+        | 402
+        | 403
+        | 404
+        | 405
+        | 406
+        | 407
+        | 408
+        | 409
+        | 410
+        | 411
+        | 412
+        | 413
+        | 414
+        | 415
+        | 416
+        | 417
+        | 418
+      )
     | (421 | 422 | 423 | 424 | 425 | 426 | 428 | 429 | 431 | 451);
   '5XX': 500 | 501 | 502 | 503 | 504 | 505 | 506 | 507 | 508 | 510 | 511;
 };
 type StatusesOf<Key> = Key extends keyof StatusRanges ? StatusRanges[Key] : Key;
-/** The statuses of one response: those that no other one declares more exactly. */
+/** The statuses of a response, without those that a more specific response declares. */
 type StatusOf<Key, Declared> = Key extends 'default'
   ? Exclude<StatusRanges[keyof StatusRanges], StatusesOf<Exclude<Declared, 'default'>>>
   : Key extends keyof StatusRanges
@@ -41,14 +69,14 @@ type ReplyBody<Content> = [Content] extends [undefined]
         readonly contentType: T;
         readonly body: Content[T] extends AsyncIterable<unknown>
           ? Content[T]
-          : T extends Json
+          : T extends JsonType
             ? Content[T]
             : T extends `text/${string}`
               ? string
               : ReadableStream<Uint8Array>;
       };
     }[keyof Content];
-/** A reply of an operation. Its `status` tells which one of the declared ones it is. */
+/** A response of an operation, discriminated by `status`. */
 type Reply<Op, Responses = Get<Op, 'responses'>> = {
   [K in keyof Responses]: Flat<
     { readonly status: StatusOf<K, keyof Responses>; readonly response: Response } & ReplyBody<
@@ -57,11 +85,30 @@ type Reply<Op, Responses = Get<Op, 'responses'>> = {
   >;
 }[keyof Responses];
 
-/** A function for each operation, by its operationId. The input may be left out if nothing in it is required. */
+/** Options of one call. Defaults are the options of the client. */
+export interface CallOptions extends RequestInit {
+  /**
+   * The time limit in milliseconds, after which a call fails with a `TimeoutError`. It includes
+   * reading the response, except for streams. No limit by default.
+   */
+  readonly timeout?: number;
+  /**
+   * The most retries of a request with an idempotent method, after a failed connection or a status
+   * of 429, 502, 503 or 504. Respects `Retry-After`. 0 by default.
+   */
+  readonly retries?: number;
+  /**
+   * If true, a stream of events is reopened after the last event when the connection ends. Use
+   * `false` for streams that have an end. True by default.
+   */
+  readonly reconnect?: boolean;
+}
+
+/** Functions by operationId. The input is optional if nothing in it is required. */
 export type Client<Operations> = {
   readonly [Id in keyof Operations]: (
     ...args: Record<never, never> extends Input<Operations[Id]>
-      ? [input?: Input<Operations[Id]>, init?: RequestInit]
-      : [input: Input<Operations[Id]>, init?: RequestInit]
+      ? [input?: Input<Operations[Id]>, init?: CallOptions]
+      : [input: Input<Operations[Id]>, init?: CallOptions]
   ) => Promise<Reply<Operations[Id]>>;
 };

@@ -1,154 +1,324 @@
 import { basename, extname } from 'node:path';
-import { asObject, escapePointerToken, type Finding, type Location, resolveRef, valueAt } from './document.ts';
-import { componentGroup, eachMember, type MemberKind } from './kinds.ts';
+import {
+  asObject,
+  decoded,
+  directPointer,
+  escapePointerToken,
+  type Finding,
+  freeName,
+  type Json,
+  type Location,
+  resolveRef,
+  valueAt,
+} from './document.ts';
+import { componentGroup, type MemberKind, memberKind } from './kinds.ts';
 import { type Content, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
+/** A member of an object or an array, and its location in a file. */
+interface Member {
+  readonly key: string;
+  readonly value: unknown;
+  readonly from: Location;
+}
+
 /**
- * Rewrites the references of a document in place, and moves what other files hold into its components. The bundlers on
- * npm leave mappings of discriminators as they are, lose the names of schemas, and read examples as references.
- * Returns the parts that came from other files, by their pointers, and the references to nothing, which are removed.
+ * Copies a document of several files into one tree. Each `$ref` of the copy points into the copy.
+ *
+ * A referenced part of another file becomes a component. In three cases, a copy of the part
+ * replaces the reference: OpenAPI has no components of its kind, it is a path item, or the
+ * reference is itself a component.
+ *
+ * @returns the copy (`root`), and the original locations of its referenced parts (`origins`). The
+ *   `problems` are references that cannot be resolved. They are removed. The `notices` are
+ *   references that OpenAPI does not allow, but that are resolved.
  */
-export function bundle(documentFile: string, root: Members, read: (file: string) => Content) {
-  // The object is the document's own: parts of other files are added to it.
-  const components = (root.components ?? {}) as Record<string, Members>;
-  /** The `$ref` to each part of another file, by `file#pointer`. */
-  const known = new Map<string, string>();
-  /** Objects that were rewritten. YAML aliases lead to the same object several times. */
-  const seen = new Set<unknown>();
-  const references: { readonly ref: string; readonly at: string; readonly holder: Members }[] = [];
+export function bundle(documentFile: string, source: Json, read: (file: string) => Content) {
+  const { placeOf, valueIn, dynamicAnchors } = resolver(read);
+  const components = new Map<string, Map<string, unknown>>();
+  /** The `$ref` to each part of another file that became a component, by `file#pointer`. */
+  const componentRefs = new Map<string, string>();
+  const references: { readonly holder: Members; readonly at: string }[] = [];
+  const usedPathItems = new Set<string>();
   const origins = new Map<string, Location>();
   const problems: Finding[] = [];
-  const { placeOf, valueIn, dynamic } = resolver(read);
+  const notices: Finding[] = [];
 
+  const { components: declared, ...others } = source;
+  const groups = declaredComponents(declared);
+  const pathItems = groups.get('pathItems') ?? [];
+  groups.delete('pathItems');
+  // Reserves the names of the document, so that parts of other files get other names.
+  for (const [group, members] of groups) reserveNames(group, members);
+  for (const [group, members] of groups) copyGroup(group, members);
   const top = { file: documentFile, pointer: '' };
-  for (const [group, members] of Object.entries(components)) {
-    for (const [name, member] of Object.entries(asObject(members))) {
-      const { $ref } = asObject(member);
-      const place = typeof $ref === 'string' && !$ref.startsWith('#') ? placeOf($ref, top) : undefined;
-      if (place !== undefined) known.set(keyOf(place), `#/components/${group}/${escapePointerToken(name)}`);
-    }
+  const copied = copyMembers(membersOf(others, 'document', top, ''), 'document', '');
+  // Leaves out path items that were copied into `paths`, unless a reference leads into them.
+  const separate = pathItems.filter(
+    ({ key, from }) => !usedPathItems.has(keyOf(from)) || hasReferenceInto('pathItems', key),
+  );
+  if (separate.length > 0) copyGroup('pathItems', separate);
+  const groupObjects = [...components].map(([group, members]) => [
+    group,
+    Object.fromEntries(members),
+  ]);
+  const isEmpty = declared === undefined && groupObjects.length === 0;
+  const root: Json = isEmpty ? copied : { ...copied, components: Object.fromEntries(groupObjects) };
+  for (const { holder, at } of references) checkReference(root, holder, at);
+  return { root, origins, problems, notices };
+
+  function declaredComponents(value: unknown): Map<string, Member[]> {
+    const from = { file: documentFile, pointer: '/components' };
+    const members = membersOf(value, 'components', from, '/components');
+    return new Map(
+      members
+        .filter(({ key }) => !key.startsWith('x-'))
+        .map(({ key, value: group, from: place }) => [
+          key,
+          membersOf(group, memberKind('components', key), place, `/components/${key}`),
+        ]),
+    );
   }
-  rewrite(root, 'document', top, '');
-  if (Object.keys(components).length > 0) root.components = components;
-  for (const [ref, uses] of Map.groupBy(references, (reference) => reference.ref)) {
-    const message = problemOf(root, ref);
-    for (const { at, holder } of uses) {
-      const name = String(holder.$dynamicRef ?? '');
-      if (message !== undefined) problem(holder, at, message);
-      else if ((dynamic.get(name.slice(name.indexOf('#') + 1)) ?? 0) > 1) {
-        problem(holder, at, `$dynamicRef: ${name} may lead to several schemas: name one of them with $ref`);
+
+  function groupNamed(group: string): Map<string, unknown> {
+    const members = components.get(group) ?? new Map<string, unknown>();
+    components.set(group, members);
+    return members;
+  }
+
+  function reserveNames(group: string, members: readonly Member[]): void {
+    for (const { key, value, from } of members) {
+      groupNamed(group).set(key, undefined);
+      const { $ref } = asObject(value);
+      const target = typeof $ref === 'string' ? placeOf($ref, from) : undefined;
+      for (const place of [from, target]) {
+        if (place === undefined || place.file === documentFile) continue;
+        if (componentRefs.has(keyOf(place))) continue;
+        componentRefs.set(keyOf(place), `#/components/${group}/${escapePointerToken(key)}`);
       }
     }
   }
-  return { origins, problems };
 
-  /** @returns the value, or what another file has in its place. */
-  function rewrite(value: unknown, kind: MemberKind, from: Location, at: string): unknown {
-    if (typeof value !== 'object' || value === null || seen.has(value)) return value;
-    seen.add(value);
-    const members = value as Members;
-    if (typeof members.$dynamicRef === 'string') members.$ref ??= members.$dynamicRef;
-    if (METASCHEMA.test(String(members.$ref))) {
-      // Nothing is fetched: the validator knows it.
-      Reflect.deleteProperty(members, '$ref');
-      Object.assign(members, { type: ['object', 'boolean'], 'x-json-schema': true });
-    }
-    const ref = typeof members.$ref === 'string' ? newRef(members, '$ref', kind, from, at) : undefined;
-    if (ref === `#${at}`) return replace(members, kind, from, at);
-    if (ref !== undefined) members.$ref = ref;
-    if (kind === 'discriminator') {
-      rewriteMapping(members, 'defaultMapping', from, at);
-      const mapping = asObject(members.mapping) as Members;
-      for (const key of Object.keys(mapping)) rewriteMapping(mapping, key, from, `${at}/mapping`);
-    }
-    eachMember(members, kind, at, (item, held, place, key) => {
-      const pointer = `${from.pointer}/${escapePointerToken(key)}`;
-      const rewritten = rewrite(item, held, { file: from.file, pointer }, place);
-      if (rewritten !== item) members[key] = rewritten;
+  function copyGroup(group: string, members: readonly Member[]): void {
+    const copies = copyMembers(members, memberKind('components', group), `/components/${group}`);
+    for (const [name, copy] of Object.entries(copies)) groupNamed(group).set(name, copy);
+  }
+
+  function hasReferenceInto(group: string, key: string): boolean {
+    const place = `#/components/${group}/${escapePointerToken(key)}/`;
+    return references.some(({ holder }) => String(holder.$ref).startsWith(place));
+  }
+
+  function copyMembers(
+    members: readonly Member[],
+    kind: MemberKind | undefined,
+    at: string,
+  ): Members {
+    const copies = members.map(({ key, value, from }) => {
+      const place = `${at}/${escapePointerToken(key)}`;
+      const isText = typeof kind === 'string' && TEXTS.has(key);
+      const copy = copyOf(value, isText ? 'other' : memberKind(kind, key), from, place);
+      return [key, copy] as const;
     });
-    return value;
+    return Object.fromEntries(copies.filter(([, copy]) => copy !== undefined));
   }
 
-  /** Replaces a reference by the part of another file that it leads to. Members beside `$ref` take precedence. */
-  function replace({ $ref, ...siblings }: Members, kind: MemberKind, from: Location, at: string): unknown {
-    const origin = placeOf(String($ref), from) ?? from;
-    origins.set(at, origin);
-    const target = valueIn(origin);
-    const whole = Object.keys(siblings).length === 0 ? target : { ...asObject(target), ...siblings };
-    return rewrite(whole, kind, origin, at);
-  }
-
-  /** The `$ref` that a reference becomes. It leads to `at` itself if the target takes the place of the reference. */
-  function newRef(holder: Members, key: string, kind: MemberKind, from: Location, at: string): string | undefined {
-    const ref = String(holder[key]);
-    const origin = placeOf(ref, from);
-    if (origin === undefined) return problem(holder, at, `$ref: ${ref} is not fetched: only files are read`);
-    const local = `#${encodeURI(origin.pointer).replaceAll('#', '%23')}`;
-    const made = origin.file === documentFile ? local : refToFile(holder, ref, kind, origin, at);
-    if (made !== undefined && made !== `#${at}`) references.push({ ref: made, at, holder });
-    return made;
-  }
-
-  function refToFile(holder: Members, ref: string, kind: MemberKind, origin: Location, at: string): string | undefined {
-    const content = read(origin.file);
-    if ('reason' in content) return problem(holder, at, `$ref: ${origin.file} cannot be read: ${content.reason}`);
-    const value = valueAt(content.value, origin.pointer);
-    if (value === undefined) return problem(holder, at, `$ref leads to nothing: ${ref}`);
-    const key = keyOf(origin);
-    const group = typeof kind === 'string' ? componentGroup(kind) : undefined;
-    const made = known.get(key);
-    if (made !== undefined) return made;
-    if (group === undefined) {
-      known.set(key, `#${at}`);
-      return `#${at}`;
+  function copyOf(
+    value: unknown,
+    kind: MemberKind | undefined,
+    from: Location,
+    at: string,
+  ): unknown {
+    if (kind === 'schemaName') return schemaRef(value, from, at);
+    if (kind === undefined || typeof value !== 'object' || value === null) return value;
+    const holder = asObject(value);
+    const ref = holder.$ref ?? (kind === 'schema' ? holder.$dynamicRef : undefined);
+    if (typeof ref !== 'string') {
+      const copies = copyMembers(membersOf(value, kind, from, at), kind, at);
+      return Array.isArray(value) ? Object.values(copies) : copies;
     }
-    const members = components[group] ?? {};
-    components[group] = members;
-    const name = freeName(members, origin);
+    if (groupOf(kind) === undefined) return copyTarget(holder, ref, kind, from, at);
+    return copyReference(holder, ref, kind, from, at);
+  }
+
+  function copyReference(
+    holder: Json,
+    ref: string,
+    kind: MemberKind,
+    from: Location,
+    at: string,
+  ): Members {
+    const { $ref: _, ...siblings } = holder;
+    // The validator has its own copy of the metaschema.
+    if (METASCHEMA.test(ref))
+      return { ...siblings, type: ['object', 'boolean'], 'x-json-schema': true };
+    const target = targetOf(ref, from, at);
+    const place = target && refTo(target, kind);
+    const isReplaced = place === `#${at}`;
+    const copy = copyMembers(membersOf(isReplaced ? holder : siblings, kind, from, at), kind, at);
+    if (place === undefined || isReplaced) return copy;
+    const reference = { $ref: place, ...copy };
+    references.push({ holder: reference, at });
+    return reference;
+  }
+
+  /** Replaces a reference by a copy of its target. Members beside `$ref` take precedence. */
+  function copyTarget(
+    holder: Json,
+    ref: string,
+    kind: MemberKind,
+    from: Location,
+    at: string,
+  ): unknown {
+    const target = placeOf(ref, from);
+    const value = target && valueIn(target);
+    if (target !== undefined && kind === 'pathItem') usedPathItems.add(keyOf(target));
+    // `components: { schemas: { $ref: _index.yaml } }` is common, so it is not reported.
+    const isIndexFile = kind !== 'other' && at.split('/').length <= 3;
+    if (kind !== 'pathItem' && !isIndexFile) {
+      const name = at.slice(at.lastIndexOf('/') + 1);
+      const effect = value === undefined ? 'has no effect' : `is replaced by a copy of ${ref}`;
+      notices.push({ pointer: at, message: `OpenAPI has no $ref in ${name}: it ${effect}` });
+    }
+    const copies = copyMembers(membersOf(holder, kind, from, at), kind, at);
+    if (typeof value === 'string') return value;
+    if (Array.isArray(value)) return Object.values(copies);
+    return Object.keys(copies).length > 0 ? copies : undefined;
+  }
+
+  /** Returns the `$ref` to a part of a file. A part of another file becomes a component. */
+  function refTo(target: Location, kind: MemberKind): string {
+    if (target.file === documentFile) return `#${encodeURI(target.pointer).replaceAll('#', '%23')}`;
+    const existingRef = componentRefs.get(keyOf(target));
+    if (existingRef !== undefined) return existingRef;
+    const group = groupOf(kind) ?? '';
+    const members = groupNamed(group);
+    const name = freeName(nameFor(target), (text) => members.has(text));
     const place = `/components/${group}/${name}`;
-    known.set(key, `#${place}`);
-    origins.set(place, origin);
-    // Reserves the name while what is inside takes others.
-    members[name] = value;
-    members[name] = rewrite(value, kind, origin, place);
+    componentRefs.set(keyOf(target), `#${place}`);
+    origins.set(place, target);
+    // Reserves the name while the parts inside are copied.
+    members.set(name, undefined);
+    members.set(name, copyOf(valueIn(target), kind, target, place));
     return `#${place}`;
   }
 
-  /** A mapping leads to a schema by reference or by name (OpenAPI 3.1 §4.8.25.4). Either becomes a reference. */
-  function rewriteMapping(holder: Members, key: string, from: Location, at: string): void {
-    const target = holder[key];
-    if (typeof target !== 'string') return;
-    const place = /[#/.]/.test(target) ? placeOf(target, from) : undefined;
-    if (Object.hasOwn(asObject(components.schemas), target)) {
-      holder[key] = `#/components/schemas/${escapePointerToken(target)}`;
-    } else if (place !== undefined && valueIn(place) !== undefined) {
-      holder[key] = newRef(holder, key, 'schema', from, `${at}/${escapePointerToken(key)}`);
-    }
+  /**
+   * Returns the `$ref` for a value of a discriminator's mapping, which is the name of a schema or a
+   * reference (OpenAPI 3.1 §4.8.25.4). Returns a value that leads to no schema unchanged.
+   */
+  function schemaRef(value: unknown, from: Location, at: string): unknown {
+    if (typeof value !== 'string') return value;
+    if (components.get('schemas')?.has(value))
+      return `#/components/schemas/${escapePointerToken(value)}`;
+    const target = /[#/.]/.test(value) ? placeOf(value, from) : undefined;
+    if (target === undefined || valueIn(target) === undefined) return value;
+    return copyReference({}, value, 'schema', from, at).$ref ?? value;
   }
 
-  function problem(holder: Members, pointer: string, message: string): undefined {
-    problems.push({ pointer, message });
+  /**
+   * Returns the members of an object or an array. A reference has the members of its target.
+   * Members beside `$ref` take precedence over them.
+   */
+  function membersOf(
+    value: unknown,
+    kind: MemberKind | undefined,
+    from: Location,
+    at: string,
+    followed: readonly string[] = [],
+  ): Member[] {
+    const { $ref } = asObject(value);
+    const ref = kind !== undefined && typeof $ref === 'string' ? $ref : undefined;
+    const directMembers = Object.entries(Object(value))
+      .filter(([key]) => ref === undefined || key !== '$ref')
+      .map(([key, item]): Member => {
+        const pointer = `${from.pointer}/${escapePointerToken(key)}`;
+        return { key, value: item, from: { file: from.file, pointer } };
+      });
+    const target = ref === undefined ? undefined : targetOf(ref, from, at);
+    if (target === undefined) return directMembers;
+    const isCircular = followed.includes(keyOf(target));
+    if (isCircular || valueIn(target) === undefined) {
+      const reason = isCircular ? 'is circular: it leads back to itself' : 'leads to nothing';
+      report(at, `the $ref ${ref} ${reason}`);
+      return directMembers;
+    }
+    const path = [...followed, keyOf(target)];
+    const inherited = membersOf(valueIn(target), kind, target, at, path);
+    const members = new Map([...inherited, ...directMembers].map((member) => [member.key, member]));
+    for (const member of members.values())
+      origins.set(`${at}/${escapePointerToken(member.key)}`, member.from);
+    return [...members.values()];
+  }
+
+  /** Returns the target of a reference. Reports a URL, and a target that does not exist. */
+  function targetOf(ref: string, from: Location, at: string): Location | undefined {
+    const target = placeOf(ref, from);
+    if (target === undefined) {
+      return report(at, `$ref: ${ref} is not fetched: only files are read. ${ADVICE}`);
+    }
+    const { file, pointer } = target;
+    const content = read(file);
+    if ('reason' in content)
+      return report(at, `$ref: ${file} cannot be read: ${content.reason}`, file);
+    if (pointer === '' || pointer.startsWith('/')) {
+      const exists = file === documentFile || valueIn(target) !== undefined;
+      return exists ? target : report(at, `$ref leads to nothing: ${ref}`);
+    }
+    const withSlash = { file, pointer: `/${pointer}` };
+    if (valueIn(withSlash) === undefined) return report(at, `$ref leads to no $anchor: ${ref}`);
+    const message = `$ref: ${ref} has no slash after #: it is read as ${ref.replace('#', '#/')}`;
+    notices.push({ pointer: at, message });
+    return withSlash;
+  }
+
+  function report(pointer: string, message: string, about?: string): undefined {
+    problems.push({ pointer, message, ...(about !== undefined && { about }) });
+  }
+
+  /** Removes a reference that cannot be resolved in the copy. */
+  function checkReference(copy: Json, holder: Members, at: string): void {
+    const name = String(holder.$dynamicRef ?? '');
+    const isAmbiguous = (dynamicAnchors.get(name.slice(name.indexOf('#') + 1)) ?? 0) > 1;
+    const ref = String(holder.$ref);
+    const direct = directPointer(copy, decoded(ref.slice(1)));
+    if (valueAt(copy, ref) === undefined && valueAt(copy, direct) !== undefined) {
+      holder.$ref = `#${encodeURI(direct).replaceAll('#', '%23')}`;
+      const message = `$ref: ${ref} leads through another $ref, which is resolved`;
+      notices.push({ pointer: at, message });
+    }
+    const message = isAmbiguous
+      ? `$dynamicRef: ${name} may lead to several schemas: use $ref to select one`
+      : problemOf(copy, String(holder.$ref));
+    if (message === undefined) return;
+    report(at, message);
     Reflect.deleteProperty(holder, '$ref');
   }
 }
+
+/** Returns the group of components for objects of a kind. Path items have none: they are copied. */
+const groupOf = (kind: MemberKind): string | undefined =>
+  typeof kind === 'string' && kind !== 'pathItem' ? componentGroup(kind) : undefined;
+
+/** Members that are strings. */
+const TEXTS = new Set(['title', 'summary', 'description']);
+
+const ADVICE =
+  'Save it beside the document and reference the file, or bundle it: npx @redocly/cli bundle';
 
 const METASCHEMA = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 
 const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;
 
-function freeName(taken: Members, { file, pointer }: Location): string {
-  const last = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));
-  const name = last.replace(/[^\w.-]/g, '_');
-  let free = name;
-  for (let count = 2; Object.hasOwn(taken, free); count++) free = `${name}${count}`;
-  return free;
+/** Names a component after its pointer or its file. */
+function nameFor({ file, pointer }: Location): string {
+  const name = pointer.slice(pointer.lastIndexOf('/') + 1) || basename(file, extname(file));
+  return name.replace(/[^\w.-]/g, '_');
 }
 
-/** Why a reference of the document cannot be followed. */
-function problemOf(root: Members, ref: string): string | undefined {
-  if (/^#[^/]/.test(ref)) return `$ref leads to no $anchor: ${ref}`;
+/** Returns the reason why a reference cannot be resolved, or `undefined` if it can. */
+function problemOf(root: Json, ref: string): string | undefined {
   try {
     if (valueAt(root, ref) === undefined) return `$ref leads to nothing: ${ref}`;
     resolveRef(root, { $ref: ref });

@@ -1,58 +1,186 @@
-import { asArray, asObject, isObject, type Json } from './document.ts';
+import {
+  asArray,
+  asObject,
+  isObject,
+  type Json,
+  memoized,
+  pointerTokens,
+  valueAt,
+} from './document.ts';
 import { allOfSchemas } from './schema.ts';
 
+/** The member that distinguishes the alternatives of a union. */
+export interface Tag {
+  readonly name: string;
+  /**
+   * The values that select each alternative. `null` stands for the alternative `type: null`, and
+   * `others` for the alternative that accepts all other values.
+   */
+  readonly values: readonly (readonly unknown[] | 'null' | 'others')[];
+}
+
+export interface UnionTag extends Tag {
+  /** True if the values come from the discriminator, not from constants of the alternatives. */
+  readonly isMapped: boolean;
+}
+
 /**
- * How to tell the alternatives of a `oneOf` or an `anyOf` apart: by a required property with different constants, or else
- * by the schema's discriminator (OpenAPI 3.1 §4.8.25), unless it only describes them.
- *
- * @returns whether `null` is an alternative too (`orNull`), and the one for a value without the property, or with another
- * value of it (`fallback`, OpenAPI 3.2).
+ * Returns the member that distinguishes the alternatives of a `oneOf` or an `anyOf`. This is a
+ * required member with different constants in each alternative, or the member of the discriminator
+ * (OpenAPI 3.1 §4.8.25). A discriminator with `x-selects: false` is ignored.
  */
-export function unionOf(
+export function tagOf(
   root: Json,
   alternatives: readonly unknown[],
   discriminator: unknown,
-  reading: 'selects' | 'describes' = 'selects',
-) {
-  const { propertyName, mapping, defaultMapping } = asObject(discriminator);
-  const schemas = alternatives.filter((schema) => asObject(schema).type !== 'null');
-  if (schemas.length === 0) return undefined;
-  const orNull = schemas.length < alternatives.length;
-  const names = typeof propertyName === 'string' ? [propertyName] : requiredOf(root, schemas[0]);
+): UnionTag | undefined {
+  const { propertyName, mapping, defaultMapping, 'x-selects': selects } = asObject(discriminator);
+  const isNull = (schema: unknown) => asObject(schema).type === 'null';
+  const [first] = alternatives.filter((schema) => !isNull(schema));
+  if (first === undefined) return undefined;
+  const valuesBy = (valuesOf: (schema: unknown) => readonly unknown[] | 'others') =>
+    alternatives.map((schema) => (isNull(schema) ? 'null' : valuesOf(schema)));
+
+  const names = typeof propertyName === 'string' ? [propertyName] : requiredOf(root, first);
   for (const name of names) {
-    const choices = schemas.map((schema) => ({ values: constantsOf(root, schema, name), schema }));
-    const values = choices.flatMap((choice) => choice.values);
-    if (choices.every((choice) => choice.values.length > 0) && new Set(values).size === values.length) {
-      return { propertyName: name, choices, orNull, fallback: undefined };
+    const values = valuesBy((schema) => constantsOf(root, schema, name));
+    if (areDistinct(values)) return { name, values, isMapped: false };
+  }
+  if (typeof propertyName !== 'string' || selects === false) return undefined;
+  // `bundle` has replaced the names in `defaultMapping` and `mapping` by references.
+  const isDefault = (schema: unknown) => refOf(schema) === (defaultMapping ?? '');
+  const mapped = valuesBy((schema) => mappedValues(asObject(mapping), refOf(schema)));
+  if (!areDistinct(mapped)) return undefined;
+  const values = mapped.map((list, index) => (isDefault(alternatives[index]) ? 'others' : list));
+  return { name: propertyName, values, isMapped: true };
+}
+
+function areDistinct(values: Tag['values']): boolean {
+  const lists = values.filter((list) => Array.isArray(list));
+  const constants = lists.flat();
+  return lists.every((list) => list.length > 0) && new Set(constants).size === constants.length;
+}
+
+/** The tag of a schema that others extend by `allOf`. */
+export interface ParentTag extends UnionTag {
+  /** References to the schemas that extend the parent, then to the parent itself. */
+  readonly refs: readonly { readonly ref: string; readonly isBase: boolean }[];
+}
+
+/**
+ * Returns the tag of a schema with a discriminator that others extend by `allOf` (OpenAPI 3.1
+ * §4.8.25.4). Returns `undefined` for a schema with `oneOf` or `anyOf`.
+ */
+export function tagOfParent(root: Json, ref: string): ParentTag | undefined {
+  const tags = parentTags(root, root);
+  if (!tags.has(ref)) tags.set(ref, parentTag(root, ref));
+  return tags.get(ref);
+}
+
+/** The tags of schemas with a discriminator, by the reference to the schema. */
+const parentTags = memoized(() => new Map<string, ParentTag | undefined>());
+
+function parentTag(root: Json, ref: string): ParentTag | undefined {
+  const parent = asObject(valueAt(root, ref));
+  const name = tagName(parent);
+  if (name === undefined) return undefined;
+  const mapping = asObject(asObject(parent.discriminator).mapping);
+  const mapped = Object.values(mapping).filter(
+    (target) => typeof target === 'string' && target !== ref && valueAt(root, target) !== undefined,
+  );
+  const children = [...new Set([...mapped, ...descendants(root, ref, name)].map(String))];
+  if (children.length === 0) return undefined;
+
+  const valuesOf = (child: string): readonly unknown[] => {
+    const constants = constantsIn(root, { $ref: child }, name);
+    return constants.length === 1 ? constants : mappedValues(mapping, child);
+  };
+  const childValues = children.map(valuesOf);
+  const constants = constantsIn(root, { $ref: ref }, name);
+  const parentValues = constants.length > 0 ? constants : mappedValues(mapping, ref);
+  const baseValues = parentValues.filter((value) => !childValues.flat().includes(value));
+  const values = baseValues.length > 0 ? [...childValues, baseValues] : childValues;
+  if (!areDistinct(values)) return undefined;
+  const refs = children.map((child) => ({
+    ref: child,
+    isBase: tagName(asObject(valueAt(root, child))) === name,
+  }));
+  return {
+    name,
+    values,
+    isMapped: true,
+    refs: [...refs, { ref, isBase: true }].slice(0, values.length),
+  };
+}
+
+/** The name of the member that selects among the schemas that extend a schema. */
+function tagName({ discriminator, oneOf, anyOf }: Json): string | undefined {
+  const { propertyName, 'x-selects': selects } = asObject(discriminator);
+  const selectsChildren = (oneOf ?? anyOf) === undefined && selects !== false;
+  return typeof propertyName === 'string' && selectsChildren ? propertyName : undefined;
+}
+
+/** The references to all components that extend a schema, directly or indirectly. */
+function descendants(root: Json, ref: string, name: string, seen = new Set<string>()): string[] {
+  const children = childrenOf(root, root).get(ref) ?? [];
+  return children.flatMap((child) => {
+    if (seen.has(child)) return [];
+    seen.add(child);
+    const childTag = tagName(asObject(valueAt(root, child)));
+    const hasSameTag = childTag === undefined || childTag === name;
+    return [child, ...(hasSameTag ? descendants(root, child, name, seen) : [])];
+  });
+}
+
+/** The references to the components that extend a schema, by the reference to the schema. */
+const childrenOf = memoized((root, _document: Json): ReadonlyMap<string, readonly string[]> => {
+  const children = new Map<string, string[]>();
+  for (const [name, schema] of Object.entries(asObject(asObject(root.components).schemas))) {
+    const child = `#/components/schemas/${name}`;
+    for (const part of asArray(asObject(schema).allOf)) {
+      const parent = refOf(part);
+      if (parent === undefined) continue;
+      const siblings = children.get(parent) ?? [];
+      siblings.push(child);
+      children.set(parent, siblings);
     }
   }
-  if (typeof propertyName !== 'string' || reading === 'describes') return undefined;
-  const choices = schemas.map((schema) => ({ values: mappedValues(asObject(mapping), schema), schema }));
-  if (choices.some(({ values }) => values.length === 0)) return undefined;
-  // Names are references by now.
-  const fallback = schemas.find((schema) => refOf(schema) === (defaultMapping ?? ''));
-  return { propertyName, choices, orNull, fallback };
-}
+  return children;
+});
 
 const requiredOf = (root: Json, schema: unknown): string[] =>
   allOfSchemas(root, schema).flatMap(({ required }) => asArray(required).map(String));
 
-/** The values that an object schema demands of a property; empty if it is not required or has no constants. */
+/** The constants of a required property of an object schema. */
 function constantsOf(root: Json, schema: unknown, name: string): readonly unknown[] {
-  const all = allOfSchemas(root, schema);
-  if (!all.some(({ type }) => type === 'object') || !requiredOf(root, schema).includes(name)) return [];
-  const property = all.flatMap(({ properties }) => allOfSchemas(root, asObject(properties)[name]));
-  if (property.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true)) return [];
-  const lists = property.map((part) => (Object.hasOwn(part, 'const') ? [part.const] : asArray(part.enum)));
-  const values = lists.find((list) => list.length > 0) ?? [];
+  const isObjectSchema = allOfSchemas(root, schema).some(({ type }) => type === 'object');
+  if (!isObjectSchema || !requiredOf(root, schema).includes(name)) return [];
+  return constantsIn(root, schema, name);
+}
+
+/** The constants that a schema allows for a property. Empty if one of them is not a string. */
+function constantsIn(root: Json, schema: unknown, name: string): readonly unknown[] {
+  const property = allOfSchemas(root, schema).flatMap(({ properties }) =>
+    allOfSchemas(root, asObject(properties)[name]),
+  );
+  if (property.some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true))
+    return [];
+  const lists = property
+    .map((part) => (Object.hasOwn(part, 'const') ? [part.const] : asArray(part.enum)))
+    .filter((list) => list.length > 0);
+  const [first = [], ...others] = lists;
+  const values = first.filter((value) => others.every((list) => list.includes(value)));
   return values.every((value) => typeof value === 'string') ? values : [];
 }
 
-/** The values that a discriminator maps to a referenced schema: those of its mapping, or the schema's name. */
-function mappedValues(mapping: Json, schema: unknown): readonly string[] {
-  const ref = refOf(schema) ?? '';
+/** The values that a discriminator maps to a schema. Without a mapping, the name of the schema. */
+function mappedValues(mapping: Json, ref: string | undefined): readonly string[] {
+  if (ref === undefined) return [];
   const values = Object.keys(mapping).filter((value) => mapping[value] === ref);
-  return values.length > 0 ? values : (/^#\/components\/schemas\/([^/]+)$/.exec(ref)?.slice(1) ?? []);
+  if (values.length > 0) return values;
+  const [name, ...rest] = pointerTokens(ref.replace('#/components/schemas', ''));
+  const isComponent = ref.startsWith('#/components/schemas/') && rest.length === 0;
+  return isComponent && name !== undefined ? [name] : [];
 }
 
 const refOf = (schema: unknown): string | undefined =>

@@ -1,16 +1,18 @@
 /** A JSON object of the document. */
 export type Json = { readonly [key: string]: unknown };
 
-/** Something to say about the document, at a JSON pointer (RFC 6901). */
+/** A message about the part of the document at a JSON pointer (RFC 6901). */
 export interface Finding {
   readonly pointer: string;
   readonly message: string;
+  /** The file that cannot be read. Findings about the same file are printed as one line. */
+  readonly about?: string;
 }
 
-/** The document cannot be served. The message is what the start prints: one line for each finding. */
+/** Thrown for a document that cannot be served. The message has one line for each finding. */
 export class DocumentError extends Error {
   override readonly name = 'DocumentError';
-  /** Absolute paths of the files of the document, also of those that are missing. Tools watch them. */
+  /** Absolute paths of the files of the document, including missing ones, for tools to watch. */
   readonly files: readonly string[];
 
   constructor(message: string, files: readonly string[] = []) {
@@ -19,7 +21,7 @@ export class DocumentError extends Error {
   }
 }
 
-/** A place in a file, as a JSON pointer. */
+/** A JSON pointer into a file. */
 export interface Location {
   readonly file: string;
   readonly pointer: string;
@@ -38,7 +40,7 @@ export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(va
 export const escapePointerToken = (key: string | number): string =>
   String(key).replaceAll('~', '~0').replaceAll('/', '~1');
 
-/** Decodes a percent-encoded text (RFC 3986 §2.1). One that is badly encoded stays as it is. */
+/** Decodes a percent-encoded string (RFC 3986 §2.1). Returns an invalid one unchanged. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
@@ -47,15 +49,30 @@ export function decoded(text: string): string {
   }
 }
 
-/** Computes a value once for each object of the document, which does not change. */
+/** Percent-encodes the text of a path template, but not its parameters. */
+export const encodedPath = (template: string): string =>
+  template.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
+
+/** Caches the results of a function for each object of a document. The document must not change. */
 export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof compute {
-  const known = new WeakMap<object, T>();
+  const results = new WeakMap<object, T>();
   return (root, value) => {
     if (!isObject(value)) return compute(root, value);
-    const found = known.get(value) ?? compute(root, value);
-    known.set(value, found);
-    return found;
+    const existing = results.get(value);
+    if (existing !== undefined) return existing;
+    const result = compute(root, value);
+    results.set(value, result);
+    return result;
   };
+}
+
+export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
+
+/** Adds a number to a name if it is taken. */
+export function freeName(name: string, isTaken: (name: string) => boolean): string {
+  let free = name;
+  for (let count = 2; isTaken(free); count += 1) free = `${name}${count}`;
+  return free;
 }
 
 export const pointerTokens = (pointer: string): string[] =>
@@ -64,7 +81,11 @@ export const pointerTokens = (pointer: string): string[] =>
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'));
 
-/** The value at a pointer, or `undefined`. Takes `#/a/b` (percent-encoded, as in a `$ref`) and `/a/b`. */
+/** The pointers to the enclosing values, beginning with the root, and the pointer itself. */
+export const pointersTo = (pointer: string): string[] =>
+  [...pointer.matchAll(/\/|$/g)].map(({ index }) => pointer.slice(0, index));
+
+/** The value at a pointer: `/a/b`, or percent-encoded as in a `$ref`: `#/a/b`. */
 export function valueAt(root: unknown, pointer: string): unknown {
   const path = pointer.startsWith('#') ? decodeURIComponent(pointer.slice(1)) : pointer;
   if (path !== '' && !path.startsWith('/')) return undefined;
@@ -76,7 +97,11 @@ export function valueAt(root: unknown, pointer: string): unknown {
   return value;
 }
 
-/** Follows a Reference Object (OpenAPI 3.1 §4.8.23) to its end, or to `undefined`. @throws {Error} if it is circular. */
+/**
+ * Returns an object, or the target of a Reference Object (OpenAPI 3.1 §4.8.23).
+ *
+ * @throws {Error} if the reference is circular.
+ */
 export function resolveRef(root: Json, value: unknown): Json | undefined {
   let seen = 0;
   let at = value;
@@ -85,4 +110,22 @@ export function resolveRef(root: Json, value: unknown): Json | undefined {
     at = valueAt(root, at.$ref);
   }
   return isObject(at) ? at : undefined;
+}
+
+/** Resolves each `$ref` on the way of a pointer. Returns the direct pointer to the same value. */
+export function directPointer(root: Json, pointer: string): string {
+  let at = '';
+  let value: unknown = root;
+  let hops = 0;
+  for (const key of pointerTokens(pointer)) {
+    while (isObject(value) && !Object.hasOwn(value, key) && typeof value.$ref === 'string') {
+      hops += 1;
+      if (hops > 100) break;
+      at = decoded(value.$ref.slice(1));
+      value = valueAt(root, at);
+    }
+    at += `/${escapePointerToken(key)}`;
+    value = Object(value)[key];
+  }
+  return at;
 }

@@ -1,5 +1,4 @@
-import { isDeepStrictEqual } from 'node:util';
-import { asArray, asObject, isObject, type Json, valueAt } from './document.ts';
+import { asObject, type Json } from './document.ts';
 import { isJsonType } from './media-types.ts';
 import { alternatives } from './schema.ts';
 
@@ -7,63 +6,60 @@ import { alternatives } from './schema.ts';
 export interface Items {
   /** The schema of their values. */
   readonly schema: unknown;
-  /** How the `data` of events is written: as JSON, as text, or objects and arrays as JSON and all else as text. */
+  /** The format of the `data` of events. `mixed`: objects and arrays are JSON, all else is text. */
   readonly data: 'json' | 'text' | 'mixed';
 }
 
-/** Keywords that restrict a text. */
+/** The formats of `data` that contain JSON. */
+export type EventData = 'json' | 'mixed';
+
+/** An internal keyword for events whose `data` is validated after decoding. */
+export const EVENT_DATA = 'x-event-data';
+
+/** Keywords that restrict a string. */
 const TEXT = /^(type|const|enum|pattern|format|(min|max)Length)$/;
 
-/** An object or an array, in data that may also be text. */
+/** The schema of JSON in `mixed` data. */
 const COMPOSITE = { type: ['object', 'array'] };
 
 /**
- * Events whose `data` are values. Where the document says that they are JSON, by `contentMediaType`, their
- * schema is `contentSchema` (OpenAPI 3.2 §4.14.4). JSON Schema by itself does not look into such a text.
+ * Returns the schema of events after decoding `data`. With a `contentMediaType` of JSON, the
+ * decoded `data` is described by `contentSchema` (OpenAPI 3.2 §4.14.4), which JSON Schema ignores.
  */
 export function eventItems(root: Json, schema: unknown): Items {
-  const all = alternatives(root, schema).flatMap(({ properties }) => alternatives(root, asObject(properties).data));
-  if (!all.some(isJson)) return { schema, data: 'text' };
-  const isMixed = all.some((part) => !isJson(part) && Object.keys(part).some((key) => TEXT.test(key)));
-  const decode = (part: Json): unknown => {
-    if (!isJson(part)) return part.type === 'string' && Object.keys(part).length === 1 ? {} : part;
-    const { contentSchema = {} } = part;
-    return isMixed ? { allOf: [contentSchema, COMPOSITE] } : contentSchema;
-  };
-  const decoded = mapInPlace(root, schema, (part) => {
-    const properties = asObject(part.properties);
-    return Object.hasOwn(properties, 'data')
-      ? { ...part, properties: { ...properties, data: mapInPlace(root, properties.data, decode) } }
-      : part;
-  });
-  return { schema: decoded, data: isMixed ? 'mixed' : 'json' };
+  const parts = dataSchemas(root, alternatives(root, schema));
+  if (!parts.some(isJson)) return { schema, data: 'text' };
+  const isText = (part: Json) => !isJson(part) && Object.keys(part).some((key) => TEXT.test(key));
+  const data = parts.some(isText) ? 'mixed' : 'json';
+  return { schema: { allOf: [schema], [EVENT_DATA]: data }, data };
 }
 
-const isJson = ({ contentMediaType: type }: Json): boolean => typeof type === 'string' && isJsonType(type);
+const dataSchemas = (root: Json, parts: readonly Json[]): Json[] =>
+  parts.flatMap(({ properties }) => [...alternatives(root, asObject(properties).data)]);
 
-/** Changes each schema that describes the same value. What does not change is not copied, and keeps its references. */
-function mapInPlace(
+/** Returns the schema of decoded `data`, or `undefined` if decoding does not change it. */
+export function loweredData(schema: Json, data: EventData): unknown {
+  if (isJson(schema)) {
+    const { contentSchema = {} } = schema;
+    return data === 'mixed' ? { allOf: [contentSchema, COMPOSITE] } : contentSchema;
+  }
+  const isAnyText = schema.type === 'string' && Object.keys(schema).length === 1;
+  return isAnyText ? {} : undefined;
+}
+
+/** Returns true if decoding changes one of the schemas of an event, or of its `data`. */
+export function changesEvents(
   root: Json,
-  schema: unknown,
-  change: (schema: Json) => unknown,
-  around: readonly unknown[] = [],
-): unknown {
-  if (!isObject(schema) || around.includes(schema)) return schema;
-  const map = (part: unknown): unknown => mapInPlace(root, part, change, [...around, schema]);
-  const changed = change(schema);
-  if (!isObject(changed) || isJson(schema)) return changed;
-  const result: Record<string, unknown> = { ...changed };
-  for (const key of IN_PLACE.filter((name) => schema[name] !== undefined)) {
-    const part = result[key];
-    result[key] = Array.isArray(part) ? part.map(map) : map(part);
-  }
-  const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
-  const mapped = map(target);
-  if (mapped !== target) {
-    delete result.$ref;
-    result.allOf = [...asArray(result.allOf), mapped];
-  }
-  return isDeepStrictEqual(result, schema) ? schema : result;
+  schemas: readonly Json[],
+  event: EventData | undefined,
+  data: EventData | undefined,
+): boolean {
+  if (data !== undefined) return schemas.some((part) => loweredData(part, data) !== undefined);
+  return (
+    event !== undefined &&
+    dataSchemas(root, schemas).some((part) => loweredData(part, event) !== undefined)
+  );
 }
 
-const IN_PLACE = ['allOf', 'anyOf', 'oneOf', 'if', 'then', 'else', 'not'];
+const isJson = ({ contentMediaType: type }: Json): boolean =>
+  typeof type === 'string' && isJsonType(type);

@@ -1,6 +1,9 @@
-import { escapePointerToken, isObject, type Json } from './document.ts';
+import { asArray, asObject, escapePointerToken, isObject, type Json } from './document.ts';
 
-/** Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12 §10, §11). */
+/**
+ * Keywords whose value is one schema, a list of schemas, or schemas by name (JSON Schema 2020-12
+ * §10, §11).
+ */
 export const SUBSCHEMAS = {
   one: [
     ...['not', 'if', 'then', 'else', 'items', 'contains', 'propertyNames'],
@@ -10,19 +13,33 @@ export const SUBSCHEMAS = {
   named: ['properties', 'patternProperties', 'dependentSchemas', '$defs'],
 };
 
-/** What an object of a document is. */
+/** Returns the value of a keyword with each schema in it replaced. */
+export function mapKeyword(
+  key: string,
+  value: unknown,
+  replace: (schema: unknown) => unknown,
+): unknown {
+  const { one, list, named } = SUBSCHEMAS;
+  if (one.includes(key)) return replace(value);
+  if (list.includes(key)) return asArray(value).map(replace);
+  if (!named.includes(key)) return value;
+  const members = Object.entries(asObject(value));
+  return Object.fromEntries(members.map(([name, schema]) => [name, replace(schema)]));
+}
+
+/** The type of an object of a document. */
 export type Kind = keyof typeof MEMBERS;
 
-/** The kind of a member; in brackets, that of each item or member of it. */
+/** The kind of a member. `[kind]` stands for an array or an object with values of the kind. */
 export type MemberKind = Kind | readonly [Kind];
 
 const each = <T>(names: readonly string[], kind: T): Record<string, T> =>
   Object.fromEntries(names.map((name) => [name, kind]));
 
-const body = { content: ['mediaType'] } as const;
-const value = { ...body, schema: 'schema', examples: ['example'] } as const;
+const contentMembers = { content: ['mediaType'] } as const;
+const valueMembers = { ...contentMembers, schema: 'schema', examples: ['example'] } as const;
 
-/** The members that hold other objects (OpenAPI 3.2 §4). `*` stands for all names that are not listed. */
+/** The members that contain other objects (OpenAPI 3.2 §4). `*` stands for all other names. */
 const MEMBERS = {
   document: {
     ...each(['info', 'servers', 'tags', 'externalDocs'], 'other' as const),
@@ -42,18 +59,28 @@ const MEMBERS = {
     pathItems: ['pathItem'],
     mediaTypes: ['mediaType'],
   },
-  pathItem: { parameters: ['parameter'], servers: 'other', additionalOperations: ['operation'], '*': 'operation' },
+  pathItem: {
+    parameters: ['parameter'],
+    servers: 'other',
+    additionalOperations: ['operation'],
+    '*': 'operation',
+  },
   operation: {
     parameters: ['parameter'],
     requestBody: 'requestBody',
     responses: ['response'],
     callbacks: ['callback'],
   },
-  parameter: value,
-  header: value,
-  requestBody: body,
-  response: { ...body, headers: ['header'], links: ['link'] },
-  mediaType: { schema: 'schema', itemSchema: 'schema', examples: ['example'], encoding: ['encoding'] },
+  parameter: valueMembers,
+  header: valueMembers,
+  requestBody: contentMembers,
+  response: { ...contentMembers, headers: ['header'], links: ['link'] },
+  mediaType: {
+    schema: 'schema',
+    itemSchema: 'schema',
+    examples: ['example'],
+    encoding: ['encoding'],
+  },
   encoding: { headers: ['header'] },
   callback: { '*': 'pathItem' },
   schema: {
@@ -63,7 +90,8 @@ const MEMBERS = {
     discriminator: 'discriminator',
   },
   other: { '*': 'other' },
-  discriminator: {},
+  discriminator: { mapping: ['schemaName'], defaultMapping: 'schemaName' },
+  schemaName: {},
   example: {},
   link: {},
   securityScheme: {},
@@ -71,34 +99,30 @@ const MEMBERS = {
 
 const TABLE: Readonly<Record<Kind, Readonly<Record<string, MemberKind>>>> = MEMBERS;
 
-/** The group of `components` that an object of a kind belongs in, if there is one. */
+/** The group of `components` for objects of a kind, such as `schemas` for schemas. */
 export const componentGroup = (kind: Kind): string | undefined =>
-  Object.entries(TABLE.components).find(([, [held]]) => held === kind)?.[0];
+  Object.entries(TABLE.components).find(([, [groupKind]]) => groupKind === kind)?.[0];
 
-/** Calls `visit` with each object and list inside an object or a list, its key, its kind, and the pointer to it. */
-export function eachMember(
-  holder: object,
-  kind: MemberKind,
-  at: string,
-  visit: (value: object, kind: MemberKind, at: string, key: string) => void,
-): void {
-  const isNamed = typeof kind === 'string';
-  const named = isNamed ? TABLE[kind] : { '*': kind[0] };
-  for (const [key, value] of Object.entries(holder)) {
-    if (typeof value !== 'object' || value === null || (isNamed && key.startsWith('x-'))) continue;
-    const own = Object.hasOwn(named, key) ? named[key] : named['*'];
-    if (own !== undefined) visit(value, own, `${at}/${escapePointerToken(key)}`, key);
-  }
+/** The kind of a member, or `undefined` for data that OpenAPI does not define. */
+export function memberKind(kind: MemberKind | undefined, key: string): MemberKind | undefined {
+  if (kind === undefined) return undefined;
+  if (typeof kind !== 'string') return kind[0];
+  if (key.startsWith('x-')) return undefined;
+  const members = TABLE[kind];
+  return Object.hasOwn(members, key) ? members[key] : members['*'];
 }
 
-/** Calls `visit` with an object of a document and each object inside it. Does not follow references. */
+/**
+ * Calls `visit` for an object of a document and each object inside it. Does not follow references.
+ */
 export function walk(
   value: unknown,
-  kind: MemberKind,
+  kind: MemberKind | undefined,
   at: string,
   visit: (object: Json, kind: Kind, at: string) => void,
-) {
-  if (typeof value !== 'object' || value === null) return;
+): void {
+  if (kind === undefined || typeof value !== 'object' || value === null) return;
   if (isObject(value) && typeof kind === 'string') visit(value, kind, at);
-  eachMember(value, kind, at, (member, held, place) => walk(member, held, place, visit));
+  for (const [key, member] of Object.entries(value))
+    walk(member, memberKind(kind, key), `${at}/${escapePointerToken(key)}`, visit);
 }

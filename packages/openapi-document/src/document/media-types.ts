@@ -1,10 +1,10 @@
 import { type Json, resolveRef } from './document.ts';
 import { alternatives, shapeOf } from './schema.ts';
 
-/** Keywords that restrict texts and bytes, besides `type` and `format`. */
+/** Keywords that restrict text and bytes, besides `type` and `format`. */
 const RESTRICTING = /^(enum|const|pattern|minLength|maxLength|properties|required|items|not)$/;
 
-/** Whether a schema restricts more than text or bytes of any kind do. */
+/** Returns true if a schema rejects some texts or bytes. */
 export const isConstrained = (root: Json, schema: unknown): boolean =>
   schema === false ||
   alternatives(root, schema).some(
@@ -15,8 +15,8 @@ export const isConstrained = (root: Json, schema: unknown): boolean =>
   );
 
 /**
- * How a media type's bodies are read, checked and written. A text with the schema of a list or an object, such as
- * `text/csv`, is a stream: only the media type knows how its values are written.
+ * Returns the kind of the bodies of a media type. A `text/*` body with a schema of an array or an
+ * object, such as `text/csv`, is a stream, since its format is unknown.
  */
 export function kindOf(
   type: string,
@@ -31,8 +31,8 @@ export function kindOf(
 }
 
 /**
- * What a sequential media type of OpenAPI 3.2 (§4.14.3) holds: server-sent events, a JSON text for each line, JSON texts after
- * a record separator, or parts of a multipart body.
+ * Returns the format of a sequential media type (OpenAPI 3.2 §4.14.3): server-sent events, JSON
+ * Lines, JSON Text Sequences (RFC 7464), or the parts of a multipart body.
  */
 export function sequenceOf(type: string): 'events' | 'lines' | 'records' | 'parts' | undefined {
   const essence = essenceOf(type);
@@ -43,8 +43,10 @@ export function sequenceOf(type: string): 'events' | 'lines' | 'records' | 'part
 }
 
 /**
- * Whether a field of a form is a file. It is if its media type, by `contentMediaType` or the Encoding Object, is neither
- * JSON nor text. Without a media type it is if the schema has no type (OpenAPI 3.1 §4.8.14.3, §4.8.15.1).
+ * Returns true if a field of a form is a file (OpenAPI 3.1 §4.8.14.3, §4.8.15.1). A file has a
+ * media type other than JSON, text and forms, or it has neither a media type nor a type.
+ *
+ * @param encodingType `contentType` of the Encoding Object.
  */
 export function isFile(root: Json, schema: unknown, encodingType?: unknown): boolean {
   const source = schema === true ? {} : resolveRef(root, schema);
@@ -52,13 +54,16 @@ export function isFile(root: Json, schema: unknown, encodingType?: unknown): boo
   if (source.format === 'binary') return true;
   const type = source.contentMediaType ?? encodingType;
   if (typeof type === 'string' && kindOf(type) !== 'stream') return false;
-  return source.contentMediaType !== undefined || !Object.keys(source).some((key) => TYPING.test(key));
+  const isTyped = Object.keys(source).some((key) => TYPE_KEYWORDS.test(key));
+  return source.contentMediaType !== undefined || !isTyped;
 }
 
-const TYPING =
-  /^(type|enum|const|properties|items|prefixItems|allOf|anyOf|oneOf|pattern|format|(min|max)(Length|imum))$/;
+/** Keywords of schemas for values other than bytes. */
+const TYPE_KEYWORDS =
+  /^(type|enum|const|properties|items|prefixItems|(all|any|one)Of|pattern|format|m(in|ax).*)$/;
 
-export const essenceOf = (type: string): string => (type.split(';', 1)[0] ?? '').trim().toLowerCase();
+export const essenceOf = (type: string): string =>
+  (type.split(';', 1)[0] ?? '').trim().toLowerCase();
 
 /** @param essence a media type without parameters, in lower case. */
 export const isJsonType = (essence: string): boolean =>

@@ -1,12 +1,13 @@
 import { formReader } from '../parameters/form-reader.ts';
 import { coerce, jsonOr } from '../parameters/texts.ts';
+import type { FormEncoding } from '../parameters/write-parameter.ts';
 import { readEventData, readItems } from '../sequences/read-items.ts';
 import { itemWriter } from '../sequences/write-items.ts';
 import { asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
 import { eventItems, type Items } from './event-schema.ts';
 import { isConstrained, kindOf, sequenceOf } from './media-types.ts';
 
-/** A Media Type Object (OpenAPI 3.1 §4.8.14), its `source`, under its name. */
+/** A Media Type Object (`source`, OpenAPI 3.1 §4.8.14) with its name. */
 export interface MediaType extends ReturnType<typeof mediaType> {}
 
 export const mediaOf = (root: Json, content: unknown, at: string): MediaType[] =>
@@ -18,44 +19,65 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
   const sequence = sequenceOf(type);
   const isSequence = itemSchema !== undefined && sequence !== undefined;
   const events = isSequence && sequence === 'events' ? eventItems(root, itemSchema) : undefined;
-  const items: Items | undefined = events ?? (isSequence ? { schema: itemSchema, data: 'text' } : undefined);
+  const items: Items | undefined =
+    events ?? (isSequence ? { schema: itemSchema, data: 'text' } : undefined);
   const pointer = `${at}/content/${escapePointerToken(type)}`;
-  const written = { sequence, items, source };
+  const stream = { sequence, items, source };
   const media = {
-    /** As the document writes it. May be a range such as `image/*`. */
+    /** The name in the document. May be a range such as `image/*`. */
     type,
     kind: isSequence ? 'stream' : kindOf(type, root, schema),
-    /** A Schema Object, which may be `true` or `false` (JSON Schema 2020-12 §4.3.2), or `undefined`. */
+    /** A Schema Object or a boolean (JSON Schema 2020-12 §4.3.2), or `undefined`. */
     schema,
-    /** The schema of each item of a sequence, or `undefined` (OpenAPI 3.2 §4.14.3). Such a body is a stream. */
+    /** The schema of the items of a sequence (OpenAPI 3.2 §4.14.3). Its bodies are streams. */
     itemSchema,
-    /** How the items of a sequence are written, or `undefined` if the media type is no sequence. */
+    /** The format of a sequential media type. */
     sequence,
-    /** The items of a sequence that has an `itemSchema`. */
+    /** The items, if there is an `itemSchema`. */
     items,
-    /** Whether the schema restricts more than text or bytes of any kind do. */
+    /** The encoding of the fields of a form, by name. */
+    encoding: encodingOf(source.encoding),
+    /** False if the schema accepts any text and any bytes. */
     constrained: isConstrained(root, schema),
     pointer,
     source,
-    /** What the document shows. The `data` of events is as in a reply. */
+    /** Returns the examples. The `data` of events is decoded, as handlers return it. */
     examples() {
-      const all = examplesOf(root, { source, pointer });
-      return items === undefined ? all : all.map((each) => ({ ...each, value: itemsIn(items, each.value) }));
+      const examples = examplesOf(root, { source, pointer });
+      return items === undefined
+        ? examples
+        : examples.map((example) => ({ ...example, value: itemsIn(items, example.value) }));
     },
     coerce: (text: string) => coerce(root, [schema], text),
     formReader: () => formReader(root, { schema, source }),
-    /** The limit is the maximum size of an item, in bytes or characters. @throws {UnreadableItem} */
+    /** @param limit the maximum bytes or characters of an item. @throws {UnreadableItem} */
     readItems: (contentType: string, chunks: AsyncIterable<Uint8Array>, limit: number) =>
-      readItems(written, contentType, chunks, limit),
-    itemWriter: (contentType: string) => itemWriter(written, contentType),
+      readItems(stream, contentType, chunks, limit),
+    itemWriter: (contentType: string) => itemWriter(stream, contentType),
   } as const;
   const isRange = /^(\*|application|text)\/\*$/.test(type);
-  /** The same media type for bodies in JSON, if it is a range that includes JSON. */
+  /** The media type as `application/json`, if it is a range that includes JSON. */
   const asJson = isRange ? ({ ...media, kind: 'json', asJson: undefined } as const) : undefined;
   return { ...media, asJson };
 }
 
-/** The items of an example. A text holds them as they are sent. */
+/** Reads Encoding Objects. Ignores members of a wrong type. */
+const encodingOf = (encoding: unknown): FormEncoding =>
+  Object.fromEntries(
+    Object.entries(asObject(encoding)).map(([name, value]) => {
+      const { contentType, style, explode } = asObject(value);
+      return [
+        name,
+        {
+          ...(typeof contentType === 'string' && { contentType }),
+          ...(typeof style === 'string' && { style }),
+          ...(typeof explode === 'boolean' && { explode }),
+        },
+      ];
+    }),
+  );
+
+/** Decodes the items of an example. A string is returned unchanged: its items are serialized. */
 function itemsIn({ data }: Items, example: unknown): unknown {
   if (typeof example === 'string') return example;
   return [example].flat().map((item: unknown) => {
@@ -64,23 +86,24 @@ function itemsIn({ data }: Items, example: unknown): unknown {
   });
 }
 
-/** A value that the document shows, perhaps under a name, and its place. */
+/** An example of the document. */
 export interface Example {
   readonly value: unknown;
   readonly name?: string;
   readonly pointer: string;
 }
 
-/** The examples of a parameter, a media type or a header (OpenAPI 3.1 §4.8.12, §4.8.14, §4.8.21). */
+/** Lists the examples of a parameter, media type or header (OpenAPI 3.1 §4.8.12, §4.8.14). */
 export function examplesOf(
   root: Json,
   { source, pointer }: { readonly source: Json; readonly pointer: string },
 ): Example[] {
   const named = Object.entries(asObject(source.examples)).map(([name, item]): Example => {
-    // OpenAPI 3.2 has `dataValue`, or `serializedValue`: the text that is sent.
-    const { value, dataValue, serializedValue: sent } = resolveRef(root, item) ?? {};
-    const shown = value ?? dataValue ?? (typeof sent === 'string' ? jsonOr(sent) : undefined);
-    return { name, value: shown, pointer: `#${pointer}/examples/${escapePointerToken(name)}` };
+    // OpenAPI 3.2 adds `dataValue` and `serializedValue`.
+    const { value: inline, dataValue, serializedValue } = resolveRef(root, item) ?? {};
+    const parsed = typeof serializedValue === 'string' ? jsonOr(serializedValue) : undefined;
+    const value = inline ?? dataValue ?? parsed;
+    return { name, value, pointer: `#${pointer}/examples/${escapePointerToken(name)}` };
   });
   return [...named, { value: source.example, pointer: `#${pointer}/example` }].filter(
     ({ value }) => value !== undefined,
@@ -88,20 +111,23 @@ export function examplesOf(
 }
 
 /**
- * The declared media type that a body has: the one with the same parameters, else the one without, else the narrowest range
- * (OpenAPI 3.1 §4.8.14.1).
+ * Finds the declared media type of a body. A media type with the same parameters takes precedence
+ * over one without parameters, and this one over ranges (OpenAPI 3.1 §4.8.14.1).
  */
-export function mediaTypeFor(media: readonly MediaType[], contentType: string): MediaType | undefined {
+export function mediaTypeFor(
+  media: readonly MediaType[],
+  contentType: string,
+): MediaType | undefined {
   const exact = media.find(({ type }) => type === contentType);
   if (exact !== undefined) return exact;
   const full = normalized(contentType);
   const [essence = ''] = full.split(';');
   const choices = [full, essence, essence.replace(/\/.*/, '/*'), '*/*'];
-  const fitting = choices.map((choice) => media.find(({ type }) => normalized(type) === choice));
-  return fitting.find((found) => found !== undefined);
+  const matches = choices.map((choice) => media.find(({ type }) => normalized(type) === choice));
+  return matches.find((match) => match !== undefined);
 }
 
-/** A media type in lower case (RFC 9110 §8.3.1), without spaces, quotation marks and the charset. */
+/** Returns a media type in lower case, without spaces, quotation marks or a charset. */
 const normalized = (type: string): string =>
   type
     .toLowerCase()

@@ -4,6 +4,7 @@ import {
   DocumentError,
   escapePointerToken,
   type Finding,
+  isObject,
   type Json,
   resolveRef,
 } from './document.ts';
@@ -13,17 +14,24 @@ import { positionsOf } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
 
 /**
- * Upgrades a document of OpenAPI 3.0 to 3.1, and writes what its authors mean as OpenAPI has it, in place; `mended` names it.
- * @throws {DocumentError} if it is another version.
+ * Upgrades a document of OpenAPI 3.0 to 3.1, and corrects common mistakes in place.
+ *
+ * @returns the document, and a finding for each corrected mistake (`mended`).
+ * @throws {DocumentError} for another version.
  */
-export async function mend(file: string, source: Json): Promise<{ readonly root: Json; readonly mended: Finding[] }> {
+export async function mend(
+  file: string,
+  source: Json,
+): Promise<{ readonly root: Json; readonly mended: Finding[] }> {
   const { openapi, swagger } = source;
   if (typeof openapi !== 'string' || !/^3\.[012]\.\d/.test(openapi)) {
     const message =
       typeof swagger === 'string'
-        ? `Swagger ${swagger} is not served. Convert the document to OpenAPI 3: npx swagger2openapi ${file} --outfile openapi.json`
+        ? `Swagger ${swagger} is not supported. Convert it to OpenAPI 3: ${CONVERT} ${file}`
         : `openapi must be 3.1.x, 3.0.x or 3.2.x, but it is ${openapi ?? 'missing'}`;
-    const [place] = positionsOf([{ file, pointer: swagger === undefined ? '/openapi' : '/swagger' }]);
+    const [place] = positionsOf([
+      { file, pointer: swagger === undefined ? '/openapi' : '/swagger' },
+    ]);
     throw new DocumentError(`${place} ${message}`);
   }
   let root = source;
@@ -32,9 +40,20 @@ export async function mend(file: string, source: Json): Promise<{ readonly root:
     root = { ...upgradeFromThreeToThreeOne({ ...source }) };
   }
   const mended: Finding[] = [];
+  if (!isObject(root.info)) {
+    root = { ...root, info: { title: 'API', version: '0.0.0' } };
+    mended.push({ pointer: '', message: 'info is missing: add title and version' });
+  }
+  if (root.paths === undefined && root.components === undefined && root.webhooks === undefined) {
+    root = { ...root, paths: {} };
+    mended.push({ pointer: '', message: 'paths is missing: no operation is served' });
+  }
   walk(root, 'document', '', (object, kind, pointer) => {
+    if (kind === 'parameter' || kind === 'header') readAsText(object, pointer, mended);
     if (kind !== 'schema') return;
-    for (const key of SIZES) if (typeof object[key] === 'bigint') Reflect.set(object, key, Number(object[key]));
+    quoteNull(object, pointer, mended);
+    for (const key of SIZES)
+      if (typeof object[key] === 'bigint') Reflect.set(object, key, Number(object[key]));
     allowNull(object);
     requireMembers(object, pointer, mended);
   });
@@ -42,10 +61,15 @@ export async function mend(file: string, source: Json): Promise<{ readonly root:
   return { root, mended };
 }
 
-/** Keywords that bound a size. No size is beyond 2^53. */
-const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((of) => [`min${of}`, `max${of}`]);
+const CONVERT = 'npx swagger2openapi --outfile openapi.json';
 
-/** Writes `nullable` as OpenAPI 3.1 does. Many documents have it there as well, and their authors mean it. */
+/** Keywords that limit a size. Their bigints become numbers, since no size is beyond 2^53. */
+const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((of) => [
+  `min${of}`,
+  `max${of}`,
+]);
+
+/** Replaces `nullable` by `type: null`. Many documents of OpenAPI 3.1 still use it. */
 function allowNull(schema: Json): void {
   const { nullable, type, anyOf, oneOf, $ref } = schema;
   if (typeof nullable !== 'boolean') return;
@@ -59,27 +83,57 @@ function allowNull(schema: Json): void {
   Reflect.set(schema, 'anyOf', [{ $ref }, { type: 'null' }]);
 }
 
-/** A property with `required: true` in itself, as drafts before JSON Schema 4 had it, is one that the object requires. */
+/** Moves `required: true` of a property, as in JSON Schema draft 3, to the list of the object. */
 function requireMembers(schema: Json, pointer: string, mended: Finding[]): void {
   for (const [name, property] of Object.entries(asObject(schema.properties))) {
     const { required } = asObject(property);
     if (typeof required !== 'boolean') continue;
     Reflect.deleteProperty(asObject(property), 'required');
-    if (required) Reflect.set(schema, 'required', [...new Set([...asArray(schema.required), name])]);
-    const message = `required is a list of names, beside properties: ${name} is read as ${required ? 'required' : 'optional'}`;
+    if (required)
+      Reflect.set(schema, 'required', [...new Set([...asArray(schema.required), name])]);
+    const effect = `${name} is ${required ? 'required' : 'optional'}`;
+    const message = `required must be a list of names beside "properties": ${effect}`;
     mended.push({ pointer: `${pointer}/properties/${escapePointerToken(name)}`, message });
   }
 }
 
-/** A parameter that a path template has and the document does not declare is a text. */
+/**
+ * Gives the schema of a string to parameters and headers without a schema, and to the header
+ * Accept-Encoding. Documents often declare an enum of codings for it, but clients send a list.
+ */
+function readAsText(parameter: Json, pointer: string, mended: Finding[]): void {
+  const { $ref, schema = null, content, in: where, name } = parameter;
+  if ($ref !== undefined || isObject(content)) return;
+  const isEncodings = where === 'header' && /^accept-encoding$/i.test(String(name));
+  if (!isEncodings && schema !== null) return;
+  Reflect.set(parameter, 'schema', { type: 'string' });
+  const reason = schema === null ? 'it has no schema' : 'clients send a list of codings';
+  mended.push({ pointer, message: `${reason}: it is read as a string` });
+}
+
+/** Corrects `type: null`: YAML needs quotation marks for the string `null`. */
+function quoteNull(schema: Json, pointer: string, mended: Finding[]): void {
+  const { type } = schema;
+  const isUnquoted = type === null || (Array.isArray(type) && type.includes(null));
+  if (!isUnquoted) return;
+  const quoted = [type].flat().map((name) => name ?? 'null');
+  Reflect.set(schema, 'type', quoted.length === 1 ? quoted[0] : quoted);
+  const message = "null has no quotation marks: it is read as 'null'";
+  mended.push({ pointer: `${pointer}/type`, message });
+}
+
+/** Declares missing path parameters as strings. */
 function declareParameters(root: Json, mended: Finding[]): void {
-  for (const { path, source, shared, pointer } of operationObjects(root, root.paths)) {
-    const declared = [shared, source.parameters].flatMap(asArray).map((parameter) => resolveRef(root, parameter));
+  for (const { path, source, shared, pointer } of operationObjects(root.paths)) {
+    const declared = [shared, source.parameters]
+      .flatMap(asArray)
+      .map((parameter) => resolveRef(root, parameter));
     for (const name of pathTemplate(path).names) {
-      if (declared.some((parameter) => parameter?.in === 'path' && parameter.name === name)) continue;
+      if (declared.some((parameter) => parameter?.in === 'path' && parameter.name === name))
+        continue;
       const parameter = { name, in: 'path', required: true, schema: { type: 'string' } };
       Reflect.set(source, 'parameters', [...asArray(source.parameters), parameter]);
-      const message = `the path has {${name}}, but no path parameter of that name is declared: it is read as a text`;
+      const message = `path parameter ${name} is not declared: it is read as a string`;
       mended.push({ pointer, message });
     }
   }

@@ -1,38 +1,51 @@
 import { readParameter } from '../parameters/read-value.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
-import { asArray, asObject, escapePointerToken, isObject, type Json, resolveRef } from './document.ts';
+import {
+  asArray,
+  asObject,
+  capitalized,
+  escapePointerToken,
+  freeName,
+  isObject,
+  type Json,
+  resolveRef,
+} from './document.ts';
 import { examplesOf, mediaOf } from './media.ts';
 import { pathTemplate } from './path-template.ts';
 
-const METHODS = ['get', 'put', 'post', 'delete', 'options', 'head', 'patch', 'trace', 'query'] as const;
+const METHODS = 'get put post delete options head patch trace query'.split(' ');
 
-/** The Operation Objects of path items by path, in their order, and the parameters of their path items. */
-export const operationObjects = (root: Json, paths: unknown) =>
+/** Lists the Operation Objects of path items, in order, with the parameters of their path items. */
+export const operationObjects = (paths: unknown) =>
   Object.entries(asObject(paths)).flatMap(([path, value]) => {
-    // Its own members take precedence over those that it references (OpenAPI 3.1 §4.8.9).
-    const item: Json = { ...resolveRef(root, value), ...asObject(value) };
+    const item = asObject(value);
     const at = `/paths/${escapePointerToken(path)}`;
-    // Methods of other names (OpenAPI 3.2 §4.9.1), as HTTP has them: upper case.
-    const more = Object.entries(asObject(item.additionalOperations));
-    const all = [
-      ...METHODS.map((method) => [method, item[method], method] as const),
-      ...more.map(([name, source]) => [name, source, `additionalOperations/${escapePointerToken(name)}`] as const),
-    ];
-    return all.flatMap(([method, source, key]) =>
-      isObject(source) ? [{ method, path, source, pointer: `${at}/${key}`, shared: item.parameters, at }] : [],
+    const named = METHODS.map((method) => [method, item[method], method] as const);
+    // Other methods (OpenAPI 3.2 §4.9.1), in upper case.
+    const additional = Object.entries(asObject(item.additionalOperations)).map(
+      ([name, source]) =>
+        [name, source, `additionalOperations/${escapePointerToken(name)}`] as const,
+    );
+    return [...named, ...additional].flatMap(([method, source, key]) =>
+      isObject(source)
+        ? [{ method, path, source, pointer: `${at}/${key}`, shared: item.parameters, at }]
+        : [],
     );
   });
 
 type OperationObject = ReturnType<typeof operationObjects>[number];
 
-/** The operations of path items by path, in their order. The document need not be checked before. */
+/** Lists the operations of path items, in order. The document may be invalid. */
 export function operationsOf(root: Json, paths: unknown): Operation[] {
-  const found = operationObjects(root, paths);
-  const ids = idsOf(found);
-  return found.map((object, index) => operationOf(root, object, ids[index] ?? ''));
+  const objects = operationObjects(paths);
+  const ids = idsOf(objects);
+  return objects.map((object, index) => operationOf(root, object, ids[index] ?? ''));
 }
 
-/** An Operation Object (OpenAPI 3.1 §4.8.10), its `source`, with the members of its path item and the document. */
+/**
+ * An operation: its Operation Object (`source`, OpenAPI 3.1 §4.8.10), and the parameters and the
+ * security that it inherits from its path item and from the document.
+ */
 export interface Operation extends ReturnType<typeof operationOf> {}
 
 function operationOf(root: Json, object: OperationObject, id: string) {
@@ -41,7 +54,7 @@ function operationOf(root: Json, object: OperationObject, id: string) {
   const body = resolveRef(root, source.requestBody);
   return {
     id,
-    /** Lower case. */
+    /** In lower case. */
     method: method.toLowerCase(),
     /** The path template, as the document writes it. */
     path,
@@ -55,17 +68,19 @@ function operationOf(root: Json, object: OperationObject, id: string) {
     },
     responses: responsesOf(root, source.responses, `${pointer}/responses`),
     /**
-     * Alternatives: names of security schemes, all of which must be satisfied, with the scopes that each must grant. Empty
-     * if no credentials are needed.
+     * Security Requirement Objects: the scopes, by the name of the security scheme. A request must
+     * satisfy one of the objects. Empty if no credentials are needed.
      */
-    security: asArray(source.security ?? root.security) as Readonly<Record<string, readonly string[]>>[],
+    security: asArray(source.security ?? root.security) as Readonly<
+      Record<string, readonly string[]>
+    >[],
     source,
   };
 }
 
 /**
- * The operationId of each operation. One without it is named by method and path: `GET /books/{id}` is `getBooksById`. A
- * number is added where the name is taken, also for an operation that another path has already.
+ * Returns a distinct id for each operation: its `operationId`, or a name made from its method and
+ * path, such as `getBooksById` for `GET /books/{id}`. Adds a number if the name is taken.
  */
 function idsOf(operations: readonly OperationObject[]): string[] {
   const owners = new Map<string, string>();
@@ -75,10 +90,9 @@ function idsOf(operations: readonly OperationObject[]): string[] {
   }
   return operations.map(({ method, path, source, pointer }) => {
     const name = String(source.operationId ?? nameOf(method, path));
-    let free = name;
-    for (let count = 2; (owners.get(free) ?? pointer) !== pointer; count++) free = `${name}${count}`;
-    owners.set(free, pointer);
-    return free;
+    const id = freeName(name, (text) => (owners.get(text) ?? pointer) !== pointer);
+    owners.set(id, pointer);
+    return id;
   });
 }
 
@@ -87,9 +101,10 @@ const nameOf = (method: string, path: string): string =>
   path
     .replaceAll('{', ' by ')
     .split(/[^\p{L}\p{N}]+/u)
-    .map((word) => word.charAt(0).toUpperCase() + word.slice(1))
+    .map(capitalized)
     .join('');
 
+/** Lists webhooks and callbacks as operations. */
 export function webhooksOf(root: Json, operations: readonly Operation[]): Operation[] {
   const callbacks = operations.flatMap(({ id, source }) =>
     Object.entries(asObject(source.callbacks)).flatMap(([name, callback]) => {
@@ -100,34 +115,53 @@ export function webhooksOf(root: Json, operations: readonly Operation[]): Operat
   return operationsOf(root, { ...asObject(root.webhooks), ...Object.fromEntries(callbacks) });
 }
 
-/** The declared response for a status: the code itself, else its range, else `default` (OpenAPI 3.1 §4.8.16). */
-export function declaredFor({ responses }: Pick<Operation, 'responses'>, status: number): DeclaredResponse | undefined {
+/** Finds the response for a status: by its code, its range, or `default` (OpenAPI 3.1 §4.8.16). */
+export function declaredFor(
+  { responses }: Pick<Operation, 'responses'>,
+  status: number,
+): DeclaredResponse | undefined {
   const find = (key: string) => responses.find((response) => response.key.toUpperCase() === key);
   return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
 }
 
-/** The parameters of a path item and of its operation, which take precedence. */
-function parametersOf(root: Json, { at, shared, pointer, source: own }: OperationObject, names: readonly string[]) {
-  const all = Object.entries({ [at]: shared, [pointer]: own.parameters }).flatMap(([place, list]) =>
-    asArray(list).flatMap((value, index) => {
-      const source = resolveRef(root, value);
-      if (source === undefined) return [];
-      const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
-      return parameterOf(root, source, where, String(source.name), `${place}/parameters/${index}`);
-    }),
+/** The parameters of an operation and its path item. Those of the operation take precedence. */
+function parametersOf(
+  root: Json,
+  { at, shared, pointer, source: operation }: OperationObject,
+  names: readonly string[],
+) {
+  const declared = Object.entries({ [at]: shared, [pointer]: operation.parameters }).flatMap(
+    ([place, list]) =>
+      asArray(list).flatMap((value, index) => {
+        const source = resolveRef(root, value);
+        if (source === undefined) return [];
+        const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
+        return parameterOf(
+          root,
+          source,
+          where,
+          String(source.name),
+          `${place}/parameters/${index}`,
+        );
+      }),
   );
-  const keyOf = ({ in: where, name }: Parameter) => `${where} ${where === 'header' ? name.toLowerCase() : name}`;
+  const keyOf = ({ in: where, name }: Parameter) =>
+    `${where} ${where === 'header' ? name.toLowerCase() : name}`;
   // Header parameters of these names are ignored (OpenAPI 3.1 §4.8.12.1).
-  const isIgnored = /^header (accept|content-type|authorization)$/;
-  const byKey = new Map(all.map((parameter): [string, Parameter] => [keyOf(parameter), parameter]));
+  const IGNORED = /^header (accept|content-type|authorization)$/;
+  const byKey = new Map(
+    declared.map((parameter): [string, Parameter] => [keyOf(parameter), parameter]),
+  );
   return [...byKey]
-    .filter(([key, { in: where, name }]) => (where === 'path' ? names.includes(name) : !isIgnored.test(key)))
+    .filter(([key, { in: where, name }]) =>
+      where === 'path' ? names.includes(name) : !IGNORED.test(key),
+    )
     .map(([, parameter]) => parameter);
 }
 
 export interface Parameter extends ReturnType<typeof parameterOf> {}
 
-/** A Parameter Object or a Header Object, which is its `source`. Its value has a `schema`, or a `content` with one media type. */
+/** Reads a Parameter Object or a Header Object. The schema may be in `content`. */
 function parameterOf(root: Json, source: Json, where: Styled['in'], name: string, pointer: string) {
   const preset = where === 'query' || where === 'cookie' ? 'form' : 'simple';
   const style = source.in === 'querystring' ? 'querystring' : String(source.style ?? preset);
@@ -136,7 +170,8 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     in: where,
     name,
     style,
-    explode: typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
+    explode:
+      typeof source.explode === 'boolean' ? source.explode : style === 'form' || style === 'cookie',
     allowReserved: source.allowReserved === true,
     json: media?.kind === 'json',
     schema: media === undefined ? source.schema : media.schema,
@@ -147,11 +182,11 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     required: source.required === true,
     pointer,
     source,
-    /** What the document shows, also for the media type (OpenAPI 3.1 §4.8.12.2.1). */
+    /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.1). */
     examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
-    /** The value of a text that `write` made. @throws {URIError | ParameterError} */
+    /** Parses a string in the format of `write`. @throws {URIError | ParameterError} */
     read: (text: string) => readParameter(root, styled, text),
-    /** Writes a value by `style` and `explode`: for a query or a cookie with its name, otherwise the text alone. */
+    /** Serializes a value by `style` and `explode`. Begins with `name=` in a query or a cookie. */
     write: (value: unknown) => writeParameter(styled, value),
   };
 }
@@ -159,7 +194,9 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
 const responsesOf = (root: Json, responses: unknown, at: string): DeclaredResponse[] =>
   Object.entries(asObject(responses))
     .filter(([key]) => !key.startsWith('x-'))
-    .map(([key, value]) => responseOf(root, key, resolveRef(root, value) ?? {}, `${at}/${escapePointerToken(key)}`));
+    .map(([key, value]) =>
+      responseOf(root, key, resolveRef(root, value) ?? {}, `${at}/${escapePointerToken(key)}`),
+    );
 
 export interface DeclaredResponse extends ReturnType<typeof responseOf> {}
 
@@ -173,7 +210,7 @@ function responseOf(root: Json, key: string, source: Json, pointer: string) {
     /** A status code, a range such as `4XX`, or `default`. */
     key,
     media: mediaOf(root, source.content, pointer),
-    /** Their names are in lower case, their style is `simple`. */
+    /** Header Objects with names in lower case and the style `simple`. */
     headers: headers
       // A response header of this name is ignored (OpenAPI 3.1 §4.8.17.1).
       .filter(({ name }) => name !== 'content-type')

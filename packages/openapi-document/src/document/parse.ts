@@ -14,36 +14,41 @@ import {
 import { parseJson, parseNumber } from '../json/exact.ts';
 import {
   DocumentError,
+  directPointer,
   escapePointerToken,
   type Finding,
-  isObject,
   type Json,
   type Location,
-  pointerTokens,
-  valueAt,
+  pointersTo,
 } from './document.ts';
 
-/** Deeper than any document is written; the default is 100. */
+/** The maximum nesting of a document. The default of the parser, 100, is too small for some. */
 const maxDepth = 1000;
 
-/** Integers beyond 2^53 as bigints; those with leading zeros or in another base as doubles. */
+/** Parses decimal integers beyond 2^53 as bigints. */
 const exactInteger = defineScalarTag(intCoreTag.tagName, {
   ...intCoreTag,
   resolve(source, ...rest) {
     const value = intCoreTag.resolve(source, ...rest);
-    return Number.isInteger(value) && !Number.isSafeInteger(value) ? (parseNumber(source) ?? value) : value;
+    return Number.isInteger(value) && !Number.isSafeInteger(value)
+      ? (parseNumber(source) ?? value)
+      : value;
   },
 });
 
 const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
-/** A document without this holds no integer beyond 2^53. Digests, as in examples, often have the form of one with an exponent. */
+/** Matches any document with an integer beyond 2^53. */
 const LARGE = /\d{16}(?:[\s,\]}]|$)/;
 
-/** The most lists and mappings that aliases may repeat. What reads the document would meet each of them. */
-const MOST_REPEATED = 100_000;
+/** The maximum number of arrays and objects that aliases repeat. Each of them is read again. */
+const MAX_REPEATED = 100_000;
 
-/** Parses YAML 1.2 with merge keys, or JSON, with exact integers. @throws {DocumentError} with the place of a syntax error. */
+/**
+ * Parses YAML 1.2 with merge keys, or JSON, with exact integers.
+ *
+ * @throws {DocumentError} with the position of a syntax error.
+ */
 export function parseFile(file: string, text: string): unknown {
   try {
     if (text.startsWith('{')) return LARGE.test(text) ? parseJson(text) : JSON.parse(text);
@@ -53,124 +58,172 @@ export function parseFile(file: string, text: string): unknown {
   try {
     const value = readYaml(text, (readable) => load(readable, { schema, maxDepth }));
     const sizes = new Map<object, number>();
-    if (sizeOf(value, sizes) <= sizes.size + MOST_REPEATED) return value;
+    if (sizeOf(value, sizes) <= sizes.size + MAX_REPEATED) return value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
+    const conflict = conflictIn(text);
+    if (conflict !== undefined) throw new DocumentError(`${file}:${conflict}`);
     const { line = 0, column = 0 } = error.mark ?? {};
-    throw new DocumentError(`${file}:${line + 1}:${column + 1} ${error.reason}`);
+    const hint = HINTS[error.reason];
+    const reason = hint === undefined ? error.reason : `${error.reason}: ${hint}`;
+    throw new DocumentError(`${file}:${line + 1}:${column + 1} ${reason}`);
   }
-  throw new DocumentError(`${file}:1:1 its aliases repeat more than ${MOST_REPEATED} lists and mappings`);
+  throw new DocumentError(
+    `${file}:1:1 aliases repeat more than ${MAX_REPEATED} lists and mappings: use fewer aliases`,
+  );
 }
+
+/** Returns the position and a message if the text has a git merge conflict. */
+export function conflictIn(text: string): string | undefined {
+  const marker = /^(?:<{7}|={7}|>{7})(?= |\r?$)/m.exec(text);
+  if (marker === null) return undefined;
+  const line = text.slice(0, marker.index).split('\n').length;
+  return `${line}:1 has a merge conflict (${marker[0]}): resolve it first`;
+}
+
+/** Advice for error messages of the parser. */
+const HINTS: Readonly<Record<string, string>> = {
+  'bad indentation of a mapping entry':
+    'a text that contains ": " or " #", or begins with @ or `, needs quotation marks',
+  'deficient indentation':
+    'indent this line more than the key above it, or end the bracket or quotation mark before it',
+};
+
+/** The maximum number of repairs in one file. */
+const MAX_REPAIRS = 50;
 
 /**
- * Many documents close a list or a mapping in the column of the key that holds it. YAML 1.2 forbids that, as js-yaml does;
- * other parsers read it. If the parser stops for that, each line that begins with such an end is indented.
+ * Reads YAML 1.2. Repairs two mistakes that other parsers accept:
+ *
+ * - a flow collection or a quoted string that continues in the column of its key,
+ * - a comment without a space after a quotation mark.
  */
 function readYaml<T>(text: string, read: (text: string) => T): T {
-  try {
-    return read(text);
-  } catch (error) {
-    const line = error instanceof YAMLException ? text.split('\n')[error.mark?.line ?? 0] : undefined;
-    if (line === undefined || !/^ *[\]}]/.test(line)) throw error;
-    return read(text.replace(BLOCK_OR_END, (found) => found || ' '.repeat(80)));
+  let readable = text;
+  let firstError: unknown;
+  for (let repairs = 0; repairs <= MAX_REPAIRS; repairs += 1) {
+    try {
+      return read(readable);
+    } catch (error) {
+      firstError ??= error;
+      const repaired = error instanceof YAMLException ? repairedYaml(readable, error) : undefined;
+      if (repaired === undefined) break;
+      readable = repaired;
+    }
   }
+  throw firstError;
 }
 
-/** A text in lines of its own (YAML 1.2 §8.1) with the line before it, or the start of a line that begins with an end. */
+/** Inserts spaces at the position of an error. They do not change the parsed value. */
+function repairedYaml(text: string, { reason, mark }: YAMLException): string | undefined {
+  const { position = 0, column = 0 } = mark ?? {};
+  const start = position - column;
+  if (/["']#/.test(text.slice(position - 1, position + 1)))
+    return `${text.slice(0, position)} ${text.slice(position)}`;
+  if (reason !== 'deficient indentation') return undefined;
+  // Repairs all lines that begin with a closing bracket at once: a document may have thousands.
+  if (/^ *[\]}]/.test(text.slice(start))) {
+    return text.replace(BLOCK_OR_END, (match) => match || INDENT);
+  }
+  return text.slice(0, start) + INDENT + text.slice(start);
+}
+
+const INDENT = ' '.repeat(80);
+
+/**
+ * Matches a block scalar (YAML 1.2 §8.1) with the line before it, so that its lines are skipped.
+ * Otherwise matches the start of a line that begins with a closing bracket.
+ */
 const BLOCK_OR_END = /^( *).*[|>][-+\d]*(?: +#.*)?\r?\n(?:(?:\1 .*| *)(?:\n|$))*|^(?= *[\]}])/gm;
 
-/** How many lists and mappings a value has where each alias stands for a copy. Endless for one that contains itself. */
+/** Counts the arrays and objects in a value. Each alias counts as a copy. Infinite if circular. */
 function sizeOf(value: unknown, sizes: Map<object, number>): number {
   if (typeof value !== 'object' || value === null) return 0;
-  const known = sizes.get(value);
-  if (known !== undefined) return known;
+  const cachedSize = sizes.get(value);
+  if (cachedSize !== undefined) return cachedSize;
   sizes.set(value, Number.POSITIVE_INFINITY);
   const size = Object.values(value).reduce<number>((sum, item) => sum + sizeOf(item, sizes), 1);
   sizes.set(value, size);
   return size;
 }
 
-/** The findings as text, one line each, in the order of the files: `file:line:column message`. Equal lines appear once. */
+/**
+ * Formats findings as sorted, distinct lines: `file:line:column message`. Findings about the same
+ * file become one line.
+ */
 export function describeFindings(
   file: string,
   root: Json,
   origins: ReadonlyMap<string, Location>,
   findings: readonly Finding[],
 ): string {
+  const byFile = Map.groupBy(findings, ({ about }) => about);
+  const described = [...byFile].flatMap(([about, [first, ...repeated]]): readonly Finding[] => {
+    if (about === undefined || first === undefined || repeated.length === 0)
+      return byFile.get(about) ?? [];
+    const message = `${first.message} (referenced ${repeated.length + 1} times)`;
+    return [{ pointer: first.pointer, message }];
+  });
   const positions = positionsOf(
-    findings.map(({ pointer }) => {
-      const target = direct(root, pointer);
-      const at = pointersAround(target).findLast((around) => origins.has(around)) ?? '';
+    described.map(({ pointer }) => {
+      const target = directPointer(root, pointer);
+      const at = pointersTo(target).findLast((outer) => origins.has(outer)) ?? '';
       const origin = origins.get(at) ?? { file, pointer: '' };
       return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
     }),
   );
-  const lines = new Set(findings.map(({ message }, index) => `${positions[index]} ${message}`));
+  const lines = new Set(described.map(({ message }, index) => `${positions[index]} ${message}`));
   const byNumbers = new Intl.Collator('en', { numeric: true });
   return [...lines].sort(byNumbers.compare).join('\n');
 }
 
-/** The pointer that leads to the same value without passing a `$ref`. */
-function direct(root: Json, pointer: string): string {
-  let at = '';
-  let value: unknown = root;
-  let hops = 0;
-  for (const key of pointerTokens(pointer)) {
-    for (; isObject(value) && !Object.hasOwn(value, key) && typeof value.$ref === 'string' && hops < 100; hops++) {
-      at = decodeURIComponent(value.$ref.slice(1));
-      value = valueAt(root, at);
-    }
-    at += `/${escapePointerToken(key)}`;
-    value = Object(value)[key];
-  }
-  return at;
-}
-
 /**
- * `file:line:column` of each place, or of the nearest place around it that the text shows. Reads each file again, once:
- * only messages need positions.
+ * Returns `file:line:column` of each location, or of the nearest enclosing value in the text. Reads
+ * each file again: positions are not kept, since only messages need them.
  */
-export function positionsOf(places: readonly Location[]): string[] {
-  const byFile = Map.groupBy(places, ({ file }) => file);
+export function positionsOf(locations: readonly Location[]): string[] {
+  const byFile = Map.groupBy(locations, ({ file }) => file);
   const positions = new Map(
     [...byFile].map(([file, inFile]) => {
-      const searched = new Set(inFile.flatMap(({ pointer }) => pointersAround(pointer)));
+      const searched = new Set(inFile.flatMap(({ pointer }) => pointersTo(pointer)));
       return [file, findPositions(readFileSync(file, 'utf8'), searched)];
     }),
   );
-  return places.map(({ file, pointer }) => {
-    const found = pointersAround(pointer).map((around) => positions.get(file)?.get(around));
-    return `${file}:${found.findLast((position) => position !== undefined) ?? '1:1'}`;
+  return locations.map(({ file, pointer }) => {
+    const inFile = positions.get(file);
+    const nearest = pointersTo(pointer).findLast((outer) => inFile?.has(outer));
+    return `${file}:${inFile?.get(nearest ?? '') ?? '1:1'}`;
   });
 }
 
-/** A pointer, and before it those that lead to the values around it. */
-const pointersAround = (pointer: string): string[] =>
-  [...pointer.matchAll(/\/|$/g)].map(({ index }) => pointer.slice(0, index));
-
-/** The positions of the searched places, by pointer: of the keys of mappings, and of the items of sequences. */
+/** Returns `line:column` of keys of mappings and of items of sequences, by their pointers. */
 function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyMap<string, string> {
   const { text, events } = readYaml(source, (readable) => ({
     text: readable,
     events: parseEvents(readable, { maxDepth }),
   }));
-  const found = new Map<string, string>();
-  let [line, start, end] = [1, 0, text.indexOf('\n')];
+  const positionsByPointer = new Map<string, string>();
+  let line = 1;
+  let lineStart = 0;
+  let lineEnd = text.indexOf('\n');
   let at = events.findIndex(({ type }) => type !== EVENT_ID.DOCUMENT);
   visit('');
-  return found;
+  return positionsByPointer;
 
-  /** Goes behind the node at the next event. What is inside is looked at if it has a pointer. */
+  /** Reads the events of one node. Without a pointer, the node is skipped. */
   function visit(pointer: string | undefined): void {
-    const type = events[at++]?.type;
+    const type = events[at]?.type;
+    at += 1;
     if (type !== EVENT_ID.MAPPING && type !== EVENT_ID.SEQUENCE) return;
-    for (let count = 0, event = events[at]; event && event.type !== EVENT_ID.POP; count++, event = events[at]) {
+    for (let count = 0; ; count += 1) {
+      const event = events[at];
+      if (event === undefined || event.type === EVENT_ID.POP) break;
       let member: string | undefined;
       if (pointer !== undefined && event.type !== EVENT_ID.DOCUMENT) {
         const isKey = type === EVENT_ID.MAPPING;
         const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
         member = `${pointer}/${escapePointerToken(key)}`;
-        if (searched.has(member)) found.set(member, positionOf(startOf(text, event)));
+        if (searched.has(member)) positionsByPointer.set(member, positionOf(startOf(text, event)));
         else member = undefined;
       }
       if (type === EVENT_ID.MAPPING) visit(undefined);
@@ -179,15 +232,21 @@ function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyM
     at += 1;
   }
 
-  /** Each offset is behind the one before. */
+  /** Offsets must be passed in ascending order. */
   function positionOf(offset: number): string {
-    for (; end >= 0 && end < offset; end = text.indexOf('\n', start)) [line, start] = [line + 1, end + 1];
-    return `${line}:${offset - start + 1}`;
+    while (lineEnd >= 0 && lineEnd < offset) {
+      line += 1;
+      lineStart = lineEnd + 1;
+      lineEnd = text.indexOf('\n', lineStart);
+    }
+    return `${line}:${offset - lineStart + 1}`;
   }
 }
 
-/** Where a node begins. The events name what is behind a quotation mark and behind the `*` of an alias. */
+/** Returns the offset of a node. Its event leaves out a quotation mark or `*` at the start. */
 function startOf(text: string, node: Extract<Event, { anchorStart: number }>): number {
-  const at = 'start' in node ? node.start : 'valueStart' in node ? node.valueStart : node.anchorStart;
+  let at = node.anchorStart;
+  if ('start' in node) at = node.start;
+  else if ('valueStart' in node) at = node.valueStart;
   return /["'*]/.test(text.charAt(at - 1)) ? at - 1 : at;
 }

@@ -1,30 +1,31 @@
-import { decoded } from './document.ts';
+import { decoded, encodedPath } from './document.ts';
 
 const PARAMETER = /\{([^{}]*)\}/g;
 
-/** Parses a path template (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}` and `/plants/{id}.json`. */
+/** Parses a path template (OpenAPI 3.1 §4.8.8.2), such as `/plants/{id}.json`. */
 export function pathTemplate(template: string) {
   const segments = template.split('/').map(segmentOf);
   return {
-    /** The names of its parameters, in its order. */
+    /** The names of the parameters, in order. */
     names: [...template.matchAll(PARAMETER)].map(([, name = '']) => name),
-    /** The template without these names: templates of the same shape match the same paths. */
+    /** The template with `{}` for each parameter. Equal shapes match the same paths. */
     shape: template.replace(PARAMETER, '{}'),
-    /** Whether a request can have such a path: it has no query and no fragment. */
+    /** False if the template has a query or a fragment: no request path can match it. */
     isReachable: !/[?#]/.test(template),
     segments,
-    /** The percent-encoded texts of the parameters in a path that may have a base path before it. */
+    /** Returns the percent-encoded parameters of a path. The path may begin with a base path. */
     match(path: string) {
-      const found = path.split('/').slice(1 - segments.length);
-      // What is before the first slash is a base path.
-      const texts = segments.slice(1).map((segment, index) => segment.match(found[index] ?? ''));
-      return texts.includes(undefined) ? undefined : texts.flatMap((all) => all ?? []);
+      const pathSegments = path.split('/').slice(1 - segments.length);
+      const values = segments
+        .slice(1)
+        .map((segment, index) => segment.match(pathSegments[index] ?? ''));
+      return values.includes(undefined) ? undefined : values.flatMap((captures) => captures ?? []);
     },
-    /** A path with each parameter as `write` returns it, and the other texts percent-encoded. */
-    write: (write: (name: string) => string) =>
-      template
-        .replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent)
-        .replace(PARAMETER, (_match, name: string) => write(decoded(name))),
+    /** Returns a path with the value of each parameter. Only the other text is percent-encoded. */
+    write: (parameterText: (name: string) => string) =>
+      encodedPath(template).replace(PARAMETER, (_match, name: string) =>
+        parameterText(decoded(name)),
+      ),
   };
 }
 
@@ -35,31 +36,36 @@ function segmentOf(segment: string) {
   const isText = texts.length === 1;
   const isParameter = texts.length === 2 && first + last === '';
   return {
-    /** The texts around the parameters, decoded, one more than these. A segment without parameters is one text. */
+    /** The decoded text before, between and after the parameters. */
     texts,
-    /** The percent-encoded texts of the parameters, or `undefined` if the segment of a path is another one. */
+    /** Returns the percent-encoded parameters of a segment, or `undefined` if it does not match. */
     match(raw: string): string[] | undefined {
       if (isText) return raw === segment || decoded(raw) === texts[0] ? [] : undefined;
-      return isParameter ? (raw === '' ? undefined : [raw]) : captured(raw);
+      if (!isParameter) return captured(raw);
+      return raw === '' ? undefined : [raw];
     },
   };
 
-  /** From the right, so that the first parameter is as long as can be. Takes linear time, as regular expressions do not. */
+  /**
+   * Matches from right to left, so that the first parameter is the longest. Takes linear time,
+   * unlike a regular expression.
+   */
   function captured(raw: string): string[] | undefined {
     const units = raw.match(/%[\da-f]{2}|./gis) ?? [];
     const text = units.map((unit) => (unit.length === 3 ? decodedByte(unit) : unit)).join('');
     if (!text.startsWith(first) || !text.endsWith(last)) return undefined;
-    const found: string[] = [];
+    const captures: string[] = [];
     let end = text.length - last.length;
     for (let index = bytes.length - 2; index >= 0; index -= 1) {
       const before = bytes[index] ?? '';
       const start = index === 0 ? 0 : text.lastIndexOf(before, end - 1 - before.length);
       if (start < 0 || start + before.length >= end) return undefined;
-      found.unshift(units.slice(start + before.length, end).join(''));
+      captures.unshift(units.slice(start + before.length, end).join(''));
       end = start;
     }
-    return found;
+    return captures;
   }
 }
 
-const decodedByte = (unit: string): string => String.fromCharCode(Number.parseInt(unit.slice(1), 16));
+const decodedByte = (unit: string): string =>
+  String.fromCharCode(Number.parseInt(unit.slice(1), 16));

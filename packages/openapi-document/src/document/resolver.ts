@@ -1,46 +1,52 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { decoded, escapePointerToken, type Location, valueAt } from './document.ts';
+import { decoded, escapePointerToken, type Location, pointersTo, valueAt } from './document.ts';
 
-/** What a file holds, or why it cannot be read. */
+/** The value in a file, or the reason why it cannot be read. */
 export type Content = { readonly value: unknown } | { readonly reason: string };
 
-/** Members that hold data of the API's own, in which nothing is a schema, unless they are schemas by name. */
+/**
+ * Keywords with data of the API, which has no references. In the members of `NAMED`, the same words
+ * are names of schemas.
+ */
 const DATA = new Set(['const', 'enum', 'example', 'examples', 'default']);
 const NAMED = new Set(['properties', '$defs', 'schemas']);
 
 /**
- * Finds where references lead: by path and pointer, by the `$id` and the anchors of schemas (JSON Schema 2020-12 §8.2), or by
- * the `$self` of the document (OpenAPI 3.2 §4.1.2.2.2).
+ * Finds the targets of references: by path and pointer, by the `$id` and the anchors of schemas
+ * (JSON Schema 2020-12 §8.2), or by the `$self` of the document (OpenAPI 3.2 §4.1.2.2.2).
  */
 export function resolver(read: (file: string) => Content) {
   const uris = new Map<string, string>();
-  /** The files, and the schemas that have a URI or an anchor, by URI. */
+  /** The locations of files, and of schemas with an `$id` or an anchor, by URI. */
   const resources = new Map<string, Location>();
-  /** The places from which references are relative to a URI. Those inside others come after them. */
-  const bases: (Location & { readonly uri: string })[] = [];
-  /** How many schemas have a `$dynamicAnchor` of a name. */
-  const dynamic = new Map<string, number>();
-  return { placeOf, valueIn, dynamic };
+  /** The base URIs of references, by the file and the pointer of the object that declares them. */
+  const bases = new Map<string, Map<string, string>>();
+  /** The number of schemas with a `$dynamicAnchor`, by its name. */
+  const dynamicAnchors = new Map<string, number>();
+  return { placeOf, valueIn, dynamicAnchors };
 
-  /** @returns `undefined` for a URL that is neither of the document nor beside it. */
+  /** Returns the target of a reference. `undefined` for a URL that is not of a read file. */
   function placeOf(ref: string, from: Location): Location | undefined {
     const [path = '', fragment = ''] = ref.split('#');
     const pointer = decoded(fragment);
     const { file } = from;
-    const own = uriOf(file);
-    const isAround = (base: Location) => base.file === file && `${from.pointer}/`.startsWith(`${base.pointer}/`);
-    const base = bases.findLast(isAround)?.uri ?? own;
-    const found = resourceAt(path === '' ? base : (URL.parse(path, base)?.href ?? ''), pointer);
-    if (found !== undefined && valueIn(found) !== undefined) return found;
+    const fileUri = uriOf(file);
+    const inFile = bases.get(file);
+    const nearest = pointersTo(from.pointer).findLast((outer) => inFile?.has(outer)) ?? '';
+    const base = inFile?.get(nearest) ?? fileUri;
+    const resource = resourceAt(path === '' ? base : (URL.parse(path, base)?.href ?? ''), pointer);
+    if (resource !== undefined && valueIn(resource) !== undefined) return resource;
     const target = fileOf(path, file);
-    return target === undefined ? undefined : (resourceAt(uriOf(target), pointer) ?? { file: target, pointer });
+    return target === undefined
+      ? undefined
+      : (resourceAt(uriOf(target), pointer) ?? { file: target, pointer });
   }
 
-  /** The URI of a file. The schemas in it are found when it is first asked for. */
+  /** Returns the URI of a file. The first call for a file also registers its schemas. */
   function uriOf(file: string): string {
-    const known = uris.get(file);
-    if (known !== undefined) return known;
+    const cachedUri = uris.get(file);
+    if (cachedUri !== undefined) return cachedUri;
     const uri = pathToFileURL(resolve(file)).href;
     uris.set(file, uri);
     resources.set(uri, { file, pointer: '' });
@@ -58,23 +64,34 @@ export function resolver(read: (file: string) => Content) {
     if (path === '') return from;
     if (!/^[a-z][a-z\d+.-]+:/i.test(path)) return join(dirname(from), decoded(path));
     const url = URL.parse(path);
-    const near = bases.find(({ pointer, uri }) => pointer === '' && url?.host && URL.parse(uri)?.origin === url.origin);
-    if (near === undefined || url === null) return undefined;
-    return join(dirname(near.file), relative(dirname(new URL(near.uri).pathname), url.pathname));
+    for (const [near, inFile] of bases) {
+      const uri = URL.parse(inFile.get('') ?? '');
+      if (!url?.host || uri?.origin !== url.origin) continue;
+      return join(dirname(near), relative(dirname(uri.pathname), url.pathname));
+    }
+    return undefined;
   }
 
-  function scan(value: unknown, file: string, path: string[], around: string): void {
+  function scan(value: unknown, file: string, path: string[], base: string): void {
     if (typeof value !== 'object' || value === null) return;
     const { $id, $self, $anchor, $dynamicAnchor } = value as Record<string, unknown>;
-    const own = path.length === 0 ? ($self ?? $id) : $id;
-    const uri = (typeof own === 'string' && URL.parse(own, around)?.href.replace(/#$/, '')) || around;
-    const here = () => ({ file, pointer: path.map((key) => `/${escapePointerToken(key)}`).join('') });
-    if (uri !== around) {
-      resources.set(uri, here());
-      bases.push({ ...here(), uri });
+    const identifier = path.length === 0 ? ($self ?? $id) : $id;
+    const uri =
+      (typeof identifier === 'string' && URL.parse(identifier, base)?.href.replace(/#$/, '')) ||
+      base;
+    const location = () => ({
+      file,
+      pointer: path.map((key) => `/${escapePointerToken(key)}`).join(''),
+    });
+    if (uri !== base) {
+      resources.set(uri, location());
+      const inFile = bases.get(file) ?? new Map<string, string>();
+      bases.set(file, inFile.set(location().pointer, uri));
     }
-    for (const name of [$anchor, $dynamicAnchor]) if (typeof name === 'string') resources.set(`${uri}#${name}`, here());
-    if (typeof $dynamicAnchor === 'string') dynamic.set($dynamicAnchor, (dynamic.get($dynamicAnchor) ?? 0) + 1);
+    for (const name of [$anchor, $dynamicAnchor])
+      if (typeof name === 'string') resources.set(`${uri}#${name}`, location());
+    if (typeof $dynamicAnchor === 'string')
+      dynamicAnchors.set($dynamicAnchor, (dynamicAnchors.get($dynamicAnchor) ?? 0) + 1);
     for (const [key, item] of Object.entries(value)) {
       if (DATA.has(key) && !NAMED.has(path.at(-1) ?? '')) continue;
       path.push(key);

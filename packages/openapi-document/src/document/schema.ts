@@ -1,22 +1,24 @@
 import { asArray, asObject, isObject, type Json, memoized, valueAt } from './document.ts';
 import { walk } from './kinds.ts';
 
-/** Calls `visit` with a schema and each schema inside it, and their pointers. Does not follow references. */
-export const eachSchema = (schema: unknown, pointer: string, visit: (schema: Json, pointer: string) => void): void =>
-  isObject(schema)
-    ? walk(schema, 'schema', pointer, (part, kind, at) => kind === 'schema' && visit(part, at))
-    : undefined;
+/** Calls `visit` for a schema and each schema inside it. Does not follow references. */
+export const eachSchema = (
+  schema: unknown,
+  pointer: string,
+  visit: (schema: Json, pointer: string) => void,
+): void =>
+  walk(schema, 'schema', pointer, (part, kind, at) => kind === 'schema' && visit(part, at));
 
-/** A schema and the schemas that describe the same value: what it references, and its `allOf`. */
+/** Lists a schema, its references, and the schemas in their `allOf`. All describe one value. */
 export function allOfSchemas(root: Json, schema: unknown, seen = new Set<unknown>()): Json[] {
-  const at = isObject(schema) ? schema : undefined;
-  if (at === undefined || seen.has(at)) return [];
-  seen.add(at);
-  const referenced = typeof at.$ref === 'string' ? allOfSchemas(root, valueAt(root, at.$ref), seen) : [];
-  return [at, ...referenced, ...asArray(at.allOf).flatMap((part) => allOfSchemas(root, part, seen))];
+  if (!isObject(schema) || seen.has(schema)) return [];
+  seen.add(schema);
+  const target = typeof schema.$ref === 'string' ? valueAt(root, schema.$ref) : undefined;
+  const parts = [target, ...asArray(schema.allOf)];
+  return [schema, ...parts.flatMap((part) => allOfSchemas(root, part, seen))];
 }
 
-/** `allOfSchemas`, and the alternatives that may describe the value too. */
+/** Lists `allOfSchemas` and their alternatives. Any of the alternatives may describe the value. */
 export const alternatives = memoized((root, schema: unknown): readonly Json[] =>
   alternativesOf(root, schema, new Set()),
 );
@@ -30,33 +32,48 @@ function alternativesOf(root: Json, schema: unknown, seen: Set<unknown>): Json[]
   ]);
 }
 
-/** The JSON types that a schema and its alternatives name for a value; empty if they name none. */
+/** The JSON types that a schema allows. Empty if it does not restrict the type. */
 export const typesOf = memoized(
-  (root, schema: unknown): ReadonlySet<string> => new Set(alternatives(root, schema).flatMap(namedTypes)),
+  (root, schema: unknown): ReadonlySet<string> =>
+    new Set(alternatives(root, schema).flatMap(namedTypes)),
 );
 
 const isInteger = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value);
 
-const VALUES = ['enum', 'const', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+const VALUES = [
+  'enum',
+  'const',
+  'default',
+  'minimum',
+  'maximum',
+  'exclusiveMinimum',
+  'exclusiveMaximum',
+];
 
-/** Whether an integer may be beyond ±(2^53−1): by `format: int64`, or since the schema names such a value. */
+/** Returns true if a schema has `format: int64` or a value beyond ±(2^53−1). */
 export const isWide = (schema: Json): boolean =>
-  schema.format === 'int64' || VALUES.flatMap((key) => schema[key]).some((value) => typeof value === 'bigint');
+  schema.format === 'int64' ||
+  VALUES.flatMap((key) => schema[key]).some((value) => typeof value === 'bigint');
 
-/** The types in `type`. Without it, the types that the other keywords imply. */
+/** The JSON type of a value. */
+function typeOfValue(value: unknown): string {
+  if (value === null) return 'null';
+  if (Array.isArray(value)) return 'array';
+  return isInteger(value) ? 'integer' : typeof value;
+}
+
+/** The types in `type`, or else the types that other keywords imply. */
 function namedTypes(schema: Json): string[] {
   const { type } = schema;
   if (type !== undefined) return [type].flat().filter((name) => typeof name === 'string');
   const values = Object.hasOwn(schema, 'const') ? [schema.const] : asArray(schema.enum);
-  const types = values.map((value) =>
-    value === null ? 'null' : Array.isArray(value) ? 'array' : isInteger(value) ? 'integer' : typeof value,
-  );
+  const types = values.map(typeOfValue);
   if (schema.items !== undefined || schema.prefixItems !== undefined) types.push('array');
   if (schema.properties !== undefined) types.push('object');
   return types;
 }
 
-/** Whether a value is written as a list, as pairs, or as one text. */
+/** Returns the shape of a serialized value: a list, pairs of names and values, or one string. */
 export function shapeOf(root: Json, schema: unknown): 'array' | 'object' | 'text' {
   const types = typesOf(root, schema);
   if (['string', 'number', 'integer', 'boolean'].some((type) => types.has(type))) return 'text';
@@ -64,23 +81,53 @@ export function shapeOf(root: Json, schema: unknown): 'array' | 'object' | 'text
   return types.has('object') ? 'object' : 'text';
 }
 
-/** The schemas that may describe a property of an object that the schema describes. */
+/** The schemas that may describe a property. */
 export const propertySchemas = (root: Json, schema: unknown, name: string): unknown[] =>
-  alternatives(root, schema).flatMap(({ properties, patternProperties, ...part }) => {
-    const own = Object.hasOwn(asObject(properties), name) ? [asObject(properties)[name]] : [];
-    const matching = Object.entries(asObject(patternProperties)).filter(
-      // A longer name stays a text. The validator matches it, within its time.
-      ([pattern]) => name.length <= safeLength(pattern) && patternOf(pattern).test(name),
-    );
-    const named = [...own, ...matching.map(([, item]) => item)];
-    return named.length > 0 ? named : [part.additionalProperties, part.unevaluatedProperties];
-  });
+  propertyFinder(root, schema)(name);
 
-/** The schemas that may describe an item of an array that the schema describes. */
+/** Prepares {@link propertySchemas} for many names. */
+export const propertyFinder = (root: Json, schema: unknown): ((name: string) => unknown[]) =>
+  finderIn(alternatives(root, schema));
+
+/** Prepares to list the schemas for a property in several parts of a schema. */
+export function finderIn(parts: readonly Json[]): (name: string) => unknown[] {
+  const prepared = parts.map((part) => ({
+    properties: asObject(part.properties),
+    patterns: Object.entries(asObject(part.patternProperties)),
+    others: [part.additionalProperties ?? part.unevaluatedProperties].filter(
+      (schema) => schema !== undefined,
+    ),
+  }));
+  return (name) =>
+    prepared.flatMap(({ properties, patterns, others }) => {
+      const named = patterns.flatMap(([pattern, item]) =>
+        matchesName(pattern, name) ? [item] : [],
+      );
+      if (Object.hasOwn(properties, name)) named.unshift(properties[name]);
+      return named.length > 0 ? named : others;
+    });
+}
+
+/**
+ * Returns true if a name matches a pattern. Returns false for a pattern that may take long, since
+ * there is no time limit as in the validator.
+ */
+export const matchesName = (pattern: string, name: string): boolean =>
+  name.length ** patternDegree(pattern) <= MAX_STEPS && patternOf(pattern).test(name);
+
+/** The schemas that may describe an item of an array. */
 export const itemSchemas = (root: Json, schema: unknown, index: number): unknown[] =>
-  alternatives(root, schema).map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
+  itemsIn(alternatives(root, schema), index);
 
-/** A translated regular expression of a schema. One that is invalid with the flag u is used without. @throws {SyntaxError} */
+/** Lists the schemas for an item in several parts of a schema. */
+export const itemsIn = (parts: readonly Json[], index: number): unknown[] =>
+  parts.map((part) => asArray(part.prefixItems)[index] ?? part.items ?? part.unevaluatedItems);
+
+/**
+ * Compiles a pattern of a schema. Uses the flag u, or no flag if the pattern is invalid with it.
+ *
+ * @throws {SyntaxError}
+ */
 export function patternOf(source: string): RegExp {
   const translated = translate(source);
   try {
@@ -91,33 +138,40 @@ export function patternOf(source: string): RegExp {
 }
 
 /**
- * What other languages have, as JavaScript has it: flags for the whole pattern, named groups, start and end of the text. A
+ * Translates syntax of other languages: flags at the start, named groups, `\A`, `\Z` and `\z`. A
  * pattern that is valid with the flag u stays the same.
  */
 export const translate = (source: string): string =>
   source
-    .replace(/^\(\?([ims]+)\)(.*)$/s, '(?$1:$2)')
+    .replace(/^(\^?)\(\?([ims]+)\)(.*)$/s, '(?$2:$1$3)')
     .replaceAll('(?P<', '(?<')
     .replace(/\\./gs, (pair) => ({ '\\A': '^', '\\Z': '$', '\\z': '$' })[pair] ?? pair);
 
-/** How many steps a pattern may take at most without harm: some milliseconds. */
-const STEPS = 1_000_000;
+/** The maximum steps of a regular expression without a time limit. They take milliseconds. */
+const MAX_STEPS = 1_000_000;
 
-/** A group that matches in one way only, however often it is repeated. */
-const SIMPLE = /\((?:\?:|\?<\w+>)?(?:[^()|*+?{}]|\{\d+\})*\)/g;
+/** Matches a group that is safe to repeat, since it can match a string in only one way. */
+const SIMPLE_GROUP = /\((?:\?:|\?<\w+>)?(?:[^()|*+?{}]|\{\d+\})*\)/;
+
+/** The degree of a pattern that may take exponential time. */
+const EXPONENTIAL = 64;
 
 /**
- * The length of the longest text that a pattern surely matches within {@link STEPS}. A backtracking engine may take time
- * that is exponential where a group is repeated that matches in several ways, and a power of the length with each
- * quantifier that has no other bound.
+ * Estimates the exponent `n` so that matching a string takes at most `length ** n` steps.
+ * Backtracking takes exponential time if a repeated group can match in several ways. Otherwise each
+ * unbounded quantifier adds 1.
  */
-export function safeLength(pattern: string): number {
+export function patternDegree(pattern: string): number {
   let bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');
-  for (let before = ''; before !== bare; bare = bare.replace(SIMPLE, 'x')) before = bare;
-  if (/\)(?:[*+]|\{\d)/.test(bare) || (bare.match(/[^(]\?/g)?.length ?? 0) > 10) return 0;
-  const degree = (bare.match(/[*+]|\{\d+,/g)?.length ?? 0) + (bare.startsWith('^') ? 0 : 1);
-  return degree < 2 ? Number.POSITIVE_INFINITY : Math.floor(STEPS ** (1 / degree));
+  while (SIMPLE_GROUP.test(bare)) bare = bare.replace(SIMPLE_GROUP, 'x');
+  const isRepeatedGroup = /\)(?:[*+]|\{\d)/.test(bare);
+  const optionalParts = bare.match(/[^(]\?/g)?.length ?? 0;
+  if (isRepeatedGroup || optionalParts > 10) return EXPONENTIAL;
+  const unbounded = bare.match(/[*+]|\{\d+,/g)?.length ?? 0;
+  return Math.max(1, unbounded + (bare.startsWith('^') ? 0 : 1));
 }
 
-/** How Ajv compiles the patterns of schemas. `code` is for generated modules, which nothing here makes. */
-export const patternEngine = Object.assign((source: string): RegExp => patternOf(source), { code: 'new RegExp' });
+/** Compiles patterns for Ajv. Ajv requires `code`, but only uses it for standalone modules. */
+export const patternEngine = Object.assign((source: string): RegExp => patternOf(source), {
+  code: 'new RegExp',
+});

@@ -1,61 +1,79 @@
 import { asObject, type Json } from '../document/document.ts';
-import { isFile, kindOf } from '../document/media-types.ts';
-import { itemSchemas, propertySchemas, typesOf } from '../document/schema.ts';
+import { essenceOf, isFile, kindOf } from '../document/media-types.ts';
+import { itemSchemas, propertyFinder, typesOf } from '../document/schema.ts';
 import { deepPath, fromPairs } from './read-value.ts';
 import { coerce, jsonOr, pairsOf } from './texts.ts';
 
 export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
 
 /**
- * Prepares to read the forms of a media type. A field is written as its Encoding Object says (OpenAPI 3.1 §4.8.15): by
- * `style` and `explode` as a query parameter is, or else as JSON or text by its schema.
+ * Prepares to parse forms. A field with `style` or `explode` in its Encoding Object (OpenAPI 3.1
+ * §4.8.15) is parsed like a query parameter. The schemas of other fields decide if they are parsed
+ * as JSON or as text.
  */
-export function formReader(root: Json, { schema, source }: { readonly schema: unknown; readonly source: Json }) {
+export function formReader(
+  root: Json,
+  { schema, source }: { readonly schema: unknown; readonly source: Json },
+) {
   const encoding = asObject(source.encoding);
-  const schemasOf = (name: string) => propertySchemas(root, schema, name);
-  /** The fields that are written as parameters of a query are. */
+  const schemasOf = propertyFinder(root, schema);
+  /** The fields that are serialized like query parameters. */
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const { style, explode } = asObject(value);
     if (style === undefined && explode === undefined) return [];
-    const [first, ...others] = schemasOf(name);
-    const whole = others.length === 0 ? first : { anyOf: schemasOf(name) };
-    const written = { style: String(style ?? 'form'), explode: (explode ?? (style ?? 'form') === 'form') === true };
-    return [{ name, in: 'query' as const, ...written, json: false, schema: whole }];
+    const schemas = schemasOf(name);
+    const fieldSchema = schemas.length === 1 ? schemas[0] : { anyOf: schemas };
+    const fieldStyle = String(style ?? 'form');
+    const isExploded = (explode ?? fieldStyle === 'form') === true;
+    const query = { in: 'query', json: false } as const;
+    return [{ ...query, name, style: fieldStyle, explode: isExploded, schema: fieldSchema }];
   });
 
   return {
-    /** The object of an `application/x-www-form-urlencoded` body. @throws {URIError | ParameterError} */
+    /** Parses `application/x-www-form-urlencoded`. @throws {URIError | ParameterError} */
     urlencoded: (text: string) => objectOf<never>(pairsOf(text), decodeURIComponent),
-    /** The object of a `multipart/form-data` body. @throws {ParameterError} */
+    /** Converts the fields of `multipart/form-data`. @throws {ParameterError} */
     multipart: <T>(fields: Fields<T>) => objectOf(fields, (text) => text),
-    /** Whether a field holds files, text, or both. */
-    holds(name: string) {
-      const items = schemasOf(name).flatMap((inner) => [inner, ...itemSchemas(root, inner, 0)]);
+    /**
+     * Returns the declared media types of a part, and if the part may be a file, text or both.
+     * Without a schema or with the schema `true`, it may be both.
+     */
+    partOf(name: string) {
+      const schemas = schemasOf(name).flatMap((inner) => {
+        const items = itemSchemas(root, inner, 0).filter((item) => item !== undefined);
+        return items.length > 0 ? items : [inner];
+      });
       const { contentType } = asObject(encoding[name]);
+      const isOpen = schemas.length === 0 || schemas.includes(true);
+      const files = schemas.filter((inner) => isFile(root, inner, contentType));
       return {
-        files: items.some((inner) => isFile(root, inner, contentType)),
-        text: items.some((inner) => typesOf(root, inner).size > 0),
+        isFile: isOpen || files.length > 0,
+        isText: isOpen || files.length < schemas.length,
+        types: typeof contentType === 'string' ? contentType.split(',').map(essenceOf) : [],
       };
     },
   };
 
   function objectOf<T>(fields: Fields<T>, decode: (text: string) => string): Json {
     const isText = (value: string | T) => typeof value === 'string';
-    const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
-    const plain = [...fields].filter(([name]) => !styled.some((field) => field.name === name || deepPath(field, name)));
-    const isField = (name: string) => fields.has(name);
-    return Object.fromEntries([
-      ...plain.map(([name, values]) => {
-        const all = values.map((value) => (isText(value) ? decode(value) : value));
-        return [name, fieldOf(name, all)];
-      }),
-      ...styled
-        .map((field) => [field.name, fromPairs(root, field, texts, isField, decode)])
-        .filter(([, value]) => value !== undefined),
-    ]);
+    const entries: [string, unknown][] = [];
+    for (const [name, values] of fields) {
+      if (styled.some((field) => field.name === name || deepPath(field, name))) continue;
+      const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
+      entries.push([name, fieldOf(name, decodedValues)]);
+    }
+    if (styled.length > 0) {
+      const texts = new Map([...fields].map(([name, values]) => [name, values.filter(isText)]));
+      const isField = (name: string) => fields.has(name);
+      for (const field of styled) {
+        const value = fromPairs(root, field, texts, isField, decode);
+        if (value !== undefined) entries.push([field.name, value]);
+      }
+    }
+    return Object.fromEntries(entries);
   }
 
-  /** The value of one field. It is a list if the schema has one. */
+  /** Converts the values of a field. Returns an array if the schema allows one. */
   function fieldOf(name: string, values: readonly unknown[]): unknown {
     const schemas = schemasOf(name);
     const { contentType } = asObject(encoding[name]);
@@ -76,6 +94,8 @@ export function formReader(root: Json, { schema, source }: { readonly schema: un
 
   function valueFrom(schemas: readonly unknown[], value: unknown): unknown {
     if (typeof value !== 'string') return value;
-    return schemas.some((inner) => typesOf(root, inner).has('object')) ? jsonOr(value) : coerce(root, schemas, value);
+    return schemas.some((inner) => typesOf(root, inner).has('object'))
+      ? jsonOr(value)
+      : coerce(root, schemas, value);
   }
 }

@@ -4,58 +4,91 @@ import { deepPath, ParameterError, queryNames, readParameter, takesAnyName } fro
 import { cookiesOf, pairsOf } from './texts.ts';
 import type { Styled } from './write-parameter.ts';
 
-/** What holds the parameters of a request. */
+/** The parts of a request that hold parameters. */
 interface ParameterSource {
-  /** The path as the client sent it, percent-encoded. */
+  /** The path of the request, percent-encoded. */
   readonly path: string;
-  /** What follows `?`, percent-encoded. */
+  /** The part after `?`, percent-encoded. */
   readonly query: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
 /**
- * Prepares to read an operation's parameters by their `style` and `explode` (OpenAPI 3.1 §4.8.12.2). Texts become
- * numbers and booleans if the schema asks for them; integers are exact. Values are not checked against their schemas.
+ * Prepares to parse an operation's parameters by `style` and `explode` (OpenAPI 3.1 §4.8.12.2).
+ * Strings become numbers and booleans if their schemas have these types. Values are not validated.
  *
- * @param ignored names of query parameters that are not the operation's own, such as those of API keys.
- * @returns the values by location and name, and why some cannot be read: a JSON pointer such as `/query/limit`, and a message.
+ * @param ignored names of query parameters that are not part of the operation, such as API keys.
+ * @returns a function that returns the values by location and name. It also returns a violation for
+ *   each parameter that cannot be parsed or is not declared, with a path such as `/query/limit`.
  */
-export function parameterReader(root: Json, operation: Operation, ignored: ReadonlySet<string> = new Set()) {
+export function parameterReader(
+  root: Json,
+  operation: Operation,
+  ignored: ReadonlySet<string> = new Set(),
+) {
   const { parameters, template } = operation;
   const inQuery = parameters.filter((parameter) => parameter.in === 'query');
-  const known = new Set([...ignored, ...inQuery.flatMap((parameter) => queryNames(root, parameter))]);
-  const isKnown = (name: string) => known.has(name);
-  const isOpen = inQuery.some((parameter) => parameter.style === 'querystring' || takesAnyName(root, parameter));
+  const declaredNames = new Set([
+    ...ignored,
+    ...inQuery.flatMap((parameter) => queryNames(root, parameter)),
+  ]);
+  const isDeclared = (name: string) => declaredNames.has(name);
+  const acceptsAnyName = inQuery.some(
+    (parameter) => parameter.style === 'querystring' || takesAnyName(root, parameter),
+  );
 
   return ({ path, query, headers }: ParameterSource) => {
-    const values: Record<Styled['in'], Record<string, unknown>> = { path: {}, query: {}, header: {}, cookie: {} };
-    const violations: { readonly path: string; readonly message: string; readonly keyword: string }[] = [];
+    const values: Record<Styled['in'], Record<string, unknown>> = {
+      path: {},
+      query: {},
+      header: {},
+      cookie: {},
+    };
+    const violations: {
+      readonly path: string;
+      readonly message: string;
+      readonly keyword: string;
+    }[] = [];
     if (query === '' && parameters.length === 0) return { values, violations };
     const texts = template.names.length > 0 ? template.match(path) : undefined;
     const pairs = { query: pairsOf(query), cookie: cookiesOf(headers.cookie) };
     for (const name of pairs.query.keys()) {
-      if (isOpen || isKnown(name) || inQuery.some((parameter) => deepPath(parameter, name))) continue;
+      const isDeep = () => inQuery.some((parameter) => deepPath(parameter, name) !== undefined);
+      if (acceptsAnyName || isDeclared(name) || isDeep()) continue;
       const message = 'is not a parameter of this operation';
       violations.push({ path: `/query/${name}`, message, keyword: 'additionalProperties' });
     }
     for (const parameter of parameters) {
       const { in: where, name } = parameter;
       const header = headers[name.toLowerCase()];
-      const text = { path: texts?.[template.names.indexOf(name)], query, cookie: '', header: header?.toString() }[
-        where
-      ];
+      const text = {
+        path: texts?.[template.names.indexOf(name)],
+        query,
+        cookie: '',
+        header: header?.toString(),
+      }[where];
       try {
-        const value = readParameter(root, parameter, text, where === 'cookie' ? pairs.cookie : pairs.query, isKnown);
+        const value = readParameter(
+          root,
+          parameter,
+          text,
+          where === 'cookie' ? pairs.cookie : pairs.query,
+          isDeclared,
+        );
         if (value !== undefined) values[where][name] = value;
       } catch (error) {
-        violations.push({ path: `/${where}/${name}`, message: reasonOf(error), keyword: 'format' });
+        violations.push({
+          path: `/${where}/${name}`,
+          message: parseFailure(error),
+          keyword: 'format',
+        });
       }
     }
     return { values, violations };
   };
 }
 
-function reasonOf(error: unknown): string {
+function parseFailure(error: unknown): string {
   if (error instanceof ParameterError) return error.reason;
   if (error instanceof URIError) return 'must be percent-encoded UTF-8';
   throw error;

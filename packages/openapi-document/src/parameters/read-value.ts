@@ -1,10 +1,20 @@
 import { asObject, isObject, type Json } from '../document/document.ts';
 import { alternatives, shapeOf } from '../document/schema.ts';
 import { MAX_DEPTH } from '../json/exact.ts';
-import { coerce, coerceItems, coerceObject, cookiesOf, cut, type Entry, jsonOr, type Pairs, pairsOf } from './texts.ts';
+import {
+  coerce,
+  coerceItems,
+  coerceObject,
+  cookiesOf,
+  cut,
+  type Entry,
+  jsonOr,
+  type Pairs,
+  pairsOf,
+} from './texts.ts';
 import { type Styled, styleOf } from './write-parameter.ts';
 
-/** Why a text cannot be the value of a parameter, or of a field of a form. The properties follow http-errors. */
+/** Thrown if a parameter or a form field cannot be parsed. The properties follow http-errors. */
 export class ParameterError extends Error {
   readonly status = 400;
   readonly expose = true;
@@ -17,7 +27,7 @@ export class ParameterError extends Error {
   }
 }
 
-/** Takes away what makes a part safe for its location. */
+/** Decodes a part of a parameter, such as by percent-decoding. */
 type Decode = (part: string) => string;
 
 type Readable = Styled & {
@@ -25,7 +35,7 @@ type Readable = Styled & {
   readonly media?: { readonly formReader: () => { urlencoded(text: string): unknown } } | undefined;
 };
 
-/** The value of one text, which has the parameter's name in it only in the style `matrix`. */
+/** Parses a string. Only in the style `matrix`, it contains the name of the parameter. */
 function fromText(
   root: Json,
   parameter: Readable,
@@ -50,28 +60,33 @@ function fromText(
   }
   const pairs = explode
     ? parts.map((part) => cut(part, '='))
-    : parts.flatMap((part, index) => (index % 2 === 0 ? [[part, parts[index + 1] ?? ''] as const] : []));
+    : parts.flatMap((part, index) =>
+        index % 2 === 0 ? [[part, parts[index + 1] ?? ''] as const] : [],
+      );
   const entries = pairs.map(([key, value]): Entry => [[decode(key)], decode(value)]);
   return coerceObject(root, [schema], entries);
 }
 
-/** A value with its name beside it: that of a query, a form, or cookies of the style `cookie`. */
+/** Parses a parameter of a query, a form, or cookies of the style `cookie`. */
 export function fromPairs(
   root: Json,
   parameter: Readable,
   pairs: Pairs,
-  isKnown: (name: string) => boolean,
+  isDeclared: (name: string) => boolean,
   decode: Decode,
 ): unknown {
   const { name, schema, json, explode } = parameter;
   if (parameter.style === 'deepObject' || isSpread(root, parameter)) {
-    const own = propertiesOf(root, schema);
+    const properties = propertiesOf(root, schema);
     const takesAny = takesAnyName(root, parameter);
     const entries = [...pairs].flatMap(([key, texts]) => {
-      const isOwn = parameter.style !== 'deepObject' && (Object.hasOwn(own, key) || (takesAny && !isKnown(key)));
-      const path = isOwn ? [key] : deepPath(parameter, key);
+      const isProperty =
+        parameter.style !== 'deepObject' &&
+        (Object.hasOwn(properties, key) || (takesAny && !isDeclared(key)));
+      const path = isProperty ? [key] : deepPath(parameter, key);
       if (path === undefined) return [];
-      if (path.length > MAX_DEPTH) throw new ParameterError(name, `must be nested at most ${MAX_DEPTH} levels deep`);
+      if (path.length > MAX_DEPTH)
+        throw new ParameterError(name, `must be nested at most ${MAX_DEPTH} levels deep`);
       return texts.map((text): Entry => [path, decode(text)]);
     });
     return entries.length === 0 ? undefined : coerceObject(root, [schema], entries);
@@ -84,11 +99,14 @@ export function fromPairs(
   return fromText(root, parameter, values[0], decode, false);
 }
 
-/** Whether each property of an object has a name of its own in the query. */
+/** Returns true if each property of an object is a separate name in the query. */
 const isSpread = (root: Json, { style, explode, json, schema }: Readable): boolean =>
-  (style === 'form' || style === 'cookie') && explode && !json && shapeOf(root, schema) === 'object';
+  (style === 'form' || style === 'cookie') &&
+  explode &&
+  !json &&
+  shapeOf(root, schema) === 'object';
 
-/** Whether a parameter takes each name that no other one has. */
+/** Returns true if a parameter accepts any name that is not declared for another parameter. */
 export const takesAnyName = (root: Json, parameter: Readable): boolean =>
   isSpread(root, parameter) &&
   alternatives(root, parameter.schema).some(
@@ -97,36 +115,51 @@ export const takesAnyName = (root: Json, parameter: Readable): boolean =>
 
 export function queryNames(root: Json, parameter: Readable): string[] {
   if (parameter.style === 'deepObject') return [];
-  return isSpread(root, parameter) ? Object.keys(propertiesOf(root, parameter.schema)) : [parameter.name];
+  return isSpread(root, parameter)
+    ? Object.keys(propertiesOf(root, parameter.schema))
+    : [parameter.name];
 }
 
 const propertiesOf = (root: Json, schema: unknown): Json =>
   Object.assign({}, ...alternatives(root, schema).map((part) => asObject(part.properties)));
 
-/** Where a name such as `filter[a][b]` leads inside a parameter; `filter` alone is that of a scalar. */
+/**
+ * Returns the path inside a parameter of the style `deepObject`: `['a', 'b']` for `filter[a][b]`,
+ * and an empty array for `filter`. Returns `undefined` for a name of another parameter.
+ */
 export function deepPath({ name, style }: Styled, key: string): string[] | undefined {
   const inside = style === 'deepObject' && key.startsWith(name) ? key.slice(name.length) : 'other';
-  return /^(\[[^[\]]*\])*$/.test(inside) ? [...inside.matchAll(/\[(.*?)\]/g)].map(([, part = '']) => part) : undefined;
+  return /^(\[[^[\]]*\])*$/.test(inside)
+    ? [...inside.matchAll(/\[(.*?)\]/g)].map(([, part = '']) => part)
+    : undefined;
 }
 
 /**
- * The value of a text that `writeParameter` made, or of a whole query or all cookies: `pairs`, of which other parameters have
- * the known names. @throws {URIError | ParameterError}
+ * Parses a parameter. By default, `text` has the format that `writeParameter` returns.
+ *
+ * @param pairs the names and values of the query or the cookies.
+ * @param isDeclared returns true for the names of other parameters.
+ * @throws {URIError | ParameterError}
  */
 export function readParameter(
   root: Json,
   parameter: Readable,
   text: string | undefined,
   pairs: Pairs = parameter.in === 'query' ? pairsOf(text ?? '') : cookiesOf(text),
-  isKnown: (name: string) => boolean = isNone,
+  isDeclared: (name: string) => boolean = isNone,
 ): unknown {
   const { in: where, name, style } = parameter;
   if (style === 'querystring') return text ? fromWholeQuery(root, parameter, text) : undefined;
-  if (where === 'query') return fromPairs(root, parameter, pairs, isKnown, decodeURIComponent);
-  // In the style `cookie`, a list is several cookies of one name (OpenAPI 3.2).
+  if (where === 'query') return fromPairs(root, parameter, pairs, isDeclared, decodeURIComponent);
+  // In the style `cookie`, an array is several cookies with the same name (OpenAPI 3.2).
   if (style === 'cookie') return fromPairs(root, parameter, pairs, isNone, asIs);
   if (where === 'header') return fromText(root, parameter, text, (part) => part.trim());
-  return fromText(root, parameter, where === 'cookie' ? pairs.get(name)?.[0] : text, decodeURIComponent);
+  return fromText(
+    root,
+    parameter,
+    where === 'cookie' ? pairs.get(name)?.[0] : text,
+    decodeURIComponent,
+  );
 }
 
 const isNone = () => false;

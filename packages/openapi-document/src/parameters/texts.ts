@@ -2,35 +2,41 @@ import { decoded, type Json } from '../document/document.ts';
 import { itemSchemas, propertySchemas, shapeOf, typesOf } from '../document/schema.ts';
 import { parseJson, parseNumber } from '../json/exact.ts';
 
-/** A text as a value of the types that the schemas name, or as the text that it is. */
+/** Converts a string to one of the types of the schemas, if possible. */
 export function coerce(root: Json, schemas: readonly unknown[], text: string): unknown {
-  const types = new Set(schemas.flatMap((schema) => [...typesOf(root, schema)]));
-  if (types.has('integer') || types.has('number')) {
+  const allows = (type: string) => schemas.some((schema) => typesOf(root, schema).has(type));
+  if (allows('integer') || allows('number')) {
     const number = parseNumber(text);
     if (number !== undefined) return number;
   }
-  if (types.has('boolean') && (text === 'true' || text === 'false')) return text === 'true';
-  return types.has('null') && text === '' && !types.has('string') ? null : text;
+  if ((text === 'true' || text === 'false') && allows('boolean')) return text === 'true';
+  return text === '' && allows('null') && !allows('string') ? null : text;
 }
 
 export const coerceItems = (root: Json, schema: unknown, texts: readonly string[]): unknown[] =>
   texts.map((text, index) => coerce(root, itemSchemas(root, schema, index), text));
 
-/** The names that lead to a value inside an object, and its text. */
+/** The path to a value inside an object, and its serialized value. */
 export type Entry = readonly [path: readonly string[], text: string];
 
 /**
- * Texts by name as an object. Names that come several times are an array. OpenAPI defines the style `deepObject` for objects
- * of scalars. Deeper ones are read as is the custom: `[a][b]=1`, and `[]=1` or `[0]=1` for the items of an array, in their
- * order.
+ * Builds an object. A name with several values is an array. OpenAPI defines `deepObject` only for
+ * objects of scalars. Deeper values follow the common convention: `[a][b]=1` for members, and
+ * `[]=1` or `[0]=1` for the items of an array, in order.
  */
-export function coerceObject(root: Json, schemas: readonly unknown[], entries: readonly Entry[]): unknown {
+export function coerceObject(
+  root: Json,
+  schemas: readonly unknown[],
+  entries: readonly Entry[],
+): unknown {
   const array = schemas.find((schema) => shapeOf(root, schema) === 'array');
-  const isList = entries.every(([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0);
+  const isList = entries.every(
+    ([[first = '', ...rest]]) => /^\d*$/.test(first) && rest.length === 0,
+  );
   const texts = entries.map(([, text]) => text);
   if (array !== undefined && isList) return coerceItems(root, array, texts);
   const leaf = entries.find(([path]) => path.length === 0);
-  // The validator rejects a text that has members as well.
+  // With both a string and members, as in `a=1&a[b]=2`, returns an array, which validation rejects.
   if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
   const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
     const inner = [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))];
@@ -40,7 +46,7 @@ export function coerceObject(root: Json, schemas: readonly unknown[], entries: r
   return Object.fromEntries(members);
 }
 
-/** The value of a JSON text, or the text as it is. The validator reports that one. */
+/** Parses JSON. Returns invalid JSON unchanged, and validation rejects it. */
 export function jsonOr(text: string): unknown {
   try {
     return parseJson(text);
@@ -49,33 +55,36 @@ export function jsonOr(text: string): unknown {
   }
 }
 
-/** Texts by name, as they were sent: those of a query, a form, or cookies. */
+/** The encoded values of a query, a form, or cookies, by name. */
 export type Pairs = ReadonlyMap<string, readonly string[]>;
 
-/** The values of a query or a form by name, percent-encoded. A `+` is a space in both. */
+/** Splits a query or a form. `+` becomes an encoded space. */
 export const pairsOf = (text: string): Pairs =>
   byName(text.replaceAll('+', '%20').split('&'), (name, value) => [decoded(name), value]);
 
-/** The cookies of a request by name (RFC 6265 §4.2.1), as they were sent. */
+/** Splits a Cookie header (RFC 6265 §4.2.1). */
 export const cookiesOf = (header: unknown): Pairs =>
-  byName(typeof header === 'string' ? header.split(';').filter((pair) => pair.includes('=')) : [], (name, value) => [
-    name.trim(),
-    value.trim().replace(/^"(.*)"$/, '$1'),
-  ]);
+  byName(
+    typeof header === 'string' ? header.split(';').filter((pair) => pair.includes('=')) : [],
+    (name, value) => [name.trim(), value.trim().replace(/^"(.*)"$/, '$1')],
+  );
 
-function byName(pairs: readonly string[], read: (name: string, value: string) => readonly [string, string]): Pairs {
-  const found = new Map<string, string[]>();
+function byName(
+  pairs: readonly string[],
+  read: (name: string, value: string) => readonly [string, string],
+): Pairs {
+  const valuesByName = new Map<string, string[]>();
   for (const pair of pairs) {
     if (pair === '') continue;
     const [name, value] = read(...cut(pair, '='));
-    const values = found.get(name);
-    if (values === undefined) found.set(name, [value]);
+    const values = valuesByName.get(name);
+    if (values === undefined) valuesByName.set(name, [value]);
     else values.push(value);
   }
-  return found;
+  return valuesByName;
 }
 
-/** The texts before and after the first separator. */
+/** Splits a string at the first separator. */
 export function cut(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];

@@ -1,31 +1,33 @@
-import type { kindOf } from '../document/media-types.ts';
+import { essenceOf, isJsonType, type kindOf } from '../document/media-types.ts';
 import { stringifyJson } from '../json/exact.ts';
 
-/** What tells how the value of a parameter, a header or a field is written and read. */
+/** The members of a parameter, a header or a field that define its serialization. */
 export interface Styled {
   readonly in: 'path' | 'query' | 'header' | 'cookie';
   readonly name: string;
-  /** In the style `querystring`, which the document declares by `in`, the value is the whole query (OpenAPI 3.2). */
+  /** `querystring` stands for `in: querystring`: the value is the whole query (OpenAPI 3.2). */
   readonly style: string;
   readonly explode: boolean;
-  /** Whether the value is JSON (`content`), not text in a `style`. */
+  /** True if the value is JSON, as declared by `content`. Otherwise it is text in a `style`. */
   readonly json: boolean;
-  /** Whether characters such as `/` are written as they are in a query. */
+  /** True if characters such as `/` are not percent-encoded. */
   readonly allowReserved?: boolean;
   /** The media type of the value, if it has one. */
-  readonly media?: { readonly kind: ReturnType<typeof kindOf> } | undefined;
+  readonly media?:
+    | { readonly kind: ReturnType<typeof kindOf>; readonly encoding?: FormEncoding | undefined }
+    | undefined;
 }
 
-/** How a style writes the values of a parameter (OpenAPI 3.1 §4.8.12.2). */
+/** The separators of a style (OpenAPI 3.1 §4.8.12.2). */
 interface Style {
   readonly prefix: string;
-  /** Between the parts of a list or an object that is not exploded, percent-encoded. */
+  /** The separator of arrays and objects without `explode`, percent-encoded. */
   readonly delimiter: string;
-  /** What is read as the delimiter. */
+  /** The separators that parsing accepts in place of `delimiter`. */
   readonly delimiters: string | RegExp;
-  /** Between the parts of a list or an object that is exploded. */
+  /** The separator of arrays and objects with `explode`. */
   readonly exploded: string;
-  /** Whether each part of an exploded list has the parameter's name. */
+  /** True if each item of an array with `explode` has the parameter's name. */
   readonly isNamed: boolean;
 }
 
@@ -38,27 +40,33 @@ const STYLES: Readonly<Record<string, Style>> = {
   matrix: { ...comma, prefix: ';', exploded: ';', isNamed: true },
   form: { ...comma, exploded: '&', isNamed: true },
   spaceDelimited: { prefix: '', delimiter: '%20', delimiters: '%20', exploded: '&', isNamed: true },
-  pipeDelimited: { prefix: '', delimiter: '%7C', delimiters: /\||%7C/i, exploded: '&', isNamed: true },
+  pipeDelimited: {
+    prefix: '',
+    delimiter: '%7C',
+    delimiters: /\||%7C/i,
+    exploded: '&',
+    isNamed: true,
+  },
   cookie: { ...comma, exploded: '; ', isNamed: true },
 };
 
-/** The style of a parameter. One cookie with the style `form` is written as a header is, after its name. */
+/** The separators of a parameter. In a cookie, `form` means `name=` and the style `simple`. */
 export const styleOf = ({ in: where, style }: Styled): Style =>
   STYLES[where === 'cookie' && style === 'form' ? 'simple' : style] ?? simple;
 
 /**
- * Writes a parameter's value by `style` and `explode`: for a query or a cookie with its name, otherwise the text alone.
- * A list or an object without parts may be an empty text. Nested values of the style `deepObject` are written as they
- * are read.
+ * Serializes a parameter by `style` and `explode`. In a query or a cookie, the result begins with
+ * `name=`. An empty array or object may become an empty string.
  */
 export function writeParameter(parameter: Styled, value: unknown): string {
   const { name, in: where, json, explode } = parameter;
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
-  const label = where === 'query' || where === 'cookie' ? `${encode(name)}=` : isNamed ? `${name}=` : '';
+  const isPair = where === 'query' || where === 'cookie';
+  const label = isPair || isNamed ? `${isPair ? encode(name) : name}=` : '';
   if (parameter.style === 'querystring') {
     const isForm = parameter.media?.kind === 'form' && isComposite(value);
-    return isForm ? writeForm(value) : encodeURIComponent(scalar(value));
+    return isForm ? writeForm(value, parameter.media?.encoding) : encodeURIComponent(scalar(value));
   }
   if (json) return label + encode(stringifyJson(value) ?? '');
   if (!isComposite(value)) return prefix + label + encode(scalar(value));
@@ -67,38 +75,69 @@ export function writeParameter(parameter: Styled, value: unknown): string {
   const parts = Array.isArray(value)
     ? value.map((item) => (isNamed ? label : '') + encode(scalar(item)))
     : Object.entries(value).flatMap(([key, inner]) =>
-        (isNamed ? [inner].flat() : [inner]).map((item) => `${encode(key)}=${encode(scalar(item))}`),
+        (isNamed ? [inner].flat() : [inner]).map(
+          (item) => `${encode(key)}=${encode(scalar(item))}`,
+        ),
       );
   return (where === 'cookie' && !isNamed ? label : '') + prefix + parts.join(exploded);
 }
 
-/** A form is written as parameters of the style `form` are. */
-export function writeForm(fields: object): string {
-  const field = { in: 'query', style: 'form', explode: true, json: false } as const;
-  return Object.entries(fields)
-    .map(([name, value]) => writeParameter({ ...field, name }, value))
+/** The encoding of the fields of a form, by name (OpenAPI 3.1 §4.8.15). */
+export type FormEncoding = Readonly<
+  Record<string, Readonly<{ contentType?: string; style?: string; explode?: boolean }>>
+>;
+
+/**
+ * Serializes a form. A field with a style is serialized like a query parameter. In other fields,
+ * each item of an array becomes a separate field, and objects become JSON.
+ */
+export function writeForm(fields: object, encoding: FormEncoding = {}): string {
+  const definedFields = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return definedFields
+    .flatMap(([name, value]) => fieldPairs(name, value, encoding[name]))
     .join('&');
+}
+
+function fieldPairs(name: string, value: unknown, encoding: FormEncoding[string] = {}): string[] {
+  const { contentType = '', style, explode } = encoding;
+  const field = { in: 'query', name, style: style ?? 'form', json: false } as const;
+  if (style !== undefined || explode !== undefined) {
+    const isExploded = explode ?? field.style === 'form';
+    return [writeParameter({ ...field, explode: isExploded }, value)];
+  }
+  if (isJsonType(essenceOf(contentType)))
+    return [writeParameter({ ...field, explode: true, json: true }, value)];
+  const items: unknown[] = [value].flat();
+  return items.map((item) =>
+    writeParameter({ ...field, explode: true, json: isComposite(item) }, item),
+  );
 }
 
 function encoderOf({ in: where, style, allowReserved }: Styled): (text: string) => string {
   if (where === 'header' || style === 'cookie') return (text) => text;
   if (!allowReserved) return encodeURIComponent;
-  // What would end a name, a value or the query is encoded anyway. A path ends at `?`, and a segment of it at `/`.
+  // Always encodes characters that would end a name, a value, a segment or the query.
   const ends = where === 'query' ? /[&=+#]/g : /[&=+#?/]/g;
   return (text) => encodeURI(text).replace(ends, encodeURIComponent);
 }
 
-const isComposite = (value: unknown): value is object => typeof value === 'object' && value !== null;
+const isComposite = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null;
 
-const scalar = (value: unknown): string =>
-  typeof value === 'string' ? value : value === null ? '' : (stringifyJson(value) ?? '');
+function scalar(value: unknown): string {
+  if (typeof value === 'string') return value;
+  return value === null ? '' : (stringifyJson(value) ?? '');
+}
 
-/** The items of a list, or the names and values of an object, alternating. */
-const flat = (value: object): string[] => (Array.isArray(value) ? value : Object.entries(value).flat()).map(scalar);
+/** The items of an array, or the alternating names and values of an object. */
+const flat = (value: object): string[] =>
+  (Array.isArray(value) ? value : Object.entries(value).flat()).map(scalar);
 
 function deepPairs(name: string, value: object, encode: (text: string) => string): string[] {
   return Object.entries(value).flatMap(([key, inner]) => {
     const inside = `${name}[${Array.isArray(value) ? '' : key}]`;
-    return isComposite(inner) ? deepPairs(inside, inner, encode) : [`${encode(inside)}=${encode(scalar(inner))}`];
+    return isComposite(inner)
+      ? deepPairs(inside, inner, encode)
+      : [`${encode(inside)}=${encode(scalar(inner))}`];
   });
 }

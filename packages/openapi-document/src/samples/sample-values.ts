@@ -1,79 +1,121 @@
-import { generateSync } from 'json-schema-faker';
+import { generateSync, type JsonSchema } from 'json-schema-faker';
 import { asObject, isObject, type Json, memoized } from '../document/document.ts';
+import { type Direction, definitionName } from '../document/lower.ts';
 import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
-import { stringifyJson } from '../json/exact.ts';
+import { lowerSchemas } from '../lowered.ts';
 
-/** How many values are made for a schema that asks for more than the first one has. */
+/** The maximum number of values for one schema. */
 const ATTEMPTS = 20;
 
-/** How long values are made for one schema, with what the caller does meanwhile, after the two simplest ways. Milliseconds. */
-const LONGEST = 500;
+/** Generation stops after a value if its parts and those of earlier values exceed this number. */
+const MAX_PARTS = 100_000;
 
-/** With the examples and defaults of the schemas, and all members. */
-const FULL = { useExamplesValue: true, useDefaultValue: true, alwaysFakeOptionals: true, maxDepth: 5, maxItems: 1 };
+/** Uses the examples and defaults of the schemas, and generates all members. */
+const FULL = {
+  useExamplesValue: true,
+  useDefaultValue: true,
+  alwaysFakeOptionals: true,
+  maxDepth: 5,
+  maxItems: 1,
+};
 
 /**
- * Values made from a schema, the most complete one first. They are the same at each call. The library does not know all of
- * JSON Schema, so the caller validates them.
- *
- * @param skipped marks the members that are left out: those of the other direction.
+ * Generates values from a schema, the most complete first. Each call yields the same values.
+ * Callers must validate them, since the library does not support all of JSON Schema.
  */
-export function* valuesOf(
-  root: Json,
-  schema: unknown,
-  skipped: 'readOnly' | 'writeOnly' = 'writeOnly',
-): Generator<unknown> {
-  if (!isObject(schema)) return yield {};
-  const end = performance.now() + LONGEST;
-  const outputTransform = (value: unknown, of: unknown) => (isObject(of) && of[skipped] === true ? undefined : value);
-  // As an item of a list, since the generator would take the components for members of an object.
-  const list = { type: 'array', items: plain(root, schema), minItems: 1, maxItems: 1, ...definitionsOf(root, root) };
-  for (let seed = 0; seed < ATTEMPTS && (seed < 2 || performance.now() < end); seed += 1) {
-    // Required members only: with optional ones, a recursive schema soon ends at the depth limit with a wrong value.
-    const required = { optionalsProbability: 0, maxDepth: seed < 10 ? 14 : 60, ...(seed >= 10 && { maxItems: 1 }) };
-    const options = seed === 0 ? FULL : seed % 2 === 1 ? required : { maxDepth: 6 };
+export function* valuesOf(root: Json, schema: unknown, direction: Direction): Generator<unknown> {
+  const lowered = lowerSchemas(root, direction);
+  const source = lowered.lower(schema);
+  if (!isObject(source)) return yield {};
+  // Wrapped in an array, since the library would treat `$defs` as a member of an object.
+  const list: JsonSchema = {
+    type: 'array',
+    items: plain(root, source),
+    minItems: 1,
+    maxItems: 1,
+    $defs: definitionsOf(source, lowered.$defs),
+  };
+  // Limits the parts instead of the time, so that the values do not depend on the machine.
+  let parts = 0;
+  const outputTransform = (value: unknown) => {
+    parts += 1;
+    return value;
+  };
+  for (let seed = 0; seed < ATTEMPTS && (seed < 2 || parts < MAX_PARTS); seed += 1) {
+    // Generates required members only. With optional members, a recursive schema often reaches the
+    // depth limit, and the library then returns an invalid value.
+    const required = {
+      optionalsProbability: 0,
+      maxDepth: seed < 10 ? 14 : 60,
+      ...(seed >= 10 && { maxItems: 1 }),
+    };
+    const shallow = seed % 2 === 1 ? required : { maxDepth: 6 };
+    const options = seed === 0 ? FULL : shallow;
     try {
-      const made = generateSync(list, { ...options, seed, outputTransform });
-      if (Array.isArray(made)) yield made[0];
+      const values = generateSync(list, { ...options, seed, outputTransform });
+      if (Array.isArray(values)) yield values[0];
     } catch {
-      // The library does not understand the schema.
+      // The library does not support the schema.
     }
   }
 }
 
-/** What references may lead to: components, and paths if a schema references one. */
-const definitionsOf = memoized((root, _document: Json) => ({
-  components: plain(root, asObject(root.components)),
-  ...(stringifyJson(root)?.includes('"$ref":"#/paths/') && { paths: plain(root, asObject(root.paths)) }),
-}));
-
-/** Formats that the generator knows by another name. */
-const SAME: Readonly<Record<string, string>> = { url: 'uri', 'iso-date-time': 'date-time', 'iso-time': 'time' };
+/** The names that the generator has for formats. */
+const FORMATS: Readonly<Record<string, string>> = {
+  url: 'uri',
+  'iso-date-time': 'date-time',
+  'iso-time': 'time',
+};
 
 const BOUNDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
 
-const plain = memoized((_root, value: unknown): Json => asObject(plainValue(value, '')));
+/** The definitions that a schema needs. */
+function definitionsOf(source: Json, $defs: Json): Record<string, JsonSchema> {
+  const needed = new Set<string>();
+  const visit = (part: unknown): void => {
+    if (typeof part !== 'object' || part === null) return;
+    for (const value of Object.values(part)) visit(value);
+    const { $ref } = asObject(part);
+    const name = typeof $ref === 'string' ? definitionName($ref) : undefined;
+    if (name === undefined || needed.has(name)) return;
+    needed.add(name);
+    visit($defs[name]);
+  };
+  visit(source);
+  return Object.fromEntries([...needed].map((name) => [name, plain($defs, $defs[name])]));
+}
+
+/** Converts a schema for the generator. */
+const plain = memoized(
+  (_root, schema: unknown): JsonSchema =>
+    typeof schema === 'boolean' ? schema : Object(plainValue(schema, '')),
+);
 
 function plainValue(value: unknown, key: string): unknown {
   if (Array.isArray(value)) return value.map((item) => plainValue(item, ''));
   if (isObject(value))
-    return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, plainValue(item, name)]));
-  if (typeof value === 'string') {
-    return key === '$ref' ? decodeURIComponent(value) : key === 'format' ? (SAME[value] ?? value) : value;
-  }
+    return Object.fromEntries(
+      Object.entries(value).map(([name, item]) => [name, plainValue(item, name)]),
+    );
+  if (key === '$ref' && typeof value === 'string') return decodeURIComponent(value);
+  if (key === 'format' && typeof value === 'string') return FORMATS[value] ?? value;
   if (typeof value === 'bigint' && BOUNDS.test(key)) return Number(value);
-  // No value has so many.
+  // Ignores an unrealistic `minItems`.
   return key === 'minItems' && Number(value) > 2_000 ? 0 : value;
 }
 
+/** Generates bodies of a response from the schema of its media type. */
 export function* bodiesOf(root: Json, type: string, media: MediaType): Generator<unknown> {
   const { kind, schema, sequence } = media;
+  const essence = essenceOf(type);
   if (sequence === 'lines' || sequence === 'records') {
     const { write } = media.itemWriter(type);
-    for (const value of valuesOf(root, schema)) yield [value].flat().map(write).join('');
-  } else if (kind === 'json' || kind === 'text' || essenceOf(type) === 'application/json') {
-    yield* valuesOf(root, schema);
+    for (const value of valuesOf(root, schema, 'response'))
+      yield [value].flat().map(write).join('');
+  } else if (kind === 'json' || kind === 'text' || essence === 'application/json') {
+    yield* valuesOf(root, schema, 'response');
+  } else {
+    yield `a mock of ${essence}`;
   }
-  yield '';
 }

@@ -3,7 +3,7 @@ import { kindOf, type sequenceOf } from '../document/media-types.ts';
 import { parseJson } from '../json/exact.ts';
 import { jsonOr } from '../parameters/texts.ts';
 
-/** An item that cannot be read. The message is a predicate: `must be JSON`. */
+/** Thrown if an item cannot be parsed. The message is a predicate: `must be JSON`. */
 export class UnreadableItem extends Error {
   override readonly name = 'UnreadableItem';
   isTooLarge = false;
@@ -16,7 +16,12 @@ export interface Stream {
 
 type Chunks = AsyncIterable<Uint8Array>;
 
-/** Reads items as they come. The limit is for each of them, in bytes or characters. @throws {UnreadableItem} */
+/**
+ * Parses items as they arrive.
+ *
+ * @param limit the maximum bytes or characters of an item.
+ * @throws {UnreadableItem}
+ */
 export function readItems(
   { sequence, items }: Stream,
   contentType: string,
@@ -36,16 +41,25 @@ export function readItems(
 const tooLarge = (limit: number): UnreadableItem =>
   Object.assign(new UnreadableItem(`must be at most ${limit} bytes`), { isTooLarge: true });
 
-async function* readTexts(chunks: Chunks, limit: number, areRecords: boolean): AsyncGenerator<unknown> {
+async function* readTexts(
+  chunks: Chunks,
+  limit: number,
+  areRecords: boolean,
+): AsyncGenerator<unknown> {
   for await (const text of texts(chunks, areRecords ? '\x1e' : '\n', limit)) {
     if (text.trim() === '') continue;
-    // A number at the end of a record may have lost digits.
-    if (areRecords && /[\w.]$/.test(text)) throw new UnreadableItem('must end with a line feed (RFC 7464 §2.4)');
+    // A truncated record may end with a truncated number.
+    if (areRecords && /[\w.]$/.test(text))
+      throw new UnreadableItem('must end with a line feed (RFC 7464 §2.4)');
     yield json(text);
   }
 }
 
-async function* readEvents(chunks: Chunks, limit: number, mode: Items['data']): AsyncGenerator<unknown> {
+async function* readEvents(
+  chunks: Chunks,
+  limit: number,
+  mode: Items['data'],
+): AsyncGenerator<unknown> {
   const { createParser } = await import('eventsource-parser');
   let events: Record<string, unknown>[] = [];
   let retry: number | undefined;
@@ -56,13 +70,13 @@ async function* readEvents(chunks: Chunks, limit: number, mode: Items['data']): 
       retry = value;
     },
     onEvent: ({ data, event, id }) => {
-      // Members that are absent are not `undefined`.
-      const others = {
+      // Leaves out missing fields, since `undefined` would not match the schema.
+      const fields = {
         ...(event && { event }),
         ...(id !== undefined && { id }),
         ...(retry !== undefined && { retry }),
       };
-      events.push({ data, ...others });
+      events.push({ data, ...fields });
       retry = undefined;
     },
     onError: ({ type }) => {
@@ -81,14 +95,18 @@ async function* readEvents(chunks: Chunks, limit: number, mode: Items['data']): 
   }
 }
 
-/** The value of an event's `data`. @throws {UnreadableItem} */
+/** Decodes the `data` of an event. @throws {UnreadableItem} */
 export function readEventData(mode: Items['data'], text: string): unknown {
   if (mode === 'json') return json(text);
   const value = mode === 'mixed' ? jsonOr(text) : text;
   return typeof value === 'object' && value !== null ? value : text;
 }
 
-async function* readParts(chunks: Chunks, limit: number, contentType: string): AsyncGenerator<unknown> {
+async function* readParts(
+  chunks: Chunks,
+  limit: number,
+  contentType: string,
+): AsyncGenerator<unknown> {
   const { MultipartParser, MaxFileSizeExceededError, MultipartParseError } = await import(
     '@remix-run/multipart-parser'
   );
@@ -98,10 +116,11 @@ async function* readParts(chunks: Chunks, limit: number, contentType: string): A
   try {
     for await (const chunk of chunks) {
       for (const { headers, bytes } of parser.write(chunk)) {
-        // RFC 2046 §5.1
+        // The default of RFC 2046 §5.1.
         const type = headers['content-type'] ?? 'text/plain';
         const kind = kindOf(type);
-        yield kind === 'stream' ? new Uint8Array(bytes) : kind === 'json' ? json(utf8(bytes)) : utf8(bytes);
+        if (kind === 'stream') yield new Uint8Array(bytes);
+        else yield kind === 'json' ? json(utf8(bytes)) : utf8(bytes);
       }
     }
     parser.finish();

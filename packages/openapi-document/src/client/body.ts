@@ -1,0 +1,44 @@
+import { essenceOf, isJsonType } from '../document/media-types.ts';
+import { parseJson, stringifyJson } from '../json/exact.ts';
+import { type FormEncoding, writeForm } from '../parameters/write-parameter.ts';
+
+/** Serializes a body as JSON or a form. Returns other bodies unchanged. */
+export function bodyOf(
+  type: string,
+  body: unknown,
+  encoding: FormEncoding = {},
+): RequestInit['body'] {
+  if (isJsonType(essenceOf(type))) return stringifyJson(body);
+  if (type === 'application/x-www-form-urlencoded') return writeForm(Object(body), encoding);
+  if (type !== 'multipart/form-data') return body as RequestInit['body'];
+  const form = new FormData();
+  for (const [name, value] of Object.entries(Object(body))) {
+    const isStyled = encoding[name]?.style !== undefined || encoding[name]?.explode !== undefined;
+    const type = encoding[name]?.contentType;
+    const items: unknown[] = [value].flat();
+    if (items.some((item) => item instanceof Blob)) {
+      for (const item of items) form.append(name, fileOf(item, type));
+    } else if (type !== undefined && !isStyled && isJsonType(essenceOf(type))) {
+      form.append(name, new Blob([stringifyJson(value) ?? ''], { type }));
+    } else {
+      const pairs = new URLSearchParams(writeForm({ [name]: value }, encoding));
+      for (const [key, text] of pairs) form.append(key, text);
+    }
+  }
+  return form;
+}
+
+/** Converts an item of a field to a file. A file without a media type gets the declared one. */
+function fileOf(item: unknown, type: string | undefined): Blob {
+  if (!(item instanceof Blob)) return new Blob([String(item)], { type: type ?? 'text/plain' });
+  const isDeclared = type !== undefined && !/[*,]/.test(type);
+  if (item.type !== '' || !isDeclared) return item;
+  return item instanceof File ? new File([item], item.name, { type }) : new Blob([item], { type });
+}
+
+/** Reads a body: JSON as a value, text as a string, anything else as a stream of bytes. */
+export async function readBody(response: Response, type: string | undefined): Promise<unknown> {
+  if (type === undefined || response.body === null) return undefined;
+  if (isJsonType(essenceOf(type))) return parseJson(await response.text());
+  return type.startsWith('text/') && type !== 'text/event-stream' ? response.text() : response.body;
+}

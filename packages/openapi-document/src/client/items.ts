@@ -1,0 +1,63 @@
+import { readItems, type Stream, UnreadableItem } from '../sequences/read-items.ts';
+import { delay } from './send.ts';
+
+/**
+ * Reads the items of a stream. A stream of events with ids is reopened when it ends or the
+ * connection is lost, as `EventSource` does (HTML §9.2). The new request asks for the events after
+ * the last id. Reading ends if the service responds with another status or the signal is aborted.
+ */
+export async function* itemsOf(
+  first: Response,
+  { sequence, items }: Stream,
+  signal: AbortSignal | null | undefined,
+  reopen: ((headers: Record<string, string>) => Promise<Response>) | undefined,
+): AsyncGenerator<unknown> {
+  let response: Response | undefined = first;
+  let last: string | undefined;
+  let pause = 1_000;
+  while (response?.status === first.status) {
+    const type = response.headers.get('Content-Type') ?? '';
+    try {
+      for await (const item of readItems(
+        { sequence, items },
+        type,
+        chunksOf(response.body),
+        Infinity,
+      )) {
+        const { id, retry } = Object(item);
+        last = id ?? last;
+        pause = retry ?? pause;
+        yield item;
+      }
+    } catch (error) {
+      if (
+        error instanceof UnreadableItem ||
+        last === undefined ||
+        reopen === undefined ||
+        signal?.aborted
+      )
+        throw error;
+    }
+    if (last === undefined || reopen === undefined) return;
+    do {
+      await delay(pause, signal);
+      response = await reopen({ 'Last-Event-ID': last }).catch(() => undefined);
+      // An unread body would keep its connection open.
+      if (response?.status !== first.status) await response?.body?.cancel();
+    } while (response === undefined || response.status >= 500);
+  }
+}
+
+async function* chunksOf(body: Response['body']): AsyncGenerator<Uint8Array> {
+  const reader = body?.getReader();
+  if (reader === undefined) return;
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (done) return;
+      yield value;
+    }
+  } finally {
+    await reader.cancel();
+  }
+}

@@ -1,0 +1,78 @@
+/** Sends a request once. */
+type Send = (signal: AbortSignal | null | undefined) => Promise<Response>;
+
+interface Sending {
+  readonly signal?: AbortSignal | null | undefined;
+  /** Milliseconds. */
+  readonly timeout?: number | undefined;
+  readonly retries: number;
+}
+
+/** Statuses of temporary failures (RFC 9110 §15.5, §15.6; RFC 6585 §4). */
+const TEMPORARY = new Set([429, 502, 503, 504]);
+
+/**
+ * Sends a request, with retries after temporary failures.
+ *
+ * @returns the response, and a function `end` that clears the timeout. The caller must call `end`
+ *   after reading the response.
+ */
+export async function responseTo(send: Send, { signal, timeout, retries }: Sending) {
+  const limit = timeout === undefined ? undefined : timeLimit(timeout);
+  const signals = [signal, limit?.signal].filter((each) => each instanceof AbortSignal);
+  const ended = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+  const end = () => limit?.clear();
+  try {
+    for (let attempt = 0; ; attempt += 1) {
+      const isLast = attempt >= retries;
+      const response = await send(ended).catch((error: unknown): undefined => {
+        if (isLast || ended?.aborted) throw error;
+      });
+      if (response !== undefined && (isLast || !TEMPORARY.has(response.status))) {
+        return { response, end };
+      }
+      await response?.body?.cancel();
+      await delay(pauseBefore(attempt, response), ended);
+    }
+  } catch (error) {
+    end();
+    throw error;
+  }
+}
+
+function timeLimit(milliseconds: number) {
+  const controller = new AbortController();
+  const timer = setTimeout(() => {
+    const message = `the call took longer than ${milliseconds} ms`;
+    controller.abort(new DOMException(message, 'TimeoutError'));
+  }, milliseconds);
+  return { signal: controller.signal, clear: () => clearTimeout(timer) };
+}
+
+/** Milliseconds before the next attempt, by `Retry-After` or with exponential backoff. */
+function pauseBefore(attempt: number, response: Response | undefined): number {
+  const after = response?.headers.get('Retry-After') ?? '';
+  const pause = /^\d+$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now();
+  if (pause >= 0) return pause;
+  // Random jitter prevents many clients from retrying at the same time.
+  return 250 * 2 ** attempt * (0.5 + Math.random() / 2);
+}
+
+/** Resolves after a pause. Rejects if the signal is aborted. */
+export async function delay(
+  milliseconds: number,
+  signal: AbortSignal | null | undefined,
+): Promise<void> {
+  signal?.throwIfAborted();
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const abort = () => reject(signal?.reason);
+  const timer = setTimeout(resolve, milliseconds);
+  signal?.addEventListener('abort', abort);
+  try {
+    await promise;
+  } finally {
+    clearTimeout(timer);
+    // A signal may outlive many pauses.
+    signal?.removeEventListener('abort', abort);
+  }
+}

@@ -1,0 +1,321 @@
+import { type ParentTag, type Tag, tagOf, tagOfParent, type UnionTag } from './discriminator.ts';
+import {
+  asArray,
+  asObject,
+  capitalized,
+  escapePointerToken,
+  freeName,
+  isObject,
+  type Json,
+  pointerTokens,
+  valueAt,
+} from './document.ts';
+import { changesEvents, EVENT_DATA, type EventData, loweredData } from './event-schema.ts';
+import { mapKeyword } from './kinds.ts';
+import { allOfSchemas, alternatives, isWide } from './schema.ts';
+
+/** Requests have no `readOnly` members, responses no `writeOnly` members. */
+export type Direction = 'request' | 'response';
+
+/** A schema of JSON Schema 2020-12. */
+export type LoweredSchema = Json | boolean;
+
+/**
+ * The schemas of a document as plain JSON Schema 2020-12, for one direction.
+ *
+ * - `$ref` becomes `#/$defs/Name`. A schema under `components` keeps its name.
+ * - Members of the other direction are removed from `properties` and `required`, and listed in
+ *   `x-dropped`. A value may contain them, but they are removed from it. With `x-read-only: reject`
+ *   beside `readOnly` or at the top of the document, their schema is `false`.
+ * - With a `discriminator`, each alternative requires its values. `x-tag` contains the name of the
+ *   member and the values. `x-tag` is also added if constants distinguish the alternatives.
+ * - A schema with a `discriminator` that others extend by `allOf` becomes a `oneOf` of these
+ *   schemas. They extend the definition `NameBase`, which is the original schema.
+ * - Integers that may be beyond ±(2^53−1) have `format: int64`.
+ * - In requests, the `default` of the target of a `$ref` is copied to the property with the `$ref`.
+ *   A default that does not fit is removed.
+ * - The `data` of server-sent events has the schema of the decoded value.
+ */
+export interface LoweredSchemas {
+  /** The targets of references. Grows while schemas are lowered. */
+  readonly $defs: Readonly<Record<string, LoweredSchema>>;
+  lower(schema: unknown): LoweredSchema;
+}
+
+/** Keywords that are not copied. They are lowered separately or no longer needed. */
+const OMITTED = new Set([
+  ...['dependencies', 'required', 'properties', 'allOf', 'anyOf', 'oneOf', 'discriminator'],
+  ...['$ref', '$dynamicRef', '$defs', '$id', '$schema', '$anchor', '$dynamicAnchor'],
+  ...['readOnly', 'writeOnly', EVENT_DATA],
+]);
+
+/** Keywords with schemas that apply to the same value, not to a member of it. */
+const IN_PLACE = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
+
+/** Facts from the enclosing schemas that apply to the same value, such as by `allOf`. */
+interface Context {
+  /** Members of the other direction. They are not required. */
+  readonly hidden: readonly string[];
+  /** True if an integer may be beyond ±(2^53−1). */
+  readonly wide: boolean;
+  /** The format of the `data` of the value, if the value is an event. */
+  readonly event?: EventData | undefined;
+  /** The format of the value, if it is the `data` of an event. */
+  readonly data?: EventData | undefined;
+}
+
+const NO_CONTEXT: Context = { hidden: [], wide: false };
+
+/** Returns true if a default fits its property. */
+type Fits = (property: Json, value: unknown) => boolean;
+
+/**
+ * Lowers the schemas of a document for one direction. Without a direction, the schemas are lowered
+ * for examples and defaults, which may have the members of both directions.
+ *
+ * @param fits required for requests, whose defaults are filled in.
+ */
+export function createLowering(root: Json, direction?: Direction, fits?: Fits): LoweredSchemas {
+  const $defs: Record<string, LoweredSchema> = {};
+  const names = new Map<string, string>();
+  const cache = new WeakMap<Json, LoweredSchema>();
+  const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
+  /** The targets that are being lowered in place of a reference. */
+  const inlined: unknown[] = [];
+
+  return { $defs, lower };
+
+  function lower(schema: unknown): LoweredSchema {
+    if (!isObject(schema)) return schema !== false;
+    const lowered = cache.get(schema) ?? withDefault(schema, lowerIn(schema, NO_CONTEXT));
+    cache.set(schema, lowered);
+    return lowered;
+  }
+
+  /** Adds the default of a schema or of its references if it fits, and removes it otherwise. */
+  function withDefault(schema: Json, lowered: LoweredSchema): LoweredSchema {
+    if (fits === undefined || lowered === false) return lowered;
+    const source = allOfSchemas(root, schema).find((part) => Object.hasOwn(part, 'default'));
+    if (source === undefined) return lowered;
+    const { default: _, ...others } = asObject(lowered);
+    return fits(schema, source.default) ? { ...others, default: source.default } : others;
+  }
+
+  function lowerIn(source: unknown, outer: Context, isDefinition = false): LoweredSchema {
+    if (!isObject(source)) return source !== false;
+    const decoded = outer.data && loweredData(source, outer.data);
+    if (decoded !== undefined) return lower(decoded);
+
+    const schemas = alternatives(root, source);
+    const context = contextIn(source, outer, schemas);
+    const hidden = new Set([...context.hidden, ...oneWayNames(schemas)]);
+    const lowered: Record<string, unknown> = {};
+    for (const [key, value] of Object.entries(source)) {
+      if (OMITTED.has(key)) continue;
+      lowered[key] = lowerKeyword(key, value, IN_PLACE.has(key) ? context : NO_CONTEXT);
+    }
+    if (source.properties !== undefined) Object.assign(lowered, lowerProperties(source, context));
+    if (source.dependencies !== undefined) addDependencies(source, lowered, context);
+    const required = asArray(source.required).filter((name) => !hidden.has(String(name)));
+    if (required.length > 0) lowered.required = [...new Set(required)];
+    if (context.wide && [source.type].flat().includes('integer')) lowered.format = 'int64';
+
+    const parts = asArray(source.allOf);
+    // Elsewhere, `allOf` with one part only adds annotations to a reference, as in OpenAPI 3.0.
+    const isExtension = isDefinition || parts.length > 1;
+    const lowerPart = isExtension ? lowerExtended : lowerIn;
+    if (parts.length > 0) lowered.allOf = parts.map((part) => lowerPart(part, context));
+    for (const key of ['anyOf', 'oneOf']) {
+      if (source[key] !== undefined) addUnion(key, source, lowered, context, hidden);
+    }
+    return typeof source.$ref === 'string' ? withReference(source.$ref, lowered, context) : lowered;
+  }
+
+  function contextIn(source: Json, outer: Context, schemas: readonly Json[]): Context {
+    return {
+      hidden: [...outer.hidden, ...oneWayNames(allOfSchemas(root, source))],
+      wide: outer.wide || schemas.some(isInt64),
+      event: outer.event ?? (source[EVENT_DATA] as EventData | undefined),
+      data: outer.data,
+    };
+  }
+
+  function lowerKeyword(key: string, value: unknown, context: Context): unknown {
+    const lowerPart = (part: unknown) =>
+      context === NO_CONTEXT ? lower(part) : lowerIn(part, context);
+    return mapKeyword(key, value, lowerPart);
+  }
+
+  function lowerProperties({ properties }: Json, { event }: Context): Json {
+    const lowered: [string, LoweredSchema][] = [];
+    const removed: string[] = [];
+    for (const [name, property] of Object.entries(asObject(properties))) {
+      if (direction !== undefined && isOneWay(property, dropped)) {
+        if (direction === 'request' && isRejected(property)) lowered.push([name, false]);
+        else removed.push(name);
+      } else if (event !== undefined && name === 'data') {
+        lowered.push([name, lowerIn(property, { ...NO_CONTEXT, data: event })]);
+      } else {
+        lowered.push([name, lower(property)]);
+      }
+    }
+    return {
+      properties: Object.fromEntries(lowered),
+      ...(removed.length > 0 && { 'x-dropped': removed }),
+    };
+  }
+
+  /** Lowers a part of an `allOf`. References to schemas with a discriminator lead to `NameBase`. */
+  function lowerExtended(part: unknown, context: Context): LoweredSchema {
+    const { $ref, ...others } = asObject(part);
+    if (typeof $ref !== 'string' || tagOfParent(root, $ref) === undefined)
+      return lowerIn(part, context);
+    return withReference($ref, asObject(lowerIn(others, context)), context, true);
+  }
+
+  /** Splits `dependencies` of older drafts into `dependentRequired` and `dependentSchemas`. */
+  function addDependencies(
+    { dependencies, dependentRequired, dependentSchemas }: Json,
+    lowered: Record<string, unknown>,
+    context: Context,
+  ): void {
+    const entries = Object.entries(asObject(dependencies));
+    const names = entries.filter(([, dependency]) => Array.isArray(dependency));
+    const others = entries.filter(([, dependency]) => !Array.isArray(dependency));
+    const parts = { ...asObject(dependentSchemas), ...Object.fromEntries(others) };
+    lowered.dependentRequired = { ...asObject(dependentRequired), ...Object.fromEntries(names) };
+    lowered.dependentSchemas = lowerKeyword('dependentSchemas', parts, context);
+  }
+
+  function addUnion(
+    key: string,
+    source: Json,
+    lowered: Record<string, unknown>,
+    context: Context,
+    hidden: ReadonlySet<string>,
+  ): void {
+    const parts = asArray(source[key]);
+    const unionTag = tagOf(root, parts, source.discriminator);
+    const tag = unionTag && !hidden.has(unionTag.name) ? unionTag : undefined;
+    const lowerings = parts.map((part, index) => withTag(tag, index, lowerIn(part, context)));
+    const union = { [key]: lowerings, ...(tag && { 'x-tag': annotation(tag) }) };
+    if (lowered.anyOf === undefined) Object.assign(lowered, union);
+    else lowered.allOf = [...asArray(lowered.allOf), union];
+  }
+
+  /** Adds a reference to a definition, or a copy of the target if the context changes it. */
+  function withReference(
+    ref: string,
+    siblings: Json,
+    context: Context,
+    isBase = false,
+  ): LoweredSchema {
+    const target = valueAt(root, ref);
+    if (!isChanged(target, context) || inlined.includes(target))
+      return { ...siblings, $ref: definition(ref, isBase) };
+    inlined.push(target);
+    const lowered = lowerIn(target, context);
+    inlined.pop();
+    return Object.keys(siblings).length === 0
+      ? lowered
+      : { ...siblings, allOf: [...asArray(siblings.allOf), lowered] };
+  }
+
+  /** Returns true if the context changes how the target of a reference is lowered. */
+  function isChanged(target: unknown, { hidden, wide, event, data }: Context): boolean {
+    const schemas = alternatives(root, target);
+    if (changesEvents(root, schemas, event, data)) return true;
+    const hiddenByTarget = oneWayNames(schemas);
+    const isHidden = (name: unknown) =>
+      hidden.includes(String(name)) && !hiddenByTarget.includes(String(name));
+    if (schemas.some(({ required }) => asArray(required).some(isHidden))) return true;
+    const isInteger = ({ type }: Json) => [type].flat().includes('integer');
+    return wide && !schemas.some(isInt64) && schemas.some(isInteger);
+  }
+
+  /** Returns the reference to a definition. The first call lowers the schema. */
+  function definition(ref: string, isBase: boolean): string {
+    const key = `${isBase ? 'base' : 'whole'} ${ref}`;
+    const definedName = names.get(key);
+    if (definedName !== undefined) return refTo(definedName);
+    const name = nameFor(ref, isBase);
+    names.set(key, name);
+    $defs[name] = true;
+    const target = valueAt(root, ref);
+    const tag = isBase ? undefined : tagOfParent(root, ref);
+    $defs[name] =
+      tag === undefined ? lowerIn(target, NO_CONTEXT, true) : lowerParent(asObject(target), tag);
+    return refTo(name);
+  }
+
+  function lowerParent({ title, description, deprecated }: Json, tag: ParentTag): Json {
+    const parts = tag.refs.map(({ ref, isBase }, index) =>
+      withTag(tag, index, { $ref: definition(ref, isBase) }),
+    );
+    const annotations = Object.entries({ title, description, deprecated });
+    return {
+      ...Object.fromEntries(annotations.filter(([, value]) => value !== undefined)),
+      oneOf: parts,
+      'x-tag': annotation(tag),
+    };
+  }
+
+  /** A component keeps its name. Other schemas are named after their pointer. */
+  function nameFor(ref: string, isBase: boolean): string {
+    const [first = '', ...inside] = pointerTokens(
+      decodeURIComponent(ref.replace(/^#(\/components\/schemas)?/, '')),
+    );
+    const words = inside.filter((token) => !/^(\$defs|properties|schema)$/.test(token));
+    const name = [first, ...words.map(capitalized), isBase ? 'Base' : ''].join('');
+    const isComponent = inside.length === 0 && !isBase;
+    const components = asObject(asObject(root.components).schemas);
+    const isTaken = (text: string) => Object.hasOwn(components, text) || text in $defs;
+    return isComponent ? name : freeName(name, isTaken);
+  }
+
+  function oneWayNames(parts: readonly Json[]): string[] {
+    const keywords = direction === undefined ? ['readOnly', 'writeOnly'] : [dropped];
+    return parts
+      .flatMap(({ properties }) => Object.entries(asObject(properties)))
+      .filter(([, property]) => keywords.some((keyword) => isOneWay(property, keyword)))
+      .map(([name]) => name);
+  }
+
+  function isOneWay(property: unknown, keyword: string): boolean {
+    return allOfSchemas(root, property).some((part) => part[keyword] === true);
+  }
+
+  function isRejected(property: unknown): boolean {
+    const holders = [root, ...allOfSchemas(root, property)];
+    return holders.some((holder) => holder['x-read-only'] === 'reject');
+  }
+}
+
+const isInt64 = (part: Json): boolean => isWide(part) && part.type !== 'number';
+
+const DEFINITIONS = '#/$defs/';
+
+export const refTo = (name: string): string =>
+  DEFINITIONS + encodeURI(escapePointerToken(name)).replaceAll('#', '%23');
+
+/** The name of the definition at a `$ref` of a lowered schema. */
+export const definitionName = (ref: string): string =>
+  pointerTokens(decodeURIComponent(ref.slice(DEFINITIONS.length - 1)))[0] ?? '';
+
+const annotation = ({ name, values }: Tag): Tag => ({ name, values });
+
+/** Makes an alternative require its values of the tag, unless its constants already do so. */
+function withTag(tag: UnionTag | undefined, index: number, schema: LoweredSchema): LoweredSchema {
+  const tagValues = tag?.values[index];
+  if (tag?.isMapped !== true || tagValues === 'null' || tagValues === undefined) return schema;
+  const { name, values } = tag;
+  const hasValue = (list: readonly unknown[]) => ({
+    required: [name],
+    properties: { [name]: { enum: list } },
+  });
+  const rule =
+    tagValues === 'others'
+      ? { not: hasValue(values.filter(Array.isArray).flat()) }
+      : hasValue(tagValues);
+  return { allOf: [schema, { type: 'object', ...rule }] };
+}

@@ -1,0 +1,151 @@
+import { Session } from 'node:inspector/promises';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { checkDocument, loadDocument, schemas } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+
+const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1.0.0' } };
+
+const named = <T>(count: number, create: (name: string) => T): Record<string, T> =>
+  Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [`n${index}`, create(`n${index}`)]),
+  );
+
+/** A document with an operation whose request has this schema. */
+const posting = (schema: unknown, others: object = {}) => ({
+  ...HEAD,
+  paths: {
+    '/a': {
+      post: {
+        requestBody: { content: { 'application/json': { schema } } },
+        responses: { '204': { description: 'done' } },
+      },
+    },
+  },
+  components: others,
+});
+
+const refsTo = (components: object) =>
+  Object.keys(components).map((name) => ({ $ref: `#/components/schemas/${name}` }));
+
+/** Documents of any size. */
+const DOCUMENTS: Readonly<Record<string, (size: number) => object>> = {
+  properties: (size) =>
+    posting({ type: 'object', properties: named(size, () => ({ type: 'string' })) }),
+  'required properties': (size) => {
+    const properties = named(size, () => ({ type: 'string' }));
+    return posting({ type: 'object', properties, required: Object.keys(properties) });
+  },
+  'values of an enum': (size) => posting({ enum: Object.keys(named(size, () => null)) }),
+  'alternatives with a discriminator': (size) => {
+    const components = named(size, (name) => ({
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { const: name } },
+    }));
+    const oneOf = refsTo(components);
+    return posting({ oneOf, discriminator: { propertyName: 'kind' } }, { schemas: components });
+  },
+  'schemas that extend another': (size) => {
+    const parent = {
+      type: 'object',
+      required: ['kind'],
+      properties: { kind: { type: 'string' } },
+      discriminator: { propertyName: 'kind' },
+    };
+    const children = named(size, () => ({ allOf: [{ $ref: '#/components/schemas/Parent' }] }));
+    return posting(
+      { $ref: '#/components/schemas/Parent' },
+      { schemas: { Parent: parent, ...children } },
+    );
+  },
+  'schemas with $id': (size) => {
+    const components = named(size, (name) => ({ $id: `https://example.com/${name}` }));
+    return posting({ anyOf: refsTo(components) }, { schemas: components });
+  },
+  'unknown members': (size) =>
+    posting({}, { responses: named(size, () => ({ description: 'a', other: 1 })) }),
+  'broken references': (size) =>
+    posting({}, { schemas: named(size, (name) => ({ $ref: `#/components/schemas/no-${name}` })) }),
+  paths: (size) => ({
+    ...HEAD,
+    paths: Object.fromEntries(
+      Array.from({ length: size }, (_, index) => [`/${index}`, { get: { responses: { 5: {} } } }]),
+    ),
+  }),
+};
+
+/** Counts the calls of functions of the library. */
+async function countCalls(run: () => Promise<unknown>): Promise<number> {
+  const session = new Session();
+  session.connect();
+  await session.post('Profiler.enable');
+  await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+  await run();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  session.disconnect();
+  const counts = result
+    .filter(({ url }) => url.includes('openapi-document/src'))
+    .flatMap(({ functions }) => functions.flatMap(({ ranges: [range] }) => range?.count ?? 0));
+  return counts.reduce((sum, count) => sum + count, 0);
+}
+
+const callsFor = (document: object): Promise<number> =>
+  withFiles({ 'openapi.json': JSON.stringify(document) }, (folder) =>
+    countCalls(async () => {
+      const loaded = await loadDocument(join(folder, 'openapi.json'));
+      const { problems, broken, notices } = checkDocument(loaded);
+      loaded.describe([...problems, ...[...broken.values()].flat(), ...notices]);
+      const { lower } = schemas.lower(loaded.root, 'request');
+      for (const { requestBody } of loaded.operations)
+        for (const { schema } of requestBody?.media ?? []) lower(schema);
+    }),
+  );
+
+test.each(Object.keys(DOCUMENTS))(
+  'the number of function calls grows linearly with %s',
+  async (name) => {
+    const documentOf = DOCUMENTS[name] ?? (() => HEAD);
+    const calls = await callsFor(documentOf(150));
+    expect(await callsFor(documentOf(300))).toBeLessThan(calls * 2.2);
+  },
+);
+
+test('a server with too many URLs has 1,000 base paths and a notice', async () => {
+  const values = Array.from({ length: 100 }, (_, index) => `v${index}`);
+  const variable = { default: 'v0', enum: values };
+  const variables = { host: variable, version: variable, area: variable };
+  const document = {
+    ...HEAD,
+    servers: [{ url: 'https://{host}.example.com/{version}/{area}', variables }],
+    paths: {},
+  };
+  await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+    const loaded = await loadDocument(join(folder, 'openapi.json'));
+    expect(loaded.basePaths).toHaveLength(1_000);
+    expect(loaded.basePaths[0]).toBe('/v0/v0');
+    expect(checkDocument(loaded).notices).toEqual([
+      {
+        pointer: '/servers/0/url',
+        message: 'its variables make 1000000 URLs: only 1000 are served',
+      },
+    ]);
+  });
+});
+
+test('variables of the host do not multiply the base paths', async () => {
+  const values = Array.from({ length: 1_000 }, (_, index) => `v${index}`);
+  const variables = {
+    host: { default: 'v0', enum: values },
+    version: { default: 'v1', enum: ['v1', 'v2'] },
+  };
+  const document = {
+    ...HEAD,
+    servers: [{ url: 'https://{host}.example.com/{version}', variables }],
+    paths: {},
+  };
+  await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+    const { basePaths } = await loadDocument(join(folder, 'openapi.json'));
+    expect(basePaths).toEqual(['/v1', '/v2']);
+  });
+});
