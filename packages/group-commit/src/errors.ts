@@ -1,13 +1,14 @@
 /**
- * The database cannot answer now, but may later: locked, disk full, unreachable, too many calls waiting. A call may have
- * been committed all the same. The properties follow http-errors: a server answers 503, and the message is for its log.
+ * A temporary failure: the database is locked or unreachable, its disk is full, or too many calls
+ * are waiting. The call may have been committed. The properties follow http-errors: a server
+ * answers 503 and writes the message to its log.
  */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly status = 503;
   readonly expose = false;
   readonly headers = { 'Retry-After': '1' };
-  /** What kind of trouble it is, for logs and metrics: `BUSY`, `TIMEOUT`, an SQLSTATE, a code of SQLite or of the system. */
+  /** `BUSY`, `CLOSED`, `TIMEOUT`, an SQLSTATE, or an error code of SQLite or of the system. */
   readonly code: string;
 
   constructor(message: string, code: string, cause?: unknown) {
@@ -16,7 +17,22 @@ export class Unavailable extends Error {
   }
 }
 
-/** The database cannot be used, and waiting does not help. The message says what is wrong and what would be right. */
+/** A permanent failure. The message says how to correct it. */
 export class Unusable extends Error {
   override readonly name = 'Unusable';
+}
+
+/** A call violates a constraint, such as a unique key. Other calls are not affected. */
+export class RowRejected extends Error {
+  override readonly name = 'RowRejected';
+  /** The SQLSTATE, also with SQLite: 23505 for a unique key, 23503 for a foreign key. */
+  readonly code: string;
+  /** The name of the constraint. With SQLite its columns, such as `notes.id`. */
+  readonly constraint: string | undefined;
+
+  constructor(message: string, code: string, constraint: string | undefined, cause?: unknown) {
+    super(message, { cause });
+    this.code = code;
+    this.constraint = constraint;
+  }
 }

@@ -1,150 +1,254 @@
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import type { Database, DatabaseOptions } from './database.ts';
 import { Unavailable } from './errors.ts';
+import { sizeOf } from './size.ts';
 
-/** What every database has, whatever its engine. */
-export interface Database {
-  /** Where the data is, without user and password. */
+/** The result or the error of a call. `undefined` if it returned nothing. */
+export type Outcome = { readonly result?: unknown; readonly error?: unknown } | undefined;
+
+/** The operations that differ between SQLite and PostgreSQL. */
+export interface Engine<Call> {
   readonly location: string;
-  /** Resolves if a call would work now. @throws {Unavailable} within 800 ms. */
-  ready(): Promise<void>;
-  /** What can be measured now, by name: how many calls are `waiting`, and what is of the engine. */
+  /** The most concurrent commits. */
+  readonly lanes: number;
+  /** The most calls in one commit. 1,000 by default. */
+  readonly batchCalls?: number;
+  /**
+   * Commits calls in one transaction. Resolves to the outcome of each call, or to an empty array if
+   * no call returned anything.
+   *
+   * @param milliseconds the time until the deadline of the oldest call.
+   * @throws {Unavailable} if the transaction is not known to be committed.
+   */
+  commit(calls: readonly Call[], milliseconds: number): Promise<readonly Outcome[]>;
+  /**
+   * Resolves if a commit would succeed now.
+   *
+   * @param failed the calls of the last commit, if it failed. They are tried and rolled back.
+   * @throws {Unavailable} if it would fail.
+   */
+  check(failed: readonly Call[], milliseconds: number): Promise<void>;
   stats(): Readonly<Record<string, number>>;
-  /** Finishes what waits, then closes the database. Further calls are rejected. */
   close(): Promise<void>;
 }
 
-/** How many calls may wait, and what is measured. */
-export interface QueueOptions {
-  /** How many calls may wait; further ones are rejected with {@link Unavailable}. 1,000 by default. */
-  readonly maxWaiting?: number | undefined;
-  /** Called after each commit with the number of its calls, and the seconds that it took. */
-  readonly onBatch?: ((calls: number, seconds: number) => void) | undefined;
-  /** Called for each call that is rejected with {@link Unavailable}, with the `code` of the error. */
-  readonly onUnavailable?: ((code: string) => void) | undefined;
+interface WaitingCall<Call> extends PromiseWithResolvers<unknown> {
+  readonly call: Call;
+  readonly size: number;
+  /** By `performance.now()`. */
+  readonly deadline: number;
+  isSettled: boolean;
 }
 
-/** What a call returned, or the error that it threw. Most calls return nothing. */
-export type Outcome = undefined | readonly [result: unknown, error?: unknown];
-
-/** What an engine does; the queue does the rest. */
-export interface Engine<Call> extends Omit<Database, 'ready'> {
-  /** How many commits may run at the same time. */
-  readonly lanes: number;
-  /** Resolves after the commit of all calls, with an outcome for each. @throws {Unavailable} if nothing is known of them. */
-  commit(calls: readonly Call[]): Promise<readonly Outcome[]>;
-  /** @throws {Unavailable} if a commit would fail now. */
-  check(): Promise<void>;
+/** A commit in progress. */
+interface Commit<Call> {
+  readonly batch: readonly WaitingCall<Call>[];
+  readonly outcomes: Promise<readonly Outcome[]>;
 }
 
-/** The most calls in one commit, and about the most characters and bytes. */
+/** The most calls in one commit, and their approximate size in characters and bytes. */
 const BATCH_CALLS = 1_000;
 const BATCH_SIZE = 1_000_000;
 
-/** About the most characters and bytes of all calls that wait. */
+/** The approximate size of all waiting calls. */
 const WAITING_SIZE = 16_000_000;
 
-/** How long a commit waits for calls while each turn of the event loop brings some, in milliseconds. */
+/** The longest time to gather calls for a commit, in milliseconds. */
 const GATHER_MS = 2;
 
-/** How long `ready` waits, in milliseconds: probes often give up after a second. */
+/** The time limit of a call, in milliseconds. */
+const CALL_MS = 5_000;
+
+/** The time limit of `ready`, in milliseconds. Probes often time out after a second. */
 const READY_MS = 800;
 
-/** Gathers calls that wait into commits. */
+/** Returns the time limit for an engine. The rest is for its error to arrive on a busy machine. */
+const withMargin = (milliseconds: number): number => milliseconds - Math.min(500, milliseconds / 2);
+
+/** Another process holds the lock. All waiting calls fail. */
+const LOCKED = 'SQLITE_BUSY';
+
+/** Gathers waiting calls into commits. */
 export function createQueue<Call>(
   engine: Engine<Call>,
-  { maxWaiting = 1_000, onBatch, onUnavailable }: QueueOptions,
+  { maxWaiting = 1_000, timeout = CALL_MS, onBatch, onUnavailable }: DatabaseOptions,
 ): Database & { add(call: Call): Promise<unknown> } {
-  const { location } = engine;
-  const queue: (PromiseWithResolvers<unknown> & { readonly call: Call; readonly size: number })[] = [];
-  let waiting = 0;
-  let waitingSize = 0;
-  let lanes = 0;
+  const { location, batchCalls = BATCH_CALLS } = engine;
+
+  /** Calls that are not in a commit yet, oldest first. */
+  let queue: WaitingCall<Call>[] = [];
+  /**
+   * The commits in progress, oldest first. Neither these nor their calls are in a Set: it replaces
+   * its table again and again, and each old table keeps its calls until the next major garbage
+   * collection.
+   */
+  const commits: Commit<Call>[] = [];
+  /** The number of calls without an outcome, and their approximate size. */
+  let unsettledCount = 0;
+  let unsettledSize = 0;
   let gathering = false;
+  /** The calls of the last commit, if it failed for another reason than a lock or a timeout. */
+  let failed: readonly Call[] = [];
+  let timer: NodeJS.Timeout | undefined;
   let checking: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
   const drained = Promise.withResolvers<void>();
 
-  /** Uses a free lane for what waits. What arrives while all lanes are busy gathers for the next commit. */
-  async function commitNext(): Promise<void> {
-    if (gathering || queue.length === 0 || lanes === engine.lanes) return;
-    lanes += 1;
-    gathering = true;
-    // As long as each turn of the event loop brings further calls: a commit costs far more than a call.
+  function settle(waiting: WaitingCall<Call>, outcome: Outcome): void {
+    // The call may have timed out.
+    if (waiting.isSettled) return;
+    waiting.isSettled = true;
+    unsettledCount -= 1;
+    unsettledSize -= waiting.size;
+    const error = outcome?.error;
+    if (error instanceof Unavailable) onUnavailable?.(error.code);
+    if (error) waiting.reject(error);
+    else waiting.resolve(outcome?.result);
+  }
+
+  /** Returns the calls without an outcome, oldest first. */
+  function unsettledCalls(): WaitingCall<Call>[] {
+    const calls = [...commits.flatMap(({ batch }) => batch), ...queue];
+    return calls.filter(({ isSettled }) => !isSettled);
+  }
+
+  /** Rejects the calls that have timed out. */
+  function expire(): void {
+    const now = performance.now();
+    const message = `${location} has not answered for ${timeout} ms.`;
+    for (const waiting of unsettledCalls()) {
+      if (waiting.deadline > now) break;
+      settle(waiting, { error: new Unavailable(message, 'TIMEOUT') });
+    }
+    queue = queue.filter(({ isSettled }) => !isSettled);
+    timer = undefined;
+    watchDeadlines();
+    finishDraining();
+  }
+
+  /** All calls have the same time limit, so the oldest times out first. */
+  function watchDeadlines(): void {
+    if (timer) return;
+    const [oldest] = unsettledCalls();
+    if (!oldest) return;
+    timer = setTimeout(expire, Math.max(1, oldest.deadline - performance.now()));
+    timer.unref();
+  }
+
+  function finishDraining(): void {
+    if (closing && queue.length === 0 && commits.length === 0 && !gathering) drained.resolve();
+  }
+
+  /** Waits while each turn of the event loop adds calls. A commit takes much longer than a turn. */
+  async function gather(): Promise<void> {
     const deadline = performance.now() + GATHER_MS;
-    for (let before = 0; before < queue.length && queue.length < BATCH_CALLS && performance.now() < deadline; ) {
-      before = queue.length;
-      await turn();
+    let length = 0;
+    while (length < queue.length && queue.length < batchCalls && performance.now() < deadline) {
+      length = queue.length;
+      await nextTurn();
     }
-    gathering = false;
+  }
+
+  function takeBatch(): WaitingCall<Call>[] {
     let count = 0;
-    for (let size = 0; count < Math.min(queue.length, BATCH_CALLS) && size < BATCH_SIZE; count += 1) {
+    let size = 0;
+    while (count < Math.min(queue.length, batchCalls) && size < BATCH_SIZE) {
       size += queue[count]?.size ?? 0;
+      count += 1;
     }
-    const batch = queue.splice(0, count);
+    return queue.splice(0, count);
+  }
+
+  /** Starts a commit, unless the maximum number of commits is in progress. */
+  async function commitNext(): Promise<void> {
+    if (gathering || queue.length === 0 || commits.length === engine.lanes) return;
+    gathering = true;
+    await gather();
+    gathering = false;
+    const batch = takeBatch();
+    if (batch.length > 0) void commitBatch(batch);
     void commitNext();
-    const begun = performance.now();
-    let outcomes: readonly Outcome[];
+    finishDraining();
+  }
+
+  async function commitBatch(batch: readonly WaitingCall<Call>[]): Promise<void> {
+    const calls = batch.map(({ call }) => call);
+    const start = performance.now();
+    const timeLeft = withMargin((batch[0]?.deadline ?? start) - start);
+    const commit = { batch, outcomes: engine.commit(calls, Math.max(1, timeLeft)) };
+    commits.push(commit);
     try {
-      outcomes = await engine.commit(batch.map(({ call }) => call));
-      onBatch?.(batch.length, (performance.now() - begun) / 1000);
+      const outcomes = await commit.outcomes;
+      failed = [];
+      onBatch?.(batch.length, (performance.now() - start) / 1000);
+      for (const [at, waiting] of batch.entries()) settle(waiting, outcomes[at]);
     } catch (error) {
-      if (error instanceof Unavailable) for (const _ of batch) onUnavailable?.(error.code);
-      outcomes = batch.map(() => [undefined, error]);
+      failAll(batch, error);
     }
-    for (const [at, { size, resolve, reject }] of batch.entries()) {
-      waiting -= 1;
-      waitingSize -= size;
-      const [result, error] = outcomes[at] ?? [];
-      if (error) reject(error);
-      else resolve(result);
-    }
-    lanes -= 1;
-    if (closing && waiting === 0) drained.resolve();
+    commits.splice(commits.indexOf(commit), 1);
+    finishDraining();
     void commitNext();
+  }
+
+  function failAll(batch: readonly WaitingCall<Call>[], error: unknown): void {
+    const code = error instanceof Unavailable ? error.code : undefined;
+    failed = code && code !== LOCKED && code !== 'TIMEOUT' ? batch.map(({ call }) => call) : [];
+    const queued = code === LOCKED ? queue.splice(0) : [];
+    for (const waiting of [...batch, ...queued]) settle(waiting, { error });
+  }
+
+  function check(): Promise<void> {
+    checking ??= engine
+      .check(failed, withMargin(READY_MS))
+      .then(() => {
+        failed = [];
+      })
+      .finally(() => {
+        checking = undefined;
+      });
+    return checking;
   }
 
   return {
     location,
+
     add(call) {
-      const size = sizeOf(call);
       if (closing) return Promise.reject(new Unavailable('The database is closed.', 'CLOSED'));
-      if (waiting >= maxWaiting || (waiting > 0 && waitingSize + size > WAITING_SIZE)) {
+      const size = sizeOf(call);
+      const isTooLarge = unsettledCount > 0 && unsettledSize + size > WAITING_SIZE;
+      if (unsettledCount >= maxWaiting || isTooLarge) {
         onUnavailable?.('BUSY');
-        const busy = `The database is busy: ${waiting} calls of ${waitingSize} characters are waiting.`;
-        return Promise.reject(new Unavailable(busy, 'BUSY'));
+        const waiting = `${unsettledCount} are waiting, with ${unsettledSize} characters`;
+        const message = `Too many calls: ${waiting}.`;
+        return Promise.reject(new Unavailable(message, 'BUSY'));
       }
-      waiting += 1;
-      waitingSize += size;
-      const waits = { call, size, ...Promise.withResolvers<unknown>() };
-      queue.push(waits);
+      const deadline = performance.now() + timeout;
+      const added = { call, size, deadline, isSettled: false, ...Promise.withResolvers<unknown>() };
+      unsettledCount += 1;
+      unsettledSize += size;
+      queue.push(added);
+      watchDeadlines();
       void commitNext();
-      return waits.promise;
+      return added.promise;
     },
+
     async ready() {
       if (closing) throw new Unavailable('The database is closed.', 'CLOSED');
-      checking ??= engine.check().finally(() => {
-        checking = undefined;
-      });
-      const late = delay(READY_MS, true, { ref: false });
-      if (await Promise.race([checking, late])) {
+      const isFull = commits.length === engine.lanes;
+      // A check would wait for a commit, so the outcome of a commit is used instead.
+      const outcome = isFull ? Promise.race(commits.map(({ outcomes }) => outcomes)) : check();
+      const late = delay(READY_MS, 'late', { ref: false });
+      if ((await Promise.race([outcome, late])) === 'late') {
         throw new Unavailable(`${location} has not answered for ${READY_MS} ms.`, 'TIMEOUT');
       }
     },
-    stats: () => ({ waiting, ...engine.stats() }),
+
+    stats: () => ({ waiting: unsettledCount, ...engine.stats() }),
+
     close() {
-      if (waiting === 0) drained.resolve();
       closing ??= drained.promise.then(() => engine.close());
+      finishDraining();
       return closing;
     },
   };
-}
-
-/** About how many characters and bytes a value holds; what lies deeper than three levels is not counted. */
-function sizeOf(value: unknown, levels = 3): number {
-  if (typeof value === 'string') return value.length;
-  if (typeof value !== 'object' || value === null || levels === 0) return 0;
-  if (ArrayBuffer.isView(value) || value instanceof ArrayBuffer) return value.byteLength;
-  let size = 0;
-  for (const member of Object.values(value)) size += sizeOf(member, levels - 1);
-  return size;
 }

@@ -1,145 +1,214 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
 import { Unavailable } from '../errors.ts';
-import type { Connection, Connector } from './connect.ts';
+import { isOutage, isRefusal, READ_ONLY, unavailable } from './failures.ts';
+import { type Connection, DURABLE, type Hosts } from './hosts.ts';
 
-/** SQLSTATE of a server that only reads, as after another one became the primary. */
-const READ_ONLY = '25006';
-
-/** While no connection can be opened, calls wait no longer than this, in milliseconds. */
-const OUTAGE_MS = 200;
-
-/** How long a cancelled statement may take to end, in milliseconds. */
+/** The time limit for cancelling a statement, in milliseconds. */
 const CANCELLED_MS = 1_000;
 
-/**
- * A pool of at most `max` connections. A connection counts until the server has ended what it did, so that statements that
- * are given up never add up there. One that failed is not used again.
- *
- * @param patience how long a task may take, in milliseconds.
- */
+/** Resets a session. Prepared statements are kept, since pg assumes that they exist. */
+const RESET = `CLOSE ALL; RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *;
+  SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES; ${DURABLE}`;
+
+const COMMITS = "SELECT current_setting('synchronous_commit', true) AS commits";
+
+export interface ConnectionSettings {
+  /** The most connections. */
+  readonly max: number;
+  /** The time limit of a task, in milliseconds. */
+  readonly patience: number;
+  /** True if a pooler may run each transaction in another session of the server. */
+  readonly pooled: boolean;
+  readonly location: string;
+}
+
+export interface UseOptions {
+  /** The time limit for a connection. */
+  readonly milliseconds: number;
+  /** True to reset the session after the task. */
+  readonly reset?: boolean;
+}
+
+/** Runs tasks with at most `max` connections. */
 export function createConnections(
-  { connect, avoid }: Connector,
-  { max, patience }: { readonly max: number; readonly patience: number },
-  onConnect?: (seconds: number) => void,
+  hosts: Hosts,
+  { max, patience, pooled, location }: ConnectionSettings,
 ) {
-  const idle: Connection[] = [];
-  /** All that are open, and since when by `performance.now()`. */
-  const all = new Map<Connection, number>();
-  const waiters: (() => void)[] = [];
-  /** How many connections are there, begin or end. */
-  let open = 0;
-  /** When the server was last silent or could only read: the connections of before lead to the same place. */
+  /** The number of attempts to connect. */
+  let opening = 0;
+  /** The number of connections that run a task or cancel its statement. */
+  let inUse = 0;
+  const waiters = new Set<() => void>();
+  /** The time of the last failure. Older connections may still point to the failed host. */
   let distrusted = 0;
-  /** Why the last attempt to connect failed. */
-  let failure: unknown;
   let ended = false;
 
-  async function acquire(patient: boolean): Promise<Connection> {
-    for (;;) {
-      if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
-      const connection = idle.pop();
-      if (connection && (all.get(connection) ?? 0) >= distrusted) return connection;
-      if (connection) void discard(connection);
-      else if (open < max) return add(patient);
-      else if (failure !== undefined && !patient) throw failure;
-      else await new Promise<void>((resolve) => waiters.push(resolve));
+  function wakeNext(): void {
+    const [wake] = waiters;
+    if (wake === undefined) return;
+    waiters.delete(wake);
+    wake();
+  }
+
+  /** Waits until another call has ended. @throws {TaskTimeout} after the deadline. */
+  async function waitForTurn(deadline: number): Promise<void> {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiters.add(resolve);
+    try {
+      await within(deadline - performance.now(), promise);
+    } finally {
+      waiters.delete(resolve);
     }
   }
 
-  /** Opens a connection. In an outage the attempt goes on while its caller is told at once; a later call uses it. */
-  async function add(patient: boolean): Promise<Connection> {
-    open += 1;
-    const former = failure;
-    const attempt = begin();
-    if (former === undefined || patient) return attempt;
-    const connection = await Promise.race([attempt, delay(OUTAGE_MS, undefined, { ref: false })]);
-    if (connection) return connection;
-    attempt.then(release, () => {});
-    throw former;
+  /** Waits for a free connection, or opens one. If that fails, waits for the others in use. */
+  async function acquire(milliseconds: number): Promise<Connection> {
+    const deadline = performance.now() + milliseconds;
+    for (;;) {
+      while (!ended && opening + inUse >= max) await waitForTurn(deadline);
+      if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
+      try {
+        const connection = await connect();
+        if (connection.opened >= distrusted) return connection;
+        void discard(connection);
+      } catch (error) {
+        // A server that refuses a further connection is alive: idle ones and new ones count, too.
+        const { connections, connections_idle: idle } = hosts.stats();
+        if ((isRefusal(error) ? connections : inUse) === 0) throw error;
+        if (idle === 0) await waitForTurn(deadline);
+      }
+    }
   }
 
-  async function begin(): Promise<Connection> {
-    const begun = performance.now();
+  async function connect(): Promise<Connection> {
+    opening += 1;
     try {
-      const connection = await connect();
-      failure = undefined;
-      onConnect?.((performance.now() - begun) / 1000);
-      all.set(connection, performance.now());
-      connection.client.once('end', () => remove(connection));
+      const connection = await hosts.connect();
+      inUse += 1;
       return connection;
     } catch (error) {
-      failure = error;
-      freePlace();
+      wakeNext();
+      throw error;
+    } finally {
+      opening -= 1;
+    }
+  }
+
+  /** @param running a task whose statement is cancelled before the connection is closed. */
+  async function discard(connection: Connection, running?: Promise<unknown>): Promise<void> {
+    if (running && !pooled) {
+      await hosts.cancel(connection);
+      await Promise.race([running.catch(() => {}), delay(CANCELLED_MS, undefined, { ref: false })]);
+    }
+    hosts.discard(connection.client);
+    inUse -= 1;
+    wakeNext();
+  }
+
+  /**
+   * Resets the session after all statements of a task, including those that it did not await.
+   *
+   * @returns true if the connection can be used again.
+   * @throws {UnsafeTask} if the changes of the task may be lost.
+   */
+  async function reset(client: Client): Promise<boolean> {
+    const commits = client.query<{ commits: string }>(COMMITS).catch(() => undefined);
+    const isReset = await within(patience, client.query(RESET)).then(
+      () => true,
+      (error: unknown) => {
+        if (error instanceof DatabaseError) return false;
+        throw error;
+      },
+    );
+    checkIdle(client);
+    if ((await commits)?.rows[0]?.commits === 'off') {
+      throw new UnsafeTask('the task turned synchronous_commit off: its changes may be lost');
+    }
+    return isReset;
+  }
+
+  function release(connection: Connection): void {
+    connection.client.release();
+    inUse -= 1;
+    wakeNext();
+  }
+
+  /** Runs a task with a free connection. Rethrows errors of the task. */
+  async function use<T>(task: (client: Client) => Promise<T>, options: UseOptions): Promise<T> {
+    const connection = await acquire(options.milliseconds).catch((error: unknown) => {
+      throw unavailable(location, error);
+    });
+    const { client, target } = connection;
+    const running = Promise.try(task, client);
+    try {
+      const result = await within(patience, running);
+      if (!options.reset) checkIdle(client);
+      if (!options.reset || (await reset(client))) release(connection);
+      else void discard(connection);
+      return result;
+    } catch (error) {
+      const lost = await isLost(client, error);
+      const isReadOnly = Object(error).code === READ_ONLY;
+      if (lost || isReadOnly) distrusted = performance.now();
+      if (isReadOnly) hosts.avoid(target);
+      if (lost || isOutage(error)) {
+        void discard(connection, error instanceof TaskTimeout ? running : undefined);
+        throw unavailable(location, error);
+      }
+      if (await reset(client).catch(() => false)) release(connection);
+      else void discard(connection);
       throw error;
     }
   }
 
-  function release(connection: Connection): void {
-    if (ended) void discard(connection);
-    else if (all.has(connection)) idle.push(connection);
-    waiters.shift()?.();
-  }
-
-  function remove(connection: Connection): void {
-    if (!all.delete(connection)) return;
-    const at = idle.indexOf(connection);
-    if (at >= 0) idle.splice(at, 1);
-    freePlace();
-  }
-
-  function freePlace(): void {
-    open -= 1;
-    waiters.shift()?.();
-  }
-
-  /** @param task what the connection may still be doing: it is cancelled first. */
-  async function discard(connection: Connection, task?: Promise<unknown>): Promise<void> {
-    if (task) {
-      await connection.cancel();
-      await Promise.race([task.catch(() => {}), delay(CANCELLED_MS, undefined, { ref: false })]);
-    }
-    await connection.end();
-    remove(connection);
+  /** Returns true if an error is caused by the connection, not by the task. */
+  async function isLost(client: Client, error: unknown): Promise<boolean> {
+    if (error instanceof TaskTimeout) return true;
+    if (error instanceof DatabaseError || error instanceof UnsafeTask) return false;
+    return within(patience, client.query('SELECT 1')).then(
+      () => false,
+      (reason: unknown) => !(reason instanceof DatabaseError),
+    );
   }
 
   return {
-    /**
-     * Runs a task over a free connection.
-     *
-     * @param patient whether to wait for a connection in an outage, too.
-     */
-    async use<T>(task: (client: Client) => Promise<T>, patient = false): Promise<T> {
-      const connection = await acquire(patient);
-      const running = task(connection.client);
-      try {
-        const result = await within(patience, running);
-        release(connection);
-        return result;
-      } catch (error) {
-        const silent = !(error instanceof DatabaseError);
-        const onlyReads = Object(error).code === READ_ONLY;
-        if (silent || onlyReads) distrusted = performance.now();
-        if (onlyReads) avoid(connection);
-        void discard(connection, silent ? running : undefined);
-        throw error;
-      }
+    use,
+    stats: hosts.stats,
+
+    /** Opens a connection or uses a free one. @throws {unknown} the original error. */
+    async connect(milliseconds: number): Promise<void> {
+      release(await acquire(milliseconds));
     },
-    /** How many connections there are, and how many of them are free. */
-    stats: () => ({ connections: open, connections_idle: idle.length }),
+
     async end(): Promise<void> {
       ended = true;
-      for (const wake of waiters.splice(0)) wake();
-      await Promise.all([...all.keys()].map((connection) => discard(connection)));
+      for (const wake of waiters) wake();
+      await hosts.end();
     },
   };
 }
 
-/** @throws {Error} if the promise is not settled in time. */
+/** A task has timed out. */
+class TaskTimeout extends Error {
+  readonly code = 'TIMEOUT';
+}
+
+/** A task has ended, but its changes may be lost. */
+class UnsafeTask extends Error {}
+
+function checkIdle(client: Client): void {
+  if (client.getTransactionStatus() === 'I') return;
+  throw new UnsafeTask(
+    'the task left a transaction open: use transaction(), or end it with COMMIT',
+  );
+}
+
+/** @throws {TaskTimeout} after the time limit. */
 async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
-  const timeout = Object.assign(new Error(`timeout: no answer for ${milliseconds} ms`), { code: 'TIMEOUT' });
-  const timer = setTimeout(late.reject, milliseconds, timeout);
+  const error = new TaskTimeout(`timeout after ${Math.round(milliseconds)} ms`);
+  const timer = setTimeout(late.reject, milliseconds, error);
   try {
     return await Promise.race([promise, late.promise]);
   } finally {

@@ -1,176 +1,180 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { type ClientBase, DatabaseError } from 'pg';
-import { Unavailable, Unusable } from '../errors.ts';
-import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
-import { createConnector } from './connect.ts';
+import { type Client, type ClientBase, DatabaseError } from 'pg';
+import type { Database, DatabaseOptions } from '../database.ts';
+import { RowRejected, Unavailable, Unusable } from '../errors.ts';
+import { createQueue, type Outcome } from '../queue.ts';
 import { createConnections } from './connections.ts';
+import {
+  breaksRule,
+  ROLLED_BACK,
+  rowRejected,
+  taskError,
+  unavailable,
+  unusable,
+} from './failures.ts';
+import { createHosts } from './hosts.ts';
+import { rehearse, transact } from './transaction.ts';
 import { readUrl } from './url.ts';
 
-export { Unavailable, Unusable };
+export { RowRejected, Unavailable, Unusable };
 
-/** The database rejects one row: it breaks a rule of its table. `cause` says which, and quotes no row. */
-export class RowRejected extends Error {
-  override readonly name = 'RowRejected';
-}
-
-/** How to open a PostgreSQL database. */
-export interface PostgresOptions<Row> extends QueueOptions {
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`, with the parameters of libpq, and `max` for the connections. */
+/** Options of a PostgreSQL database. */
+export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`, with the parameters of libpq and `max`. */
   readonly url: string;
-  /** The password, asked for at each connection. By default that of the URL. */
+  /** Called for each connection. By default, the password is that of the URL. */
   readonly password?: (() => Promise<string>) | undefined;
   /** `application_name`, if the URL has none. */
   readonly name: string;
   /** The statement that creates the table, for error messages. */
-  readonly table: string;
+  readonly table?: string | undefined;
   /**
-   * Runs over each new connection: checks the database, and creates its table if it is missing. @throws {Unusable} if waiting
-   * does not help.
+   * Called with each new connection, to check the database and create missing tables.
+   *
+   * @throws {Unusable} if retries do not help.
    */
-  setUp(client: ClientBase): Promise<void>;
-  /** Inserts rows with one statement. It is called with no rows to find out whether a row could be inserted. */
-  insert(client: ClientBase, rows: readonly Row[]): Promise<void>;
-  /** Called after each new connection, with the seconds that it took. */
+  readonly setUp?: ((client: ClientBase) => Promise<void>) | undefined;
+  /**
+   * Inserts rows in a transaction. Resolves to a result for each row, or to nothing. Called again
+   * if the transaction is rolled back.
+   */
+  readonly insert?:
+    | ((client: ClientBase, rows: readonly Row[]) => Promise<readonly Result[]> | Promise<void>)
+    | undefined;
+  /** Called with the seconds that it took to open each new connection. */
   readonly onConnect?: ((seconds: number) => void) | undefined;
-  /** Called with what the operator should know, though the database opens. */
-  readonly warn?: ((message: string) => void) | undefined;
 }
 
 /** An open database. */
-export interface PostgresDatabase<Row> extends Database {
+export interface PostgresDatabase<Row, Result = void> extends Database {
   /**
-   * Resolves after the commit that holds the row.
+   * Inserts a row. Resolves to its result of `insert` after the commit.
    *
-   * @throws {RowRejected} if the row breaks a rule of its table; the other rows of its statement are inserted.
-   * @throws {Unavailable} within the time for a connection and a statement.
+   * @throws {RowRejected} if it violates a constraint. Other rows are inserted.
+   * @throws {Unavailable} if the database cannot be used now.
    */
-  add(row: Row): Promise<unknown>;
+  add(row: Row): Promise<Result>;
   /**
-   * Runs other statements over a free connection.
+   * Runs statements with a free connection, each in its own transaction.
    *
-   * @throws {Error} if a statement is wrong or breaks a rule (SQLSTATE classes 21 to 23, 42 and P0): with the SQLSTATE as `code`
-   * and the `constraint`, if there is one. It quotes no value.
-   * @throws {Unavailable} if a statement fails for another reason.
+   * @throws {RowRejected} if a statement violates a constraint.
+   * @throws {Unavailable} if the database cannot be used now.
+   * @throws {unknown} other errors of the task. For a statement, `code` is the SQLSTATE.
    */
   run<T>(task: (client: ClientBase) => Promise<T>): Promise<T>;
+  /** Runs statements like `run`, but in one transaction. Resolves after its commit. */
+  transaction<T>(task: (client: ClientBase) => Promise<T>): Promise<T>;
 }
 
-/** SQLSTATE values of what the server rolled back for the sake of others, https://www.postgresql.org/docs/current/errcodes-appendix.html. */
-const ROLLED_BACK = ['40001', '40P01'];
-
-/** SQLSTATE values of statements that are wrong themselves. */
-const WRONG = /^(2[123]|42|P0)/;
-
-/** What would be right, by SQLSTATE (https://www.postgresql.org/docs/current/errcodes-appendix.html) or error code. */
-const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/^28P01|^SASL/, 'The PostgreSQL URL must hold the right user and password'],
-  [/^28/, 'The PostgreSQL URL must name a user that pg_hba.conf lets in from here; sslmode=require asks for TLS'],
-  [/^3D000/, "Create the database with CREATE DATABASE … ENCODING 'UTF8', or name another one in the PostgreSQL URL"],
-  [/^42501/, 'The user must own the table, or have SELECT and INSERT on it once its owner has created it: TABLE'],
-  [/^(22023|42704)/, 'The options and parameters of the PostgreSQL URL must be such as the server knows'],
-  [/^08P01.*unsupported startup parameter/, 'Say statement_timeout=0 in the PostgreSQL URL, as for PgBouncer'],
-  [/^(0A|3F|42)/, 'The server must understand the SQL of PostgreSQL, and the table must be: TABLE'],
-  [/server does not support SSL/, 'Turn on TLS there, or say sslmode=disable in the PostgreSQL URL'],
-  [/^ERR_OSSL/, 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its own key'],
-  [/^ERR_TLS_CERT_ALTNAME/, 'The PostgreSQL URL must name the host as its certificate does; or sslmode=verify-ca'],
-  [/^\S*(CERT|SIGNATURE|ERR_TLS)/, 'sslrootcert=FILE in the PostgreSQL URL must name the authority of its certificate'],
-];
-
-/** How often a statement is sent that the server has rolled back for the sake of others. */
+/** The most attempts if the server rolls back a transaction because of concurrent ones. */
 const ATTEMPTS = 20;
 
+/** The minimum of the default time limit of a call, in milliseconds. */
+const CALL_MS = 5_000;
+
 /**
- * Opens a PostgreSQL database. Rows that wait for a connection share one statement. Whatever the server does, every call
- * is answered within `connect_timeout` and `statement_timeout`. No statement is sent twice, unless the server has rolled it
- * back. A database that cannot be reached for now opens all the same, and is not ready until it can.
+ * Opens a PostgreSQL database. Rows that wait for a connection share one transaction.
  *
- * @throws {Unusable} if the URL is wrong, or if the server rejects permanently.
+ * Also resolves if the database is unreachable. It is then not ready until it is reachable.
+ *
+ * @throws {Unusable} if the URL is wrong or the server rejects it permanently.
  */
-export async function openDatabase<Row>(options: PostgresOptions<Row>): Promise<PostgresDatabase<Row>> {
-  const { warn = () => {}, setUp } = options;
-  const target = readUrl(options.url, options.name, options.password);
-  const { location, max } = target;
-  const connections = createConnections(createConnector(target, setUp, warn), target, options.onConnect);
+export async function openDatabase<Row = never, Result = void>(
+  options: PostgresOptions<Row, Result>,
+): Promise<PostgresDatabase<Row, Result>> {
+  const { insert, setUp = async () => {}, table = 'as its statements need it' } = options;
+  const settings = readUrl(options.url, options.name, options.password);
+  const { location, max, patience, connectMs, pooled } = settings;
+  const timeout = options.timeout ?? Math.max(CALL_MS, connectMs + patience);
+  const hosts = createHosts(settings, setUp, options.warn ?? (() => {}), options.onConnect);
+  const connections = createConnections(hosts, settings);
+  const statementTimeout = pooled ? patience : undefined;
+
+  await connections.connect(timeout).catch(async (error: unknown) => {
+    const rejection = unusable(location, error, table);
+    if (!rejection) return;
+    await connections.end();
+    throw rejection;
+  });
+
+  async function insertAll(
+    client: ClientBase,
+    rows: readonly Row[],
+  ): Promise<readonly Result[] | undefined> {
+    if (!insert) throw new TypeError('add() needs the option insert of openDatabase()');
+    const results = (await insert(client, rows)) || undefined;
+    if (results && results.length !== rows.length) {
+      throw new TypeError(`insert returned ${results.length} results for ${rows.length} rows`);
+    }
+    return results;
+  }
 
   /**
-   * Inserts rows together, again if the server rolled them back for the sake of another transaction, and in halves if one of
-   * them breaks a rule of the table.
+   * Inserts rows in one transaction. Retries if the server rolled it back because of concurrent
+   * transactions. Inserts the rows in halves if one of them violates a constraint.
    */
-  async function insert(client: ClientBase, rows: readonly Row[], attempt = 1): Promise<readonly Outcome[]> {
-    try {
-      await options.insert(client, rows);
-      return [];
-    } catch (error) {
-      const { code } = Object(error);
-      if (ROLLED_BACK.includes(code) && attempt < ATTEMPTS) {
-        await delay(20 * Math.random());
-        return insert(client, rows, attempt + 1);
+  async function commit(client: Client, rows: readonly Row[]) {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const task = (inner: ClientBase) => insertAll(inner, rows);
+        const results = await transact(client, task, statementTimeout);
+        return rows.map((_, at): Outcome => results && { result: results[at] });
+      } catch (error) {
+        if (ROLLED_BACK.includes(Object(error).code) && attempt < ATTEMPTS) {
+          await delay(20 * Math.random());
+        } else if (breaksRule(error)) {
+          return rows.length === 1 ? [{ error: rowRejected(error) }] : commitHalves(client, rows);
+        } else {
+          // Other errors, such as a missing table, affect all rows.
+          throw error instanceof DatabaseError ? unavailable(location, error) : error;
+        }
       }
-      if (!/^2[23]/.test(code)) throw error;
-      if (rows.length === 1) {
-        return [[undefined, new RowRejected('the row breaks a rule of its table', { cause: reason(error) })]];
-      }
-      const half = Math.ceil(rows.length / 2);
-      const outcomes = [...(await insert(client, rows.slice(0, half)))];
-      outcomes.length = half;
-      return [...outcomes, ...(await insert(client, rows.slice(half)))];
     }
   }
 
-  function failUnavailable(error: unknown): never {
-    const cause = reason(error);
-    const code = String(Object(error).code ?? Object(error).errors?.[0]?.code ?? 'UNKNOWN');
-    throw new Unavailable(`PostgreSQL at ${location} cannot answer now: ${cause.message}`, code, cause);
+  async function commitHalves(client: Client, rows: readonly Row[]): Promise<Outcome[]> {
+    const half = Math.ceil(rows.length / 2);
+    const first = await commit(client, rows.slice(0, half));
+    return [...first, ...(await commit(client, rows.slice(half)))];
   }
 
-  await connections
-    .use(async () => {})
-    .catch(async (error: unknown) => {
-      const advice = error instanceof Unusable ? '' : adviceOn(error, options.table);
-      if (advice === undefined) return;
-      await connections.end();
-      throw new Unusable(`PostgreSQL at ${location}: ${[reason(error).message, advice].filter(Boolean).join('. ')}`);
+  async function check(client: Client, rows: readonly Row[]): Promise<void> {
+    const task = async (inner: ClientBase) => void (insert && (await insertAll(inner, rows)));
+    await rehearse(client, task).catch((error: unknown) => {
+      if (!breaksRule(error)) throw unavailable(location, error);
     });
+  }
 
-  const database = createQueue<Row>(
+  const { add, ready, stats, close } = createQueue<Row>(
     {
       location,
       lanes: max,
-      commit: (rows) => connections.use((client) => insert(client, rows)).catch(failUnavailable),
-      check: () => connections.use((client) => options.insert(client, []), true).catch(failUnavailable),
+      commit: (rows, milliseconds) =>
+        connections.use((client) => commit(client, rows), { milliseconds }),
+      check: (rows, milliseconds) =>
+        connections.use((client) => check(client, rows), { milliseconds }),
       stats: connections.stats,
       close: connections.end,
     },
-    options,
+    { ...options, timeout },
   );
-  return {
-    ...database,
-    run: (task) =>
-      connections.use(task).catch((error: unknown) => {
-        const { code, constraint } = Object(error);
-        if (WRONG.test(code)) throw Object.assign(reason(error), { code, constraint });
-        failUnavailable(error);
-      }),
-  };
-}
 
-/** What would be right, if waiting does not help. */
-function adviceOn(error: unknown, table: string): string | undefined {
-  const { code = '', message = '' } = Object(error);
-  // Several hosts: waiting helps if it helps for one of them.
-  if (error instanceof AggregateError) {
-    const advice = error.errors.map((each: unknown) => adviceOn(each, table));
-    return advice.includes(undefined) ? undefined : advice[0];
+  async function run<T>(task: (client: Client) => Promise<T>): Promise<T> {
+    try {
+      return await connections.use(task, { milliseconds: timeout, reset: true });
+    } catch (error) {
+      throw taskError(error);
+    }
   }
-  const text = `${code} ${message}`.trim();
-  return ADVICE.find(([pattern]) => pattern.test(text))?.[1].replace('TABLE', () => table);
-}
 
-/** The error without what may quote a row: further fields, and the message of class 22. */
-function reason(error: unknown): Error {
-  const { message, code, errors } = Object(error);
-  // A host with several addresses has an error for each.
-  if (Array.isArray(errors)) return new Error(errors.map((each) => reason(each).message).join('; '));
-  if (!(error instanceof DatabaseError)) return new Error(String(message || error), { cause: error });
-  return new Error(code?.startsWith('22') ? `SQLSTATE ${code}` : `${message} (SQLSTATE ${code})`);
+  return {
+    location,
+    // The queue does not change the result of insert.
+    add: (row) => add(row) as Promise<Result>,
+    run,
+    transaction: (task) => run((client) => transact(client, task, statementTimeout)),
+    ready,
+    stats,
+    close,
+  };
 }

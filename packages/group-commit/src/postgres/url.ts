@@ -1,106 +1,184 @@
-import type { ClientConfig } from 'pg';
-import { parse, toClientConfig } from 'pg-connection-string';
+import { Client, type ClientConfig } from 'pg';
 import { Unusable } from '../errors.ts';
 
-const TLS = ['sslmode', 'sslrootcert', 'sslcert', 'sslkey', 'sslnegotiation'];
-const HOSTS = ['host', 'port', 'target_session_attrs', 'load_balance_hosts'];
-const PARAMETERS = ['application_name', 'connect_timeout', 'keepalives_idle', 'options', 'user', 'password'];
-const KNOWN = [...PARAMETERS, ...HOSTS, ...TLS, 'max', 'statement_timeout'].sort();
-const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'];
-const SESSIONS = ['any', 'read-write', 'read-only', 'primary', 'standby', 'prefer-standby'] as const;
+const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
+const NEGOTIATIONS = ['postgres', 'direct'] as const;
+const SESSIONS = [
+  'any',
+  'read-write',
+  'read-only',
+  'primary',
+  'standby',
+  'prefer-standby',
+] as const;
 
-/** A host that may serve, and how to connect to it. */
+/** The supported parameters: those of libpq that pg implements, and `READ_HERE`. */
+const PARAMETERS = [
+  'application_name',
+  'connect_timeout',
+  'host',
+  'keepalives_idle',
+  'load_balance_hosts',
+  'max',
+  'options',
+  'password',
+  'port',
+  'sslcert',
+  'sslkey',
+  'sslmode',
+  'sslnegotiation',
+  'sslrootcert',
+  'statement_timeout',
+  'target_session_attrs',
+  'user',
+];
+
+/** The parameters that this module implements. They are removed before pg parses the URL. */
+const READ_HERE = [
+  'connect_timeout',
+  'host',
+  'keepalives_idle',
+  'max',
+  'port',
+  'statement_timeout',
+];
+
+/** Captures the scheme with the credentials, the hosts, the path and the query. */
+const FORM = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*|host=[^#]*))?$/i;
+
+const FORM_ADVICE =
+  'it must have the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, ' +
+  'with %2F %3F %23 %40 %3A %25 for the characters / ? # @ : % in a user or password';
+
+/** A value of `target_session_attrs`. */
+export type Session = (typeof SESSIONS)[number];
+
+/** A host of the URL, with the settings of its connections. */
 export interface Target {
   readonly config: ClientConfig & { readonly host: string };
   readonly location: string;
-  /** Whether what is sent leaves the machine. */
+  /** True if the connection leaves the machine. */
   readonly remote: boolean;
 }
 
+/** The settings of a URL. */
+export type UrlSettings = ReturnType<typeof readUrl>;
+
+const wrong = (reason: string): Unusable => new Unusable(`The PostgreSQL URL is wrong: ${reason}`);
+
 /**
- * Reads `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…`. The parameters mean what they mean to libpq. In addition,
- * `max` is the number of connections, and `statement_timeout` the time for a statement in milliseconds.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…` with the parameters of libpq,
+ * `max` (the number of connections), and `statement_timeout` in milliseconds.
  *
- * @throws {Unusable} if it is wrong. The message never holds the URL, which may hold a password.
+ * @throws {Unusable} if it is invalid. The message never contains the URL, since that may contain a
+ *   password.
  */
 export function readUrl(url: string, name: string, password?: () => Promise<string>) {
-  const wrong = (what: string): Unusable => new Unusable(`The PostgreSQL URL is wrong: ${what}`);
-  // The first / ? or # ends the hosts: an @ after it was meant for the password.
-  const [, start, authority = '', path = '', query] =
-    /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*|host=[^#]*))?$/i.exec(url) ?? [];
-  if (start === undefined || authority.split(',').some((host) => host !== '' && !URL.canParse(`${start}${host}`))) {
-    throw wrong(
-      'it must be of the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %2F %3F %23 %40 %3A %25 for the ' +
-        'characters / ? # @ : % of a user or password',
-    );
-  }
+  const [, start = '', authority = '', path = '', query] = FORM.exec(url) ?? [];
+  const isHost = (host: string): boolean => host === '' || URL.canParse(`${start}${host}`);
+  if (start === '' || !authority.split(',').every(isHost)) throw wrong(FORM_ADVICE);
+
   const parameters = new URLSearchParams(query);
-  const unknown = [...parameters.keys()].find((name) => !KNOWN.includes(name));
-  if (unknown !== undefined) throw wrong(`the parameter "${unknown}" is unknown; known are ${KNOWN.join(', ')}`);
-
-  function oneOf<Value extends string>(name: string, values: readonly Value[], preset: string): Value {
-    const text = parameters.get(name) ?? preset;
-    const value = values.find((each) => each === text);
-    if (value === undefined) throw wrong(`${name} is "${text}", but must be one of ${values.join(', ')}`);
-    return value;
+  const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
+  if (unknown !== undefined) {
+    throw wrong(`unknown parameter "${unknown}"; use ${PARAMETERS.join(', ')}`);
   }
-  function integer(name: string, preset: number, least: number, most: number): number {
-    const value = Number(parameters.get(name) ?? preset);
+
+  function oneOf<Value extends string>(
+    key: string,
+    values: readonly Value[],
+    preset: string,
+  ): Value {
+    const text = parameters.get(key) ?? preset;
+    const value = values.find((name) => name === text);
+    if (value !== undefined) return value;
+    throw wrong(`${key} must be one of ${values.join(', ')}, got "${text}"`);
+  }
+
+  function integer(key: string, preset: number, least: number, most: number): number {
+    const text = parameters.get(key) ?? preset;
+    const value = Number(text);
     if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw wrong(`${name} is "${parameters.get(name)}", but must be an integer from ${least} to ${most}`);
+    throw wrong(`${key} must be an integer from ${least} to ${most}, got "${text}"`);
   }
 
-  const mode = oneOf('sslmode', MODES, process.env.PGSSLMODE || 'prefer');
+  const { PGSSLMODE, PGSSLROOTCERT, PGTARGETSESSIONATTRS } = process.env;
+  const mode = oneOf('sslmode', MODES, PGSSLMODE || 'prefer');
   parameters.set('sslmode', mode);
-  const { PGSSLROOTCERT } = process.env;
   if (PGSSLROOTCERT && !parameters.has('sslrootcert')) parameters.set('sslrootcert', PGSSLROOTCERT);
-  // What Node trusts without it.
+  // By default, Node trusts the certificate authorities of the system.
   if (parameters.get('sslrootcert') === 'system') parameters.delete('sslrootcert');
+
+  const negotiation = oneOf('sslnegotiation', NEGOTIATIONS, 'postgres');
   const statementTimeout = integer('statement_timeout', 3_000, 0, 60_000);
   const patience = statementTimeout || 3_000;
+  const connectMs = 1000 * integer('connect_timeout', 3, 1, 60);
   const shared: ClientConfig = {
-    connectionTimeoutMillis: 1000 * integer('connect_timeout', 3, 1, 60),
+    connectionTimeoutMillis: connectMs,
     statement_timeout: statementTimeout,
-    // For statements that have no limit of their own in connections.ts.
+    // Limits the statements that connections.ts does not limit.
     query_timeout: patience + 500,
+    ...(parameters.has('options') && { options: parameters.get('options') ?? '' }),
+    ...(negotiation === 'direct' && { sslnegotiation: negotiation }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 1000 * integer('keepalives_idle', 30, 1, 7_200),
     pipeline: true,
-    ...(password && { password }),
+    application_name: parameters.get('application_name') ?? name,
   };
 
-  function targetOf(entry: string, port: string | undefined): Target {
-    const own = new URLSearchParams(parameters);
-    for (const each of ['host', 'port']) own.delete(each);
-    if (entry.startsWith('/')) own.set('host', entry);
-    if (port) own.set('port', port);
-    const one = `${start}${entry.startsWith('/') ? '' : entry}${path}?${own}`;
-    try {
-      const config = { application_name: name, ...toClientConfig(parse(one, { useLibpqCompat: true })), ...shared };
-      const host = config.host || process.env.PGHOST || 'localhost';
-      const local = host.startsWith('/');
-      if (local && mode === 'prefer') config.ssl = false;
-      return {
-        config: { ...config, host },
-        location: `${host}${config.port && !local ? `:${config.port}` : ''}`,
-        remote: !/^(\/|localhost$|127\.|::1$)/.test(host),
-      };
-    } catch (error) {
-      throw wrong(error instanceof URIError ? 'write %25 for the character %' : String(Object(error).message));
-    }
+  /** @param host a host name with an optional port, or the folder of a Unix socket. */
+  function targetOf(host: string, port: string | undefined): Target {
+    const pgParameters = new URLSearchParams(parameters);
+    for (const key of READ_HERE) pgParameters.delete(key);
+    const isFolder = host.startsWith('/');
+    if (isFolder) pgParameters.set('host', host);
+    if (port) pgParameters.set('port', port);
+    const parsed = parse(`${start}${isFolder ? '' : host}${path}?${pgParameters}`);
+    const isLocal = parsed.host.startsWith('/');
+    return {
+      config: {
+        ...parsed,
+        ...shared,
+        password: password ?? parsed.password,
+        ssl: isLocal && mode === 'prefer' ? false : parsed.ssl,
+      },
+      location: `${parsed.host}${isLocal || parsed.port === 5432 ? '' : `:${parsed.port}`}`,
+      remote: !/^(\/|localhost$|127\.|::1$)/.test(parsed.host),
+    };
   }
 
-  const hosts = (parameters.get('host') ?? authority).split(',');
+  const [first = '', ...others] = (parameters.get('host') ?? authority).split(',');
   const ports = parameters.get('port')?.split(',') ?? [];
-  const targets = hosts.map((host, at) => targetOf(host, ports[at] ?? ports[0]));
+  const targets: readonly [Target, ...Target[]] = [
+    targetOf(first, ports[0]),
+    ...others.map((host, at) => targetOf(host, ports[at + 1] ?? ports[0])),
+  ];
+  const places = targets.map(({ location }) => location).join(',');
+  const balance = oneOf('load_balance_hosts', ['disable', 'random'], 'disable');
   return {
     targets,
-    location: `${targets.map(({ location }) => location).join(',')}/${targets[0]?.config.database ?? ''}`,
+    location: `${places}/${targets[0].config.database ?? ''}`,
     prefersTls: mode === 'prefer',
-    session: oneOf('target_session_attrs', SESSIONS, process.env.PGTARGETSESSIONATTRS || 'any'),
-    shuffled: oneOf('load_balance_hosts', ['disable', 'random'], 'disable') === 'random',
+    session: oneOf('target_session_attrs', SESSIONS, PGTARGETSESSIONATTRS || 'any'),
+    shuffled: balance === 'random',
     max: integer('max', 4, 1, 100),
-    /** Milliseconds. Without a limit at the server, statements are cancelled from here. */
+    connectMs,
+    /** The time limit of a statement, in milliseconds. */
     patience,
+    /** True if sessions have no time limit, since a pooler may share them. */
+    pooled: statementTimeout === 0,
   };
+}
+
+/** Parses the URL of one host with pg, in its mode that is compatible with libpq. */
+function parse(url: string) {
+  try {
+    const { host, port, user, password, database, ssl } = new Client({
+      connectionString: `${url}&uselibpqcompat=true`,
+    });
+    return { host, port, user, password, database, ssl };
+  } catch (error) {
+    if (error instanceof URIError) throw wrong('use %25 for the character %');
+    throw wrong(String(Object(error).message));
+  }
 }

@@ -1,120 +1,142 @@
-import { once } from 'node:events';
-import { statSync } from 'node:fs';
-import { extname, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { Worker } from 'node:worker_threads';
-import { Unavailable, Unusable } from '../errors.ts';
-import { createQueue, type Database, type Outcome, type QueueOptions } from '../queue.ts';
-import { unpackError } from './errors.ts';
-import type { Answer, Call, Functions } from './session.ts';
+import type { Database, DatabaseOptions } from '../database.ts';
+import { RowRejected, Unavailable, Unusable } from '../errors.ts';
+import { createQueue, type Outcome } from '../queue.ts';
+import { unavailable, unpackError } from './errors.ts';
+import { fileSizes } from './files.ts';
+import type { Call, Functions } from './runner.ts';
+import type { Answer, Request } from './session.ts';
+import { openHere, openThread, type RemoteSession } from './threads.ts';
 
-export { Unavailable, Unusable };
+export { RowRejected, Unavailable, Unusable };
 
-/** How to open a SQLite database. */
-export interface SqliteOptions extends QueueOptions {
-  /** A path, relative or absolute, or `:memory:`, which needs no thread. A missing file and its folder are created. */
+/** Options of a SQLite database. */
+export interface SqliteOptions extends DatabaseOptions {
+  /** A path or `:memory:`. A missing file and its folder are created. */
   readonly file: string;
-  /** The module that runs in the thread. Its default export takes the database and returns the functions. */
+  /** A module whose default export takes the database and returns the functions to call. */
   readonly module: URL;
-  /** Called with what the operator should know: a reader keeps the log from being cut. */
-  readonly warn?: ((message: string) => void) | undefined;
 }
 
-/** An open database, with the functions of its module: each now returns a promise, which resolves after the commit. */
-export type SqliteDatabase<Define extends (db: DatabaseSync) => Functions> = Database & {
-  readonly [Name in Exclude<keyof ReturnType<Define>, keyof Database>]: (
+/** An open database, with the functions of its module. */
+export interface SqliteDatabase<Define extends (db: DatabaseSync) => Functions> extends Database {
+  /**
+   * Calls a function. Resolves to its result after its changes are committed.
+   *
+   * @throws {RowRejected} if it violates a constraint.
+   * @throws {Unavailable} if the database cannot be used now.
+   */
+  write<Name extends keyof ReturnType<Define>>(
+    name: Name,
     ...args: Parameters<ReturnType<Define>[Name]>
-  ) => Promise<ReturnType<ReturnType<Define>[Name]>>;
-};
+  ): Promise<ReturnType<ReturnType<Define>[Name]>>;
+  /**
+   * Calls a function that only reads. It runs concurrently with commits, and sees the changes of
+   * all resolved calls.
+   *
+   * @throws {Unavailable} if the database cannot be used now.
+   */
+  read<Name extends keyof ReturnType<Define>>(
+    name: Name,
+    ...args: Parameters<ReturnType<Define>[Name]>
+  ): Promise<ReturnType<ReturnType<Define>[Name]>>;
+}
 
-/** This file runs as TypeScript in the repository and as JavaScript in the package; so does the thread. */
-const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
+/** The most reads that are sent to the thread. Others wait in the queue. */
+const READS = 8;
 
 /**
- * Opens a SQLite database in a thread of its own. Calls that wait share one transaction; each promise resolves after the
- * commit, when the data is on disk.
+ * Opens a SQLite database in a thread. Waiting calls share one transaction. Each promise resolves
+ * after the commit, when the data is on disk.
  *
- * A database that cannot be reached for now (locked, disk full) opens all the same, and is not ready until it can.
+ * Also resolves if the database is locked or its disk is full. It is then not ready until it is
+ * usable.
  *
- * @throws {Unusable} if the file is not a database, the module rejects it, or it can be neither read nor created.
+ * @throws {Unusable} if the file is not a database or not writable, or if the module throws.
  */
 export async function openDatabase<Define extends (db: DatabaseSync) => Functions>({
-  file: path,
-  module,
-  warn = () => {},
+  file: location,
+  module: { href: module },
   ...options
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
-  const file = path === ':memory:' ? path : resolve(path);
-  const session = path === ':memory:' ? await openHere(module, warn) : openThread(file, module, warn);
+  const { warn = () => {} } = options;
+  const inMemory = location === ':memory:';
+  const file = inMemory ? location : resolve(location);
+  const writer = inMemory
+    ? await openHere({ file, module, readOnly: false }, warn)
+    : openThread({ file, module, readOnly: false }, warn);
+  let reader: RemoteSession | undefined;
 
-  async function commit(calls: readonly Call[]): Promise<readonly Outcome[]> {
-    const answer = await session.send(calls);
-    if (!('permanent' in answer)) {
-      return answer.map((outcome) => (outcome?.[1] ? [undefined, unpackError(outcome[1])] : outcome));
-    }
-    const cause = unpackError(answer.cause);
-    if (answer.permanent && !opened) throw new Unusable(answer.message, { cause });
-    throw new Unavailable(answer.message, answer.code, cause);
+  const opened = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
+  if ('permanent' in opened && opened.permanent) {
+    await writer.close();
+    throw new Unusable(opened.message, { cause: unpackError(opened.cause) });
   }
 
-  let opened = false;
-  await commit([]).catch(async (error: unknown) => {
-    if (!(error instanceof Unusable)) return;
-    await session.close();
-    throw error;
-  });
-  opened = true;
+  /** Starts the reading thread at the first read. */
+  function readerSession(): RemoteSession {
+    if (inMemory) return writer;
+    reader ??= openThread({ file, module, readOnly: true }, warn);
+    return reader;
+  }
 
-  const sizeOf = (name: string) => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
-  const { add, ...own } = createQueue<Call>(
+  const writes = createQueue<Call>(
     {
-      location: path,
+      location,
       lanes: 1,
-      commit,
-      check: async () => void (await commit([])),
-      stats: () => ({ database_bytes: sizeOf(file), log_bytes: sizeOf(`${file}-wal`) }),
-      close: session.close,
+      commit: (calls, milliseconds) => send(writer, { kind: 'write', calls, milliseconds }),
+      async check(calls, milliseconds) {
+        await send(writer, { kind: 'rehearse', calls, milliseconds });
+      },
+      stats: () => fileSizes(file),
+      async close() {
+        // Last, since only a connection that can write removes the log.
+        await reads.close();
+        await writer.close();
+      },
     },
     options,
   );
-  const database = new Proxy(own, {
-    get(target, name) {
-      if (typeof name === 'symbol' || name === 'then' || name in target) return Reflect.get(target, name);
-      return (...args: unknown[]) => add([name, ...args]);
+
+  const { onUnavailable, timeout, maxWaiting } = options;
+  const reads = createQueue<Call>(
+    {
+      location,
+      lanes: READS,
+      batchCalls: 1,
+      commit: (calls, milliseconds) => send(readerSession(), { kind: 'read', calls, milliseconds }),
+      check: async () => {},
+      stats: () => ({}),
+      close: async () => reader?.close(),
     },
-  });
-  return database as SqliteDatabase<Define>;
-}
+    { onUnavailable, timeout, maxWaiting },
+  );
 
-/** A session in this thread: in memory there is no disk to wait for. */
-async function openHere(module: URL, warn: (message: string) => void) {
-  const { openSession } = await import('./session.ts');
-  const { run, close } = await openSession(':memory:', module.href, warn);
-  return { send: async (calls: readonly Call[]) => run(calls), close: async () => close() };
-}
-
-/** A session in a thread of its own, which answers requests in their order. */
-function openThread(file: string, module: URL, warn: (message: string) => void) {
-  // Node 24 still warns of node:sqlite. An error that the thread does not catch ends the process, as in the main thread.
-  const worker = new Worker(THREAD, {
-    name: 'sqlite',
-    workerData: { file, module: module.href },
-    execArgv: ['--disable-warning=ExperimentalWarning'],
-    resourceLimits: { maxYoungGenerationSizeMb: 6 },
-  });
-  const asked: ((answer: Answer) => void)[] = [];
-  worker.on('message', (message: Answer | string) => {
-    if (typeof message === 'string') warn(message);
-    else asked.shift()?.(message);
-  });
   return {
-    send(calls: readonly Call[]): Promise<Answer> {
-      worker.postMessage(calls);
-      return new Promise((resolve) => asked.push(resolve));
+    location,
+    // Results are clones, typed by the functions of the module.
+    write: (name, ...args) => writes.add([String(name), ...args]) as Promise<never>,
+    read: (name, ...args) => reads.add([String(name), ...args]) as Promise<never>,
+    ready: writes.ready,
+    stats: () => {
+      const { waiting = 0, ...sizes } = writes.stats();
+      return { waiting: waiting + (reads.stats().waiting ?? 0), ...sizes };
     },
-    async close(): Promise<void> {
-      worker.postMessage('close');
-      await once(worker, 'exit');
+    close() {
+      void reads.close();
+      return writes.close();
     },
   };
+}
+
+/** The time limit of the first connection, in milliseconds. */
+const OPEN_MS = 5_000;
+
+async function send(session: RemoteSession, request: Request): Promise<readonly Outcome[]> {
+  const answer: Answer = await session.send(request);
+  if ('permanent' in answer) throw unavailable(answer);
+  return answer.map((outcome) =>
+    outcome?.error ? { error: unpackError(outcome.error) } : outcome,
+  );
 }

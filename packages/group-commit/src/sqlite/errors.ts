@@ -1,36 +1,83 @@
-/** An error between threads. Structured cloning alone drops the name and the code. */
+import { RowRejected, Unavailable } from '../errors.ts';
+
+/** An error that is sent between threads. Structured cloning would drop its name and code. */
 export type SentError = Readonly<Record<string, unknown>>;
 
-/** Why nothing of a request was done. */
+/** The reason why no call of a request ran. */
 export interface Failure {
   /** One sentence for the operator. */
   readonly message: string;
   readonly code: string;
   readonly cause: SentError;
-  /** Whether waiting does not help. */
+  /** True if retries do not help. */
   readonly permanent: boolean;
+}
+
+interface ResultCode {
+  readonly name: string;
+  /** True if retries do not help. */
+  readonly permanent: boolean;
+  /** A predicate of the file. */
+  readonly advice?: string;
 }
 
 const LOCKED = 'is locked by another process: end that process.';
 
-/**
- * SQLite's primary result codes that concern the whole database, https://sqlite.org/rescode.html: name, whether waiting does
- * not help, and what is wrong and would be right.
- */
-const CODES: Readonly<Record<number, readonly [name: string, permanent: boolean, advice?: string]>> = {
-  5: ['BUSY', false, LOCKED],
-  6: ['LOCKED', false, LOCKED],
-  7: ['NOMEM', false],
-  8: ['READONLY', true, 'cannot be written: make the file, its folder and its file system writable.'],
-  10: ['IOERR', false, 'cannot be read or written (I/O error): check the disk.'],
-  11: ['CORRUPT', true, 'is damaged: stop the service, put a backup in its place, and remove its -wal and -shm files.'],
-  13: ['FULL', false, 'cannot grow: its disk is full, free some space.'],
-  14: ['CANTOPEN', true, 'cannot be opened: it must be a file, or a new name, in a folder that can be written.'],
-  15: ['PROTOCOL', false],
-  26: ['NOTADB', true, 'is not a SQLite database, and stays as it is. Name another file.'],
+/** Primary result codes that affect the whole database, https://sqlite.org/rescode.html. */
+const DATABASE_CODES: Readonly<Record<number, ResultCode>> = {
+  5: { name: 'BUSY', permanent: false, advice: LOCKED },
+  6: { name: 'LOCKED', permanent: false, advice: LOCKED },
+  7: { name: 'NOMEM', permanent: false },
+  8: {
+    name: 'READONLY',
+    permanent: true,
+    advice: 'cannot be written: make the file, its folder and its file system writable.',
+  },
+  10: {
+    name: 'IOERR',
+    permanent: false,
+    advice: 'cannot be read or written (I/O error): check the disk.',
+  },
+  11: {
+    name: 'CORRUPT',
+    permanent: true,
+    advice: 'is damaged: stop the service, remove its -wal and -shm files, and restore a backup.',
+  },
+  13: {
+    name: 'FULL',
+    permanent: false,
+    advice: 'cannot grow: its disk is full. Free some space.',
+  },
+  14: {
+    name: 'CANTOPEN',
+    permanent: true,
+    advice: 'cannot be opened: it must be a file or a new name in a writable folder.',
+  },
+  15: { name: 'PROTOCOL', permanent: false },
+  26: {
+    name: 'NOTADB',
+    permanent: true,
+    advice: 'is not a SQLite database and was not changed. Name another file.',
+  },
 };
 
-/** A file of the database is missing, or another one. */
+/** The primary result codes of violated constraints: TOOBIG, CONSTRAINT and MISMATCH. */
+const ROW_CODES = [18, 19, 20];
+
+/** SQLSTATE values of SQLite's extended result codes. Others are 23000. */
+const SQLSTATES: Readonly<Record<number, string>> = {
+  18: '22001', // TOOBIG
+  20: '22023', // MISMATCH
+  275: '23514', // CONSTRAINT_CHECK
+  787: '23503', // CONSTRAINT_FOREIGNKEY
+  1299: '23502', // CONSTRAINT_NOTNULL
+  1555: '23505', // CONSTRAINT_PRIMARYKEY
+  2067: '23505', // CONSTRAINT_UNIQUE
+  2579: '23505', // CONSTRAINT_ROWID
+  3091: '22023', // CONSTRAINT_DATATYPE
+};
+
+/** A file of the open database is missing or replaced. */
 export class FileLost extends Error {
   readonly code = 'FILE_LOST';
 
@@ -44,20 +91,37 @@ export const packError = (error: unknown): SentError =>
     ? { ...error, name: error.name, message: error.message, stack: error.stack }
     : { message: String(error) };
 
-export const unpackError = (sent: SentError): Error => Object.assign(new Error(), sent);
+/** Restores the error of a call. A violated constraint becomes a {@link RowRejected}. */
+export function unpackError(sent: SentError): Error {
+  const error = Object.assign(new Error(), sent);
+  const code = Number(sent.errcode);
+  if (!ROW_CODES.includes(code & 0xff)) return error;
+  const [, constraint] = /^[A-Z ]+ constraint failed: (.*)$/.exec(error.message) ?? [];
+  return new RowRejected(error.message, SQLSTATES[code] ?? '23000', constraint, error);
+}
 
-/** What SQLite's code of an error says, without the details of extended codes. */
-const known = (error: unknown) => CODES[Number(Object(error).errcode) & 0xff];
+export const unavailable = ({ message, code, cause }: Failure): Unavailable =>
+  new Unavailable(message, code, unpackError(cause));
 
-/** Whether the error concerns the whole database, and not only the call that met it. */
-export const concernsDatabase = (error: unknown): boolean => error instanceof FileLost || known(error) !== undefined;
+const databaseCodeOf = (error: unknown): ResultCode | undefined =>
+  DATABASE_CODES[Number(Object(error).errcode) & 0xff];
+
+/** Returns true if an error affects the whole database, not only one call. */
+export const concernsDatabase = (error: unknown): boolean =>
+  error instanceof FileLost || databaseCodeOf(error) !== undefined;
+
+/** Returns true if another process holds the lock. The connection stays usable. */
+export const isLocked = (error: unknown): boolean => databaseCodeOf(error)?.name === 'BUSY';
 
 export function failureOf(file: string, error: unknown): Failure {
   const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
-  const [name, permanent = true, advice] = known(error) ?? [];
-  const reason = syscall ? ` (${message}): its folder must exist, or it must be possible to create it` : `: ${message}`;
+  const { name, permanent = true, advice } = databaseCodeOf(error) ?? {};
+  const reason = syscall
+    ? ` (${message}): its folder must exist or be in a writable folder`
+    : `: ${message}`;
   return {
-    message: error instanceof FileLost ? message : `${file} ${advice ?? `cannot be used${reason}.`}`,
+    message:
+      error instanceof FileLost ? message : `${file} ${advice ?? `cannot be used${reason}.`}`,
     code: name ? `SQLITE_${name}` : String(code),
     cause: packError(error),
     permanent,

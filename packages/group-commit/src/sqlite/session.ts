@@ -1,52 +1,56 @@
-import { closeSync, existsSync, mkdirSync, openSync, realpathSync, type Stats, statSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { concernsDatabase, type Failure, FileLost, failureOf, packError, type SentError } from './errors.ts';
+import { constants, DatabaseSync } from 'node:sqlite';
+import { type Failure, failureOf, isLocked } from './errors.ts';
+import { createFile, watchFiles } from './files.ts';
+import { type Call, createRunner, type Functions, type SentOutcome, touch } from './runner.ts';
 
-/** The functions of a module, by name. */
-export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
+/** A request to the thread of a database. */
+export interface Request {
+  readonly kind: 'write' | 'read' | 'rehearse';
+  readonly calls: readonly Call[];
+  /** The time limit for a lock. */
+  readonly milliseconds: number;
+}
 
-/** A call of one of the module's functions. */
-export type Call = readonly [name: string, ...args: unknown[]];
-
-/** What a call returned, or the error that it threw. */
-type SentOutcome = undefined | readonly [result: unknown, error?: SentError];
-
-/** One outcome for each call, or none at all if no call returned anything. */
+/** The outcome of each call, or an empty array if no call returned anything. */
 export type Answer = readonly SentOutcome[] | Failure;
 
+/** The file of a database, and the module with its functions. */
+export interface Source {
+  readonly file: string;
+  readonly module: string;
+  /** True if the session only reads. The file must have been opened for writing before. */
+  readonly readOnly: boolean;
+}
+
+type Define = (db: DatabaseSync) => Functions;
 type Connection = ReturnType<typeof connect>;
 
-/** How long a lock of another process is waited for, in milliseconds. */
-const LOCK_MS = 5_000;
-
 /**
- * Pages of the log (40 MB) after which a commit copies them to the file. With rows all over a large file, 1,000 pages gave two
- * thirds of the throughput, since each copy writes nearly as many pages as it has; more pages make the longest wait longer.
+ * The size of the log in pages (40 MB) that starts a checkpoint. With random keys in a large file,
+ * the default of 1,000 pages gave two thirds of the throughput. More pages increase the longest
+ * latency.
  */
 const LOG_PAGES = 10_000;
 
-/** The size in bytes that the log is cut to after it was longer. */
+/** The size in bytes to which a longer log is truncated. */
 const LOG_BYTES = 48 * 1024 * 1024;
 
-/** The size in bytes of a log that only a reader can have kept from being cut. */
-const LONG_LOG_BYTES = 256 * 1024 * 1024;
-
-/** Without fullfsync, macOS leaves a commit in the cache of the disk. */
+/** `fullfsync` flushes the cache of the disk on macOS. */
 const SETTINGS = `PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
   PRAGMA wal_autocheckpoint = ${LOG_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`;
 
-/** Loads the module, and returns what runs its functions. After a failure of the file, the next request opens it again. */
-export async function openSession(file: string, module: string, warn: (message: string) => void) {
+/** Loads the module and returns a session. After an error of the file, it is opened again. */
+export async function openSession(source: Source, warn: (message: string) => void) {
+  const { file, module, readOnly } = source;
   const inMemory = file === ':memory:';
-  const define: (db: DatabaseSync) => Functions = await import(module).then(
+  const define: Define = await import(module).then(
     (loaded) => loaded.default,
     (error: unknown) => () => {
       throw error;
     },
   );
   let connection: Connection | undefined;
-  let opened = false;
+  let opened = readOnly;
 
   function close(): void {
     const db = connection?.db;
@@ -54,146 +58,95 @@ export async function openSession(file: string, module: string, warn: (message: 
     try {
       db?.close();
     } catch {
-      // Its files are closed all the same.
+      // The files are closed even if the checkpoint fails.
     }
+  }
+
+  function open(milliseconds: number): Connection {
+    // If the file is missing after the first time, data was lost.
+    if (!inMemory) createFile(file, !opened);
+    const created = connect(source, define, milliseconds, warn);
+    opened = true;
+    return created;
   }
 
   return {
     close,
-    /** Runs calls that share one transaction. Without calls it shows whether the database works. */
-    run(calls: readonly Call[]): Answer {
+    run({ kind, calls, milliseconds }: Request): Answer {
       try {
-        // Once it has been open, a missing file is lost data.
-        if (!connection && !inMemory) createFile(file, !opened);
-        connection ??= connect(file, define, inMemory ? undefined : warn);
-        opened = true;
-        return connection.run(calls);
+        connection ??= open(milliseconds);
+        connection.db.exec(`PRAGMA busy_timeout = ${Math.ceil(milliseconds)}`);
+        if (kind === 'rehearse') connection.runner.rehearse(calls);
+        else return connection.runner[kind](calls);
+        return [];
       } catch (error) {
-        // A new connection may do better, except in memory.
-        if (!inMemory) close();
+        // A new connection may succeed. In memory, it would lose the data.
+        if (!inMemory && !isLocked(error)) close();
         return failureOf(file, error);
       }
     },
   };
 }
 
-/**
- * Opens the database, lets the module define its functions and tables in one transaction, and makes sure that it can be
- * written. Nothing of a file that is not fit for the module is changed.
- *
- * @param warn `undefined` in memory.
- */
-function connect(file: string, define: (db: DatabaseSync) => Functions, warn?: (message: string) => void) {
-  const db = new DatabaseSync(file, { timeout: LOCK_MS });
+/** Opens the database and runs the module. */
+function connect(
+  { file, readOnly }: Source,
+  define: Define,
+  milliseconds: number,
+  warn: (message: string) => void,
+) {
+  const db = new DatabaseSync(file, { timeout: Math.ceil(milliseconds), readOnly });
   try {
-    db.exec(SETTINGS);
-    db.exec('BEGIN IMMEDIATE');
-    const functions = define(db);
-    db.exec('COMMIT');
-    const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
-    if (mode !== 'wal' && warn) throw new Error('its file system allows no write-ahead log');
-    // In a file that can only be read, SQLite lets a transaction begin and end as long as it changes nothing.
-    const version = db.prepare('PRAGMA user_version').get()?.user_version;
-    db.exec(`BEGIN IMMEDIATE; PRAGMA user_version = ${version}; COMMIT`);
-    const checkFiles = warn ? watchFiles(file, warn) : () => {};
+    const guard = forbidTransactions(db);
+    const functions = readOnly ? guard(() => define(db)) : setUp(db, define, guard);
+    const inMemory = file === ':memory:';
+    if (!readOnly) startLog(db, inMemory);
+    const checkFiles = inMemory ? () => {} : watchFiles(file, warn);
     checkFiles();
-    return { db, run: runnerOf(db, functions, checkFiles) };
+    return { db, runner: createRunner(db, functions, guard, checkFiles) };
   } catch (error) {
     db.close();
     throw error;
   }
 }
 
-/** Runs calls in one transaction, and returns after its commit. A call that throws undoes only what it did itself. */
-function runnerOf(db: DatabaseSync, functions: Functions, checkFiles: () => void) {
-  // They run by get(), since run() throws if the last row id is beyond 2^53.
-  const begin = db.prepare('BEGIN IMMEDIATE');
-  const commit = db.prepare('COMMIT');
-
-  function runCall([name, ...args]: Call): SentOutcome {
-    const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
-    if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
-    const result: unknown = Reflect.apply(called, functions, args);
-    if (result instanceof Promise) throw new TypeError(`the function ${name} must not be async`);
-    return result === undefined ? undefined : [result];
-  }
-
-  /** @throws {unknown} what a call throws: then nothing is done. */
-  function transact(calls: readonly Call[]): SentOutcome[] {
-    begin.get();
-    try {
-      const outcomes = calls.map(runCall);
-      commit.get();
-      checkFiles();
-      return outcomes;
-    } catch (error) {
-      if (db.isTransaction) db.exec('ROLLBACK');
-      throw error;
-    }
-  }
-
-  /** Calls rarely throw. If one does, each runs again in a transaction of its own. */
-  function runAlone(call: Call): SentOutcome {
-    try {
-      return transact([call])[0];
-    } catch (error) {
-      if (concernsDatabase(error)) throw error;
-      return [undefined, packError(error)];
-    }
-  }
-
-  return (calls: readonly Call[]): SentOutcome[] => {
-    try {
-      const outcomes = transact(calls);
-      return outcomes.some(Boolean) ? outcomes : [];
-    } catch (error) {
-      if (concernsDatabase(error)) throw error;
-      return calls.map(runAlone);
-    }
-  };
+/** Runs the module in one transaction, so that a file it rejects is not changed. */
+function setUp(
+  db: DatabaseSync,
+  define: Define,
+  guard: ReturnType<typeof forbidTransactions>,
+): Functions {
+  db.exec(SETTINGS);
+  db.exec('BEGIN IMMEDIATE');
+  const functions = guard(() => define(db));
+  db.exec('COMMIT');
+  return functions;
 }
 
-/**
- * Makes sure that there is a file. Only its owner can read a new one; SQLite gives the files beside it the same rights.
- *
- * @throws {FileLost} if it is missing and must not be created.
- */
-function createFile(file: string, mayCreate: boolean): void {
-  if (existsSync(file)) return;
-  if (!mayCreate) throw new FileLost(file);
-  try {
-    // The recursive mode never ends under /proc.
-    mkdirSync(dirname(file));
-  } catch (error) {
-    if (!existsSync(dirname(file))) throw error;
-  }
-  try {
-    closeSync(openSync(file, 'wx', 0o600));
-  } catch {
-    // Another process was faster, or SQLite explains it better.
-  }
+/** Checks that the database is writable, and creates the log. */
+function startLog(db: DatabaseSync, inMemory: boolean): void {
+  const mode = db.prepare('PRAGMA journal_mode = WAL').get()?.journal_mode;
+  if (mode !== 'wal' && !inMemory)
+    throw new Error('its file system does not support a write-ahead log');
+  db.exec('BEGIN IMMEDIATE');
+  touch(db);
+  db.exec('COMMIT');
 }
 
-/**
- * Returns a check for after each commit. SQLite goes on writing to a file that was moved, deleted or replaced, where nobody
- * finds what it writes.
- *
- * @throws {FileLost} if the database or its log (`-wal`) is not the file of the first check.
- */
-function watchFiles(file: string, warn: (message: string) => void): () => void {
-  const names = [file, `${realpathSync(file)}-wal`];
-  let opened: readonly (Stats | undefined)[] | undefined;
-  let warned = false;
-  return () => {
-    const found = names.map((name) => statSync(name, { throwIfNoEntry: false }));
-    opened ??= found;
-    const lost = names.find((_, at) => found[at]?.ino !== opened?.[at]?.ino || found[at]?.dev !== opened?.[at]?.dev);
-    if (lost !== undefined) throw new FileLost(lost);
-    const size = found[1]?.size ?? 0;
-    if (size > LONG_LOG_BYTES && !warned) {
-      const advice = 'since somebody reads for long: end old transactions and sqlite3 shells';
-      warn(`${file}-wal has ${Math.round(size / 1e6)} MB, ${advice}`);
+/** Returns a function that runs a task and rejects its BEGIN, COMMIT and ROLLBACK statements. */
+function forbidTransactions(db: DatabaseSync) {
+  let forbidden = false;
+  db.setAuthorizer((action) =>
+    forbidden && action === constants.SQLITE_TRANSACTION
+      ? constants.SQLITE_DENY
+      : constants.SQLITE_OK,
+  );
+  return function guard<T>(task: () => T): T {
+    forbidden = true;
+    try {
+      return task();
+    } finally {
+      forbidden = false;
     }
-    warned = size > LONG_LOG_BYTES;
   };
 }

@@ -1,19 +1,18 @@
 import { parentPort as port, workerData } from 'node:worker_threads';
 import { failureOf } from './errors.ts';
-import { type Call, openSession } from './session.ts';
+import { openSession, type Request } from './session.ts';
 
-const { file, module } = workerData;
-const session = await openSession(file, module, (message) => port?.postMessage(message));
+const session = await openSession(workerData, (message) => port?.postMessage(message));
 
-port?.on('message', (calls: readonly Call[] | 'close') => {
-  if (calls === 'close') {
+port?.on('message', (request: Request | 'close') => {
+  if (request === 'close') {
     session.close();
     return port?.close();
   }
   try {
-    port?.postMessage(session.run(calls));
+    port?.postMessage(session.run(request));
   } catch (error) {
-    // A result cannot be cloned.
-    port?.postMessage(failureOf(file, error));
+    // A result could not be cloned.
+    port?.postMessage(failureOf(workerData.file, error));
   }
 });

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import type { ClientBase } from 'pg';
-import { eventually } from '../../../../test/support/eventually.ts';
-import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
+import { eventually } from 'test-support/eventually';
+import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { openDatabase, type PostgresDatabase, Unavailable } from '../../src/postgres/database.ts';
 
 let primary: PostgresServer;
@@ -31,11 +31,13 @@ const open = (parameters: string, setUp = createTable): Promise<PostgresDatabase
     table: TABLE,
     setUp,
     async insert(client, ids) {
-      await client.query('INSERT INTO notes SELECT unnest($1::int[]) ON CONFLICT DO NOTHING', [ids]);
+      await client.query('INSERT INTO notes SELECT unnest($1::int[]) ON CONFLICT DO NOTHING', [
+        ids,
+      ]);
     },
   });
 
-/** How many connections of the test the server has, asked over another connection. */
+/** Counts the connections of the test, through another connection. */
 const backends = async (): Promise<number> => {
   const rows = await primary.query("SELECT FROM pg_stat_activity WHERE application_name = 'notes'");
   return rows.length;
@@ -48,9 +50,12 @@ test('statements that a stopped standby holds up are cancelled, and never take m
   await primary.query('SELECT pg_reload_conf()');
   const seen: number[] = [];
   try {
-    // The server takes a moment to read its settings again. A row that is there already is no commit that waits.
+    // The server takes a moment to read its settings again. A row that is there already is no
+    // commit that waits.
     let id = -1_000;
-    await eventually(async () => expect(String(await database.add(--id).catch(String))).toMatch(/^Unavailable/));
+    await eventually(async () =>
+      expect(String(await database.add(--id).catch(String))).toMatch(/^Unavailable/),
+    );
     for (let round = 0; round < 8; round += 1) {
       const adds = [1, 2, 3, 4].map((at) => database.add(-10 * round - at));
       for (const outcome of await Promise.allSettled(adds))
@@ -77,7 +82,9 @@ test.each([
   ['prefer-standby', 'standby'],
 ])('target_session_attrs=%s finds the %s', async (session, role) => {
   const database = await open(`target_session_attrs=${session}`, async () => {});
-  const { rows } = await database.run((client) => client.query('SELECT pg_is_in_recovery() AS standby'));
+  const { rows } = await database.run((client) =>
+    client.query('SELECT pg_is_in_recovery() AS standby'),
+  );
   await database.close();
   expect(rows).toEqual([{ standby: role === 'standby' }]);
 });

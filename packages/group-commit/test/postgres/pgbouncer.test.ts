@@ -4,8 +4,8 @@ import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../../test/support/eventually.ts';
-import { freePort } from '../../../../test/support/free-port.ts';
+import { eventually } from 'test-support/eventually';
+import { freePort } from 'test-support/free-port';
 import { Unavailable } from '../../src/postgres/database.ts';
 import { open, server, session, useServer } from './support.ts';
 
@@ -35,7 +35,9 @@ async function through(url: string, mode: string): Promise<string> {
 unix_socket_dir =\nauth_type = plain\nauth_file = ${folder}/users\npool_mode = ${mode}\ndefault_pool_size = 3\n`,
   );
   for (const path of [folder, file, join(folder, 'users')]) chmodSync(path, 0o755);
-  const pooler = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file], { stdio: 'ignore' });
+  const pooler = spawn('pgbouncer', [...(process.getuid?.() === 0 ? ['-u', 'nobody'] : []), file], {
+    stdio: 'ignore',
+  });
   poolers.push(pooler);
   const pooled = url.replace(String(server.port), String(port));
   await eventually(() => server.query('SELECT 1', pooled));
@@ -52,7 +54,9 @@ withPooler('PgBouncer', () => {
       const pooled = await through(direct, mode);
       const database = await open(`${pooled}?statement_timeout=0&application_name=pooled`);
       await Promise.all(Array.from({ length: 100 }, (_, at) => database.add(`note ${at}`)));
-      expect(await server.query('SELECT count(*)::int FROM notes', direct)).toEqual([{ count: 100 }]);
+      expect(await server.query('SELECT count(*)::int FROM notes', direct)).toEqual([
+        { count: 100 },
+      ]);
 
       const locker = await session(direct);
       await locker.query('BEGIN; LOCK TABLE notes');
@@ -67,6 +71,8 @@ withPooler('PgBouncer', () => {
 
   test('rejects the parameter statement_timeout, and the message says what would be right', async () => {
     const pooled = await through(await server.createDatabase(), 'session');
-    await expect(open(pooled)).rejects.toThrow(/unsupported startup parameter.*Say statement_timeout=0/);
+    await expect(open(pooled)).rejects.toThrow(
+      /unsupported startup parameter.*Add statement_timeout=0/,
+    );
   });
 });

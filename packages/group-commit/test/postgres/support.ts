@@ -2,8 +2,12 @@ import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll } from '@jest/globals';
 import type { Client } from 'pg';
-import { type PostgresServer, startPostgres } from '../../../../test/support/postgres.ts';
-import { openDatabase, type PostgresDatabase, type PostgresOptions } from '../../src/postgres/database.ts';
+import { type PostgresServer, startPostgres } from 'test-support/postgres';
+import {
+  openDatabase,
+  type PostgresDatabase,
+  type PostgresOptions,
+} from '../../src/postgres/database.ts';
 
 export const TABLE =
   "CREATE TABLE IF NOT EXISTS notes (id bigint GENERATED ALWAYS AS IDENTITY, text text CHECK (text <> ''))";
@@ -46,7 +50,7 @@ export async function open(
   return database;
 }
 
-/** A session of its own, which can hold locks. */
+/** Opens a separate session, which can hold locks. */
 export async function session(url: string): Promise<Client> {
   const client = await server.connect(url);
   opened.push({ close: () => client.end() });
@@ -63,9 +67,9 @@ export async function listen(listener: Server): Promise<number> {
 
 export interface Proxy {
   readonly port: number;
-  /** From now on says nothing over the connections that are there, which stay. */
+  /** Stops forwarding data on open connections, without closing them. */
   silence(): void;
-  /** Whether new connections are met with silence as well. */
+  /** True to forward no data on new connections either. */
   silent: boolean;
   close(): void;
 }

@@ -1,8 +1,17 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statfsSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { describe, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
 import { Unavailable, Unusable } from '../../src/sqlite/database.ts';
 import {
   bindMount,
@@ -90,10 +99,10 @@ describe('A full disk', () => {
     writeFileSync(join(mount, 'ballast'), Buffer.alloc(bavail * bsize));
     const database = await open({ file: join(mount, 'notes.db') });
     await expect(database.ready()).rejects.toThrow(/full|I\/O/);
-    await expect(database.add({ id: 1, text: 'a' })).rejects.toThrow(Unavailable);
+    await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow(Unavailable);
     rmSync(join(mount, 'ballast'));
     await database.ready();
-    await database.add({ id: 1, text: 'a' });
+    await database.write('add', { id: 1, text: 'a' });
   });
 
   mayMount('keeps each batch whole or not at all, and calls work again with space', async () => {
@@ -105,7 +114,9 @@ describe('A full disk', () => {
     let id = 0;
     for (; failure === undefined; id += 10) {
       const batch = Array.from({ length: 10 }, (_, n) => id + n);
-      const outcomes = await Promise.allSettled(batch.map((id) => database.add({ id, text: 'a'.repeat(2_000) })));
+      const outcomes = await Promise.allSettled(
+        batch.map((id) => database.write('add', { id, text: 'a'.repeat(2_000) })),
+      );
       expect(new Set(outcomes.map(({ status }) => status)).size).toBe(1);
       if (outcomes[0]?.status === 'rejected') failure = outcomes[0].reason;
       else acknowledged.push(...batch);
@@ -117,7 +128,7 @@ describe('A full disk', () => {
 
     execFileSync('mount', ['-o', 'remount,size=20m', mount]);
     await database.ready();
-    await database.add({ id, text: 'a' });
+    await database.write('add', { id, text: 'a' });
     expect(ids(path)).toEqual([...acknowledged, id]);
   });
 });
@@ -127,30 +138,91 @@ describe('A lock of another process', () => {
     const database = await open();
     const other = connect();
     other.exec('BEGIN IMMEDIATE');
-    const add = database.add({ id: 1, text: 'a' });
+    const add = database.write('add', { id: 1, text: 'a' });
     await delay(300);
     expect(database.stats().waiting).toBe(1);
     other.exec('COMMIT');
     await add;
   });
 
-  test('is given up after five seconds; the database is not ready until the lock is gone', async () => {
+  test('is given up after five seconds from the arrival of a call', async () => {
     const database = await open();
     const other = connect();
     other.exec('BEGIN IMMEDIATE');
-    const add = database.add({ id: 1, text: 'a' });
-    const [failure, unready] = await Promise.all([
-      add.catch((error: unknown) => error),
-      delay(20).then(() => database.ready().catch((error: unknown) => error)),
-    ]);
+    const start = performance.now();
+    const failure = await database.write('add', { id: 1, text: 'a' }).catch((error) => error);
+    const waited = performance.now() - start;
     expect(failure).toBeInstanceOf(Unavailable);
-    expect(failure).toHaveProperty('message', expect.stringContaining('locked by another process'));
-    expect(unready).toHaveProperty('message', expect.stringContaining('has not answered'));
-    await expect(database.ready()).rejects.toThrow('has not answered');
+    expect(failure).toMatchObject({
+      code: 'SQLITE_BUSY',
+      message: expect.stringContaining('locked by another process'),
+    });
+    expect(waited).toBeGreaterThan(4_000);
+    // A tenth of the limit, or ten times as long, is a fault; a busy machine is not.
+    expect(waited).toBeLessThan(30_000);
     other.exec('COMMIT');
-    await database.ready();
-    await database.add({ id: 1, text: 'a' });
+    await database.write('add', { id: 1, text: 'a' });
   });
+
+  test('fails all waiting calls together, the readiness check too, and lets the database close', async () => {
+    const reasons: string[] = [];
+    const database = await open({ timeout: 1_000, onUnavailable: (code) => reasons.push(code) });
+    const other = connect();
+    other.exec('BEGIN IMMEDIATE');
+    const first = database.write('add', { id: 1, text: 'a' });
+    // The commit of the first call begins; the other calls stay in the queue.
+    await delay(100);
+    const waiting = [2, 3, 4].map((id) => database.write('add', { id, text: 'a' }));
+    const ready = database.ready();
+    const outcomes = await Promise.allSettled([first, ...waiting, ready]);
+    for (const outcome of outcomes) expect(outcome).toHaveProperty('reason.code', 'SQLITE_BUSY');
+    expect(reasons).toEqual(Array(4).fill('SQLITE_BUSY'));
+
+    await expect(database.ready()).rejects.toThrow('locked by another process');
+    const late = database.write('add', { id: 5, text: 'a' }).catch((error) => error);
+    await database.close();
+    expect(await late).toHaveProperty('code', 'SQLITE_BUSY');
+  });
+});
+
+describe('A call that was rejected while it waited is not committed later,', () => {
+  test('if another process had locked the file', async () => {
+    const database = await open({ timeout: 1_000 });
+    const other = connect();
+    other.exec('BEGIN IMMEDIATE');
+    const first = database.write('add', { id: 1, text: 'a' });
+    // The commit of the first call begins; the other calls stay in the queue.
+    await delay(100);
+    const waiting = [2, 3, 4].map((id) => database.write('add', { id, text: 'a' }));
+    const outcomes = await Promise.allSettled([first, ...waiting]);
+    for (const outcome of outcomes) expect(outcome).toHaveProperty('reason.code', 'SQLITE_BUSY');
+    other.exec('COMMIT');
+    await database.write('add', { id: 5, text: 'a' });
+    expect(ids()).toEqual([5]);
+  });
+
+  test('if it had timed out', async () => {
+    const database = await open({ timeout: 300 });
+    const first = database.write('sleep', 900);
+    await delay(100);
+    const waiting = database.write('add', { id: 1, text: 'a' });
+    for (const call of [first, waiting])
+      await expect(call).rejects.toHaveProperty('code', 'TIMEOUT');
+    let id = 2;
+    await eventually(() => database.write('add', { id: id++, text: 'a' }));
+    expect(ids()).not.toContain(1);
+  });
+});
+
+test('rejects calls at their time limit, and continues with later calls', async () => {
+  const database = await open({ timeout: 300 });
+  const calls = [database.write('sleep', 900), database.write('add', { id: 1, text: 'a' })];
+  for (const call of calls) await expect(call).rejects.toHaveProperty('code', 'TIMEOUT');
+  expect(database.stats().waiting).toBe(0);
+  // The first read opens a connection, which may take longer than 300 ms.
+  await eventually(() => database.read('list'));
+  let id = 2;
+  await eventually(() => database.write('add', { id: id++, text: 'a' }));
 });
 
 test('An error that nothing catches in the thread ends the process', () => {
@@ -159,8 +231,10 @@ test('An error that nothing catches in the thread ends the process', () => {
   const index = new URL('../../src/sqlite/database.ts', import.meta.url);
   const program = `import { openDatabase } from '${index}';
     const database = await openDatabase({ file: ${JSON.stringify(file)}, module: new URL(${JSON.stringify(module)}) });
-    await database.later();
+    await database.write('later');
     setInterval(() => {}, 1000);`;
-  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], { encoding: 'utf8' });
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  });
   expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('a fault') });
 });

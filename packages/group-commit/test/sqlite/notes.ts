@@ -12,8 +12,8 @@ export default function notes(db: DatabaseSync) {
   const insert = db.prepare('INSERT INTO notes VALUES (?, ?)');
   // run() returns the new id, and throws if it is beyond 2^53 and numbers are not read as bigint.
   insert.setReadBigInts(true);
-  const all = db.prepare('SELECT id, text FROM notes ORDER BY id');
-  all.setReadBigInts(true);
+  const select = db.prepare('SELECT id, text FROM notes ORDER BY id');
+  select.setReadBigInts(true);
 
   return {
     add({ id, text }: Note): void {
@@ -26,7 +26,7 @@ export default function notes(db: DatabaseSync) {
       return 2;
     },
     list(): Record<string, unknown>[] {
-      return all.all().map((row) => ({ ...row }));
+      return select.all().map((row) => ({ ...row }));
     },
     bytes: (length: number): Uint8Array => new Uint8Array(length).fill(7),
     fail(name: string): void {
@@ -36,6 +36,10 @@ export default function notes(db: DatabaseSync) {
     async later(): Promise<void> {
       insert.run(98, 'undone');
     },
+    sleep(milliseconds: number): void {
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
+    },
+    exec: (sql: string): void => db.exec(sql),
     uncloneable: () => () => 1,
   };
 }

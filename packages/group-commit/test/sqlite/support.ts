@@ -7,10 +7,10 @@ import { afterEach, beforeEach } from '@jest/globals';
 import { openDatabase, type SqliteOptions } from '../../src/sqlite/database.ts';
 import type notes from './notes.ts';
 
-/** The functions of `notes.ts`, and what a database has of its own. */
+/** An open database of notes. */
 export type Notes = Awaited<ReturnType<typeof open>>;
 
-/** Everything that a test makes lies in here. */
+/** The folder of a test. */
 export let folder = '';
 export let file = '';
 const opened: { close(): unknown }[] = [];
@@ -78,7 +78,7 @@ export function bindMount(path: string): void {
   mounts.push(path);
 }
 
-/** Whether this process may mount file systems: as root, and not in a container. */
+/** Returns true if this process can mount file systems: as root, outside a container. */
 export function canMount(): boolean {
   folder = mkdtempSync(join(tmpdir(), 'notes-'));
   try {

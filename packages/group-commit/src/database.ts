@@ -1,0 +1,25 @@
+/** The common members of all open databases. */
+export interface Database {
+  /** The file, or the hosts and the name of the database. Never contains a password. */
+  readonly location: string;
+  /** Resolves if a call would succeed now. @throws {Unavailable} within 800 ms. */
+  ready(): Promise<void>;
+  /** Measurements by name: the number of `waiting` calls, and others that depend on the engine. */
+  stats(): Readonly<Record<string, number>>;
+  /** Closes the database after the waiting calls. Rejects new calls. */
+  close(): Promise<void>;
+}
+
+/** Limits and callbacks of an open database. */
+export interface DatabaseOptions {
+  /** The most calls that may wait; more are rejected. 1,000 by default. */
+  readonly maxWaiting?: number | undefined;
+  /** Milliseconds after which a waiting call is rejected. */
+  readonly timeout?: number | undefined;
+  /** Called after each commit, with the number of calls and the seconds that it took. */
+  readonly onBatch?: ((calls: number, seconds: number) => void) | undefined;
+  /** Called with the code of each {@link Unavailable} error that rejects a call. */
+  readonly onUnavailable?: ((code: string) => void) | undefined;
+  /** Called with messages for the operator. */
+  readonly warn?: ((message: string) => void) | undefined;
+}

@@ -1,0 +1,51 @@
+import type { ClientBase } from 'pg';
+
+/** Enables `synchronous_commit` for the commit, even if the task disabled it. */
+const DURABLE = `SELECT set_config('synchronous_commit', 'on', true)
+  WHERE current_setting('synchronous_commit', true) = 'off'`;
+
+/** SQLSTATE of statements after a failed one in the same transaction. */
+const ABORTED = '25P02';
+
+/**
+ * Runs a task in a transaction, and resolves after its commit.
+ *
+ * @param statementTimeout the time limit of a statement in milliseconds, if the session has none.
+ * @throws {unknown} the error of the task, after rolling back.
+ */
+export async function transact<T>(
+  client: ClientBase,
+  task: (client: ClientBase) => Promise<T>,
+  statementTimeout: number | undefined,
+): Promise<T> {
+  // Pipelined: the statements of the task do not wait for the response.
+  const statements = [client.query('BEGIN')];
+  if (statementTimeout)
+    statements.push(client.query(`SET LOCAL statement_timeout = ${statementTimeout}`));
+  const begin = Promise.all(statements);
+  begin.catch(() => {});
+  try {
+    const result = await task(client);
+    await begin;
+    await client.query(`${DURABLE}; COMMIT`);
+    return result;
+  } catch (error) {
+    await client.query('ROLLBACK').catch(() => {});
+    if (Object(error).code !== ABORTED) throw error;
+    const message = 'the transaction was rolled back because one of its statements failed';
+    throw new Error(message, { cause: error });
+  }
+}
+
+/** Runs a task in a transaction that is rolled back. */
+export async function rehearse(
+  client: ClientBase,
+  task: (client: ClientBase) => Promise<unknown>,
+): Promise<void> {
+  await client.query('BEGIN');
+  try {
+    await task(client);
+  } finally {
+    await client.query('ROLLBACK').catch(() => {});
+  }
+}

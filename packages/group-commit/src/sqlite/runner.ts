@@ -1,0 +1,160 @@
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
+import { concernsDatabase, packError, type SentError } from './errors.ts';
+
+/** The functions of a module, by name. */
+export type Functions = Readonly<Record<string, (...args: never[]) => unknown>>;
+
+/** A call of a function of the module. */
+export type Call = readonly [name: string, ...args: unknown[]];
+
+/** The result or the error of a call. `undefined` if it returned nothing. */
+export type SentOutcome = { readonly result?: unknown; readonly error?: SentError } | undefined;
+
+/** Runs calls in transactions. Throws errors that affect the whole database. */
+export interface Runner {
+  /** Commits calls in one transaction. If a call throws, only its own changes are rolled back. */
+  write(calls: readonly Call[]): SentOutcome[];
+  /** Runs each call in its own transaction, with a consistent snapshot. */
+  read(calls: readonly Call[]): SentOutcome[];
+  /** Runs calls and rolls them back. If there are calls, then writes an unchanged value. */
+  rehearse(calls: readonly Call[]): void;
+}
+
+/** The number of commits with savepoints after a call has failed. */
+const CAREFUL_COMMITS = 10;
+
+/** @param guard runs a function that must not begin or end transactions. */
+export function createRunner(
+  db: DatabaseSync,
+  functions: Functions,
+  guard: <T>(task: () => T) => T,
+  checkFiles: () => void,
+): Runner {
+  const prepared = (sql: string): StatementSync => db.prepare(sql);
+  const begin = prepared('BEGIN IMMEDIATE');
+  const beginRead = prepared('BEGIN');
+  const commit = prepared('COMMIT');
+  const savepoint = prepared('SAVEPOINT call');
+  const release = prepared('RELEASE call');
+  const undo = prepared('ROLLBACK TO call');
+
+  let carefulCommits = 0;
+
+  function run([name, ...args]: Call): SentOutcome {
+    const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
+    if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
+    const result: unknown = guard(() => Reflect.apply(called, functions, args));
+    if (result instanceof Promise) throw new TypeError(`the function ${name} must not be async`);
+    return result === undefined ? undefined : { result };
+  }
+
+  function rollBack(): void {
+    if (db.isTransaction) db.exec('ROLLBACK');
+  }
+
+  /** @throws {unknown} the error of the task, after rolling back. */
+  function transact<T>(start: StatementSync, task: () => T): T {
+    // Not run(), which throws if the last row id is beyond 2^53.
+    start.get();
+    try {
+      const result = task();
+      commit.get();
+      return result;
+    } catch (error) {
+      rollBack();
+      throw error;
+    }
+  }
+
+  /** @throws {unknown} an error that affects the whole database or ended the transaction. */
+  function runInSavepoint(call: Call): SentOutcome {
+    savepoint.get();
+    try {
+      return run(call);
+    } catch (error) {
+      if (concernsDatabase(error) || !db.isTransaction) throw error;
+      undo.get();
+      return { error: packError(error) };
+    } finally {
+      if (db.isTransaction) release.get();
+    }
+  }
+
+  /** Runs calls with savepoints. Starts again without calls that end the transaction. */
+  function runSeparately(calls: readonly Call[]): SentOutcome[] {
+    const ended = new Map<Call, SentOutcome>();
+    for (;;) {
+      let current: Call | undefined;
+      try {
+        return transact(begin, () =>
+          calls.map((call) => {
+            if (ended.has(call)) return ended.get(call);
+            current = call;
+            const outcome = runInSavepoint(call);
+            current = undefined;
+            return outcome;
+          }),
+        );
+      } catch (error) {
+        if (concernsDatabase(error) || current === undefined) throw error;
+        ended.set(current, { error: packError(error) });
+      }
+    }
+  }
+
+  /** Runs calls without savepoints. If a call throws, all are run again with savepoints. */
+  function runTogether(calls: readonly Call[]): SentOutcome[] {
+    try {
+      return transact(begin, () => calls.map(run));
+    } catch (error) {
+      if (concernsDatabase(error)) throw error;
+      return runSeparately(calls);
+    }
+  }
+
+  return {
+    write(calls) {
+      const outcomes = carefulCommits > 0 ? runSeparately(calls) : runTogether(calls);
+      const failed = outcomes.some((outcome) => outcome?.error);
+      carefulCommits = failed ? CAREFUL_COMMITS : Math.max(0, carefulCommits - 1);
+      checkFiles();
+      return outcomes.some(Boolean) ? outcomes : [];
+    },
+
+    read(calls) {
+      const outcomes = calls.map((call) => {
+        try {
+          return transact(beginRead, () => run(call));
+        } catch (error) {
+          if (concernsDatabase(error) && !isWriteOfReader(error)) throw error;
+          return { error: packError(error) };
+        }
+      });
+      checkFiles();
+      return outcomes;
+    },
+
+    rehearse(calls) {
+      begin.get();
+      try {
+        for (const call of calls) runInSavepoint(call);
+      } catch (error) {
+        if (concernsDatabase(error)) throw error;
+      } finally {
+        rollBack();
+      }
+      // Only after a failed commit, so that readiness probes do not write to the disk.
+      if (calls.length > 0) transact(begin, () => touch(db));
+      checkFiles();
+    },
+  };
+}
+
+/** Returns true for SQLITE_READONLY: the called function tried to write. */
+const isWriteOfReader = (error: unknown): boolean => (Number(Object(error).errcode) & 0xff) === 8;
+
+/** Writes an unchanged value, since empty transactions succeed even in a read-only file. */
+export function touch(db: DatabaseSync): void {
+  const version = db.prepare('PRAGMA user_version').get()?.user_version;
+  db.exec(`PRAGMA user_version = ${version}`);
+}
