@@ -2,11 +2,15 @@ import { existsSync } from 'node:fs';
 import { enableCompileCache } from 'node:module';
 import { join } from 'node:path';
 
-// For `node --import`. What is loaded after it is compiled once, and not at each start. It is JavaScript, so that Node
-// loads no compiler for it. It makes no folder in a directory without packages.
+// For `node --import`: keeps compiled code for the next start. Written in JavaScript, since Node
+// would load a compiler for TypeScript first. Creates no folder in a directory without packages.
 const modules = join(process.cwd(), 'node_modules');
 if (existsSync(modules)) {
-  // Threads and workers find it in the environment.
+  // Threads and child processes read the variable.
   process.env.NODE_COMPILE_CACHE ??= join(modules, '.cache/compile');
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }
+
+// A running service reads its tokens again at SIGHUP. Before the service is loaded, the signal
+// would end the process, so it is ignored: the start reads the tokens anyway.
+if (process.execArgv.includes('spec-first-server/compile-cache')) process.on('SIGHUP', () => {});

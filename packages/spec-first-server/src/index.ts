@@ -1,45 +1,74 @@
 import type { Express } from 'express';
-import type { AppOptions } from './routing/prepare.ts';
+import type { AppOptions } from './serve/app.ts';
 
-export { type Document, DocumentError, loadDocument, parseJson, stringifyJson } from 'openapi-document';
+export {
+  type Document,
+  DocumentError,
+  loadDocument,
+  parseJson,
+  stringifyJson,
+} from 'openapi-document';
+export { expressHandler } from './adapters/express.ts';
+export { type FetchHandler, type FetchOptions, fetchHandler } from './adapters/fetch.ts';
+export { type NodeOptions, nodeListener } from './adapters/node/index.ts';
+export type { Answer, Call, CallEnd, CallRecord } from './core/call.ts';
 export type {
+  AnyAround,
   AnyHandler,
   AnyReply,
   AnyRequest,
+  AroundOf,
   Caller,
   HandlersOf,
   ReplyOf,
   RequestLog,
   RequestOf,
-} from './handlers/types.ts';
-export type { Problem } from './http-server/index.ts';
-export type { ValuesOf, Variable, Variables } from './process/configuration.ts';
-export { ConfigError } from './process/configuration.ts';
-export { type ServeOptions, serve } from './process/serve.ts';
-export type { Backend, OpenContext } from './process/service.ts';
-export type { DeclaredProblem, ErrorBody } from './response/failures.ts';
-export { Forbidden, HttpError, type HttpErrorOptions, Unauthorized } from './response/http-error.ts';
-export type { AppOptions } from './routing/prepare.ts';
-export type { Credentials, Verifiers, VerifyScheme } from './security/schemes.ts';
-export { type Authenticator, type AuthSettings, createAuthenticator, randomToken } from './security/tokens.ts';
+} from './core/handlers/types.ts';
+export type { ServiceOptions } from './core/prepare.ts';
+export {
+  Forbidden,
+  HttpError,
+  type HttpErrorOptions,
+  Unauthorized,
+} from './core/response/http-error.ts';
+export type { DeclaredProblem, ErrorBody, Problem } from './core/response/problem.ts';
+export type { Credentials, Verifiers, VerifyScheme } from './core/security/schemes.ts';
+export {
+  type Authenticator,
+  type AuthSettings,
+  randomToken,
+} from './core/security/tokens.ts';
+export { createService, type Service } from './core/service.ts';
+export type { AppOptions } from './serve/app.ts';
+export type { ValuesOf, Variable, Variables } from './serve/configuration.ts';
+export { ConfigError } from './serve/configuration.ts';
+export { type ServeOptions, serve } from './serve/serve.ts';
+export type { Backend, OpenContext } from './serve/service.ts';
 
 /**
- * Makes the Express app that serves a document, for tests and for embedding. Opens no port.
+ * Creates an Express app that serves a document, for tests and for other servers. Does not open a
+ * port.
  *
  * @example
  * const app = await createApp({ document: 'openapi.yaml', handlers, accessTokens: ['secret'] });
  * app.listen(3000);
  *
- * @throws {DocumentError} if the document cannot be served, or not with these handlers.
+ * @throws {DocumentError} if the document cannot be served, or does not fit the handlers.
  */
 export async function createApp(options: AppOptions): Promise<Express> {
-  // Loaded when it is called: `serve` handles signals before it loads this.
-  const app = await import('./routing/app.ts');
+  // Loaded at the first call, so that `serve` handles signals before this code is loaded.
+  const app = await import('./serve/app.ts');
   return app.createApp(options);
 }
 
-// For tools: what follows is for the package `spec-first`, which starts servers. It may change.
+// For the package `spec-first` only. These exports may change.
 
-export { hasCredentials, loadEnvFile, readConfig } from './process/configuration.ts';
-export type { SupervisorMessage, WorkerMessage } from './process/messages.ts';
-export { banner, type Started } from './process/terminal.ts';
+export type { StartMessage } from './serve/announce.ts';
+export {
+  hasCredentials,
+  loadEnvFile,
+  readConfig,
+  readEnvFile,
+  readVariables,
+} from './serve/configuration.ts';
+export { banner, type Started, shellQuoted } from './serve/terminal.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { exampleLine, withToken } from '../src/process/terminal.ts';
+import { exampleLine, withToken } from '../src/serve/terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-example-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -21,13 +21,18 @@ function documentWith(paths: object): string {
     cookie: { type: 'apiKey', in: 'cookie', name: 'session' },
   };
   const info = { title: 'Any', version: '1.0.0' };
-  writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths, components: { securitySchemes } }));
+  writeFileSync(
+    file,
+    JSON.stringify({ openapi: '3.1.0', info, paths, components: { securitySchemes } }),
+  );
   return file;
 }
 
 /** The arguments that a shell makes of a line. */
 function argumentsOf(line: string): string[] {
-  const { stdout } = spawnSync('sh', ['-c', line.replace(/^curl/, "printf '%s\\n'")], { encoding: 'utf8' });
+  const { stdout } = spawnSync('sh', ['-c', line.replace(/^curl/, "printf '%s\\n'")], {
+    encoding: 'utf8',
+  });
   return stdout.trimEnd().split('\n');
 }
 
@@ -44,13 +49,17 @@ test('the line sends the first operation that needs a token and no parameter, wi
   const parameters = [{ in: 'path', name: 'name', required: true, schema: { type: 'string' } }];
   const args = await argumentsFor({
     '/open': { get: { operationId: 'open', responses } },
-    '/things/{name}': { get: { operationId: 'getThing', security: [{ bearer: [] }], parameters, responses } },
+    '/things/{name}': {
+      get: { operationId: 'getThing', security: [{ bearer: [] }], parameters, responses },
+    },
     '/things': {
       put: {
         operationId: 'putThing',
         security: [{ bearer: [] }],
         parameters: [{ in: 'query', name: 'colour', schema: { type: 'string' }, example: 'red' }],
-        requestBody: { content: { 'application/json': { example: { note: "it's new" }, schema: {} } } },
+        requestBody: {
+          content: { 'application/json': { example: { note: "it's new" }, schema: {} } },
+        },
         responses,
       },
     },
@@ -70,32 +79,42 @@ test('a body without an example is generated from its schema', async () => {
 });
 
 test('an API key is written as the document has it, and a path as a URL has it', async () => {
-  const get = (scheme: string) => ({ get: { operationId: scheme, security: [{ [scheme]: [] }], responses } });
+  const get = (scheme: string) => ({
+    get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
+  });
   const url = 'http://127.0.0.1:3000/api/all%20things';
-  expect(await argumentsFor({ '/things?all': get('bearer'), '/all things': get('header') })).toEqual([
-    url,
-    '-H',
-    'X-Key: secret',
-  ]);
+  expect(
+    await argumentsFor({ '/things?all': get('bearer'), '/all things': get('header') }),
+  ).toEqual([url, '-H', 'X-Key: secret']);
 });
 
 test('an operation with other credentials than a token or a key in a header gives no line', async () => {
-  const get = (scheme: string) => ({ get: { operationId: scheme, security: [{ [scheme]: [] }], responses } });
+  const get = (scheme: string) => ({
+    get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
+  });
   expect(
-    await argumentsFor({ '/a': get('basic'), '/b': get('cookie'), '/c': get('hmac'), '/d': get('query') }),
+    await argumentsFor({
+      '/a': get('basic'),
+      '/b': get('cookie'),
+      '/c': get('hmac'),
+      '/d': get('query'),
+    }),
   ).toBeUndefined();
 });
 
 test('the line is for the first operation if none needs a token', async () => {
   const operation = (operationId: string) => ({ get: { operationId, responses } });
-  expect(await argumentsFor({ '/things': operation('getThings'), '/others': operation('getOthers') })).toEqual([
-    'http://127.0.0.1:3000/api/things',
-  ]);
+  expect(
+    await argumentsFor({ '/things': operation('getThings'), '/others': operation('getOthers') }),
+  ).toEqual(['http://127.0.0.1:3000/api/things']);
 });
 
 test('without a token the line has the variable TOKEN of a shell', async () => {
   const get = { operationId: 'get', security: [{ bearer: [] }], responses };
-  const line = await exampleLine(await loadDocument(documentWith({ '/a': { get } })), 'http://127.0.0.1:3000');
+  const line = await exampleLine(
+    await loadDocument(documentWith({ '/a': { get } })),
+    'http://127.0.0.1:3000',
+  );
   expect(argumentsOf(`TOKEN='a b'; ${line}`.replace('curl', "printf '%s\\n'"))).toEqual([
     'http://127.0.0.1:3000/a',
     ...['-H', 'Authorization: Bearer a b'],

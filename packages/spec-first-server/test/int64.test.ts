@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
-import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
-import { int64, MAX, RUNS, seen } from '../../../test/support/int64.ts';
-import type { AnyHandler, AnyRequest } from '../src/handlers/types.ts';
+import { documentFile, scripted, serve } from 'test-support/documents';
+import { int64, MAX, RUNS, seen } from 'test-support/int64';
+import type { AnyHandler, AnyRequest } from '../src/core/handlers/types.ts';
 
 const OUTSIDE = 'must be an integer from -9223372036854775808 to 9223372036854775807';
 
@@ -26,7 +26,11 @@ describe('over HTTP', () => {
   test('an integer is exact in path, query, headers and body, in requests and replies', async () => {
     await fc.assert(
       fc.asyncProperty(int64, int64, async (a, b) => {
-        script.next = () => ({ status: 200, headers: { 'X-Integer': seen(a) }, body: { body: last.request?.body } });
+        script.next = () => ({
+          status: 200,
+          headers: { 'X-Integer': seen(a) },
+          body: { body: last.request?.body },
+        });
         const text = `{"integer":${a},"plain":${b},"unique":[${a}],"nested":{"x":${b},"n":null}}`;
         const response = await client
           .post(`/integers/${a}?q=${b}&list=${a},${b}`)
@@ -40,7 +44,12 @@ describe('over HTTP', () => {
           path: { id: seen(a) },
           query: { q: seen(b), list: [seen(a), seen(b)] },
           header: { 'X-Integer': seen(a) },
-          body: { integer: seen(a), plain: seen(b), unique: [seen(a)], nested: { x: seen(b), n: null } },
+          body: {
+            integer: seen(a),
+            plain: seen(b),
+            unique: [seen(a)],
+            nested: { x: seen(b), n: null },
+          },
         });
       }),
       { numRuns: RUNS },
@@ -51,7 +60,10 @@ describe('over HTTP', () => {
     '%s is an integer',
     async (number) => {
       reply({});
-      await post(`{"integer":${number},"plain":${number}}`, `/integers/${number}?q=${number}`).expect(200);
+      await post(
+        `{"integer":${number},"plain":${number}}`,
+        `/integers/${number}?q=${number}`,
+      ).expect(200);
     },
   );
 
@@ -86,7 +98,9 @@ describe('over HTTP', () => {
     for (const unsafe of ['9007199254740992', '-9007199254740992', '1e20']) {
       const response = await post(`{"safe":${unsafe}}`).expect(400);
       const { message } = JSON.parse(String(response.body));
-      expect(message).toMatch(/^\/body\/safe must be (an integer from -9007199254740991 to 9007199254740991|integer)$/);
+      expect(message).toMatch(
+        /^\/body\/safe must be (an integer from -9007199254740991 to 9007199254740991|integer)$/,
+      );
     }
     reply({ safe: MAX });
     expect(String((await post('{}').expect(200)).body)).toBe(`{"body":{"safe":${MAX}}}`);
@@ -120,9 +134,15 @@ describe('over HTTP', () => {
     reply({});
     await post('{"bounded":9007199254740993}').expect(200);
     for (const [body, message] of [
-      ['{"bounded":9007199254740992}', '/body/bounded must be > 9007199254740992; /body/bounded must be multiple of 3'],
+      [
+        '{"bounded":9007199254740992}',
+        '/body/bounded must be > 9007199254740992; /body/bounded must be multiple of 3',
+      ],
       ['{"bounded":9007199254740994}', '/body/bounded must be multiple of 3'],
-      ['{"choice":9007199254740993}', '/body/choice must be equal to one of the allowed values: 1, 9007199254740992'],
+      [
+        '{"choice":9007199254740993}',
+        '/body/choice must be equal to one of the allowed values: 1, 9007199254740992',
+      ],
     ] as const) {
       const response = await post(body).expect(400);
       expect(JSON.parse(String(response.body)).message).toBe(message);
@@ -133,8 +153,14 @@ describe('over HTTP', () => {
   });
 
   test.each<[body: string, message: string]>([
-    ['{"only":9007199254740992}', '/body/only must be equal to one of the allowed values: 9007199254740993'],
-    ['{"list":9007199254740992}', '/body/list must be equal to one of the allowed values: 1, 9007199254740993'],
+    [
+      '{"only":9007199254740992}',
+      '/body/only must be equal to one of the allowed values: 9007199254740993',
+    ],
+    [
+      '{"list":9007199254740992}',
+      '/body/list must be equal to one of the allowed values: 1, 9007199254740993',
+    ],
     ['{"most":9007199254740994}', '/body/most must be <= 9007199254740993'],
     ['{"step":9007199254740992}', '/body/step must be multiple of 9007199254740993'],
   ])(
@@ -149,7 +175,11 @@ describe('over HTTP', () => {
       expect(String((await post('{}').expect(200)).body)).toBe(`{"body":${right}}`);
       script.next = () => ({
         status: 200,
-        body: { body: JSON.parse(body, (_key, value) => (typeof value === 'number' ? 9007199254740994n : value)) },
+        body: {
+          body: JSON.parse(body, (_key, value) =>
+            typeof value === 'number' ? 9007199254740994n : value,
+          ),
+        },
       });
       await post('{}').expect(500);
     },
@@ -158,7 +188,9 @@ describe('over HTTP', () => {
   test('a default beyond 2^53 is filled in exactly', async () => {
     reply({});
     await post('{"filled":{}}').expect(200);
-    expect(last.request?.body).toEqual({ filled: { most: 2n ** 63n - 1n, all: [{ n: 9007199254740993n }] } });
+    expect(last.request?.body).toEqual({
+      filled: { most: 2n ** 63n - 1n, all: [{ n: 9007199254740993n }] },
+    });
   });
 
   test('the document is served with the numbers that it has', async () => {
@@ -171,7 +203,9 @@ describe('over HTTP', () => {
   test('a mock has values beyond 2^53 exactly', async () => {
     const { client } = await serve(documentFile('integers.yaml'), {}, { missing: 'mock' });
     const { text } = await client.get('/large').expect(200);
-    expect(text).toBe('{"only":9007199254740993,"first":9007199254740995,"shown":9007199254740997}');
+    expect(text).toBe(
+      '{"only":9007199254740993,"first":9007199254740995,"shown":9007199254740997}',
+    );
   });
 
   test('an integer stays exact where one schema asks for a number and another for an integer', async () => {
@@ -183,10 +217,12 @@ describe('over HTTP', () => {
     await post('{"both":9007199254740992.5}').expect(400);
   });
 
-  test('uniqueItems tells neighbours beyond 2^53 apart, and finds equal ones', async () => {
+  test('uniqueItems compares integers beyond 2^53 exactly', async () => {
     reply({});
     await post('{"unique":[9007199254740992,9007199254740993,9007199254740994]}').expect(200);
-    expect(last.request?.body).toEqual({ unique: [9007199254740992n, 9007199254740993n, 9007199254740994n] });
+    expect(last.request?.body).toEqual({
+      unique: [9007199254740992n, 9007199254740993n, 9007199254740994n],
+    });
     await post('{"unique":[9223372036854775806,9223372036854775807]}').expect(200);
     await post('{"unique":[9007199254740993,9007199254740993]}').expect(400);
     await post('{"unique":[9007199254740993,9007199254740993.0]}').expect(400);
@@ -204,6 +240,8 @@ describe('over HTTP', () => {
   test('a reply may hold any integer as a bigint', async () => {
     reply({ integer: 1n, number: 2n, unique: [MAX, MAX - 1n] });
     const response = await post('{}').expect(200);
-    expect(String(response.body)).toBe(`{"body":{"integer":1,"number":2,"unique":[${MAX},${MAX - 1n}]}}`);
+    expect(String(response.body)).toBe(
+      `{"body":{"integer":1,"number":2,"unique":[${MAX},${MAX - 1n}]}}`,
+    );
   });
 });

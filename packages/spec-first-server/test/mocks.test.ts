@@ -1,47 +1,59 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
-import { serve, withFiles } from '../../../test/support/documents.ts';
+import { serve, withFiles } from 'test-support/documents';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 
 describe('a mock', () => {
-  const mocking = (responses: string, more = '') =>
+  const mocking = (responses: string, components = '') =>
     withFiles(
       {
-        'openapi.yaml': `${HEAD}paths:\n  /a:\n    get:\n      operationId: a\n      responses: ${responses}\n${more}`,
+        'openapi.yaml': `${HEAD}paths:\n  /a:\n    get:\n      operationId: a\n      responses: ${responses}\n${components}`,
       },
       (folder) => serve(join(folder, 'openapi.yaml'), {}, { missing: 'mock' }),
     );
-  const mocked = async (responses: string, more = '') => (await mocking(responses, more)).client;
-  const json = (media: string) => `{ '200': { description: it, content: { application/json: ${media} } } }`;
+  const mocked = async (responses: string, components = '') =>
+    (await mocking(responses, components)).client;
+  const json = (media: string) =>
+    `{ '200': { description: it, content: { application/json: ${media} } } }`;
 
   test('has no body where the status has none', async () => {
     const client = await mocked(
       '{ default: { description: any, content: { application/json: { schema: { type: object } } } } }',
     );
-    for (const status of [204, 304]) await client.get('/a').set('Prefer', `code=${status}`).expect(status, '');
+    for (const status of [204, 304])
+      await client.get('/a').set('Prefer', `code=${status}`).expect(status, '');
   });
 
-  test('is JSON by default, and something concrete of a range', async () => {
-    const content = 'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
+  test('is JSON by default, and of a specific type for a media range', async () => {
+    const content =
+      'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
     const client = await mocked(`{ '200': { description: it, content: { ${content} } } }`);
     await client.get('/a').expect(200, { n: 1 });
-    await client.get('/a').set('Accept', 'application/xml').expect(200).expect('Content-Type', 'application/xml');
-    const any = await mocked("{ '200': { description: it, content: { '*/*': { schema: { type: object } } } } }");
+    await client
+      .get('/a')
+      .set('Accept', 'application/xml')
+      .expect(200)
+      .expect('Content-Type', 'application/xml');
+    const any = await mocked(
+      "{ '200': { description: it, content: { '*/*': { schema: { type: object } } } } }",
+    );
     await any.get('/a').expect(200, {});
     const image = await mocked("{ '200': { description: it, content: { 'image/*': {} } } }");
     await image.get('/a').expect(200).expect('Content-Type', 'image/png');
   });
 
-  test('shows the example that the client names', async () => {
+  test('is the example that the client names', async () => {
     const client = await mocked(json('{ examples: { one: { value: 1 }, two: { value: 2 } } }'));
     await client.get('/a').expect(200, '1');
     await client.get('/a').set('Prefer', 'example=two').expect(200, '2');
     const { body } = await client.get('/a').set('Prefer', 'example=three').expect(400);
-    expect(body.message).toBe('/header/Prefer example must be one of the declared examples: one, two');
+    expect(body.message).toBe(
+      '/header/Prefer example must be one of the declared examples: one, two',
+    );
   });
 
-  test('of a failure says which status it is', async () => {
+  test('of a failure contains its status', async () => {
     const media =
       '{ schema: { type: object, required: [error], properties: { error: { type: integer } } }, example: { error: 503 } }';
     const client = await mocked(
@@ -52,14 +64,22 @@ describe('a mock', () => {
   });
 
   test('is marked in the log, where a declared failure is not an error', async () => {
-    const { client, lines } = await mocking("{ '200': { description: it }, '503': { description: down } }");
+    const { client, lines } = await mocking(
+      "{ '200': { description: it }, '503': { description: down } }",
+    );
     await client.get('/a').set('Prefer', 'code=503').expect(503);
-    expect(lines).toEqual([expect.objectContaining({ level: 30, msg: 'answered', status: 503, mocked: true })]);
+    expect(lines).toEqual([
+      expect.objectContaining({ level: 30, msg: 'answered', status: 503, mocked: true }),
+    ]);
   });
 
-  test('has the headers that must be there, by their examples', async () => {
-    const headers = 'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
-    await (await mocked(`{ '204': { description: it, ${headers} } }`)).get('/a').expect(204).expect('X-Next', 'abc');
+  test('has the required headers, with their examples', async () => {
+    const headers =
+      'headers: { X-Next: { required: true, example: abc, schema: { type: string, pattern: ^abc$ } } }';
+    await (await mocked(`{ '204': { description: it, ${headers} } }`))
+      .get('/a')
+      .expect(204)
+      .expect('X-Next', 'abc');
   });
 
   test('has headers that fit their schemas', async () => {
@@ -102,7 +122,10 @@ describe('a mock', () => {
     let client: Awaited<ReturnType<typeof mocked>>;
     beforeAll(async () => {
       const nested = Array.from({ length: 12 }, (_, index) => {
-        const next = index === 11 ? '{ type: string, minLength: 3 }' : `{ $ref: "#/components/schemas/S${index + 1}" }`;
+        const next =
+          index === 11
+            ? '{ type: string, minLength: 3 }'
+            : `{ $ref: "#/components/schemas/S${index + 1}" }`;
         return `    S${index}: { type: object, required: [a], properties: { a: ${next} } }\n`;
       });
       const components = `components:
@@ -116,28 +139,38 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
       );
       client = await mocked(json('{}'), paths.join('') + components);
     });
-    test.each(schemas.map((schema, index) => [schema, index] as const))('%s', async (_schema, index) => {
-      await client.get(`/${index}`).expect(200);
-    });
+    test.each(schemas.map((schema, index) => [schema, index] as const))(
+      '%s',
+      async (_schema, index) => {
+        await client.get(`/${index}`).expect(200);
+      },
+    );
   });
 
   test('is made where many schemas reference each other', async () => {
-    const all = Array.from({ length: 30 }, (_, index) => index);
+    const levels = Array.from({ length: 30 }, (_, index) => index);
     const properties = (index: number) =>
-      all.slice(0, 8).map((step) => `p${step}: { $ref: "#/components/schemas/S${(index * 7 + step) % 30}" }`);
-    const schemas = all.map(
+      levels
+        .slice(0, 8)
+        .map((step) => `p${step}: { $ref: "#/components/schemas/S${(index * 7 + step) % 30}" }`);
+    const schemas = levels.map(
       (index) => `    S${index}: { type: object, properties: { ${properties(index).join(', ')} } }`,
     );
     const components = `components:\n  schemas:\n${schemas.join('\n')}\n`;
-    await (await mocked(json('{ schema: { $ref: "#/components/schemas/S1" } }'), components)).get('/a').expect(200);
+    await (await mocked(json('{ schema: { $ref: "#/components/schemas/S1" } }'), components))
+      .get('/a')
+      .expect(200);
   });
 
   test.each([
     ['application/x-ndjson', /^\{"n":-?\d+\}\n$/],
-    ['text/csv', /^$/],
+    ['text/csv', /^a mock of text\/csv$/],
   ])('is made for %s', async (type, text) => {
-    const schema = '{ type: object, xml: { name: it }, required: [n], properties: { n: { type: integer } } }';
-    const client = await mocked(`{ '200': { description: it, content: { ${type}: { schema: ${schema} } } } }`);
+    const schema =
+      '{ type: object, xml: { name: it }, required: [n], properties: { n: { type: integer } } }';
+    const client = await mocked(
+      `{ '200': { description: it, content: { ${type}: { schema: ${schema} } } } }`,
+    );
     const response = await client
       .get('/a')
       .buffer(true)
@@ -152,7 +185,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(response.body).toMatch(text);
   });
 
-  test('passes over examples that do not fit, and the log says which and where', async () => {
+  test('skips examples that do not match, and the log names them', async () => {
     const schema = 'schema: { type: object, required: [n], properties: { n: { type: integer } } }';
     const { client, lines } = await mocking(
       json(`{ ${schema}, examples: { bad: { value: {} }, good: { value: { n: 1 } } } }`),
@@ -168,7 +201,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
   });
 
-  test('has failures as they are declared, and the log names the violations that these do not tell', async () => {
+  test('has the declared failures, and the log names the violations that these do not contain', async () => {
     const schema = '{ type: object, required: [why], properties: { why: { enum: [fault] } } }';
     const content = `{ application/json: { schema: ${schema} } }`;
     const { client, lines } = await mocking(
@@ -177,7 +210,9 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
     const why = '/query/n must be integer';
     await client.get('/a?n=b').expect(400, { why: 'fault' }).expect('X-Mock-Reason', why);
-    expect(lines.at(-1)?.reason).toMatch(/^\/query\/n must be integer; errorBody makes another body/);
+    expect(lines.at(-1)?.reason).toMatch(
+      /^\/query\/n must be integer; errorBody makes another body/,
+    );
     // A name that the client made up stands in its answer only.
     const unknown = '/query/secret is not a parameter of this operation';
     await client.get('/a?secret=1').expect(400, { why: 'fault' }).expect('X-Mock-Reason', unknown);
@@ -206,7 +241,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     }
   });
 
-  test('that cannot be made says so, and what would help', async () => {
+  test('that cannot be generated is a 501 that asks for an example', async () => {
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);
     expect(body.message).toMatch(
@@ -242,8 +277,36 @@ test('a mock reads the items of a request, and rejects a wrong one', async () =>
   const document = `openapi: 3.2.0\ninfo: { title: A, version: 1.0.0 }\npaths: { /a: { post: { ${post} } } }\n`;
   await withFiles({ 'openapi.yaml': document }, async (folder) => {
     const { client } = await serve(join(folder, 'openapi.yaml'), {}, { missing: 'mock' });
-    const send = (body: string) => client.post('/a').set('Content-Type', 'application/jsonl').send(body);
+    const send = (body: string) =>
+      client.post('/a').set('Content-Type', 'application/jsonl').send(body);
     await send('{"n":1}\n{"n":2}\n').expect(204);
     await send('{"n":1}\n{"m":2}\n').expect(400);
+  });
+});
+
+test('alternatives that a discriminator tells apart, and those of a parent schema, are mocked', async () => {
+  const answers = (schema: string) =>
+    `responses: { '200': { description: it, content: { application/json: { schema: { $ref: '#/components/schemas/${schema}' } } } } }`;
+  const text = `openapi: 3.1.0
+info: { title: Pets, version: 1.0.0 }
+paths:
+  /union: { get: { operationId: union, ${answers('Union')} } }
+  /parent: { get: { operationId: parent, ${answers('Parent')} } }
+components:
+  schemas:
+    Union:
+      oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }]
+      discriminator: { propertyName: petType, mapping: { dog: Dog } }
+    Cat: { type: object, required: [petType, name], properties: { petType: { type: string }, name: { type: string } } }
+    Dog: { type: object, required: [petType, bark], properties: { petType: { type: string }, bark: { type: string } } }
+    Parent: { type: object, required: [kind], properties: { kind: { type: string } }, discriminator: { propertyName: kind } }
+    Cow: { allOf: [{ $ref: '#/components/schemas/Parent' }, { type: object, required: [milk], properties: { milk: { type: integer } } }] }
+`;
+  await withFiles({ 'openapi.yaml': text }, async (folder) => {
+    const { client } = await serve(join(folder, 'openapi.yaml'), {}, { missing: 'mock' });
+    const union = await client.get('/union').expect(200);
+    expect(['Cat', 'dog']).toContain(union.body.petType);
+    const parent = await client.get('/parent').expect(200);
+    expect(['Cow', 'Parent']).toContain(parent.body.kind);
   });
 });

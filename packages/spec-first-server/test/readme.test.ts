@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { ENVIRONMENT } from '../../../test/support/environment.ts';
-import { eventually } from '../../../test/support/eventually.ts';
+import { ENVIRONMENT } from 'test-support/environment';
+import { eventually } from 'test-support/eventually';
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
@@ -20,7 +20,11 @@ test('the example of the README runs as it stands', async () => {
   writeFileSync(join(folder, 'openapi.yaml'), block('yaml'));
   writeFileSync(join(folder, 'main.ts'), block('ts'));
   const env = { ...ENVIRONMENT, PORT: '0', ACCESS_TOKENS: 'secret' };
-  const child = spawn(process.execPath, ['main.ts'], { cwd: folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['main.ts'], {
+    cwd: folder,
+    env,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   try {
     let output = '';
     child.stdout.on('data', (chunk) => {

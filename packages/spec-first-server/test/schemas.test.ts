@@ -1,11 +1,16 @@
+import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, jest, test } from '@jest/globals';
-import { documentFile, scripted, serve } from '../../../test/support/documents.ts';
-import type { AnyHandler } from '../src/handlers/types.ts';
-import type { Problem } from '../src/http-server/index.ts';
+import { documentFile, scripted, serve, withFiles } from 'test-support/documents';
+import type { AnyHandler } from '../src/core/handlers/types.ts';
+import type { Problem } from '../src/core/response/problem.ts';
 
 type Served = Awaited<ReturnType<typeof serve>>;
 
-const output = [jest.spyOn(console, 'warn'), jest.spyOn(console, 'error'), jest.spyOn(console, 'log')];
+const output = [
+  jest.spyOn(console, 'warn'),
+  jest.spyOn(console, 'error'),
+  jest.spyOn(console, 'log'),
+];
 afterEach(() => {
   for (const written of output) expect(written).not.toHaveBeenCalled();
 });
@@ -15,7 +20,15 @@ const { script, handler } = scripted();
 const echo: AnyHandler = ({ body }) => ({ status: 200, body });
 beforeAll(async () => {
   served = await serve(documentFile('schemas.yaml'), {
-    ...{ pet: echo, shapes: echo, modern: echo, messages: echo, chains: echo, events: echo },
+    ...{
+      pet: echo,
+      shapes: echo,
+      described: echo,
+      modern: echo,
+      messages: echo,
+      chains: echo,
+      events: echo,
+    },
     ...{ account: handler, tree: handler, filled: handler },
   });
 });
@@ -32,33 +45,73 @@ const expectValid = async (path: string, body: object, echoed = body) => {
 };
 
 describe('readOnly and writeOnly', () => {
-  test('a readOnly property is neither required nor accepted in a request, also next to an allOf', async () => {
-    script.next = () => ({ status: 200, body: { id: 1, name: 'a' } });
-    await post('/accounts', { name: 'a', password: 'b' }).expect(200, { id: 1, name: 'a' });
-    await expectViolation('/accounts', { id: 1, name: 'a', password: 'b' }, '/body/id must not be present');
-    await expectViolation('/accounts', { id: null, name: 'a', password: 'b' }, '/body/id must not be present');
-    await expectViolation('/accounts', { name: 'a' }, "/body/password must have required property 'password'");
+  test('a readOnly property is not required in a request, and dropped, also next to an allOf', async () => {
+    const requests: unknown[] = [];
+    const account: AnyHandler = ({ body }) => {
+      requests.push(body);
+      return { status: 200, body: { id: 1, name: 'a' } };
+    };
+    const { client } = await serve(documentFile('schemas.yaml'), { account }, MOCKED);
+    const sent = { name: 'a', password: 'b' };
+    for (const body of [sent, { ...sent, id: 1 }, { ...sent, id: null }])
+      await client.post('/accounts').send(body).expect(200, { id: 1, name: 'a' });
+    expect(requests).toEqual([sent, sent, sent]);
+    await expectViolation(
+      '/accounts',
+      { name: 'a' },
+      "/body/password must have required property 'password'",
+    );
   });
 
-  test('a reply with a writeOnly property, or without a required readOnly one, becomes a 500', async () => {
+  test('a writeOnly property of a reply is dropped, and one without a required readOnly one becomes a 500', async () => {
     script.next = () => ({ status: 200, body: { id: 1, name: 'a', password: 'b' } });
-    await post('/accounts', { name: 'a', password: 'b' }).expect(500);
+    await post('/accounts', { name: 'a', password: 'b' }).expect(200, { id: 1, name: 'a' });
     script.next = () => ({ status: 200, body: { name: 'a' } });
     await post('/accounts', { name: 'a', password: 'b' }).expect(500);
   });
 });
 
+test('a writeOnly property of a reply is dropped in a document of OpenAPI 3.0', async () => {
+  const account =
+    '{ type: object, properties: { name: { type: string }, password: { type: string, writeOnly: true } } }';
+  const document = `openapi: 3.0.3
+info: { title: Accounts, version: 1.0.0 }
+paths:
+  /accounts:
+    get:
+      operationId: list
+      responses: { '200': { description: all, content: { application/json: { schema: { type: array, items: { nullable: true, allOf: [${account}] } } } } } }
+`;
+  const list: AnyHandler = () => ({ status: 200, body: [{ name: 'a', password: 'secret' }] });
+  const { client } = await withFiles({ 'openapi.yaml': document }, (folder) =>
+    serve(join(folder, 'openapi.yaml'), { list }),
+  );
+  await client.get('/accounts').expect(200, [{ name: 'a' }]);
+});
+
 describe('a discriminator', () => {
   test('is not needed where the schemas have different constants of a required property', async () => {
-    await expectValid('/messages', { role: 'user', text: 'a' }, { role: 'user', text: 'a', stars: 3 });
+    await expectValid(
+      '/messages',
+      { role: 'user', text: 'a' },
+      { role: 'user', text: 'a', stars: 3 },
+    );
     await expectValid('/messages', { role: 'tool', call: 1 });
-    await expectViolation('/messages', { role: 'tool', text: 'a' }, "/body/call must have required property 'call'");
+    await expectViolation(
+      '/messages',
+      { role: 'tool', text: 'a' },
+      "/body/call must have required property 'call'",
+    );
     await expectViolation(
       '/messages',
       { role: 'User', text: 'a' },
       '/body/role must be equal to one of the allowed values: user, tool, other',
     );
-    await expectViolation('/messages', { text: 'a' }, "/body/role must have required property 'role'");
+    await expectViolation(
+      '/messages',
+      { text: 'a' },
+      "/body/role must have required property 'role'",
+    );
     await expectViolation('/messages', [], '/body must be object');
   });
 
@@ -88,20 +141,19 @@ describe('a discriminator', () => {
       { maybe: { kind: 'Circle' } },
       "/body/maybe/radius must have required property 'radius'",
     );
-    await expectViolation('/shapes', { list: [{ radius: 1 }] }, "/body/list/0/kind must have required property 'kind'");
+    await expectViolation(
+      '/shapes',
+      { list: [{ radius: 1 }] },
+      "/body/list/0/kind must have required property 'kind'",
+    );
   });
 
-  test('only describes what oneOf admits if the service is told so', async () => {
-    const { client } = await serve(
-      documentFile('schemas.yaml'),
-      { shapes: echo },
-      { ...MOCKED, discriminator: 'describes' },
-    );
-    const send = (shape: object) => client.post('/shapes').send({ list: [shape] });
+  test('only describes what oneOf admits if the document says so', async () => {
+    const send = (shape: object) => post('/described', shape);
     await send({ kind: 'oval', radius: 1 }).expect(200);
     await send({ kind: 'round', side: 1 }).expect(200);
     const both = await send({ kind: 'round', radius: 1, side: 1 }).expect(400);
-    expect(both.body.message).toBe('/body/list/0 must match exactly one schema in oneOf');
+    expect(both.body.message).toBe('/body must match exactly one schema in oneOf');
   });
 
   test('may be optional, with a schema for values without it and for unknown ones', async () => {
@@ -110,16 +162,37 @@ describe('a discriminator', () => {
     await send({ type: 'made', by: 'a' }).expect(200);
     await send({ text: 'a' }).expect(200, { text: 'a', level: 1 });
     await send({ type: 'new', text: 'a' }).expect(200);
-    expect((await send({ type: 'made' }).expect(400)).body.message).toBe("/body/by must have required property 'by'");
+    expect((await send({ type: 'made' }).expect(400)).body.message).toBe(
+      "/body/by must have required property 'by'",
+    );
     expect((await send({ type: 'new' }).expect(400)).body.message).toBe(
       "/body/text must have required property 'text'",
     );
   });
 
-  test('of a parent schema does not add the schemas that have it in their allOf', async () => {
-    await expectValid('/pets', { petType: 'dog', name: 'a' });
-    await expectValid('/pets', { petType: 'Cow', name: 'a' });
-    await expectViolation('/pets', { name: 'a' }, "/body/petType must have required property 'petType'");
+  test('of a parent schema selects the schema that has it in its allOf', async () => {
+    await expectValid(
+      '/pets',
+      { petType: 'dog', name: 'a', bark: 'wow' },
+      { petType: 'dog', name: 'a', bark: 'wow', volume: 7 },
+    );
+    await expectValid('/pets', { petType: 'Kitten', name: 'a', lives: 9, weeks: 2 });
+    await expectValid('/pets', { petType: 'Pet', name: 'a' });
+    await expectViolation(
+      '/pets',
+      { petType: 'Kitten', name: 'a', lives: 9 },
+      "/body/weeks must have required property 'weeks'",
+    );
+    await expectViolation(
+      '/pets',
+      { petType: 'Cow', name: 'a' },
+      '/body/petType must be equal to one of the allowed values: dog, Cat, Kitten, Pet',
+    );
+    await expectViolation(
+      '/pets',
+      { name: 'a' },
+      "/body/petType must have required property 'petType'",
+    );
     await post('/pets', []).expect(400);
   });
 });
@@ -163,7 +236,7 @@ describe('JSON Schema 2020-12', () => {
     [{ mixed: null }, undefined],
     [{ mixed: 0 }, '/body/mixed must be >= 1'],
     [{ mixed: 'a' }, '/body/mixed must NOT have fewer than 2 characters'],
-    [{ mixed: [] }, '/body/mixed must be integer,string,null'],
+    [{ mixed: [] }, '/body/mixed must be integer or string or null'],
     [{ open: 'a' }, undefined],
     [{ open: 11 }, '/body/open must be <= 10'],
     [{ loose: 'a-c' }, '/body/loose must match pattern "^a\\-b$"'],
@@ -184,9 +257,9 @@ describe('JSON Schema 2020-12', () => {
   });
 
   test('defaults are filled in after the validation, so that they are never rejected', async () => {
-    const given: unknown[] = [];
+    const received: unknown[] = [];
     const keep: AnyHandler = ({ body }) => {
-      given.push(body);
+      received.push(body);
       return { status: 200, body: {} };
     };
     const { client } = await serve(documentFile('schemas.yaml'), { filled: keep }, MOCKED);
@@ -195,7 +268,7 @@ describe('JSON Schema 2020-12', () => {
       .post('/filled')
       .send({ z: { n: 5 } })
       .expect(200);
-    expect(given).toEqual([
+    expect(received).toEqual([
       { x: null, z: { n: 2 }, d: 1 },
       { x: null, z: { n: 5 }, d: 1 },
     ]);
@@ -205,8 +278,8 @@ describe('JSON Schema 2020-12', () => {
   test('a member of a reply that is undefined counts as absent', async () => {
     script.next = () => ({ status: 200, body: { a: { b: 1, c: undefined }, b: undefined } });
     await post('/filled', {}).expect(200, { a: { b: 1 } });
-    script.next = () => ({ status: 200, body: { a: { b: 1, c: null } } });
-    await post('/filled', {}).expect(500);
+    script.next = () => ({ status: 200, body: { a: { b: 1, c: null }, d: 2 } });
+    await post('/filled', {}).expect(200, { a: { b: 1 } });
   });
 
   test('a default of an alternative that does not match is not filled in', async () => {
@@ -218,7 +291,11 @@ describe('JSON Schema 2020-12', () => {
     script.next = () => ({ status: 200, body: tree });
     await expectValid('/trees', tree);
     const wrong = { value: 1, children: [{}] };
-    await expectViolation('/trees', wrong, "/body/children/0/value must have required property 'value'");
+    await expectViolation(
+      '/trees',
+      wrong,
+      "/body/children/0/value must have required property 'value'",
+    );
     script.next = () => ({ status: 200, body: wrong });
     await post('/trees', tree).expect(500);
   });
@@ -226,33 +303,59 @@ describe('JSON Schema 2020-12', () => {
 
 test('the error body gets the path, the message and the keyword of each violation', async () => {
   const errorBody = { mediaType: 'application/json', make: ({ errors }: Problem) => ({ errors }) };
-  const { client } = await serve(documentFile('schemas.yaml'), { modern: echo }, { ...MOCKED, errorBody });
+  const { client } = await serve(
+    documentFile('schemas.yaml'),
+    { modern: echo },
+    { ...MOCKED, errorBody },
+  );
   const errorsOf = async (body: object, query = '') =>
     (await client.post(`/modern${query}`).send(body).expect(400)).body.errors;
-  expect(await errorsOf({ maybe: 'a', tuple: ['a'], 'x/y~z': 1, set: [1, 1], mixed: 0, size: 3 })).toEqual(
+  expect(
+    await errorsOf({ maybe: 'a', tuple: ['a'], 'x/y~z': 1, set: [1, 1], mixed: 0, size: 3 }),
+  ).toEqual(
     expect.arrayContaining([
-      { path: '/body/maybe', message: 'must NOT have fewer than 2 characters', keyword: 'minLength' },
+      {
+        path: '/body/maybe',
+        message: 'must NOT have fewer than 2 characters',
+        keyword: 'minLength',
+      },
       { path: '/body/tuple/0', message: 'must be integer', keyword: 'type' },
-      { path: '/body/x~1y~0z', message: 'must NOT have unevaluated properties', keyword: 'unevaluatedProperties' },
-      { path: '/body/set', message: expect.stringContaining('duplicate items'), keyword: 'uniqueItems' },
+      {
+        path: '/body/x~1y~0z',
+        message: 'must NOT have unevaluated properties',
+        keyword: 'unevaluatedProperties',
+      },
+      {
+        path: '/body/set',
+        message: expect.stringContaining('duplicate items'),
+        keyword: 'uniqueItems',
+      },
       { path: '/body/mixed', message: 'must be >= 1', keyword: 'minimum' },
-      { path: '/body/size', message: expect.stringContaining('allowed values: 1, 2.5, big'), keyword: 'enum' },
+      {
+        path: '/body/size',
+        message: expect.stringContaining('allowed values: 1, 2.5, big'),
+        keyword: 'enum',
+      },
     ]),
   );
   expect(await errorsOf({}, '?unknown=1')).toEqual([
-    { path: '/query/unknown', message: 'is not a parameter of this operation', keyword: 'additionalProperties' },
+    {
+      path: '/query/unknown',
+      message: 'is not a parameter of this operation',
+      keyword: 'additionalProperties',
+    },
   ]);
   const many = Object.fromEntries(Array.from({ length: 1000 }, (_, index) => [`x${index}`, 1]));
-  expect(await errorsOf(many)).toHaveLength(100);
+  expect(await errorsOf(many)).toHaveLength(20);
 });
 
-test('of a value with thousands of members, only the first violation is looked for', async () => {
+test('of a value with thousands of members, the first 20 violations are named', async () => {
   const small = Array.from({ length: 100 }, () => ({}));
   const missing = await post('/trees', { value: 1, children: small }).expect(400);
-  expect(missing.body.message).toMatch(/and 80 more$/);
+  expect(missing.body.message).toMatch(/; and more$/);
   const large = Array.from({ length: 3000 }, () => ({}));
-  const message = "/body/children/0/value must have required property 'value'";
-  await expectViolation('/trees', { value: 1, children: large }, message);
+  const many = await post('/trees', { value: 1, children: large }).expect(400);
+  expect(many.body.message).toMatch(/^\/body\/children\/0\/value must .*; and more$/);
   script.next = () => ({ status: 200, body: { value: 1, children: large } });
   await post('/trees', { value: 1 }).expect(500);
 });
@@ -305,7 +408,9 @@ describe('the time of a validation', () => {
       ['a format whose time is quadratic', { link: `http://a/?${'::'.repeat(60_000)}` }],
       ['an exponential pattern of names', { names: { [`${'a'.repeat(40)}b`]: 'a' } }],
     ])('is rejected in time: %s', async (_what, body) => {
-      expect((await post(body).expect(400)).body.message).toBe('the request takes too long to validate');
+      expect((await post(body).expect(400)).body.message).toBe(
+        'the request takes too long to validate',
+      );
     });
 
     test('is rejected in time: an exponential pattern in the query', async () => {
@@ -317,7 +422,9 @@ describe('the time of a validation', () => {
   test('a long value that is quick to validate is accepted, and a wrong one named', async () => {
     await post({ email: `${'a'.repeat(100)}@example.com`, group: 'a'.repeat(10_000) }).expect(204);
     await post({ list: Array.from({ length: 3000 }, () => 1) }).expect(204);
-    const response = await post({ list: Array.from({ length: 3000 }, () => 1), word: '' }).expect(400);
+    const response = await post({ list: Array.from({ length: 3000 }, () => 1), word: '' }).expect(
+      400,
+    );
     expect(response.body.message).toBe('/body/word must match pattern "^a.*b.*c$"');
   });
 });

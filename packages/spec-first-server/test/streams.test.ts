@@ -1,14 +1,14 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
+import { getEventListeners, once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyRequest } from 'spec-first-server';
-import { scripted, serve, withFiles } from '../../../test/support/documents.ts';
-import { eventually } from '../../../test/support/eventually.ts';
-import { sendItems } from '../src/response/send.ts';
+import { scripted, serve, withFiles } from 'test-support/documents';
+import { eventually } from 'test-support/eventually';
+import { ItemBody } from '../src/core/response/item-body.ts';
 
 const ITEM =
   '{ type: object, required: [name], properties: { name: { type: string }, n: { type: integer, format: int64, default: 7 } } }';
@@ -68,11 +68,11 @@ let url: string;
 let lines: Record<string, unknown>[];
 
 beforeAll(async () => {
-  const send = (given: AnyRequest) => {
-    request = given;
-    return handler(given);
+  const send = (sent: AnyRequest) => {
+    request = sent;
+    return handler(request);
   };
-  const receive = async (given: AnyRequest) => ({ status: 200, body: await received(given) });
+  const receive = async (request: AnyRequest) => ({ status: 200, body: await received(request) });
   const handlers = { send, head: send, sendTexts: send, receive };
   const served = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
     serve(join(folder, 'openapi.yaml'), handlers, { bodyLimit: 100, stopping: stopping.signal }),
@@ -110,14 +110,20 @@ describe('a handler that returns an AsyncIterable', () => {
   test('sends its items as parts of multipart/mixed', async () => {
     answer('multipart/mixed', PLANT, { name: 'Moss' });
     const response = await fetch(`${url}/stream`);
-    const [, boundary] = /^multipart\/mixed; boundary=(.+)$/.exec(response.headers.get('content-type') ?? '') ?? [];
-    const part = (json: string) => `--${boundary}\r\nContent-Type: application/json\r\n\r\n${json}\r\n`;
+    const [, boundary] =
+      /^multipart\/mixed; boundary=(.+)$/.exec(response.headers.get('content-type') ?? '') ?? [];
+    const part = (json: string) =>
+      `--${boundary}\r\nContent-Type: application/json\r\n\r\n${json}\r\n`;
     const parts = part('{"name":"Fern","n":9007199254740993}') + part('{"name":"Moss"}');
     expect(await response.text()).toBe(`${parts}--${boundary}--\r\n`);
   });
 
   test('sends values as the JSON of events, and texts where the document allows them', async () => {
-    answer('text/event-stream', { event: 'plant', id: '1', retry: 500, data: PLANT }, { data: '[DONE]' });
+    answer(
+      'text/event-stream',
+      { event: 'plant', id: '1', retry: 500, data: PLANT },
+      { data: '[DONE]' },
+    );
     const response = await fetch(`${url}/stream`);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     expect(response.headers.get('cache-control')).toBe('no-cache');
@@ -128,13 +134,19 @@ describe('a handler that returns an AsyncIterable', () => {
 
   test('sends a text of several lines as several lines of data', async () => {
     answer('text/event-stream', { data: 'a\nb\r\n\nc' });
-    expect(await (await fetch(`${url}/texts`)).text()).toBe('data: a\ndata: b\ndata: \ndata: c\n\n');
+    expect(await (await fetch(`${url}/texts`)).text()).toBe(
+      'data: a\ndata: b\ndata: \ndata: c\n\n',
+    );
   });
 
   test.each([
-    ['an id of two lines', { id: 'a\nb' }, 'the id of an event must be a text of one line'],
-    ['an id with U+0000', { id: '\0' }, 'the id of an event must be a text of one line'],
-    ['an unknown member', { text: 'a' }, 'an event has data, event, id and retry, but no text'],
+    ['an id of two lines', { id: 'a\nb' }, 'the id of an event must be a single line'],
+    ['an id with U+0000', { id: '\0' }, 'the id of an event must be a single line'],
+    [
+      'an unknown member',
+      { text: 'a' },
+      'an event must only have data, event, id and retry, got text',
+    ],
   ])('cannot send %s in an event', async (_title, event, message) => {
     answer('text/event-stream', event);
     expect((await fetch(`${url}/texts`)).status).toBe(500);
@@ -154,7 +166,9 @@ describe('a handler that returns an AsyncIterable', () => {
       status: 200,
       contentType: 'application/jsonl',
       body: (async function* () {
-        yield await Promise.reject(Object.assign(new Error('too many'), { status: 429, expose: true }));
+        yield await Promise.reject(
+          Object.assign(new Error('too many'), { status: 429, expose: true }),
+        );
       })(),
     });
     expect((await fetch(`${url}/stream`)).status).toBe(429);
@@ -179,7 +193,9 @@ describe('a handler that returns an AsyncIterable', () => {
     const reader = response.body?.getReader();
     expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toContain('Fern');
     await expect(reader?.read()).rejects.toThrow('terminated');
-    await eventually(() => JSON.stringify(lines.at(-1)).includes('item 1 of the body: /body/data/name must be string'));
+    await eventually(() =>
+      JSON.stringify(lines.at(-1)).includes('item 1 of the body: /body/data/name must be string'),
+    );
     expect(isCleaned).toBe(true);
   });
 
@@ -198,7 +214,7 @@ describe('a handler that returns an AsyncIterable', () => {
     expect(isIterated).toBe(false);
   });
 
-  test('lets others be served while its items come without a pause', async () => {
+  test('does not starve other requests when its items are always ready', async () => {
     script.next = () => ({
       status: 200,
       contentType: 'application/jsonl',
@@ -216,7 +232,7 @@ describe('a handler that returns an AsyncIterable', () => {
     await once(reader, 'exit');
   });
 
-  test('lets the event loop turn while many streams have items at the same moment', async () => {
+  test('does not block the event loop when many streams have items at once', async () => {
     const go = Promise.withResolvers<void>();
     let count = 0;
     let isOver = false;
@@ -295,14 +311,30 @@ describe('a stream that is open', () => {
       yield 'b';
     })();
     const stream = { items, write: String, end: '', comment: ':' };
-    const other = createServer((_request, response) => sendItems(response, stream, () => {}, { silence: 10 }));
-    await once(other.listen(0, '127.0.0.1'), 'listening');
-    const response = await fetch(`http://127.0.0.1:${(other.address() as AddressInfo).port}`);
-    expect(await response.text()).toMatch(/^a:+b$/);
-    other.close();
+    let text = '';
+    for await (const chunk of new ItemBody(stream, { silence: 10 })) text += chunk;
+    expect(text).toMatch(/^a:+b$/);
   });
 
-  test('is aborted for the handler when the client goes', async () => {
+  test.each([
+    ['its last item', [1], (body: ItemBody) => body.next()],
+    ['an item that fails', [1, -1], (body: ItemBody) => body.next().catch(() => undefined)],
+    ['the client', [1, 2], (body: ItemBody) => body.return()],
+  ])('leaves no listener when it is ended by %s', async (_title, items, end) => {
+    const write = (item: unknown): string => {
+      if (item === -1) throw new Error('it fails');
+      return String(item);
+    };
+    const { signal } = new AbortController();
+    const stream = { items: from(...items), write, end: '', comment: ':' };
+    const body = new ItemBody(stream, { stopping: signal });
+    await body.next();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    await end(body);
+    expect(getEventListeners(signal, 'abort')).toEqual([]);
+  });
+
+  test('aborts the signal of its handler when the client disconnects', async () => {
     const state = waiting('application/jsonl');
     const controller = new AbortController();
     const response = await fetch(`${url}/stream`, { signal: controller.signal });
@@ -321,16 +353,25 @@ describe('a request of items', () => {
   };
   const post = async (type: string, body: RequestInit['body']) => {
     received = collect;
-    const response = await fetch(`${url}/stream`, { method: 'POST', headers: { 'Content-Type': type }, body });
+    const response = await fetch(`${url}/stream`, {
+      method: 'POST',
+      headers: { 'Content-Type': type },
+      body,
+    });
     return [response.status, await response.text()];
   };
   const ITEMS = '[{"name":"Fern","n":9007199254740993},{"name":"Moss","n":7}]';
-  const boundary = (...parts: string[]) => `${parts.map((part) => `--x\r\n${part}\r\n`).join('')}--x--`;
+  const boundary = (...parts: string[]) =>
+    `${parts.map((part) => `--x\r\n${part}\r\n`).join('')}--x--`;
 
   test.each([
     ['application/jsonl', '{"name":"Fern","n":9007199254740993}\n\n{"name":"Moss"}', ITEMS],
     ['application/x-ndjson', '{"name":"Fern","n":9007199254740993}\r\n{"name":"Moss"}\n', ITEMS],
-    ['application/json-seq', '\x1e{"name":"Fern","n":9007199254740993}\n\x1e{"name":"Moss"}\n', ITEMS],
+    [
+      'application/json-seq',
+      '\x1e{"name":"Fern","n":9007199254740993}\n\x1e{"name":"Moss"}\n',
+      ITEMS,
+    ],
     [
       'multipart/mixed; boundary=x',
       boundary(
@@ -342,7 +383,7 @@ describe('a request of items', () => {
     [
       'text/event-stream',
       ': a comment\nretry: 5\nid: 1\nevent: plant\ndata: {"name":\ndata: "Fern"}\n\ndata: [DONE]\n\n',
-      '[{"data":{"name":"Fern"},"event":"plant","id":"1","retry":5},{"data":"[DONE]"}]',
+      '[{"data":{"name":"Fern","n":7},"event":"plant","id":"1","retry":5},{"data":"[DONE]"}]',
     ],
   ])('gives the handler the items of %s, with defaults', async (type, body, items) => {
     expect(await post(type, body)).toEqual([200, items]);
@@ -354,16 +395,31 @@ describe('a request of items', () => {
     ['application/jsonl', '{"name":"a"}\n{"name"', 400, '/body/1 must be JSON'],
     ['application/jsonl', Buffer.from([0x22, 0xff, 0x22]), 400, '/body/0 must be UTF-8'],
     ['application/jsonl', `{"name":"a"}\n${long}\n`, 413, '/body/1 must be at most 100 bytes'],
-    ['application/json-seq', '\x1e{"name":"a"}\n\x1e12', 400, '/body/1 must end with a line feed (RFC 7464 §2.4)'],
+    [
+      'application/json-seq',
+      '\x1e{"name":"a"}\n\x1e12',
+      400,
+      '/body/1 must end with a line feed (RFC 7464 §2.4)',
+    ],
     ['text/event-stream', `data: ${long}\n\n`, 413, '/body/0 must be at most 100 bytes'],
-    ['text/event-stream', 'event: plant\ndata: {}\n\n', 400, "/body/0/data/name must have required property 'name'"],
+    [
+      'text/event-stream',
+      'event: plant\ndata: {}\n\n',
+      400,
+      "/body/0/data/name must have required property 'name'",
+    ],
     [
       'multipart/mixed; boundary=x',
       boundary(`Content-Type: application/json\r\n\r\n${long}`),
       413,
       '/body/0 must be at',
     ],
-    ['multipart/mixed; boundary=x', '--x\r\n\r\nabc', 400, '/body/0 must be a part of multipart/mixed (RFC 2046 §5.1)'],
+    [
+      'multipart/mixed; boundary=x',
+      '--x\r\n\r\nabc',
+      400,
+      '/body/0 must be a part of multipart/mixed (RFC 2046 §5.1)',
+    ],
     ['multipart/mixed', boundary('\r\nabc'), 400, '/body/0 must be a part of multipart/mixed'],
   ])('is checked: %s %j is answered with %i', async (type, body, status, message) => {
     const answered = await post(type, body);
@@ -409,5 +465,7 @@ test('a stop ends event streams, and lets others finish', async () => {
   stopping.abort();
   expect(await events.text()).toBe('data: [DONE]\n\n');
   await eventually(() => isCleaned);
-  expect(Buffer.from((await other.body?.getReader().read())?.value ?? []).toString()).toBe('{"name":"Fern"}\n');
+  expect(Buffer.from((await other.body?.getReader().read())?.value ?? []).toString()).toBe(
+    '{"name":"Fern"}\n',
+  );
 });

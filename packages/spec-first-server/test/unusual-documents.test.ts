@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyReply } from 'spec-first-server';
-import { documentFile, echo, serve, withFiles } from '../../../test/support/documents.ts';
+import { documentFile, echo, serve, withFiles } from 'test-support/documents';
 
 const HEAD = 'info: { title: A, version: 1.0.0 }\n';
 
@@ -59,6 +59,33 @@ test('a value may be a schema: a reference to the schema of schemas is not fetch
   await client.post('/a').send('1').type('json').expect(400);
 });
 
+test('an enum of 300,000 long values loads and validates within seconds', async () => {
+  const values = Array.from(
+    { length: 300_000 },
+    (_, index) => `${'a-long-value-'.repeat(4)}${index}`,
+  );
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1.0.0' },
+    paths: {
+      '/a': {
+        get: {
+          operationId: 'a',
+          parameters: [{ name: 'of', in: 'query', schema: { $ref: '#/components/schemas/Of' } }],
+          responses: { 200: { description: 'it', content: { 'application/json': {} } } },
+        },
+      },
+    },
+    components: { schemas: { Of: { type: 'string', enum: values } } },
+  };
+  const start = process.cpuUsage();
+  const { client } = await serving(JSON.stringify(document), ['a']);
+  await client.get(`/a?of=${values[299_999]}`).expect(200);
+  const { user, system } = process.cpuUsage(start);
+  // It takes one or two seconds of CPU time.
+  expect((user + system) / 1e6).toBeLessThan(5);
+});
+
 describe('with a notice at the start, the server', () => {
   test('reads schemas of another dialect as JSON Schema 2020-12', async () => {
     const { client, lines } = await serving(
@@ -87,7 +114,7 @@ paths:
       `openapi: 3.1.0\n${HEAD}paths:\n  '/a/{id}#one': ${get('one')}\n  '/a/{id}?two': ${get('two')}\n  '/a/{id}': ${get('a')}\n`,
       ['one', 'two', 'a'],
     );
-    const notice = 'no request reaches a path with ? or #: declare query parameters instead';
+    const notice = 'a path cannot contain ? or #: declare query parameters instead';
     expect(notices(lines)).toEqual([notice, notice]);
     const { body } = await client.get('/a/1').expect(200);
     expect(body.path).toEqual({ id: '1' });
@@ -114,47 +141,53 @@ components:
       ['a'],
     );
     expect(notices(lines)).toEqual([
-      'the mapping is ignored: there is no schema models/one.yml',
-      'the mapping is ignored: there is no schema #/components/schemas/Three',
+      'the mapping is ignored, since the schema models/one.yml does not exist',
+      'the mapping is ignored, since the schema #/components/schemas/Three does not exist',
     ]);
     await client.post('/a').send({ kind: 'one', n: 1 }).expect(200);
     await client.post('/a').send({ kind: 'two', n: 'b' }).expect(400);
   });
 });
 
-test.each(['', 'operationId: it, '])('operations that two paths share have a name for each path (%s)', async (id) => {
-  const operation = `{ ${id}responses: { '200': { description: it, content: { application/json: { schema: true } } } } }`;
-  const names = id === '' ? ['getA', 'getB'] : ['it', 'it2'];
-  const { client } = await serving(
-    `openapi: 3.1.0\n${HEAD}paths:
+test.each(['', 'operationId: it, '])(
+  'operations that two paths share have a name for each path (%s)',
+  async (id) => {
+    const operation = `{ ${id}responses: { '200': { description: it, content: { application/json: { schema: true } } } } }`;
+    const names = id === '' ? ['getA', 'getB'] : ['it', 'it2'];
+    const { client } = await serving(
+      `openapi: 3.1.0\n${HEAD}paths:
   /a: { $ref: '#/components/pathItems/Shared' }
   /b: { $ref: '#/components/pathItems/Shared' }
 components: { pathItems: { Shared: { get: ${operation} } } }
 `,
-    names,
-  );
-  await client.get('/a').expect(200);
-  await client.get('/b').expect(200);
-});
+      names,
+    );
+    await client.get('/a').expect(200);
+    await client.get('/b').expect(200);
+  },
+);
 
 test.each([
   ['[1, 2]', '2', ['2'], ['1', '3']],
   ['[{ n: 1 }, { n: 2 }]', '{ n: 1 }', ['{"n":1}'], ['{"n":2}']],
   ['[a, b]', '1', [], ['1', '"a"']],
-])('a schema with the enum %s and the const %s checks both', async (list, constant, valid, invalid) => {
-  const { client } = await serving(
-    `openapi: 3.1.0\n${HEAD}paths:
+])(
+  'a schema with the enum %s and the const %s checks both',
+  async (list, constant, valid, invalid) => {
+    const { client } = await serving(
+      `openapi: 3.1.0\n${HEAD}paths:
   /a:
     post:
       operationId: a
       requestBody: { content: { application/json: { schema: { const: ${constant}, enum: ${list} } } } }
       responses: { '200': { description: it, content: { application/json: { schema: true } } } }
 `,
-    ['a'],
-  );
-  for (const text of valid) await client.post('/a').type('json').send(text).expect(200);
-  for (const text of invalid) await client.post('/a').type('json').send(text).expect(400);
-});
+      ['a'],
+    );
+    for (const text of valid) await client.post('/a').type('json').send(text).expect(200);
+    for (const text of invalid) await client.post('/a').type('json').send(text).expect(400);
+  },
+);
 
 test('a 400 that is declared without content has no body, and the log names the violations', async () => {
   const { client, lines } = await serving(
@@ -177,7 +210,7 @@ test('an operation that declares no responses answers with any status, without a
     silent: () => answers.shift() ?? { status: 500 },
   });
   expect(notices(lines)).toEqual([
-    'operation silent declares no response: its handler answers with any status, without a body',
+    'operation silent declares no response: its handler may use any status, without a body',
   ]);
   await client.get('/a').expect(204);
   await client.get('/a').expect(404, '');
@@ -188,7 +221,8 @@ const MEMBERS = {
   empty: '{ enum: [] }',
   twice: '{ type: object, required: [a, a], properties: { a: { type: string } } }',
   pattern: "{ type: string, pattern: '^a\\-b$' }",
-  names: "{ type: object, patternProperties: { '^\\-': { type: integer } }, additionalProperties: false }",
+  names:
+    "{ type: object, patternProperties: { '^\\-': { type: integer } }, additionalProperties: false }",
   insensitive: '{ type: string, pattern: "(?i)^leaf\\\\z" }',
   required: '{ type: object, properties: { a: { type: string, required: true } } }',
   dynamic: "{ $dynamicRef: '#whole' }",
@@ -231,10 +265,22 @@ describe('a document with members that are not enforced is served:', () => {
 
   test.each<[string, object, string | undefined]>([
     ['a default that does not fit is not filled in', {}, undefined],
-    ['an empty enum has no value', { empty: 1 }, '/body/empty must not be present: its enum is empty'],
-    ['a name that is required twice is required', { twice: {} }, "/body/twice/a must have required property 'a'"],
+    [
+      'an empty enum has no value',
+      { empty: 1 },
+      '/body/empty must not be present: its enum is empty',
+    ],
+    [
+      'a name that is required twice is required',
+      { twice: {} },
+      "/body/twice/a must have required property 'a'",
+    ],
     ['a pattern without the flag u matches', { pattern: 'a-b' }, undefined],
-    ['a pattern without the flag u is checked', { pattern: 'a' }, '/body/pattern must match pattern "^a\\-b$"'],
+    [
+      'a pattern without the flag u is checked',
+      { pattern: 'a' },
+      '/body/pattern must match pattern "^a\\-b$"',
+    ],
     ['names match a pattern without the flag u', { names: { '-a': 1 } }, undefined],
     [
       'names that a pattern without the flag u matches are checked',
@@ -253,8 +299,12 @@ describe('a document with members that are not enforced is served:', () => {
     ['$id changes nothing', { identified: 'a' }, '/body/identified must be integer'],
     ['an unknown keyword changes nothing', { unknown: 'a' }, '/body/unknown must be integer'],
     ['nullable admits null', { nullable: null, choice: null, named: null }, undefined],
-    ['nullable admits nothing else', { nullable: 'a' }, '/body/nullable must be integer,null'],
-    ['a property may be named nullable', { holder: { nullable: 5 } }, '/body/holder/nullable must be boolean'],
+    ['nullable admits nothing else', { nullable: 'a' }, '/body/nullable must be integer or null'],
+    [
+      'a property may be named nullable',
+      { holder: { nullable: 5 } },
+      '/body/holder/nullable must be boolean',
+    ],
     ['a boolean exclusiveMinimum changes nothing', { exclusive: 1 }, undefined],
     ['the minimum beside it is checked', { exclusive: 0 }, '/body/exclusive must be >= 1'],
     ['a schema may be true', { any: [] }, undefined],

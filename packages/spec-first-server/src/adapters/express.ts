@@ -1,0 +1,107 @@
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import type { Request, RequestHandler, Response } from 'express';
+import { stringifyJson } from 'openapi-document';
+import type { Answer, Bytes, CallRecord } from '../core/call.ts';
+import { SECURITY_HEADERS } from '../core/response/headers.ts';
+import { HttpError } from '../core/response/http-error.ts';
+import type { Service } from '../core/service.ts';
+import { endOf, faultOf, NodeCall, validAddress, writeBody } from './node/index.ts';
+
+/**
+ * Connects a service to an Express app. A path that the document does not have goes to the next
+ * handler. The mount path replaces the base path of the document's `servers`.
+ *
+ * @example
+ * app.use('/v1', expressHandler(service));
+ */
+export function expressHandler(service: Service): RequestHandler {
+  return (request, response, next) => {
+    const call = new ExpressCall(request, response, request.baseUrl !== '');
+    if (!service.has(call.path, call.isMounted)) return next();
+    response.once('close', () => service.end(call, endOf(response)));
+    const fault = faultOf(request);
+    const written =
+      fault === undefined
+        ? answerCall(service, call)
+        : writeAnswer(response, service.fail(call, new HttpError(fault.status, fault.message)));
+    written.catch(next);
+  };
+}
+
+/** Answers a call through Express's response. */
+export async function answerCall(service: Service, call: ExpressCall): Promise<void> {
+  await writeAnswer(call.response, await service.handle(call));
+}
+
+/** A request of Express. A parser may have read its body. */
+export class ExpressCall extends NodeCall {
+  readonly isMounted: boolean;
+  readonly #request: Request;
+  readonly #parsed: Bytes | undefined;
+
+  constructor(request: Request, response: Response, isMounted: boolean, record?: CallRecord) {
+    super(request, response, validAddress(request.ip, request));
+    this.#request = request;
+    this.isMounted = isMounted;
+    this.record = record;
+    this.#parsed = parsedBody(request);
+  }
+
+  override get headers(): IncomingHttpHeaders {
+    const { headers } = this.#request;
+    // The parser has decompressed the body.
+    return this.#parsed === undefined ? headers : { ...headers, 'content-encoding': undefined };
+  }
+
+  override get body(): NodeCall['body'] {
+    return this.#parsed ?? super.body;
+  }
+}
+
+/**
+ * Returns the bytes of a body that a parser has read; `undefined` if none has read it. A string is
+ * the whole body.
+ */
+function parsedBody({ body, headers, readableEnded }: Request): Bytes | undefined {
+  if (!readableEnded || body === undefined) return undefined;
+  if (body instanceof Uint8Array) return body;
+  if (typeof body === 'string') return Buffer.from(body);
+  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+  return Buffer.from(isForm ? formText(body) : (stringifyJson(body) ?? ''));
+}
+
+function formText(values: unknown): string {
+  const form = new URLSearchParams();
+  const append = (name: string, value: unknown): void => {
+    if (Array.isArray(value)) for (const item of value) append(name, item);
+    else if (typeof value !== 'object' || value === null) form.append(name, String(value));
+    else for (const [key, inner] of Object.entries(value)) append(`${name}[${key}]`, inner);
+  };
+  for (const [name, value] of Object.entries(Object(values))) append(name, value);
+  return form.toString();
+}
+
+/** Headers that may occur several times. */
+const SHARED = new Set(['set-cookie', 'vary']);
+
+/** Writes an answer. Keeps the headers that the app has set. */
+export async function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> {
+  // The response has started, so this answer cannot be sent.
+  if (response.headersSent) return void response.destroy();
+  response.statusCode = answer.status;
+  addHeaders(response, answer.headers);
+  await writeBody(response, answer.body);
+}
+
+/** Adds headers. Keeps the security headers that the app has set. */
+export function addHeaders(response: ServerResponse, headers: readonly string[]): void {
+  const added = new Set(SHARED);
+  for (let index = 0; index < headers.length; index += 2) {
+    const [name = '', value = ''] = headers.slice(index, index + 2);
+    const isDefault = SECURITY_HEADERS.get(name) === value;
+    if (isDefault && response.hasHeader(name)) continue;
+    if (added.has(name.toLowerCase())) response.appendHeader(name, value);
+    else response.setHeader(name, value);
+    added.add(name.toLowerCase());
+  }
+}

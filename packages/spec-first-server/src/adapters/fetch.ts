@@ -1,0 +1,85 @@
+import type { Answer, Call } from '../core/call.ts';
+import type { Service } from '../core/service.ts';
+
+/** Answers a Request of the Fetch standard. */
+export type FetchHandler<Context extends readonly unknown[]> = (
+  request: Request,
+  ...context: Context
+) => Promise<Response>;
+
+export interface FetchOptions<Context extends readonly unknown[]> {
+  /** Returns the client's address, from the arguments of the platform. */
+  readonly client?: (request: Request, ...context: Context) => string | undefined;
+}
+
+/**
+ * Connects a service to a platform that calls a function with a Request, such as Bun, Deno or a
+ * worker.
+ *
+ * @example
+ * export default { fetch: fetchHandler(service) };
+ */
+export function fetchHandler<Context extends readonly unknown[]>(
+  service: Service,
+  { client }: FetchOptions<Context> = {},
+): FetchHandler<Context> {
+  return async (request, ...context) => {
+    const { pathname, search } = new URL(request.url);
+    const call: Call = {
+      method: request.method,
+      path: pathname,
+      query: search.slice(1),
+      headers: Object.fromEntries(request.headers),
+      body: request.body ?? undefined,
+      client: client?.(request, ...context),
+      signal: request.signal,
+    };
+    const answer = await service.handle(call);
+    return responseOf(answer, (isComplete) =>
+      service.end(call, { status: answer.status, isComplete }),
+    );
+  };
+}
+
+/** @param onEnd called when the answer is sent or the client has disconnected. */
+function responseOf(
+  { status, headers: list, body }: Answer,
+  onEnd: (isComplete: boolean) => void,
+): Response {
+  const headers = new Headers();
+  for (let index = 0; index < list.length; index += 2) {
+    headers.append(list[index] ?? '', list[index + 1] ?? '');
+  }
+  if (typeof body === 'object' && !(body instanceof Uint8Array)) {
+    return new Response(streamOf(body, onEnd), { status, headers });
+  }
+  onEnd(true);
+  return new Response(typeof body === 'string' ? body : body?.slice(), { status, headers });
+}
+
+function streamOf(
+  body: AsyncIterable<string | Uint8Array>,
+  onEnd: (isComplete: boolean) => void,
+): ReadableStream<Uint8Array> {
+  const chunks = body[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  return new ReadableStream({
+    async pull(controller) {
+      try {
+        const { done, value } = await chunks.next();
+        if (done) {
+          controller.close();
+          return onEnd(true);
+        }
+        controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
+      } catch (error) {
+        onEnd(false);
+        throw error;
+      }
+    },
+    async cancel() {
+      onEnd(false);
+      await chunks.return?.();
+    },
+  });
+}

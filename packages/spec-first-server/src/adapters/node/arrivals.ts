@@ -1,0 +1,48 @@
+import type { Socket } from 'node:net';
+
+/** Connections that wait for their turn to be read. The last one comes next. */
+const waiting: Socket[] = [];
+
+/** Connections that are being read and have sent no bytes yet. */
+const silent = new Set<Socket>();
+
+let isScheduled = false;
+
+/**
+ * Delays reading from a new connection: each round of the event loop starts to read only one, since
+ * Node parses up to 64 KiB of each at once, which can take 10 ms. The newest connection is read
+ * first, so that clients that connect after a flood do not wait for it.
+ */
+export function admit(socket: Socket): void {
+  waiting.push(socket);
+  // Node starts to read in this tick.
+  process.nextTick(() => socket.pause());
+  socket.once('close', () => silent.delete(socket));
+  schedule();
+}
+
+/**
+ * Records that the first bytes of a connection have arrived. If these are many, connections without
+ * bytes wait again, since their bytes may have arrived at the same time.
+ */
+export function firstBytes(socket: Socket, areMany: boolean): void {
+  silent.delete(socket);
+  if (!areMany || silent.size === 0) return;
+  for (const other of silent) other.pause();
+  waiting.unshift(...silent);
+  silent.clear();
+  schedule();
+}
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(startRound);
+}
+
+function startRound(): void {
+  isScheduled = false;
+  const socket = waiting.pop();
+  if (socket?.destroyed === false) silent.add(socket.resume());
+  if (waiting.length > 0) schedule();
+}

@@ -1,0 +1,262 @@
+import { AsyncResource } from 'node:async_hooks';
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import { hold, release } from '../../core/memory.ts';
+import type { Problem } from '../../core/response/problem.ts';
+import { inTurn, nextRound } from '../../core/turns.ts';
+import { firstBytes } from './arrivals.ts';
+import { readAll } from './request-body.ts';
+
+/** The most requests of one connection that may wait for a response. */
+const MOST_REQUESTS = 64;
+
+/** The memory that a request takes beside its body. Bytes. */
+const REQUEST_BYTES = 4_096;
+
+/** The size of a chunk that may take more than 2 ms to parse. Bytes. */
+const LARGE_CHUNK = 16_384;
+
+/** The size up to which Node reads and drops a body that the app does not read. Bytes. */
+const SMALL_BODY = 65_536;
+
+/**
+ * A client's connection. Node may read several requests at once. Each one starts after the response
+ * to the previous one.
+ */
+export class Connection {
+  /** The time when the connection was accepted, or when its last response was closed. */
+  since = performance.now();
+  /** True after its first request. */
+  isUsed = false;
+  /** True if no request after the newest one is answered. */
+  closing = false;
+  /** A fault in the body of the newest request, detected while the request waits. */
+  fault: Problem | undefined;
+  readonly #socket: Socket;
+  #newest: ServerResponse | undefined;
+  /** Requests so far. */
+  #count = 0;
+  /** True while a response is being sent. */
+  #isAnswering = false;
+  /** The next requests, and the end of the connection. */
+  readonly #next: (() => void)[] = [];
+  /** Bytes of the budget that its requests hold. */
+  #held = 0;
+  /**
+   * The start and the end of the chunk that Node parses now, as positions in the bytes of the
+   * connection.
+   */
+  #chunkStart = 0;
+  #chunkEnd = -1;
+  #isPaced = false;
+  /** The position of the first request whose body has not been read. */
+  #unreadFrom = 0;
+  /** True if a request from this position on has a chunked body. */
+  #hasChunks = false;
+  /** Bytes in both directions at the last call of `isStuck`. */
+  #bytes = -1;
+
+  constructor(socket: Socket) {
+    this.#socket = socket;
+    socket.once('close', () => {
+      this.#next.length = 0;
+      this.#release(this.#held);
+    });
+  }
+
+  /**
+   * The response to the newest request; `undefined` after both are complete. A response may be
+   * complete before the body of its request.
+   */
+  get newest(): ServerResponse | undefined {
+    const isOver = !this.#isAnswering && this.#next.length === 0;
+    return isOver && this.#newest?.req.complete !== false ? undefined : this.#newest;
+  }
+
+  /**
+   * An upper bound of the memory of unread heads and bodies and of unsent responses. The headers of
+   * a head become separate strings. A chunk of one byte has 6 bytes in the connection and takes 250
+   * bytes of memory.
+   */
+  get memory(): number {
+    const { bytesRead, writableLength } = this.#socket;
+    const { newest } = this;
+    if (this.#next.length === 0 && newest?.req.readableDidRead === true) return writableLength;
+    const factor = newest === undefined ? 8 : 1;
+    return writableLength + (bytesRead - this.#unreadFrom) * (this.#hasChunks ? 50 : factor);
+  }
+
+  /**
+   * Gives other connections a turn after each large chunk. A chunk with many requests or many
+   * pieces of a body can take 10 ms to parse.
+   */
+  #pace(): void {
+    this.#isPaced = true;
+    const size = this.#chunkEnd - this.#chunkStart;
+    this.#socket.on('data', (chunk: Buffer) => this.#onChunk(chunk.length));
+    setImmediate(() => this.#onChunk(size));
+  }
+
+  #onChunk(size: number): void {
+    if (this.#socket.destroyed || this.closing) return;
+    const request = this.newest?.req;
+    // A body without a listener for its bytes is not being read.
+    const isUnread = request?.readableFlowing === null && !request.readableDidRead;
+    if (request?.complete === false && isUnread && isLarge(request)) {
+      readOnDemand(request, this.#socket);
+    } else if (size >= LARGE_CHUNK && !this.#socket.isPaused()) {
+      this.#socket.pause();
+      void nextRound().then(() => this.#socket.resume());
+    }
+  }
+
+  /**
+   * Calls `begin` when the responses to all previous requests are closed. Closes a connection with
+   * too many requests.
+   *
+   * @param begin called with true if there is memory for the request.
+   */
+  add(response: ServerResponse, begin: (hasMemory: boolean) => void): void {
+    const hasMemory = hold(REQUEST_BYTES);
+    if (hasMemory) this.#held += REQUEST_BYTES;
+    const isFirst = !this.#isAnswering && this.#next.length === 0;
+    const { bytesRead } = this.#socket;
+    const isPipelined = bytesRead === this.#chunkEnd;
+    if (!isPipelined) this.#chunkStart = Math.max(0, this.#chunkEnd);
+    this.#chunkEnd = bytesRead;
+    if (!isFirst && (!hasMemory || this.#next.length >= MOST_REQUESTS - 1)) {
+      this.closing = true;
+      destroyCheaply(this.#socket);
+      return;
+    }
+    this.#newest = response;
+    this.#count += 1;
+    if (!this.isUsed) firstBytes(this.#socket, bytesRead >= LARGE_CHUNK);
+    this.isUsed = true;
+    if (this.#next.length === 0) this.#unreadFrom = this.#chunkStart;
+    const hasChunks = response.req.headers['transfer-encoding'] !== undefined;
+    if (hasChunks) this.#hasChunks = true;
+    if ((isPipelined || hasChunks) && !this.#isPaced) this.#pace();
+    response.on('close', () => this.#onClose(hasMemory));
+    if (isFirst && !isPipelined) {
+      this.#isAnswering = true;
+      begin(hasMemory);
+    } else {
+      // Keeps the async context of this request, which tracers use. Without this, it would run in
+      // the context of the previous request.
+      this.#next.push(AsyncResource.bind(() => begin(hasMemory)));
+      if (isFirst) this.#takeTurn();
+    }
+  }
+
+  /** Calls `last` when the responses to all requests are closed. No other request starts. */
+  end(last: () => void): void {
+    this.closing = true;
+    this.#next.push(last);
+    if (!this.#isAnswering && this.#next.length === 1) this.#beginNext();
+  }
+
+  /** True if the newest request waits for the answer to a previous one. */
+  get isQueued(): boolean {
+    return this.#next.length > 0;
+  }
+
+  /**
+   * True if late bytes may be caused by unfinished responses: Node stops reading while many bytes
+   * wait. The client may have sent them in time.
+   */
+  get waitsForAnswers(): boolean {
+    return this.#isAnswering && (this.#next.length > 0 || this.#newest?.req.complete === true);
+  }
+
+  /** Calls `onLate` if no further request arrives in time after the newest response is closed. */
+  watch(timeout: number, onLate: () => void): void {
+    const count = this.#count;
+    this.#newest?.once('close', () => {
+      const timer = setTimeout(() => {
+        if (this.#count === count) onLate();
+      }, timeout);
+      this.#socket.once('close', () => clearTimeout(timer));
+    });
+  }
+
+  /**
+   * Returns true if the connection is idle, the client does not read, or no byte was transferred
+   * since the last call. Called after each half of the idle timeout.
+   */
+  isStuck(): boolean {
+    const before = this.#bytes;
+    const { bytesRead, bytesWritten, writableLength } = this.#socket;
+    this.#bytes = bytesRead + bytesWritten;
+    return this.newest === undefined || writableLength > 0 || this.#bytes === before;
+  }
+
+  #onClose(hasMemory: boolean): void {
+    if (hasMemory) this.#release(REQUEST_BYTES);
+    this.#isAnswering = false;
+    this.since = performance.now();
+    // Releases the memory of the last request while the connection is idle.
+    this.#newest = this.newest;
+    if (this.#next.length > 0) {
+      this.#takeTurn();
+    } else {
+      this.#unreadFrom = this.#socket.bytesRead;
+      this.#hasChunks = false;
+    }
+  }
+
+  /** Begins the next request, in turn with other work. */
+  #takeTurn(): void {
+    void inTurn(() => this.#beginNext());
+  }
+
+  #beginNext(): void {
+    // After a response with `Connection: close`, no other response can be sent.
+    if (!this.#socket.writable) return;
+    this.#isAnswering = true;
+    this.#next.shift()?.();
+  }
+
+  #release(bytes: number): void {
+    const released = Math.min(bytes, this.#held);
+    this.#held -= released;
+    release(released);
+  }
+}
+
+/**
+ * Destroys a socket with many requests without stack traces. Node creates an error for each
+ * request, and their stack traces would take 10 ms.
+ */
+function destroyCheaply(socket: Socket): void {
+  const { stackTraceLimit } = Error;
+  socket.prependOnceListener('close', () => {
+    Error.stackTraceLimit = 0;
+  });
+  socket.once('close', () => {
+    Error.stackTraceLimit = stackTraceLimit;
+  });
+  socket.destroy();
+}
+
+/**
+ * Pauses a body until the app reads it. Joins the pieces that have arrived: a piece of one byte
+ * takes 250 bytes of memory.
+ */
+function readOnDemand(request: IncomingMessage, socket: Socket): void {
+  const bytes = readAll(request);
+  if (bytes !== null) request.unshift(bytes);
+  socket.pause();
+  const resume = (): void => {
+    request.off('newListener', onListener);
+    socket.resume();
+  };
+  const onListener = (event: string | symbol): void => {
+    if (event === 'data' || event === 'readable') resume();
+  };
+  request.on('newListener', onListener).once('resume', resume);
+}
+
+/** Returns true if the body of a request is large or has no declared length. */
+export const isLarge = ({ headers }: IncomingMessage): boolean =>
+  headers['transfer-encoding'] !== undefined || Number(headers['content-length']) > SMALL_BODY;

@@ -1,0 +1,98 @@
+import type { IncomingMessage } from 'node:http';
+import type { Problem } from '../../core/response/problem.ts';
+
+/** The maximum number of bytes of the target, the names and the values of a request's headers. */
+export const MAX_HEADER_SIZE = 16_384;
+
+/**
+ * The most headers that Node reads. A request with this number is rejected, since it may have had
+ * more.
+ */
+export const MAX_HEADERS = 200;
+
+/** A host and a port (RFC 3986 §3.2.2); an empty one is allowed (RFC 9112 §3.2). */
+const HOST = /^(?:\[[\da-f:.v]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
+
+/** A target in absolute form, up to its path (RFC 9112 §3.2.2). */
+const ORIGIN = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
+
+const fault = (message: string): Problem => ({ status: 400, message });
+
+const HEADER_OVERFLOW: Problem = {
+  status: 431,
+  message:
+    `the header section must have at most ${MAX_HEADER_SIZE} bytes ` +
+    `and ${MAX_HEADERS - 1} headers`,
+};
+
+/**
+ * Returns the fault of a request that Node's parser accepts. Changes the target to a path with its
+ * query: removes the origin of an absolute form, and a fragment, which clients must not send (RFC
+ * 9110 §7.1).
+ */
+export function faultOf(request: IncomingMessage): Problem | undefined {
+  const { httpVersion, headers, url = '' } = request;
+  if (httpVersion !== '1.1' && httpVersion !== '1.0')
+    return fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)');
+  // Node has removed further headers. One of them may be the length of the body.
+  if (request.rawHeaders.length >= 2 * MAX_HEADERS) return HEADER_OVERFLOW;
+  if (headers.host === undefined ? httpVersion === '1.1' : !HOST.test(headers.host)) {
+    return fault('the header host must come once, as host or host:port (RFC 9112 §3.2)');
+  }
+  if (!url.startsWith('/') && !(url === '*' && request.method === 'OPTIONS')) {
+    const [origin = '', host = ''] = ORIGIN.exec(url) ?? [];
+    if (origin === '' || !HOST.test(host))
+      return fault('the target must be a path or http://host/path (RFC 9112 §3.2)');
+    const path = url.slice(origin.length);
+    request.url = path.startsWith('/') ? path : `/${path}`;
+  }
+  // Express fails to parse some targets with a fragment, before any of its handlers runs.
+  if (url.includes('#')) request.url = request.url?.replace(/#.*/s, '');
+  if (headers.authorization !== undefined && isRepeated(request.rawHeaders, 'authorization'))
+    return fault('the header authorization must come once');
+  const coding = headers['transfer-encoding'];
+  if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
+    return fault('the transfer coding must be chunked alone, in HTTP/1.1 (RFC 9112 §6.1)');
+  }
+  return undefined;
+}
+
+/** Returns true if a header occurs more than once. Names and values alternate. */
+function isRepeated(rawHeaders: readonly string[], name: string): boolean {
+  let count = 0;
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const text = rawHeaders[at] ?? '';
+    if (text.length === name.length && text.toLowerCase() === name) count += 1;
+  }
+  return count > 1;
+}
+
+/** The problems of bytes that are not a valid request, by the codes of Node's errors (RFC 9112). */
+const PARSER_PROBLEMS: Readonly<Record<string, Problem>> = {
+  HPE_HEADER_OVERFLOW: HEADER_OVERFLOW,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
+  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  HPE_INVALID_METHOD: fault(
+    'the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)',
+  ),
+  HPE_INVALID_URL: fault('the request target must be percent-encoded (RFC 9112 §3.2)'),
+  HPE_INVALID_VERSION: fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)'),
+  HPE_INVALID_HEADER_TOKEN: fault(
+    'a header must be a name, a colon and visible characters (RFC 9112 §5)',
+  ),
+  HPE_INVALID_CONTENT_LENGTH: fault(
+    'Content-Length must be a number, without Transfer-Encoding (RFC 9112 §6)',
+  ),
+  HPE_UNEXPECTED_CONTENT_LENGTH: fault(
+    'Content-Length must come once, without Transfer-Encoding (RFC 9112 §6)',
+  ),
+  HPE_INVALID_TRANSFER_ENCODING: fault(
+    'the transfer coding must be chunked, without Content-Length (RFC 9112 §6.1)',
+  ),
+  HPE_INVALID_CHUNK_SIZE: fault('a chunk must begin with its size in hex digits (RFC 9112 §7.1)'),
+  HPE_INVALID_EOF_STATE: fault('the request was cut off'),
+};
+
+/** Returns the problem for the client that corresponds to an error of Node's parser. */
+export const parserProblem = (code: string): Problem =>
+  PARSER_PROBLEMS[code] ?? fault('the request is not HTTP/1.1 (RFC 9112)');

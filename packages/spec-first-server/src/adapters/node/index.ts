@@ -1,0 +1,14 @@
+export { type TrustProxy, validAddress } from './client-address.ts';
+export { faultOf } from './faults.ts';
+export { type Limits, type Listening, listen } from './listen.ts';
+export {
+  endOf,
+  type NodeOptions,
+  nodeListener,
+  noteRejection,
+  serviceListener,
+  takeRejection,
+} from './listener.ts';
+export { NodeCall } from './node-call.ts';
+export { http, type OnRejected } from './rejected.ts';
+export { writeBody } from './write-answer.ts';

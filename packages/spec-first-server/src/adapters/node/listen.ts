@@ -1,0 +1,312 @@
+import cluster from 'node:cluster';
+import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
+import { type ErrorBody, PROBLEM_DETAILS, type Problem } from '../../core/response/problem.ts';
+import { nextRound } from '../../core/turns.ts';
+import { admit } from './arrivals.ts';
+import { Connection, isLarge } from './connection.ts';
+import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
+import { limitConnections } from './open-files.ts';
+import { http, NO_MEMORY, type OnRejected, rejecter } from './rejected.ts';
+import { hasBody } from './request-body.ts';
+import { watchMemory } from './watch-memory.ts';
+
+/** The interval between two checks of the open connections during a stop. Milliseconds. */
+const STOP_CHECK = 10;
+
+/** The most connections that may linger at the same time. Each of them can hold 64 KiB. */
+const MOST_LINGERING = 256;
+
+/** The error of a socket that the server closed at a stop, before its request was answered. */
+export const CUT_OFF = new Error('the service stopped before the request was answered');
+
+/** Times that a client may take, in milliseconds. The README names them. */
+const LIMITS = {
+  /** For the header section, from the start of the connection or of the request. */
+  headersTimeout: 10_000,
+  /** For the whole request. */
+  requestTimeout: 30_000,
+  /** Between two requests of a connection. */
+  keepAliveTimeout: 65_000,
+  /** Without a byte in either direction, also while the client does not read a response. */
+  idleTimeout: 60_000,
+  /** For the client to read the reason, before a rejected connection is closed. */
+  lingerTimeout: 2_000,
+  /** The time that a stop waits for another request on a used connection. */
+  idleStopTimeout: 1_000,
+  /** The time from its start that a stop waits for the first request of a connection. */
+  arrivalStopTimeout: 1_000,
+  /** The total time that a stop waits for requests on such connections. */
+  longestArrivalStop: 5_000,
+  /** The time from the last new connection until a stop closes the port. */
+  quietTimeout: 50,
+  /** The time from there until a stop aborts the requests in flight. */
+  stopTimeout: 10_000,
+};
+
+export type Limits = typeof LIMITS;
+
+interface ListenOptions {
+  readonly host: string;
+  /** 0 takes any free one. */
+  readonly port: number;
+  /** True if a worker of `node:cluster` listens on a port that is not shared. */
+  readonly exclusive?: boolean;
+  readonly limits?: Partial<Limits>;
+  readonly onRejected?: OnRejected;
+  /**
+   * Called when connections are dropped because the limit of open files is reached, at most once a
+   * second.
+   */
+  readonly onDropped?: (connections: number) => void;
+  /** Makes the body of error responses. By default problem details. */
+  readonly errorBody?: ErrorBody | undefined;
+}
+
+/** A server that listens. */
+export interface Listening {
+  readonly server: Server;
+  /** Such as `http://127.0.0.1:3000`. */
+  readonly url: string;
+  /** Adds `Connection: close` to all further responses. */
+  drain(): void;
+  /** Stops accepting, finishes the requests in flight, and aborts those that take too long. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Listens, and passes the requests of each connection to the app one after the other. Rejects
+ * requests that the app must not get, with the same error body: bytes that are not HTTP, ambiguous
+ * requests, `CONNECT`, an unknown `Expect`, and requests that do not arrive in time.
+ *
+ * @throws {Error} of Node, if the address is not available.
+ */
+export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+  const { errorBody = PROBLEM_DETAILS, onRejected } = options;
+  const limits = { ...LIMITS, ...options.limits };
+  const { headersTimeout, requestTimeout, idleTimeout, lingerTimeout } = limits;
+  const connections = new Map<Duplex, Connection>();
+  let draining = false;
+  let lingering = 0;
+  /** Set while a stop closes the port. New requests wait for it. */
+  let portClosing: PromiseWithResolvers<void> | undefined;
+
+  const server = http.createServer(
+    {
+      ...limits,
+      maxHeaderSize: MAX_HEADER_SIZE,
+      connectionsCheckingInterval: Math.min(1000, headersTimeout),
+      // Bounds the memory of bodies and of answers that nobody reads.
+      highWaterMark: 16_384,
+      // Node would reject these requests itself, without a body.
+      requireHostHeader: false,
+      // Joins repeated headers, so that they are rejected: Node would use the first value, and a
+      // proxy may use the second one.
+      joinDuplicateHeaders: true,
+    },
+    onRequest,
+  );
+  const { rejectRequest, rejectConnection } = rejecter(
+    server,
+    connections,
+    requestTimeout,
+    linger,
+    errorBody,
+    onRejected,
+  );
+  server.once('close', watchMemory(connections, rejectConnection));
+
+  /** @param problem the reason to reject the request. */
+  function onRequest(
+    request: ServerResponse['req'],
+    response: ServerResponse,
+    problem = faultOf(request),
+  ): void {
+    const connection = connections.get(request.socket);
+    // The previous response has announced that the connection closes (RFC 9112 §9.6).
+    if (connection === undefined || connection.closing) return;
+    // Node drops the bytes after a request for an upgrade.
+    if (request.headers.upgrade !== undefined) closeAfter(connection, response);
+    connection.add(response, (hasMemory) => {
+      const fault = connection.newest === response ? connection.fault : undefined;
+      begin(response, hasMemory ? (fault ?? problem) : NO_MEMORY);
+    });
+  }
+
+  function begin(response: ServerResponse, problem: Problem | undefined, isLater = false): void {
+    // The body may have been rejected while the request waited.
+    if (response.headersSent) return;
+    // Waits one round while draining: a body that arrived with its head is complete then, so its
+    // response can close the connection.
+    if (draining && !isLater) return void setImmediate(begin, response, problem, true);
+    if (portClosing !== undefined)
+      return void portClosing.promise.then(() => begin(response, problem, true));
+    if (draining) closeAfterBody(response);
+    if (problem !== undefined) {
+      rejectRequest(response, problem);
+      return;
+    }
+    if (isLarge(response.req)) response.once('finish', () => lingerWithoutBody(response));
+    app(response.req, response);
+  }
+
+  /**
+   * Closes a connection if the app did not read a large body: reading the rest would take too long.
+   */
+  function lingerWithoutBody({ req: request }: ServerResponse): void {
+    if (!request.complete) linger(request.socket);
+  }
+
+  /**
+   * Closes a connection after its last response. Reads and drops further bytes for a while:
+   * otherwise the system of the client could drop the response before it is read (RFC 9112 §9.6).
+   */
+  function linger(socket: Duplex): void {
+    const connection = connections.get(socket);
+    if (connection !== undefined) connection.closing = true;
+    socket.end();
+    lingering += 1;
+    socket.once('close', () => {
+      lingering -= 1;
+    });
+    if (lingering > MOST_LINGERING) return void socket.once('finish', () => socket.destroy());
+    // Without this listener of Node, no bytes are parsed.
+    socket.removeAllListeners('data').on('data', () => {
+      socket.pause();
+      void nextRound().then(() => socket.resume());
+    });
+    socket.resume();
+    const timer = setTimeout(() => socket.destroy(), lingerTimeout);
+    socket.once('close', () => clearTimeout(timer));
+  }
+
+  // Node's timer takes up to twice as long while bytes wait to be written.
+  server.timeout = idleTimeout / 2;
+  server.on('timeout', (socket: Socket) => {
+    if (connections.get(socket)?.isStuck() === false) socket.setTimeout(idleTimeout / 2);
+    else socket.destroy();
+  });
+  server.maxHeadersCount = MAX_HEADERS;
+  // A client may close its side of the connection after its last request. Without this undocumented
+  // option of Node, responses that take more than one round of the event loop would be lost.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  limitConnections(server, options.onDropped);
+  server.on('connection', (socket: Socket) => {
+    connections.set(socket, new Connection(socket));
+    socket.once('close', () => connections.delete(socket));
+    admit(socket);
+  });
+  // With this listener, the app decides when to send `100 Continue`.
+  server.on('checkContinue', onRequest);
+  server.on('checkExpectation', (request: ServerResponse['req'], response: ServerResponse) =>
+    onRequest(request, response, {
+      status: 417,
+      message: 'the only expectation that can be met is 100-continue',
+    }),
+  );
+
+  function drain(): void {
+    draining = true;
+    for (const { newest } of connections.values()) if (newest !== undefined) closeAfterBody(newest);
+  }
+
+  /**
+   * Closes a connection after a response, once the request is complete. Earlier, a client that
+   * still sends would be reset.
+   */
+  function closeAfterBody(response: ServerResponse): void {
+    const { req: request } = response;
+    const connection = connections.get(request.socket);
+    if (connection === undefined) return;
+    if (request.complete || !hasBody(request)) closeAfter(connection, response);
+    else request.once('end', () => closeAfter(connection, response));
+  }
+
+  /**
+   * Resolves when no connection waits for a request. Closes connections that have waited longer
+   * than the timeout.
+   *
+   * @param waits returns true if a request may be on its way.
+   * @param quiet the time without new connections, requests and responses.
+   */
+  async function requestsArrived(
+    waits: (connection: Connection) => boolean,
+    timeout: number,
+    quiet: number,
+  ): Promise<void> {
+    const start = performance.now();
+    let lastChange = start;
+    let inFlight = 0;
+    for (;;) {
+      // Continues when the event loop has accepted connections and read requests.
+      await immediate();
+      const now = performance.now();
+      const isOver = now > start + limits.longestArrivalStop;
+      const before = inFlight;
+      let isWaiting = false;
+      inFlight = 0;
+      for (const [socket, connection] of connections) {
+        if (connection.newest !== undefined) inFlight += 1;
+        lastChange = Math.max(lastChange, connection.since);
+        if (!waits(connection)) continue;
+        const isLate = now > Math.max(start, connection.since) + timeout;
+        if (isLate || isOver) socket.destroy();
+        else isWaiting = true;
+      }
+      // Clients may open connections when they have a response.
+      if (inFlight !== before) lastChange = now;
+      if (isOver || (!isWaiting && now >= lastChange + quiet)) return;
+      await delay(STOP_CHECK);
+    }
+  }
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    const { host, port, exclusive = false } = options;
+    server.listen({ host, port, exclusive, backlog: 1024 }, resolve);
+  });
+  const { address, port, family } = server.address() as AddressInfo;
+  return {
+    server,
+    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    drain,
+    async stop() {
+      drain();
+      await requestsArrived(
+        ({ isUsed, newest, closing }) => isUsed && newest === undefined && !closing,
+        limits.idleStopTimeout,
+        0,
+      );
+      // Closing the port resets connections that are not accepted yet. New requests are delayed
+      // meanwhile: clients that wait for a response do not open connections. The primary of a
+      // cluster gives new connections to other workers.
+      if (!cluster.isWorker) portClosing = Promise.withResolvers();
+      await requestsArrived(
+        ({ isUsed }) => !isUsed,
+        limits.arrivalStopTimeout,
+        cluster.isWorker ? 0 : limits.quietTimeout,
+      );
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      portClosing?.resolve();
+      portClosing = undefined;
+      // Closes idle connections whose last response was sent without `Connection: close`.
+      const close = setInterval(() => server.closeIdleConnections(), STOP_CHECK);
+      const abort = setTimeout(() => {
+        // The error tells the log that the server closed the connection, not the client.
+        for (const socket of connections.keys()) socket.destroy(CUT_OFF);
+      }, limits.stopTimeout);
+      await closed;
+      clearTimeout(abort);
+      clearInterval(close);
+    },
+  };
+}
+
+/** Closes a connection after a response, unless the headers of the response are already sent. */
+function closeAfter(connection: Connection, response: ServerResponse): void {
+  if (response.headersSent) return;
+  connection.closing = true;
+  response.setHeader('Connection', 'close');
+}

@@ -1,0 +1,72 @@
+import type { IncomingHttpHeaders, IncomingMessage, ServerResponse } from 'node:http';
+import type { Bytes, Call, CallRecord } from '../../core/call.ts';
+import { continueRequest, hasBody, RequestBody, readAll } from './request-body.ts';
+
+/**
+ * A request of Node's server. Its body and its signal are created when they are first used, since
+ * few requests need them.
+ */
+export class NodeCall implements Call {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly path: string;
+  readonly query: string;
+  readonly client: string | undefined;
+  record: CallRecord | undefined = undefined;
+  #body: Bytes | RequestBody | undefined;
+  #signal: AbortSignal | undefined;
+
+  constructor(request: IncomingMessage, response: ServerResponse, client: string | undefined) {
+    const { url = '' } = request;
+    const mark = url.indexOf('?');
+    this.request = request;
+    this.response = response;
+    this.path = mark < 0 ? url : url.slice(0, mark);
+    this.query = mark < 0 ? '' : url.slice(mark + 1);
+    this.client = client;
+  }
+
+  get method(): string {
+    return this.request.method ?? '';
+  }
+
+  get headers(): IncomingHttpHeaders {
+    return this.request.headers;
+  }
+
+  get body(): Bytes | RequestBody | undefined {
+    this.#body ??= this.#readBody();
+    return this.#body;
+  }
+
+  get signal(): AbortSignal {
+    this.#signal ??= goneSignal(this.request, this.response);
+    return this.#signal;
+  }
+
+  #readBody(): Bytes | RequestBody | undefined {
+    const { request, response } = this;
+    if (!hasBody(request)) return undefined;
+    const bytes = request.complete ? readAll(request) : null;
+    if (bytes !== null && request.readableLength === 0) {
+      continueRequest(request, response);
+      return bytes;
+    }
+    // The body is incomplete: puts the bytes back, and reads it as a stream.
+    if (bytes !== null) request.unshift(bytes);
+    return new RequestBody(request, response);
+  }
+}
+
+/** Returns a signal that is aborted when the client disconnects before the response is sent. */
+function goneSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
+  const controller = new AbortController();
+  if (response.writableFinished) return controller.signal;
+  const abort = (): void => controller.abort();
+  if (socket.readableEnded || socket.destroyed) abort();
+  else {
+    socket.once('end', abort).once('close', abort);
+    response.once('finish', () => socket.off('end', abort).off('close', abort));
+  }
+  return controller.signal;
+}

@@ -1,0 +1,50 @@
+import type { Duplex } from 'node:stream';
+import { bytesLeft } from '../../core/memory.ts';
+import type { Problem } from '../../core/response/problem.ts';
+import type { Connection } from './connection.ts';
+import { NO_MEMORY } from './rejected.ts';
+
+/** The intervals between two checks: usually, and if memory is short. Milliseconds. */
+const INTERVAL = 100;
+const SHORT_INTERVAL = 10;
+
+/** Fewer connections are not checked: the head of each one has at most 16 KiB. */
+const FEW = 100;
+
+/** The most connections that get a response when many are closed. The others are only destroyed. */
+const MOST_ANSWERED = 50;
+
+/**
+ * Closes the connections with the most bytes if incomplete heads and unread responses exceed the
+ * budget of all requests.
+ *
+ * @returns a function that stops the checks.
+ */
+export function watchMemory(
+  connections: ReadonlyMap<Duplex, Connection>,
+  reject: (socket: Duplex, problem: Problem) => void,
+): () => void {
+  let timer = setTimeout(watch, INTERVAL).unref();
+  return () => clearTimeout(timer);
+
+  function watch(): void {
+    const budget = bytesLeft();
+    let sum = 0;
+    if (connections.size >= FEW) for (const { memory } of connections.values()) sum += memory;
+    if (sum > budget) closeLargest(sum - budget);
+    timer = setTimeout(watch, sum > budget / 4 ? SHORT_INTERVAL : INTERVAL).unref();
+  }
+
+  function closeLargest(excess: number): void {
+    const sizes = [...connections].map(([socket, { memory }]) => ({ socket, memory }));
+    sizes.sort((a, b) => b.memory - a.memory);
+    let left = excess;
+    for (const [index, { socket, memory }] of sizes.entries()) {
+      if (left <= 0) return;
+      left -= memory;
+      const isWaiting = connections.get(socket)?.newest !== undefined;
+      if (isWaiting || index >= MOST_ANSWERED) socket.destroy();
+      else reject(socket, NO_MEMORY);
+    }
+  }
+}

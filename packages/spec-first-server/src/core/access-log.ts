@@ -1,0 +1,103 @@
+import type { Call, CallEnd } from './call.ts';
+import { describeError } from './describe-error.ts';
+import type { Log } from './handlers/types.ts';
+
+export interface AccessLogOptions {
+  /**
+   * The paths outside the document that are logged, also when they fail. Any other path may contain
+   * a secret. By default none.
+   */
+  readonly loggedPaths?: ReadonlySet<string> | 'all';
+  /** The paths of health probes, which are logged at level debug. By default none. */
+  readonly probePaths?: readonly string[];
+  /**
+   * Called with each answer, for metrics: an operationId, or `(probe)`, `(page)` or `(unknown)` for
+   * other paths.
+   */
+  readonly observe?: ((operation: string, status: number, seconds: number) => void) | undefined;
+  /** Milliseconds after which an answer is logged as slow; never by default. */
+  readonly slowMs?: number | undefined;
+}
+
+/** A line of the access log. */
+interface Entry {
+  readonly err: unknown;
+}
+
+/** Logs a call that is over. */
+export type LogCall = (call: Call, end: CallEnd) => void;
+
+/**
+ * Logs each call when its answer is sent or its client is gone, without query, headers and body,
+ * which may contain secrets.
+ */
+export function accessLog(
+  log: Log,
+  { loggedPaths = new Set(), probePaths = [], observe, slowMs = Infinity }: AccessLogOptions,
+): LogCall {
+  /** Ongoing outages, by operation or path of a probe. The first 503 is logged as an error. */
+  const outages = new Map<string, { readonly since: number; failed: number }>();
+
+  /** Logs an entry. The logger may throw while it reads the properties of a thrown value. */
+  function write(level: 'debug' | 'info' | 'warn' | 'error', entry: Entry, message: string): void {
+    try {
+      log[level](entry, message);
+    } catch {
+      log[level]({ ...entry, err: describeError(entry.err) }, message);
+    }
+  }
+
+  return (call, { status, isComplete, failure: endFailure }) => {
+    const { record } = call;
+    if (record === undefined) return;
+    const { operationId, caller, mocked } = record;
+    const failure = endFailure ?? record.failure;
+    const durationMs = Math.round((performance.now() - record.started) * 1000) / 1000;
+    const path = operationId === undefined ? call.path : undefined;
+    const isLogged =
+      path !== undefined && (status < 400 || loggedPaths === 'all' || loggedPaths.has(path));
+    const isProbe = path !== undefined && probePaths.includes(path);
+    const name = operationId ?? nameOf(isProbe, isLogged);
+    const subject = isProbe ? path : name;
+    observe?.(name, status, durationMs / 1000);
+    // The log leaves out what is undefined.
+    const entry = {
+      requestId: record.id,
+      traceId: record.traceId,
+      client: record.client,
+      operationId,
+      method: call.method,
+      path: isLogged ? path : undefined,
+      status,
+      durationMs,
+      subject: caller?.subject,
+      mocked,
+      reason: record.reason ?? (failure?.cause === undefined ? failure?.reason : undefined),
+      err: failure?.cause,
+      cutOff: isComplete ? undefined : true,
+    };
+
+    const isFault = status >= 500 && failure?.expected !== true && mocked !== true;
+    const outage = outages.get(subject);
+    if (isFault && status === 503) {
+      const { since = performance.now(), failed = 0 } = outage ?? {};
+      outages.set(subject, { since, failed: failed + 1 });
+    } else if (status < 400 && outage !== undefined) {
+      outages.delete(subject);
+      const seconds = Math.round((performance.now() - outage.since) / 1000);
+      log.warn({ operationId: subject, failed: outage.failed, seconds }, 'available again');
+    }
+
+    const isRepeated = isFault && status === 503 && outage !== undefined;
+    if (isRepeated) write('info', { ...entry, err: undefined }, 'answered');
+    else if (isFault) write('error', entry, 'failed');
+    else if (durationMs > slowMs) write('warn', entry, 'slow');
+    else if (isProbe) write('debug', entry, 'answered');
+    else write('info', entry, 'answered');
+  };
+}
+
+function nameOf(isProbe: boolean, isLogged: boolean): string {
+  if (isProbe) return '(probe)';
+  return isLogged ? '(page)' : '(unknown)';
+}

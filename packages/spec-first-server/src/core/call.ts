@@ -1,0 +1,71 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { Caller } from './handlers/types.ts';
+import type { Failure } from './response/http-error.ts';
+
+/** A request without its connection. Adapters create one for each request. */
+export interface Call {
+  /** In upper case, such as `GET`. */
+  readonly method: string;
+  /** Percent-encoded, without a query. */
+  readonly path: string;
+  /**
+   * True if `path` is relative to the mount path of the service, which replaces the base path of
+   * the document's `servers`.
+   */
+  readonly isMounted?: boolean;
+  /** Without the `?`. Empty by default. */
+  readonly query?: string;
+  /** By name in lower case. */
+  readonly headers: IncomingHttpHeaders;
+  /**
+   * The bytes, if all have arrived, or a stream of them; `undefined` if the request has no body.
+   * Read once, and only after the credentials are verified.
+   */
+  readonly body?: Bytes | AsyncIterable<Bytes> | undefined;
+  /** The client's address. */
+  readonly client?: string | undefined;
+  /** Aborted when the client disconnects before the answer is sent. */
+  readonly signal?: AbortSignal;
+  /** Filled in by the service, for the log and the metrics. */
+  record?: CallRecord | undefined;
+}
+
+export type Bytes = Uint8Array;
+
+/** A response, ready to be written. */
+export interface Answer {
+  readonly status: number;
+  /** Names and values in turn, like Node's `rawHeaders`: written without a copy. */
+  readonly headers: string[];
+  /** A stream fails if an item is invalid. The adapter then closes the connection. */
+  readonly body: string | Bytes | AsyncIterable<string | Bytes> | undefined;
+}
+
+/** The facts about one call that the log and the metrics need. */
+export interface CallRecord {
+  /** From the header `X-Request-Id`, or a new one. */
+  readonly id: string;
+  /** The id of the request's trace. */
+  readonly traceId: string | undefined;
+  /** The client's address. */
+  readonly client: string | undefined;
+  /** The time by `performance.now()`, in milliseconds. */
+  readonly started: number;
+  operationId: string | undefined;
+  caller: Caller | undefined;
+  /** Set if the answer is a mock. */
+  mocked: true | undefined;
+  /** The cause of the answer, from the handler. */
+  reason: string | undefined;
+  failure: Failure | undefined;
+}
+
+/** The outcome of a call, reported by the adapter. */
+export interface CallEnd {
+  /** The status that was sent; 499 if the client disconnected before. */
+  readonly status: number;
+  /** True if the whole answer was sent. */
+  readonly isComplete: boolean;
+  /** Replaces the failure of the record, if the connection was closed for another reason. */
+  readonly failure?: Failure | undefined;
+}

@@ -1,0 +1,34 @@
+/** Longer messages and stacks are cut. Characters. */
+const MAX_LENGTH = 16_384;
+
+/** Causes of causes beyond this depth are left out; an error may be its own cause. */
+const MAX_DEPTH = 8;
+
+/**
+ * Describes a thrown value for the log. Leaves out other properties of errors, since drivers quote
+ * data in them. Never throws.
+ *
+ * @param withStack true to include the stack. Expected errors have a `status`; they and their
+ *   causes are logged without a stack.
+ */
+export function describeError(error: unknown, withStack = true, depth = 0): unknown {
+  try {
+    if (!(error instanceof Error)) return cut(String(error));
+    const { name, message, code, stack, cause } = error as Error & { readonly code?: unknown };
+    const isUnexpected = withStack && !('status' in error);
+    const isCauseShown = cause !== undefined && depth < MAX_DEPTH;
+    return {
+      type: cut(String(name)),
+      message: cut(String(message)),
+      code: typeof code === 'string' ? cut(code) : undefined,
+      stack: isUnexpected && typeof stack === 'string' ? cut(stack) : undefined,
+      cause: isCauseShown ? describeError(cause, isUnexpected, depth + 1) : undefined,
+    };
+  } catch {
+    // A getter, a proxy or `toString` threw.
+    return 'a value that cannot be read';
+  }
+}
+
+const cut = (text: string): string =>
+  text.length > MAX_LENGTH ? `${text.slice(0, MAX_LENGTH)}…` : text;

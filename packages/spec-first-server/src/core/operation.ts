@@ -1,0 +1,109 @@
+import { type Operation, parameterReader } from 'openapi-document';
+import type { Answer, Call, CallRecord } from './call.ts';
+import type { AnyAround, AnyHandler } from './handlers/types.ts';
+import type { ServiceContext } from './prepare.ts';
+import { bodyReader } from './request/body.ts';
+import { RequestContext } from './request/context.ts';
+import { createAnswer, isItemStream, streamedAnswer } from './response/answer.ts';
+import { failureAnswer, failureOf } from './response/failures.ts';
+import { HttpError } from './response/http-error.ts';
+import { checkReply } from './response/reply.ts';
+import {
+  apiKeyQueryNames,
+  authentication,
+  challengesOf,
+  credentialsOf,
+} from './security/schemes.ts';
+import { inTurn } from './turns.ts';
+import { Violations } from './validation/violations.ts';
+
+/**
+ * Answers a call to one operation.
+ *
+ * @param path the path of the call, without the base path.
+ */
+export type AnswerOperation = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
+
+/**
+ * Prepares one operation: its validator, and the readers of its credentials, its parameters and its
+ * body.
+ */
+export function prepareOperation(operation: Operation, context: ServiceContext): AnswerOperation {
+  const { document, errorBody, log, stopping } = context;
+  const { id } = operation;
+  const reason = context.broken.get(id);
+  if (reason !== undefined) {
+    // Credentials are not checked: the error may be in the security requirements.
+    const failure = new HttpError(501, `the document has an error at ${id}: it cannot be served`, {
+      reason,
+    });
+    return async ({ method }, record) => {
+      record.operationId = id;
+      return failureAnswer(failure, record, method, errorBody);
+    };
+  }
+
+  const handler = context.handlers[id];
+  if (handler === undefined) throw new Error(`${id} has no handler`);
+  const handle = context.around === undefined ? handler : surround(id, handler, context.around);
+  const validator = context.validatorOf(operation);
+  const samples = context.samplesFor(operation);
+  const authenticate =
+    operation.security.length > 0
+      ? authentication(operation, context.schemes, samples !== undefined)
+      : undefined;
+  const readParameters = parameterReader(
+    document.root,
+    operation,
+    apiKeyQueryNames(document.securitySchemes),
+  );
+  const readBody = bodyReader(operation, context.bodyLimit, validator);
+  const challenge = challengesOf(operation, context.schemes);
+  const operationContext = { operation, validator, samples, challenge };
+
+  return async (call, record, path) => {
+    const { method, headers, query = '' } = call;
+    record.operationId = id;
+    let release: (() => void) | undefined;
+    try {
+      const caller = await authenticate?.(credentialsOf(method, headers, query));
+      record.caller = caller;
+      const received = await readBody(call);
+      const { media, body } = received;
+      release = received.release;
+      const { values, violations } = readParameters({ path, query, headers });
+      if (violations.length > 0) throw new Violations(violations);
+      const request = Object.assign(
+        new RequestContext(call, record, log),
+        await inTurn(() => validator.request(values, media, body), true),
+        { contentType: media?.type, caller },
+      );
+
+      const reply = await handle(request);
+      record.reason = reply.reason;
+      record.mocked = reply.mocked;
+      const checked = checkReply(operation, validator, reply);
+      if (isItemStream(checked.body)) {
+        return await streamedAnswer(checked, record, method, {
+          stopping,
+          onStop: () => request.abort(),
+          onFailure: (error) => {
+            record.failure = failureOf(error);
+          },
+          onEnd: release,
+        });
+      }
+      release?.();
+      return createAnswer(checked, record, method);
+    } catch (error) {
+      release?.();
+      return failureAnswer(error, record, method, errorBody, operationContext);
+    }
+  };
+}
+
+/** Returns the handler with `around` before and after it. */
+const surround =
+  (id: string, handler: AnyHandler, around: AnyAround): AnyHandler =>
+  (request) =>
+    around(id, request, async () => handler(request));

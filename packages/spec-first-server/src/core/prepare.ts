@@ -1,0 +1,170 @@
+import {
+  checkDocument,
+  type Document,
+  DocumentError,
+  loadDocument,
+  type Operation,
+} from 'openapi-document';
+import type { AccessLogOptions } from './access-log.ts';
+import type { AnyAround, AnyHandler, Log } from './handlers/types.ts';
+import type { Tracing } from './record.ts';
+import { bodyLimitFindings } from './request/body-limit.ts';
+import { completeHandlers, type WhenMissing } from './response/complete-handlers.ts';
+import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
+import { schemesOf, tokenSchemes, unverified, type Verifiers } from './security/schemes.ts';
+import { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
+import { createValidators, type Formats } from './validation/validator.ts';
+
+export interface ServiceOptions extends AccessLogOptions {
+  /** By operationId: the generated `Handlers`. */
+  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  /** Runs before and after each handler: for limits per caller, transactions, or caching. */
+  readonly around?: AnyAround | undefined;
+  /** Makes the body of every error response. By default problem details (RFC 9457). */
+  readonly errorBody?: ErrorBody | undefined;
+  /** The accepted bearer tokens and API keys, written as in ACCESS_TOKENS. */
+  readonly accessTokens?: readonly string[];
+  /** The settings of tokens, including signed tokens and a file of tokens. */
+  readonly security?: AuthSettings;
+  /** Replaces `accessTokens` and `security`. */
+  readonly authenticator?: Authenticator;
+  /** Verifiers of credentials that are not tokens, by the name of the security scheme. */
+  readonly verifiers?: Verifiers | undefined;
+  /** The origins whose pages may send cookies. By default none. */
+  readonly trustedOrigins?: readonly string[];
+  /** Receives all log lines. By default nothing is logged. */
+  readonly log?: Log;
+  readonly tracing?: Tracing | undefined;
+  /**
+   * True if the parts of the document that are not enforced are not logged, since `npm run dev`
+   * shows them. By default false.
+   */
+  readonly inDevelopment?: boolean;
+  /** The maximum number of bytes of a body, also after decompression. By default 100 KiB. */
+  readonly bodyLimit?: number;
+  /**
+   * Formats besides those of OpenAPI and JSON Schema, checked in requests and replies:
+   * `{ iban: (text) => isIban(text) }`.
+   */
+  readonly formats?: Formats | undefined;
+  /** The treatment of operations without a handler. By default the start fails. */
+  readonly missing?: WhenMissing;
+  /**
+   * Fails the start if an operation cannot be enforced. By default such an operation answers 501.
+   */
+  readonly strict?: boolean;
+  /** The methods that the adapter receives. By default all. */
+  readonly methods?: readonly string[];
+  /** Aborted when the service stops. Ends event streams. */
+  readonly stopping?: AbortSignal;
+}
+
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT };
+
+/** The number of findings that are logged. `spec-first generate --all` shows all. */
+const LISTED = 10;
+
+/**
+ * Loads the document, and creates the validators, security schemes and handlers of its operations.
+ * Logs the parts of the document that are not enforced.
+ *
+ * @throws {DocumentError} if the document is invalid, or does not fit the handlers.
+ */
+export async function prepare(source: Document | string, options: ServiceOptions) {
+  const { errorBody = PROBLEM_DETAILS, bodyLimit = 100 * 1024, log = SILENT, stopping } = options;
+  const { missing = 'refuse', strict = false, inDevelopment = false, around, formats } = options;
+  const { verifiers, trustedOrigins } = options;
+  const document = typeof source === 'string' ? await loadDocument(source) : source;
+  const { securitySchemes } = document;
+  const authenticator =
+    options.authenticator ??
+    (await createAuthenticator(
+      { accessTokens: options.accessTokens, ...options.security },
+      tokenSchemes(securitySchemes, verifiers),
+      (error) => log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
+    ));
+  const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
+  const { problems, broken, notices } = checkDocument(document, {
+    formats: Object.keys(formats ?? {}),
+  });
+  const operations = document.operations.filter(({ id }) => !broken.has(id));
+  const validatorOf = createValidators(document.root, {
+    formats,
+    onDrop: inDevelopment ? firstDropLogger(log) : undefined,
+  });
+  const { handlers, findings, samplesFor } = await completeHandlers(
+    document,
+    operations,
+    options.handlers,
+    missing,
+    { validatorOf, errorBody },
+  );
+
+  const isRejected = (id: string) =>
+    strict || (missing !== 'mock' && Object.hasOwn(options.handlers, id));
+  const rejected = [...broken].flatMap(([id, reasons]) => (isRejected(id) ? reasons : []));
+  const handled = operations.filter((operation) => samplesFor(operation) === undefined);
+  const faults = [
+    ...problems,
+    ...rejected,
+    ...unverified(handled, schemes),
+    ...bodyLimitFindings(operations),
+    ...findings,
+  ];
+  if (faults.length > 0) throw new DocumentError(document.describe(faults));
+
+  const reasons = new Map([...broken].map(([id, findings]) => [id, document.describe(findings)]));
+  // `npm run dev` shows errors and notices.
+  for (const [operationId, reason] of inDevelopment ? [] : reasons) {
+    const locations = reason.split('\n');
+    log.warn({ operationId, locations }, `${operationId} cannot be served and answers 501`);
+  }
+  if (!inDevelopment && notices.length > 0) {
+    const locations = document.describe(notices.slice(0, LISTED)).split('\n');
+    const unlisted = notices.length > LISTED ? notices.length - LISTED : undefined;
+    log.warn({ locations, unlisted }, 'some parts of the document are not enforced');
+  }
+  const context = {
+    document,
+    handlers,
+    samplesFor,
+    validatorOf,
+    schemes,
+    around,
+    errorBody,
+    bodyLimit,
+    stopping,
+    log,
+    broken: reasons,
+  };
+  return { operations: receivable(document.operations, options.methods, log), context };
+}
+
+/** Returns the operations whose methods the adapter receives. Logs the others. */
+function receivable(
+  operations: readonly Operation[],
+  methods: readonly string[] | undefined,
+  log: Log,
+): readonly Operation[] {
+  if (methods === undefined) return operations;
+  return operations.filter(({ method, path }) => {
+    const name = method.toUpperCase();
+    const isReceived = methods.includes(name);
+    if (!isReceived) log.warn(`${name} ${path} cannot be served: the server does not read ${name}`);
+    return isReceived;
+  });
+}
+
+/** The values that the operations of a service share. */
+export type ServiceContext = Awaited<ReturnType<typeof prepare>>['context'];
+
+/** Logs the first member of each operation's replies that the document does not declare. */
+function firstDropLogger(log: Log): (operation: Operation, name: string) => void {
+  const logged = new Set<string>();
+  return ({ id: operationId }, member) => {
+    if (logged.has(operationId)) return;
+    logged.add(operationId);
+    const message = `${operationId} answers without ${member}: the document does not declare it`;
+    log.warn({ operationId, member }, message);
+  };
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import type { Call, CallRecord } from './call.ts';
+
+/** Connects requests to a tracer, such as OpenTelemetry. */
+export interface Tracing {
+  /** Names the span of the current request. */
+  name(method: string, route: string, operationId: string): void;
+  /** Returns the trace id of the current request. */
+  traceId(): string | undefined;
+}
+
+/** Ids from a proxy that are safe in a log. */
+const SAFE_ID = /^[\w.:-]{1,64}$/;
+
+/** The trace id of the client (https://www.w3.org/TR/trace-context/#traceparent-header). */
+const TRACE_PARENT =
+  /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+
+/**
+ * The start of each request id, before a number. Makes ids unique across processes, at a lower cost
+ * than a UUID for each request.
+ */
+const PREFIX = `${randomBytes(15).toString('base64url')}-`;
+let requests = 0;
+
+/** Starts the record of a call. */
+export function startRecord({ headers, client }: Call, tracing: Tracing | undefined): CallRecord {
+  const { 'x-request-id': sent, traceparent } = headers;
+  return {
+    id: typeof sent === 'string' && SAFE_ID.test(sent) ? sent : nextId(),
+    traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
+    client,
+    started: performance.now(),
+    operationId: undefined,
+    caller: undefined,
+    mocked: undefined,
+    reason: undefined,
+    failure: undefined,
+  };
+}
+
+function nextId(): string {
+  requests += 1;
+  return PREFIX + requests.toString(36);
+}

@@ -1,0 +1,55 @@
+import { asObject, type Finding, type MediaType, type Operation } from 'openapi-document';
+
+const UNITS = ['b', 'kb', 'mb'];
+
+/** The maximum of a body that is parsed as one string. V8's strings have at most 512 MiB. */
+const MAX_PARSED = 256 * 1024 ** 2;
+
+/**
+ * Parses a size in bytes, such as `500`, `100kb` or `10mb`.
+ *
+ * @throws {Error} whose message completes the sentence "… must be".
+ */
+export function parseSize(text: string, most = MAX_PARSED): number {
+  const [, amount, unit = 'b'] = /^(\d{1,15})\s*(b|kb|mb)?$/i.exec(text) ?? [];
+  const size = Number(amount) * 1024 ** UNITS.indexOf(unit.toLowerCase());
+  if (size >= 1 && size <= most) return size;
+  const range = most === MAX_PARSED ? 'from 1 to 256mb' : 'of at least 1';
+  throw new Error(`a size ${range}, such as 500, 100kb or 10mb`);
+}
+
+/**
+ * Returns the maximum number of bytes of a body: `x-body-limit`, or the `maxLength` of a binary
+ * body.
+ *
+ * @param usual the limit where the document has none.
+ */
+export function bodyLimitOf(media: MediaType, usual: number): number {
+  const { kind, items, source, schema } = media;
+  const { 'x-body-limit': limit } = source;
+  if (limit !== undefined) return parseLimit(media, limit);
+  const { maxLength } = asObject(schema);
+  const isBytes = kind === 'stream' && items === undefined;
+  return isBytes && typeof maxLength === 'number' ? maxLength : usual;
+}
+
+/** Returns the invalid limits in the document. */
+export const bodyLimitFindings = (operations: readonly Operation[]): Finding[] =>
+  operations.flatMap(({ requestBody }) =>
+    (requestBody?.media ?? []).flatMap((media) => {
+      try {
+        bodyLimitOf(media, 0);
+        return [];
+      } catch (error) {
+        const pointer = `${media.pointer}/x-body-limit`;
+        return { pointer, message: `x-body-limit must be ${Object(error).message}` };
+      }
+    }),
+  );
+
+/** Parses a limit. Bodies that are streamed may be larger. @throws {Error} */
+function parseLimit({ kind }: MediaType, limit: unknown): number {
+  const isStreamed = kind === 'stream' || kind === 'multipart';
+  const text = typeof limit === 'object' ? '' : String(limit);
+  return parseSize(text, isStreamed ? Number.MAX_SAFE_INTEGER : MAX_PARSED);
+}

@@ -1,0 +1,229 @@
+import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
+import type { Bytes, Call } from '../call.ts';
+import { hold, release } from '../memory.ts';
+import { HttpError } from '../response/http-error.ts';
+import { inTurn } from '../turns.ts';
+import { type OperationValidator, Violations } from '../validation/validator.ts';
+import { bodyLimitOf } from './body-limit.ts';
+import { multipart } from './multipart.ts';
+import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
+
+const unzip = promisify(gunzip);
+
+/** A parsed body, before its validation. */
+export interface ReceivedBody {
+  readonly media: MediaType | undefined;
+  readonly body: unknown;
+  /** Called at the end of the call: removes files, and destroys a stream that was not read. */
+  readonly release?: (() => void) | undefined;
+}
+
+const NONE: ReceivedBody = { media: undefined, body: undefined };
+
+/**
+ * Returns the function that reads the bodies of an operation, by declared media type. JSON is
+ * parsed with exact integers. A text becomes a string, or a number or boolean if its schema has
+ * that type. A form becomes an object, and a sequence its items. Other media types are streams.
+ *
+ * @param usual the maximum number of bytes of a body, also after decompression, or of each item of
+ *   a sequence, unless the document has one.
+ */
+export function bodyReader(
+  { requestBody }: Operation,
+  usual: number,
+  validator: OperationValidator,
+) {
+  const declared = requestBody?.media ?? [];
+  const types = declared.map(({ type }) => type);
+  const exact = new Map(
+    declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])),
+  );
+  const required = `is required, as ${types.join(' or ') || 'declared'}`;
+
+  /** @throws {HttpError} 400, 413 or 415 */
+  return async (call: Call): Promise<ReceivedBody> => {
+    if (requestBody === undefined) return NONE;
+    const { headers, body: sent } = call;
+    if (sent === undefined) return withoutBody(requestBody.required);
+    const contentType = headers['content-type'] ?? '';
+    const media = exact.get(contentType) ?? declaredType(contentType);
+    const { kind, items } = media;
+    const limit = bodyLimitOf(media, usual);
+    const isStreamed = kind === 'stream' || kind === 'multipart';
+    const isZipped = checkEncoding(headers['content-encoding'], isStreamed) === 'gzip';
+    const length = Number(headers['content-length'] ?? 0);
+    if (length > limit && items === undefined) throw tooLarge(limit);
+
+    if (kind === 'multipart') {
+      return { media, ...(await multipart(media, headers, limitedStream(sent, limit), limit)) };
+    }
+    if (isStreamed) return streamedBody(media, contentType, sent, limit);
+
+    const memory = holdBody(sent, length || limit);
+    try {
+      const read = await readBytes(sent, limit, length);
+      const bytes = isZipped && read.length > 0 ? await decompress(read, limit) : read;
+      if (bytes.length === 0 && kind === 'json') {
+        memory?.release();
+        return withoutBody(requestBody.required);
+      }
+      if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
+      const body = await inTurn(() => parsed(media, bytes.toString()));
+      return { media, body, release: memory?.release };
+    } catch (error) {
+      memory?.release();
+      throw error;
+    }
+  };
+
+  /** @throws {Violations} if a body is required. */
+  function withoutBody(isRequired: boolean): ReceivedBody {
+    if (!isRequired) return NONE;
+    throw new Violations([{ path: '/body', message: required, keyword: 'required' }]);
+  }
+
+  /** Returns a body that the handler reads: its items or its bytes. */
+  function streamedBody(
+    media: MediaType,
+    contentType: string,
+    sent: Bytes | AsyncIterable<Bytes>,
+    limit: number,
+  ): ReceivedBody {
+    const hasItems = media.items !== undefined;
+    const stream = limitedStream(sent, hasItems ? Infinity : limit);
+    const body = hasItems ? checkedItems(stream, contentType, media, limit, validator) : stream;
+    return { media, body, release: () => endStream(stream) };
+  }
+
+  /** Returns the declared media type for a `Content-Type`. @throws {HttpError} 415 */
+  function declaredType(contentType: string): MediaType {
+    const media = mediaTypeFor(declared, contentType);
+    if (media === undefined) {
+      const headers = { Accept: types.join(', ') };
+      throw new HttpError(415, `the body must be ${types.join(' or ') || 'declared'}`, { headers });
+    }
+    const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
+    if (
+      charset !== undefined &&
+      media.kind !== 'stream' &&
+      !['utf-8', 'utf8', 'us-ascii'].includes(charset)
+    ) {
+      throw new HttpError(415, 'the charset of the body must be utf-8');
+    }
+    return media.asJson !== undefined && kindOf(contentType) === 'json' ? media.asJson : media;
+  }
+
+  function parsed(media: MediaType, text: string): unknown {
+    if (media.kind !== 'json' && media.kind !== 'form') return media.coerce(text);
+    try {
+      return media.kind === 'form' ? media.formReader().urlencoded(text) : parseJson(text);
+    } catch (error) {
+      if (media.kind === 'json') {
+        const requirement = error instanceof RangeError ? error.message : 'JSON';
+        throw new HttpError(400, `the body must be ${requirement}`);
+      }
+      if (error instanceof URIError) {
+        throw new HttpError(400, 'the body must be percent-encoded UTF-8');
+      }
+      throw error;
+    }
+  }
+}
+
+/**
+ * Returns the content encoding of a body, which must be `gzip` or `identity`.
+ *
+ * @throws {HttpError} 415
+ */
+function checkEncoding(header: string | undefined, isStreamed: boolean): string {
+  const accepted = isStreamed ? ['identity'] : ['gzip', 'identity'];
+  const encoding = header?.toLowerCase() ?? 'identity';
+  if (accepted.includes(encoding)) return encoding;
+  throw new HttpError(415, `the content encoding must be ${accepted.join(' or ')}`, {
+    headers: { 'Accept-Encoding': accepted.join(', ') },
+  });
+}
+
+/** The maximum number of bytes that one body reserves of the shared budget. */
+const MOST_HELD = 16 * 1024 ** 2;
+
+/** Reserves memory for a body that is not read yet. @throws {HttpError} 503 */
+function holdBody(body: Bytes | AsyncIterable<Bytes>, size: number) {
+  if (body instanceof Uint8Array) return undefined;
+  const bytes = Math.min(size, MOST_HELD);
+  if (!hold(bytes)) {
+    throw new HttpError(503, 'too many large requests at once: try again later', {
+      headers: { 'Retry-After': 1 },
+      expected: true,
+    });
+  }
+  let held = bytes;
+  return {
+    release(): void {
+      release(held);
+      held = 0;
+    },
+  };
+}
+
+/** Destroys a stream after the response. The rest of the body is not read. */
+function endStream(stream: Readable): void {
+  if (!stream.readableEnded) stream.destroy(cutOff());
+}
+
+/**
+ * Reads a body. Rejects it as soon as it is too large.
+ *
+ * @param expected the declared length; 0 if there is none.
+ * @throws {HttpError} 400 or 413
+ */
+export function readBytes(
+  body: Bytes | AsyncIterable<Bytes>,
+  limit: number,
+  expected = 0,
+): Promise<Buffer> | Buffer {
+  if (!(body instanceof Uint8Array)) return collect(body, limit, expected);
+  if (body.length > limit) throw tooLarge(limit);
+  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
+}
+
+async function collect(
+  body: AsyncIterable<Bytes>,
+  limit: number,
+  expected: number,
+): Promise<Buffer> {
+  // One growing buffer. An array of one-byte chunks would take 400 times their size.
+  let bytes = Buffer.alloc(0);
+  let size = 0;
+  try {
+    for await (const chunk of body) {
+      const end = size + chunk.length;
+      if (end > limit) throw tooLarge(limit);
+      if (end > bytes.length) {
+        const capacity = Math.max(end, Math.min(8 * end, expected || limit));
+        const grown = Buffer.allocUnsafeSlow(capacity);
+        bytes.copy(grown, 0, 0, size);
+        bytes = grown;
+      }
+      bytes.set(chunk, size);
+      size = end;
+    }
+  } catch (error) {
+    throw error instanceof HttpError ? error : cutOff();
+  }
+  return bytes.subarray(0, size);
+}
+
+/** @throws {HttpError} 400 or 413 */
+async function decompress(bytes: Buffer, limit: number): Promise<Buffer> {
+  try {
+    return await unzip(bytes, { maxOutputLength: limit });
+  } catch (error) {
+    if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    throw new HttpError(400, 'the body does not have the declared Content-Encoding');
+  }
+}

@@ -1,0 +1,202 @@
+import { isUtf8 } from 'node:buffer';
+import { randomUUID } from 'node:crypto';
+import { createWriteStream, mkdtempSync, openAsBlob, rm } from 'node:fs';
+import type { IncomingHttpHeaders } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Readable } from 'node:stream';
+import { buffer } from 'node:stream/consumers';
+import { pipeline } from 'node:stream/promises';
+import type { MediaType } from 'openapi-document';
+import { HttpError } from '../response/http-error.ts';
+import { cutOff } from './streams.ts';
+
+/** The files of larger bodies are written to disk. Bytes. */
+const IN_MEMORY = 65_536;
+
+/** Bounds the memory of a form: each part takes memory besides its bytes. */
+const MAX_PARTS = 1000;
+
+type Part = string | File | Promise<string | File>;
+
+/**
+ * Reads a `multipart/form-data` body as an object, with a `File` for each file. Parts are read as
+ * they arrive.
+ *
+ * @returns the object, and a function that removes the files on disk.
+ * @throws {HttpError} 400 or 413
+ */
+export async function multipart(
+  media: MediaType,
+  headers: IncomingHttpHeaders,
+  bytes: Readable,
+  limit: number,
+): Promise<{ readonly body: unknown; readonly release: () => void }> {
+  // Loaded for the first such request.
+  const { default: busboy } = await import('busboy');
+  const reader = media.formReader();
+  const isSmall = Number(headers['content-length'] ?? Infinity) <= IN_MEMORY;
+  const parts = new Map<string, Promise<string | File>[]>();
+  const folder = new TemporaryFolder();
+  const release = () => folder.remove();
+  let failure: unknown;
+  /** Parts that have arrived, minus those that the parser has reported. */
+  let unread = 0;
+  try {
+    const limits = { parts: MAX_PARTS, fieldSize: limit };
+    const form = busboy({ headers, defParamCharset: 'utf8', limits });
+    const fail = (error: unknown): void => {
+      failure ??= error;
+      form.destroy(cutOff());
+    };
+    /**
+     * Adds a part. Catches errors, so that they reject the request: the parser calls this function.
+     *
+     * @param name `undefined` for a part without a name, although the types of the parser say
+     *   `string`.
+     */
+    const add = (name: string | undefined, text: string, read: (name: string) => Part): void => {
+      if (name === undefined) {
+        fail(new HttpError(400, UNNAMED));
+        return;
+      }
+      // The parser replaces bytes that are not UTF-8 by this character.
+      if (`${name}${text}`.includes('\uFFFD')) fail(notUtf8());
+      const value = Promise.try(read, name);
+      value.catch(fail);
+      const values = parts.get(name) ?? [];
+      parts.set(name, values);
+      values.push(value);
+    };
+    form.on('field', (name, text, { mimeType }) => {
+      unread -= 1;
+      add(name, text, (field) => {
+        const { isText, types } = reader.partOf(field);
+        if (!isText) throw notFile(field);
+        // Browsers send no media type with a text; the default is text/plain (RFC 7578 §4.4).
+        if (mimeType !== 'text/plain') checkType(field, types, mimeType);
+        return text;
+      });
+    });
+    form.on('file', (name, part, { filename = '', mimeType }) => {
+      unread -= 1;
+      // The parser destroys the parts of a rejected form with an error.
+      part.on('error', () => {});
+      add(name, filename, (field) => {
+        const { isFile, types } = reader.partOf(field);
+        checkType(field, types, mimeType);
+        return isFile ? fileOf(part, filename, mimeType) : textOf(part);
+      });
+    });
+    form.on('partsLimit', () =>
+      fail(new HttpError(413, `the body must have at most ${MAX_PARTS} parts`)),
+    );
+    const delimiter = delimiterOf(headers['content-type']);
+    await pipeline(bytes, (chunks) => countParts(chunks, delimiter, () => (unread += 1)), form);
+    // The parser skips a part without a Content-Disposition.
+    if (unread > 0) throw new HttpError(400, UNNAMED);
+  } catch (error) {
+    const reason = failure ?? error;
+    // Waits for files that are being written: these would not be removed.
+    await Promise.allSettled([...parts.values()].flat());
+    release();
+    if (reason !== error || error instanceof HttpError) throw reason;
+    const required = 'multipart/form-data (RFC 7578) with the boundary that Content-Type names';
+    throw new HttpError(400, `the body must be ${required}`);
+  }
+  try {
+    const fields = new Map<string, (string | File)[]>();
+    for (const [name, values] of parts) fields.set(name, await Promise.all(values));
+    return { body: reader.multipart(fields), release };
+  } catch (error) {
+    release();
+    throw error;
+  }
+
+  async function fileOf(part: Readable, name: string, type: string): Promise<File> {
+    if (isSmall) return new File([await buffer(part)], name, { type });
+    const path = join(folder.path, randomUUID());
+    await pipeline(part, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
+    return new File([await openAsBlob(path)], name, { type });
+  }
+}
+
+const UNNAMED = 'each part of the body must have a name in its Content-Disposition (RFC 7578 §4.2)';
+
+/** Returns the bytes before each part (RFC 2046 §5.1.1). */
+function delimiterOf(contentType = ''): Buffer {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(contentType) ?? [];
+  return Buffer.from(`\r\n--${quoted ?? plain}\r\n`);
+}
+
+/** Passes on the chunks of a form, and reports the delimiter of each part. */
+async function* countParts(
+  chunks: AsyncIterable<Buffer>,
+  delimiter: Buffer,
+  onPart: () => void,
+): AsyncGenerator<Buffer> {
+  const overlap = delimiter.length - 1;
+  let end = Buffer.from('\r\n');
+  for await (const chunk of chunks) {
+    // A delimiter may be cut into two chunks.
+    const joint = Buffer.concat([end, chunk.subarray(0, overlap)]);
+    for (const bytes of [joint, chunk]) {
+      let at = bytes.indexOf(delimiter);
+      while (at >= 0) {
+        onPart();
+        at = bytes.indexOf(delimiter, at + 1);
+      }
+    }
+    end = Buffer.concat([end, chunk.subarray(-overlap)]).subarray(-overlap);
+    yield chunk;
+  }
+}
+
+const notFile = (name: string): HttpError =>
+  new HttpError(
+    400,
+    `the part ${JSON.stringify(name)} of the body must be a file, with a filename`,
+    {
+      reason: 'a part of the body must be a file, with a filename',
+    },
+  );
+
+/**
+ * Checks the media type of a part against those that the document declares, if any.
+ *
+ * @param declared media types in lower case, or ranges such as `image/*`.
+ * @throws {HttpError} 415
+ */
+function checkType(name: string, declared: readonly string[], type: string): void {
+  const isAccepted = declared.some(
+    (range) => range === '*/*' || range === type || range === type.replace(/\/.*/, '/*'),
+  );
+  if (declared.length === 0 || isAccepted) return;
+  const reason = `must be ${declared.join(' or ')} (RFC 7578 §4.4)`;
+  throw new HttpError(415, `the part ${JSON.stringify(name)} of the body ${reason}`, {
+    reason: `a part of the body ${reason}`,
+  });
+}
+
+async function textOf(part: Readable): Promise<string> {
+  const bytes = await buffer(part);
+  if (!isUtf8(bytes)) throw notUtf8();
+  return bytes.toString();
+}
+
+const notUtf8 = (): HttpError => new HttpError(400, 'texts and names in the body must be UTF-8');
+
+/** A folder that is created when its path is first read. */
+class TemporaryFolder {
+  #path: string | undefined;
+
+  get path(): string {
+    this.#path ??= mkdtempSync(join(tmpdir(), 'upload-'));
+    return this.#path;
+  }
+
+  remove(): void {
+    if (this.#path === undefined) return;
+    rm(this.#path, { recursive: true, force: true, maxRetries: 5 }, () => undefined);
+  }
+}

@@ -1,0 +1,54 @@
+import type { Document, Finding, MediaType, Operation } from 'openapi-document';
+import type { AnyHandler } from '../handlers/types.ts';
+import { HttpError } from './http-error.ts';
+import type { MockOptions } from './mock.ts';
+
+/**
+ * The treatment of operations without a handler: `refuse` fails the start, `501` answers with that
+ * status, and `mock` answers with examples of the document.
+ */
+export type WhenMissing = 'refuse' | '501' | 'mock';
+
+type Handlers = Readonly<Record<string, AnyHandler>>;
+
+/** Returns the operations whose handler is missing or `undefined`. */
+export const withoutHandler = (
+  operations: readonly Operation[],
+  handlers: Readonly<Record<string, unknown>>,
+) => operations.filter(({ id }) => !Object.hasOwn(handlers, id) || handlers[id] === undefined);
+
+/**
+ * Returns the handlers, with a stand-in for each missing one. `findings` reports missing and unused
+ * handlers; `samplesFor` returns the generator of error bodies of a mocked operation.
+ */
+export async function completeHandlers(
+  document: Document,
+  operations: readonly Operation[],
+  handlers: Handlers,
+  when: WhenMissing,
+  mocking: MockOptions,
+) {
+  const missing = withoutHandler(operations, handlers);
+  const mocks = when === 'mock' && missing.length > 0 ? await import('./mock.ts') : undefined;
+  const samples = mocks && ((media: MediaType) => mocks.sampleBodies(document, media));
+  const standIns = missing.map((operation): [string, AnyHandler] => {
+    const notImplemented = () => {
+      throw new HttpError(501, `${operation.id} has no handler yet`);
+    };
+    return [operation.id, mocks?.mock(document, operation, mocking) ?? notImplemented];
+  });
+  const unserved = missing.map(({ id, pointer }): Finding => {
+    const name = /^[\w.-]+$/.test(id) ? id : JSON.stringify(id);
+    return { pointer, message: `operation ${id} has no handler: run npm run stub -- ${name}` };
+  });
+  const ids = new Set(document.operations.map(({ id }) => id));
+  const unused = Object.keys(handlers).filter((id) => !ids.has(id));
+  const notDeclared = unused.map((id): Finding => {
+    return { pointer: '/paths', message: `there is a handler for ${id}, but no such operation` };
+  });
+  return {
+    handlers: { ...handlers, ...Object.fromEntries(standIns) } as Handlers,
+    samplesFor: (operation: Operation) => (missing.includes(operation) ? samples : undefined),
+    findings: [...(when === 'refuse' ? unserved : []), ...(when === 'mock' ? [] : notDeclared)],
+  };
+}

@@ -1,0 +1,39 @@
+import helmet from 'helmet';
+
+const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
+const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
+
+/** Returns whether a header can be sent (RFC 9110 §5.1, §5.5). */
+export const isHeader = (name: string, value: string): boolean =>
+  NAME.test(name) && VALUE.test(value);
+
+/**
+ * Helmet's headers for a JSON service, by name. None requires HTTPS: the service may be reachable
+ * by plain HTTP only.
+ */
+export const SECURITY_HEADERS: ReadonlyMap<string, string> = headersOf(
+  helmet({
+    contentSecurityPolicy: {
+      useDefaults: false,
+      directives: { defaultSrc: ["'none'"], frameAncestors: ["'none'"] },
+    },
+    strictTransportSecurity: false,
+    crossOriginOpenerPolicy: false,
+    originAgentCluster: false,
+    xDnsPrefetchControl: false,
+    xDownloadOptions: false,
+    xPermittedCrossDomainPolicies: false,
+    xXssProtection: false,
+  }),
+);
+
+/** Returns the headers that a middleware sets. They must be the same for each response. */
+function headersOf(middleware: ReturnType<typeof helmet>): Map<string, string> {
+  const headers = new Map<string, string>();
+  const response = {
+    setHeader: (name: string, value: string) => headers.set(name, value),
+    removeHeader() {},
+  };
+  Reflect.apply(middleware, undefined, [{}, response, () => {}]);
+  return headers;
+}

@@ -1,0 +1,117 @@
+import type { Violation } from '../validation/violations.ts';
+import { isHeader } from './headers.ts';
+
+/** The optional properties of an {@link HttpError}. */
+export interface HttpErrorOptions {
+  /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1), for the error body. */
+  readonly type?: string | undefined;
+  readonly headers?: Readonly<Record<string, string | number>>;
+  /** For the log only. */
+  readonly cause?: unknown;
+  /** Logged instead of the message, if that quotes data of the client. By default the message. */
+  readonly reason?: string;
+  /** True if the failure is not logged as an error, such as a 503 while the service stops. */
+  readonly expected?: boolean;
+  /** The violations of the document by the request. */
+  readonly errors?: readonly Violation[] | undefined;
+}
+
+/** The facts about an error that the answer and the log need. */
+export interface Failure extends HttpErrorOptions {
+  readonly status: number;
+  readonly message: string;
+  readonly headers: Readonly<Record<string, string | number>>;
+  readonly reason: string;
+  readonly expected: boolean;
+  /** For a 401: true if a credential was presented. True by default. */
+  readonly isPresented?: boolean;
+}
+
+/**
+ * An error response sent instead of the handler's reply. The message is sent to the client; the
+ * cause is only logged.
+ */
+export class HttpError extends Error {
+  override readonly name: string = 'HttpError';
+  /** An HTTP status code from 400 to 599 (RFC 9110 §15). */
+  readonly status: number;
+  readonly type: string | undefined;
+  readonly headers: Readonly<Record<string, string | number>>;
+  /** Logged instead of the message. Contains no data of the client. */
+  readonly reason: string;
+  readonly expected: boolean;
+  /** The violations of the document by the request, at most 100. */
+  readonly errors: readonly Violation[] | undefined;
+
+  /** @throws {TypeError} if a header contains an invalid character. */
+  constructor(status: number, message: string, options: HttpErrorOptions = {}) {
+    super(message, { cause: options.cause });
+    const { headers = {}, reason = message, expected = false } = options;
+    for (const [name, value] of Object.entries(headers)) {
+      if (!isHeader(name, String(value)))
+        throw new TypeError(`the header ${name} contains an invalid character`);
+    }
+    this.status = status;
+    this.type = options.type;
+    this.headers = headers;
+    this.reason = reason;
+    this.expected = expected;
+    // A hostile request can have thousands.
+    this.errors = options.errors?.slice(0, 100);
+  }
+
+  /** Returns a 405 that names the allowed methods of the path (RFC 9110 §15.5.6). */
+  static notAllowed(method: string, allow: readonly string[]): HttpError {
+    const headers = { Allow: allow.join(', ') };
+    return new HttpError(405, `${method} is not a method of this path; allowed: ${headers.Allow}`, {
+      headers,
+    });
+  }
+}
+
+/** A reply that the document does not declare. A bug of the service; only the log has details. */
+export class InvalidReply extends Error {
+  override readonly name = 'InvalidReply';
+}
+
+/**
+ * Rejects a credential: 401. The answer gets the challenges of the operation's security schemes.
+ * The message goes to the client and must not contain the credential.
+ */
+export class Unauthorized extends HttpError {
+  override readonly name = 'Unauthorized';
+  /**
+   * True if a credential was presented. Only then does the challenge contain `invalid_token` (RFC
+   * 6750 §3.1).
+   */
+  readonly presented: boolean;
+
+  constructor(message: string, presented = true) {
+    super(401, message);
+    this.presented = presented;
+  }
+}
+
+/**
+ * Rejects an authenticated caller that lacks a permission: 403.
+ *
+ * @example
+ * throw new Forbidden('only the owner may cancel an order');
+ */
+export class Forbidden extends HttpError {
+  /**
+   * @param reason a message for the client, or all scopes that the operation needs.
+   * @param message for the client, instead of one that names the scopes.
+   */
+  constructor(reason: string | readonly string[], message?: string) {
+    if (typeof reason === 'string') {
+      super(403, reason);
+      return;
+    }
+    // Headers allow fewer characters than names of scopes.
+    const scope = reason.map((name) => encodeURI(name.toWellFormed())).join(' ');
+    const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
+    const lacking = `The token lacks a scope: this operation needs ${reason.join(' ')}`;
+    super(403, message ?? lacking, { headers });
+  }
+}

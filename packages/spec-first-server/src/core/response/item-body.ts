@@ -1,0 +1,174 @@
+import type { MediaType } from 'openapi-document';
+import type { Bytes } from '../call.ts';
+import { nextRound } from '../turns.ts';
+
+/** The items of a reply, each checked when it is written. */
+export interface ItemStream extends Omit<ReturnType<MediaType['itemWriter']>, 'contentType'> {
+  readonly items: AsyncIterable<unknown>;
+  /** True if the items are pieces of one body, which a proxy may buffer. */
+  readonly areChunks?: true;
+}
+
+export interface ItemBodyOptions {
+  /**
+   * Aborted when the service stops. Ends event streams: their clients then connect to another
+   * process.
+   */
+  readonly stopping?: AbortSignal | undefined;
+  /** Called when a stop ends the stream. */
+  readonly onStop?: () => void;
+  /** Called with the error of an item. */
+  readonly onFailure?: (error: unknown) => void;
+  /** Called once, when no more items are read. */
+  readonly onEnd?: () => void;
+  /** Replaces {@link HEARTBEAT}. */
+  readonly silence?: number;
+}
+
+type Chunk = string | Bytes;
+type Result = IteratorResult<Chunk, undefined>;
+
+/** The headers are sent without an item after this time. Milliseconds. */
+const OPENING = 500;
+
+/** The silence after which an event stream gets a comment. Milliseconds. */
+const HEARTBEAT = 15_000;
+
+/** The bytes that streams send before other requests run. */
+const SLICE = 16_384;
+
+const DONE: Result = { done: true, value: undefined };
+
+/**
+ * Bytes that all streams have sent in this turn. Streams that are ready at the same time share a
+ * turn.
+ */
+let sentInTurn = 0;
+
+/**
+ * The body of a stream. Each item is pulled, checked and written when the adapter requests the next
+ * chunk.
+ */
+export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
+  readonly #stream: ItemStream;
+  readonly #options: ItemBodyOptions;
+  readonly #items: AsyncIterator<unknown>;
+  readonly #comment: Result | undefined;
+  /** The next chunk, if it was requested. */
+  #pulled: Promise<Result> | undefined;
+  /** Resolves the promise that waits for a chunk of an event stream. */
+  #interrupt: ((result: Result) => void) | undefined;
+  #index = 0;
+  #isOver = false;
+
+  constructor(stream: ItemStream, options: ItemBodyOptions = {}) {
+    const { comment, items } = stream;
+    this.#stream = stream;
+    this.#options = options;
+    this.#items = items[Symbol.asyncIterator]();
+    if (comment === undefined) return;
+    this.#comment = { done: false, value: comment };
+    options.stopping?.addEventListener('abort', this);
+  }
+
+  /**
+   * Pulls the first item. If it is invalid, an error response can still be sent. Resolves without
+   * the item if it is late.
+   *
+   * @throws the error of the first item.
+   */
+  async open(): Promise<void> {
+    if (this.#comment !== undefined && this.#options.stopping?.aborted) return this.#stop();
+    this.#pulled = this.#pull();
+    const late = Promise.withResolvers<void>();
+    const timer = setTimeout(late.resolve, OPENING);
+    await Promise.race([this.#pulled, late.promise]).finally(() => clearTimeout(timer));
+  }
+
+  async next(): Promise<Result> {
+    // A stream that is always ready would starve other requests.
+    if (sentInTurn >= SLICE) {
+      await nextRound();
+      sentInTurn = 0;
+    }
+    if (this.#pulled === undefined && this.#isOver) return DONE;
+    this.#pulled ??= this.#pull();
+    const result = await (this.#comment ? this.#withComment(this.#comment) : this.#pulled);
+    if (result !== this.#comment) this.#pulled = undefined;
+    if (!result.done) sentInTurn += result.value.length;
+    return result;
+  }
+
+  /** Ends the stream before its last item. Called when the client has disconnected. */
+  async return(): Promise<Result> {
+    this.#end();
+    this.#closeItems();
+    this.#pulled = undefined;
+    this.#interrupt?.(DONE);
+    return DONE;
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  /** Called when `stopping` is aborted. */
+  handleEvent(): void {
+    this.#stop();
+  }
+
+  async #pull(): Promise<Result> {
+    try {
+      const { done, value } = await this.#items.next();
+      if (this.#isOver) return DONE;
+      if (!done) {
+        const chunk = this.#stream.write(value, this.#index);
+        this.#index += 1;
+        return { done: false, value: chunk };
+      }
+      this.#end();
+      return this.#lastChunk;
+    } catch (error) {
+      if (this.#isOver) return DONE;
+      this.#options.onFailure?.(error);
+      this.#end();
+      this.#closeItems();
+      throw error;
+    }
+  }
+
+  /** Resolves to the next chunk, or to a comment if that takes long. */
+  #withComment(comment: Result): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const { silence = HEARTBEAT } = this.#options;
+      const timer = setTimeout(resolve, silence, comment);
+      this.#interrupt = resolve;
+      this.#pulled?.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+
+  get #lastChunk(): Result {
+    const { end } = this.#stream;
+    return end === '' ? DONE : { done: false, value: end };
+  }
+
+  #stop(): void {
+    this.#options.onStop?.();
+    this.#end();
+    this.#closeItems();
+    this.#pulled = Promise.resolve(this.#lastChunk);
+    this.#interrupt?.(this.#lastChunk);
+  }
+
+  /** Lets the handler clean up. Errors are ignored: the response is over. */
+  #closeItems(): void {
+    Promise.try(() => this.#items.return?.()).catch(() => undefined);
+  }
+
+  #end(): void {
+    if (this.#isOver) return;
+    this.#isOver = true;
+    this.#options.stopping?.removeEventListener('abort', this);
+    this.#options.onEnd?.();
+  }
+}

@@ -1,0 +1,194 @@
+import { Readable } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { DeclaredResponse, Document, MediaType, Operation } from 'openapi-document';
+import { bodiesOf, valuesOf } from 'openapi-document/samples';
+import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
+import type { OperationValidator } from '../validation/validator.ts';
+import { HttpError } from './http-error.ts';
+import type { ErrorBody } from './problem.ts';
+import { BODILESS, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
+
+type Example = Partial<ReturnType<MediaType['examples']>[number]>;
+
+/** The time between two items of a stream. Milliseconds. */
+const PACE = 300;
+
+export interface MockOptions {
+  readonly validatorOf: (operation: Operation) => OperationValidator;
+  readonly errorBody: ErrorBody;
+}
+
+/**
+ * Creates a handler that answers with an example of the declared response, or with a value
+ * generated from its schema. The client may choose another declared response with `Prefer:
+ * code=404`, and a named example with `Prefer: example=name` (RFC 7240). Examples that do not match
+ * their schema are logged.
+ */
+export function mock(
+  { root }: Document,
+  operation: Operation,
+  { validatorOf, errorBody }: MockOptions,
+): AnyHandler {
+  // Answers are cached: generating one is slow, and the result is always the same.
+  const replies = new Map<string, AnyReply | HttpError>();
+  return async ({ body, headers, accepts }) => {
+    // Reads all items, so that an invalid one is rejected.
+    if (isAsyncIterable(body)) for await (const item of body) void item;
+    const preferences = String(headers.prefer ?? '').matchAll(
+      /(?:^|[,;\s])(code|example)\s*=\s*"?([^\s",;]+)"?/g,
+    );
+    const { code, example } = Object.fromEntries(
+      preferences.map(([, name, value]) => [name, value]),
+    );
+    const [status, declared] = chosenResponse(operation, code);
+    const media = BODILESS.has(status) ? undefined : mediaFor(declared, accepts);
+    const key = [status, media?.type, example].join(' ');
+    const reply = replies.get(key) ?? make(status, declared, media, example);
+    replies.set(key, reply);
+    if (reply instanceof HttpError) throw reply;
+    return media?.items === undefined ? reply : { ...reply, body: paced(media, reply.body) };
+  };
+
+  /**
+   * Returns the first body that matches its schema, or else the first example of the document.
+   *
+   * @throws {HttpError} 400 if no example has the name.
+   */
+  function make(
+    status: number,
+    declared: DeclaredResponse,
+    media?: MediaType,
+    name?: string,
+  ): AnyReply | HttpError {
+    const validator = validatorOf(operation);
+    const contentType = media && concrete(media.type);
+    const misfits: string[] = [];
+    let chosen: Example | undefined;
+    let firstMisfit: string | undefined;
+    const candidates: Iterable<Example> =
+      media === undefined ? [{}] : bodies(status, declared, media, name);
+    for (const candidate of candidates) {
+      const { value: body, pointer } = candidate;
+      try {
+        if (media?.items === undefined)
+          checkBody(validator, declared, { status, contentType, body });
+        else if (Array.isArray(body)) for (const item of body) validator.response(media, item);
+        chosen = candidate;
+        break;
+      } catch (error) {
+        const misfit = mismatchOf(error);
+        if (misfit === undefined) throw error;
+        // The first value is the most complete one.
+        firstMisfit ??= misfit;
+        if (pointer === undefined) continue;
+        chosen ??= candidate;
+        misfits.push(`${pointer}: ${misfit}`);
+      }
+    }
+    if (chosen === undefined) {
+      return new HttpError(
+        501,
+        `no answer could be made: give the response an example in the document (${firstMisfit})`,
+      );
+    }
+    const required = declared.headers.filter((header) => header.required);
+    const headers = required.map((header) => {
+      const [example = { value: valuesOf(root, header.schema, 'response').next().value }] =
+        header.examples();
+      return [header.name, example.value];
+    });
+    const reason =
+      misfits.length > 0 ? `examples that do not fit: ${misfits.join('; ')}` : undefined;
+    // Marks the answer as a mock.
+    const marked = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
+    return { status, headers: marked, contentType, body: chosen.value, reason, mocked: true };
+  }
+
+  /**
+   * Yields the possible bodies, best first. A failure declared for a range of statuses starts with
+   * the body of `errorBody`, which contains the status.
+   */
+  function* bodies(
+    status: number,
+    { key }: DeclaredResponse,
+    media: MediaType,
+    name?: string,
+  ): Generator<Example> {
+    const { items, type: mediaType, schema } = media;
+    const examples = media.examples();
+    if (name !== undefined) {
+      const named = examples.filter((example) => example.name === name);
+      const names = examples.flatMap((example) => example.name ?? []).join(', ') || 'none';
+      if (named.length > 0) return yield* named;
+      throw new HttpError(
+        400,
+        `/header/Prefer example must be one of the declared examples: ${names}`,
+      );
+    }
+    const declared = { operationId: operation.id, mediaType, schema };
+    const failure =
+      status < 400 || items
+        ? []
+        : [{ value: errorBody.make({ status, message: 'a mocked failure' }, declared) }];
+    yield* key === String(status) ? [...examples, ...failure] : [...failure, ...examples];
+    if (items === undefined)
+      for (const value of bodiesOf(root, concrete(mediaType), media)) yield { value };
+    else for (const value of valuesOf(root, items.schema, 'response')) yield { value: [value] };
+  }
+}
+
+/** Returns bodies generated from the schema of a media type. */
+export const sampleBodies = ({ root }: Document, media: MediaType) =>
+  bodiesOf(root, concrete(media.type), media);
+
+/** Yields items with a pause between them. */
+async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> {
+  const text = Readable.from([Buffer.from(String(list))]);
+  let pace = 0;
+  for await (const item of Array.isArray(list)
+    ? list
+    : media.readItems(media.type, text, Infinity)) {
+    await delay(pace);
+    yield item;
+    pace = PACE;
+  }
+}
+
+function chosenResponse(
+  operation: Operation,
+  code: string | undefined,
+): [number, DeclaredResponse] {
+  const { responses } = operation;
+  // The first success declared, or the first response.
+  const first =
+    (responses.find(({ key }) => /^2/.test(key)) ?? responses[0])?.key.replace(/XX$/i, '00') ??
+    '200';
+  const status = Number(code ?? first.replace('default', '200'));
+  const response = responseFor(operation, status);
+  if (response !== undefined && Number.isInteger(status) && status >= 200 && status <= 599)
+    return [status, response];
+  const keys = responses.map(({ key }) => key).join(', ');
+  throw new HttpError(400, `/header/Prefer code must be one of the declared responses: ${keys}`);
+}
+
+/**
+ * Returns the media type that the client accepts. Prefers JSON, the only type generated from a
+ * schema.
+ */
+function mediaFor(
+  { media }: DeclaredResponse,
+  accepts: AnyRequest['accepts'],
+): MediaType | undefined {
+  const inOrder = media.toSorted((a, b) => Number(b.kind === 'json') - Number(a.kind === 'json'));
+  const type = accepts(...inOrder.map((candidate) => concrete(candidate.type)));
+  return inOrder.find((candidate) => concrete(candidate.type) === type) ?? inOrder[0];
+}
+
+const RANGES: Readonly<Record<string, string>> = {
+  '*/*': 'application/json',
+  'application/*': 'application/json',
+};
+
+/** Returns a media type that is in a range. */
+const concrete = (type: string): string =>
+  RANGES[type] ?? type.replace('text/*', 'text/plain').replace('/*', '/png');

@@ -1,0 +1,57 @@
+/** The reason for the rejection of a request. */
+export interface Problem {
+  /** An HTTP status code from 400 to 599. */
+  readonly status: number;
+  /** The fault and the remedy, for the client. */
+  readonly message: string;
+  /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1). */
+  readonly type?: string | undefined;
+  /** The violations, with JSON pointers such as `/body/name` and keywords of JSON Schema. */
+  readonly errors?:
+    | readonly { readonly path: string; readonly message: string; readonly keyword: string }[]
+    | undefined;
+  /** The id of the request, as in the log; `undefined` for bytes that are not a request. */
+  readonly requestId?: string | undefined;
+}
+
+/** The response that the document declares for a failure of an operation. */
+export interface DeclaredProblem {
+  readonly operationId: string;
+  /** The declared media type; `undefined` if the document does not declare this status. */
+  readonly mediaType: string | undefined;
+  /** The declared Schema Object, perhaps a `$ref`. */
+  readonly schema: unknown;
+}
+
+/** Converts problems to the document's error body. */
+export interface ErrorBody {
+  /** The media type of the values of `make`, unless the document declares another one. */
+  readonly mediaType: string;
+  /**
+   * @param declared the declared response, if the request has reached an operation.
+   */
+  readonly make: (problem: Problem, declared?: DeclaredProblem) => unknown;
+  /** Makes headers of every failure, such as those that the document requires of them. */
+  readonly headers?: (problem: Problem) => Readonly<Record<string, string>>;
+}
+
+/**
+ * Problem details (RFC 9457). The title depends on the status alone; `detail` has the message, and
+ * `errors` lists the violations of the document.
+ */
+export const PROBLEM_DETAILS: ErrorBody = {
+  mediaType: 'application/problem+json',
+  make: ({ status, message, type, errors }) => ({
+    ...(type !== undefined && { type }),
+    title: reasonPhrase(status),
+    status,
+    detail: message,
+    ...(errors && {
+      errors: errors.map(({ path, message: detail }) => ({ detail, pointer: `#${path}` })),
+    }),
+  }),
+};
+
+/** Returns the reason phrase of a status, such as `Not Found`. */
+export const reasonPhrase = (status: number): string =>
+  process.getBuiltinModule('node:http').STATUS_CODES[status] ?? 'Error';

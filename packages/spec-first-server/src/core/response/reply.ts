@@ -1,0 +1,191 @@
+import { Readable } from 'node:stream';
+import {
+  type DeclaredResponse,
+  declaredFor,
+  kindOf,
+  type MediaType,
+  mediaTypeFor,
+  type Operation,
+  stringifyJson,
+} from 'openapi-document';
+import type { AnyReply } from '../handlers/types.ts';
+import type { OperationValidator } from '../validation/validator.ts';
+import { Violations } from '../validation/violations.ts';
+import type { CheckedReply } from './answer.ts';
+import { isHeader } from './headers.ts';
+import { InvalidReply } from './http-error.ts';
+
+/** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
+const FRAMING = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'keep-alive',
+  'transfer-encoding',
+  'upgrade',
+]);
+
+/**
+ * Statuses whose answers have no body, even if a `default` response declares one (RFC 9110 §15.3.5,
+ * §15.3.6, §15.4.5).
+ */
+export const BODILESS = new Set([204, 205, 304]);
+
+const NOTHING: DeclaredResponse = {
+  key: 'default',
+  media: [],
+  headers: [],
+  pointer: '',
+  source: {},
+};
+
+/**
+ * Returns the declared response for a status. An operation without declared responses may answer
+ * with any status, without a body.
+ */
+export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
+  operation.responses.length === 0 ? NOTHING : declaredFor(operation, status);
+
+/** Used for mocks, which may be examples that do not match their schema. */
+const UNCHECKED: Pick<OperationValidator, 'response' | 'responseHeaders'> = {
+  response: (_media, body) => body,
+  responseHeaders: () => undefined,
+};
+
+/**
+ * Checks a reply against the document: status, headers, media type and body.
+ *
+ * @throws {InvalidReply} if the document does not declare such a reply.
+ */
+export function checkReply(
+  operation: Operation,
+  schemas: OperationValidator,
+  reply: AnyReply,
+): CheckedReply {
+  const { status } = reply;
+  const validator = reply.mocked === true ? { ...schemas, ...UNCHECKED } : schemas;
+  try {
+    if (!Number.isInteger(status) || status < 200 || status > 599)
+      throw new InvalidReply('the status must be an integer from 200 to 599');
+    const declared = responseFor(operation, status);
+    if (declared === undefined) throw new InvalidReply('the document declares no such status');
+    const headers = reply.headers && writeHeaders(declared, reply.headers);
+    if (declared.headers.length > 0) {
+      const present = Object.entries(reply.headers ?? {});
+      const byName = present.map(([name, value]) => [name.toLowerCase(), value]);
+      validator.responseHeaders(declared, Object.fromEntries(byName));
+    }
+    return { status, headers, ...checkBody(validator, declared, reply) };
+  } catch (error) {
+    const mismatch = mismatchOf(error);
+    throw mismatch === undefined
+      ? error
+      : new InvalidReply(`${operation.id} answered ${status}: ${mismatch}`);
+  }
+}
+
+/** Returns the message of an error about an invalid reply; `undefined` for any other error. */
+export function mismatchOf(error: unknown): string | undefined {
+  return error instanceof Violations || error instanceof InvalidReply ? error.message : undefined;
+}
+
+/**
+ * Checks the body of a reply. Returns it ready to be written, with its media type.
+ *
+ * @throws {InvalidReply | Violations} if it does not match the declared response.
+ */
+export function checkBody(
+  validator: OperationValidator,
+  declared: DeclaredResponse,
+  { status, contentType, body }: AnyReply,
+): Pick<CheckedReply, 'type' | 'body'> {
+  const mediaTypes = BODILESS.has(status) ? [] : declared.media;
+  const media = contentType === undefined ? mediaTypes[0] : mediaTypeFor(mediaTypes, contentType);
+  if (media === undefined) {
+    if (mediaTypes.length > 0) throw new InvalidReply(`the document declares no ${contentType}`);
+    if (body !== undefined) throw new InvalidReply('the document declares no body');
+    return { type: undefined, body };
+  }
+  if (contentType === undefined && mediaTypes.length > 1) {
+    throw new InvalidReply('its contentType must name one of the declared media types');
+  }
+  if (body === undefined) throw new InvalidReply('the document declares a body');
+  const chosen = contentType ?? media.type;
+  if (chosen.includes('*')) throw new InvalidReply(`its contentType must be one of ${chosen}`);
+  if (!isHeader('content-type', chosen)) throw new InvalidReply('its contentType is not a header');
+  const type = /^text\/[^;]+$/i.test(chosen) ? `${chosen}; charset=utf-8` : chosen;
+  if (media.items !== undefined) return itemsOf(validator, media, type, body);
+  const kind = media.type.includes('*') ? kindOf(type) : media.kind;
+  if (kind !== 'json') return { type, body: write(validator, media, kind, body) };
+  return { type, body: stringifyJson(validator.response(media, body)) };
+}
+
+function itemsOf(validator: OperationValidator, media: MediaType, type: string, items: unknown) {
+  if (!isAsyncIterable(items))
+    throw new InvalidReply(`a body of ${media.type} must be an AsyncIterable of its items`);
+  const writer = media.itemWriter(type);
+  const write = (item: unknown, index: number) => {
+    try {
+      return writer.write(validator.response(media, item), index);
+    } catch (error) {
+      const mismatch = error instanceof TypeError ? error.message : mismatchOf(error);
+      if (mismatch === undefined) throw error;
+      throw new InvalidReply(`item ${index} of the body: ${mismatch}`);
+    }
+  };
+  return { type: writer.contentType, body: { ...writer, items, write } };
+}
+
+export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown> =>
+  typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
+
+function write(
+  validator: OperationValidator,
+  media: MediaType,
+  kind: string,
+  body: unknown,
+): CheckedReply['body'] {
+  const isScalar = ['string', 'number', 'bigint', 'boolean'].includes(typeof body);
+  if (kind === 'text' || media.type.includes('*')) {
+    if (isScalar) validator.response(media, body);
+    else if (media.constrained) {
+      throw new InvalidReply(
+        `a body of ${media.type} must be a string, so that it can be checked against the schema`,
+      );
+    }
+  }
+  if (typeof body === 'string' || (kind === 'text' && isScalar)) return String(body);
+  if (body instanceof Uint8Array) return body;
+  const items = body instanceof Blob ? Readable.fromWeb(body.stream()) : body;
+  if (items instanceof Readable)
+    return { items, areChunks: true, write: bytesOf, end: '', comment: undefined };
+  throw new InvalidReply(
+    `a body of ${media.type} must be a string, a Uint8Array, a Blob or a Readable`,
+  );
+}
+
+function bytesOf(chunk: unknown): string | Uint8Array {
+  if (typeof chunk === 'string' || chunk instanceof Uint8Array) return chunk;
+  throw new InvalidReply('a stream must yield strings or bytes');
+}
+
+/** Writes headers in the `simple` style, or as JSON. */
+function writeHeaders(
+  { headers: declared }: DeclaredResponse,
+  headers: object,
+): Record<string, string | string[]> {
+  const written: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value === undefined) continue;
+    const lower = name.toLowerCase();
+    if (FRAMING.has(lower)) throw new InvalidReply(`the header ${name} is set by the server only`);
+    const write = declared.find((header) => header.name === lower)?.write ?? String;
+    // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
+    written[name] =
+      lower === 'set-cookie' && Array.isArray(value) ? value.map(write) : write(value);
+    if (![written[name]].flat().every((text) => isHeader(name, text))) {
+      throw new InvalidReply(`the header ${name} contains an invalid character`);
+    }
+  }
+  return written;
+}

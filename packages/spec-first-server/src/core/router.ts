@@ -1,0 +1,121 @@
+import { type Operation, pathTemplate } from 'openapi-document';
+import { HttpError } from './response/http-error.ts';
+
+/** An operation, and the base path before its own path. */
+interface Route {
+  readonly operation: Operation;
+  readonly basePath: string;
+}
+
+/**
+ * Finds the route of a method and a path; `undefined` if nothing is at the path, an error if the
+ * method is not allowed or the path is malformed. The path is percent-encoded, as the client sent
+ * it, without a query.
+ */
+export type FindRoute = (method: string, path: string) => Route | HttpError | undefined;
+
+type Segment = Operation['template']['segments'][number];
+
+/**
+ * A node in the tree of segments. A fixed text takes precedence over parameters with some text.
+ * These take precedence over a parameter alone.
+ */
+interface Node {
+  readonly texts: Map<string, Node>;
+  /** Segments with parameters by their shape, those with most text first. */
+  readonly parameters: { readonly segment: Segment; readonly shape: string; readonly node: Node }[];
+  /** By method, in upper case. */
+  readonly routes: Map<string, Route>;
+}
+
+const createNode = (): Node => ({ texts: new Map(), parameters: [], routes: new Map() });
+
+/**
+ * Creates a tree of segments from the paths of operations, below each base path. Paths without
+ * parameters are also in a map.
+ */
+export function createRouter(
+  operations: readonly Operation[],
+  basePaths: readonly string[],
+): FindRoute {
+  const root = createNode();
+  const fixed = new Map<string, Node['routes']>();
+  const reachable = operations.filter(({ template }) => template.isReachable);
+  for (const basePath of basePaths) {
+    for (const operation of reachable) {
+      const path = basePath + operation.path;
+      const { routes } = pathTemplate(path).segments.reduce(nodeAfter, root);
+      const method = operation.method.toUpperCase();
+      // If paths differ only in the names of their parameters, the first one is served.
+      if (!routes.has(method)) routes.set(method, { operation, basePath });
+      if (!/[{%]/.test(path)) fixed.set(path, routes);
+    }
+  }
+  return (method, path) => {
+    const exact = fixed.get(path)?.get(method);
+    if (exact !== undefined) return exact;
+    const segments = path.split('/');
+    let texts: readonly string[];
+    try {
+      texts = segments.map(decodeURIComponent);
+    } catch {
+      return new HttpError(400, 'the path is not percent-encoded (RFC 3986 §2.1)');
+    }
+    const allowed = new Set<string>();
+    const route = find(root, segments, texts, method, allowed);
+    return route ?? (allowed.size > 0 ? HttpError.notAllowed(method, [...allowed]) : undefined);
+  };
+}
+
+function nodeAfter(node: Node, segment: Segment): Node {
+  const { texts } = segment;
+  const [text = ''] = texts;
+  const isText = texts.length === 1;
+  const shape = JSON.stringify(texts);
+  const existing = isText
+    ? node.texts.get(text)
+    : node.parameters.find((other) => other.shape === shape)?.node;
+  if (existing !== undefined) return existing;
+  const added = createNode();
+  if (isText) {
+    node.texts.set(text, added);
+  } else {
+    node.parameters.push({ segment, shape, node: added });
+    node.parameters.sort((a, b) => textIn(b) - textIn(a));
+  }
+  return added;
+}
+
+const textIn = ({ segment }: { readonly segment: Segment }): number =>
+  segment.texts.join('').length;
+
+/**
+ * Returns the first route of a method. If a matching path has only other methods, adds these to
+ * `allowed` and tries the next path.
+ *
+ * @param segments the parts of the path, percent-encoded.
+ * @param texts the same parts, decoded.
+ */
+function find(
+  node: Node,
+  segments: readonly string[],
+  texts: readonly string[],
+  method: string,
+  allowed: Set<string>,
+  at = 0,
+): Route | undefined {
+  const { routes } = node;
+  const segment = segments[at];
+  if (segment === undefined) {
+    for (const other of routes.keys()) allowed.add(other);
+    if (routes.has('GET')) allowed.add('HEAD');
+    return routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined);
+  }
+  const literal = node.texts.get(texts[at] ?? '');
+  const matching = node.parameters.filter((parameter) => parameter.segment.match(segment));
+  for (const next of [literal, ...matching.map((parameter) => parameter.node)]) {
+    const route = next && find(next, segments, texts, method, allowed, at + 1);
+    if (route !== undefined) return route;
+  }
+  return undefined;
+}

@@ -1,0 +1,287 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import {
+  cookiesOf,
+  type Document,
+  escapePointerToken,
+  type Finding,
+  type Json,
+  type Operation,
+} from 'openapi-document';
+import type { Caller } from '../handlers/types.ts';
+import { Forbidden, HttpError, Unauthorized } from '../response/http-error.ts';
+import type { Authenticator, TokenSchemes } from './tokens.ts';
+
+/** The parts of a request that may contain credentials. */
+export interface Credentials {
+  readonly method: string;
+  readonly headers: IncomingHttpHeaders;
+  /** The first value of each name. */
+  readonly query: Readonly<Record<string, string>>;
+  readonly cookies: Readonly<Record<string, string>>;
+}
+
+/**
+ * Verifies the credential of one security scheme and returns its caller. Called only if the request
+ * has one.
+ *
+ * @throws {Unauthorized | Forbidden}
+ */
+export type VerifyScheme = (
+  credentials: Credentials,
+  scopes: readonly string[],
+) => Caller | Promise<Caller>;
+
+export type Verifiers = Readonly<Record<string, VerifyScheme>>;
+
+/** The form of a scheme's credentials. */
+interface Form {
+  /** Bearer tokens may be signed, API keys are static. `undefined` for other credentials. */
+  readonly token?: 'bearer' | 'apiKey';
+  /**
+   * Returns the credential of a request; `undefined` if it has none of this form.
+   *
+   * @throws {Unauthorized} if it is malformed.
+   */
+  readonly read: (credentials: Credentials) => string | undefined;
+  /** The message for a client without a credential. */
+  readonly required: string;
+  readonly challenge: (presented: boolean) => string;
+}
+
+const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
+const FORGED = 'cross-origin cookies are rejected; add the origin to CORS_ORIGINS to accept them';
+
+/**
+ * Several credentials in one Authorization header: a comma, another scheme and its credential. Some
+ * servers join two headers in this way.
+ */
+const SEVERAL = /,\s*[\w-]+ +[^\s=,]/;
+
+/** @throws {HttpError} 400 for several credentials, since a proxy may have checked another one. */
+function checkAuthorization(authorization: string | undefined): void {
+  if (authorization?.includes(',') && SEVERAL.test(authorization.replace(/"[^"]*"/g, '""')))
+    throw new HttpError(400, 'the header authorization must have one credential');
+}
+
+/** Reads the parts of a request that may contain credentials. */
+export const credentialsOf = (
+  method: string,
+  headers: IncomingHttpHeaders,
+  query: string,
+): Credentials => ({
+  method,
+  headers,
+  query: query === '' ? {} : Object.fromEntries([...new URLSearchParams(query)].reverse()),
+  cookies: Object.fromEntries(
+    Array.from(cookiesOf(headers.cookie), ([name, [value = '']]) => [name, value]),
+  ),
+});
+
+/**
+ * Prepares the security schemes of a document, by name. A verifier of the project replaces that of
+ * tokens.
+ *
+ * @param trustedOrigins origins whose pages may use cookies.
+ */
+export function schemesOf(
+  declared: Document['securitySchemes'],
+  authenticator: Authenticator,
+  verifiers: Verifiers = {},
+  trustedOrigins: readonly string[] = [],
+) {
+  const schemes = Object.entries(declared).map(([name, source]) => {
+    const { token: tokenForm, read, required, challenge } = formOf(source);
+    // A scheme may have the name of a property of every object, such as `constructor`.
+    const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
+    const isVerified = tokenForm !== undefined || verifier !== undefined;
+    /** Mocks accept any credential of the declared form if nothing verifies it. */
+    const verify: VerifyScheme = (credentials, scopes) => {
+      const token = read(credentials);
+      if (token === undefined) throw new Unauthorized(required, false);
+      if (source.in === 'cookie' && isForged(credentials, trustedOrigins))
+        throw new HttpError(403, FORGED);
+      if (verifier !== undefined) return verifier(credentials, scopes);
+      return tokenForm ? authenticator.verify(token, scopes, name) : ANYONE;
+    };
+    return [name, { isVerified, verify, challenge }] as const;
+  });
+  return new Map(schemes);
+}
+
+/** Returns the security schemes of tokens that have no verifier of the project. */
+export function tokenSchemes(
+  declared: Document['securitySchemes'],
+  verifiers: Verifiers = {},
+): TokenSchemes {
+  const forms = Object.entries(declared).map(([name, source]) => [name, formOf(source)] as const);
+  const schemes = forms.filter(([name, { token }]) => token && !Object.hasOwn(verifiers, name));
+  return new Map(schemes.map(([name, { token }]) => [name, token === 'bearer']));
+}
+
+export type Schemes = ReturnType<typeof schemesOf>;
+
+/**
+ * Returns true if a browser sent the request from a page of another origin, which would use the
+ * user's cookies (CSRF). GET, HEAD and OPTIONS are allowed. Other clients send neither header.
+ */
+function isForged({ method, headers }: Credentials, trustedOrigins: readonly string[]): boolean {
+  const { origin, host, 'sec-fetch-site': site } = headers;
+  if (method === 'GET' || method === 'HEAD' || method === 'OPTIONS') return false;
+  if (origin !== undefined && trustedOrigins.includes(origin)) return false;
+  if (site !== undefined) return site !== 'same-origin' && site !== 'none';
+  return origin !== undefined && URL.parse(origin)?.host !== host;
+}
+
+/** Returns the names of the query parameters that carry API keys. */
+export const apiKeyQueryNames = (declared: Document['securitySchemes']) =>
+  new Set(
+    Object.values(declared).flatMap((scheme) => (scheme.in === 'query' ? String(scheme.name) : [])),
+  );
+
+function formOf({ type, scheme, in: location, name }: Json): Form {
+  const http = String(scheme).toLowerCase();
+  if (type === 'apiKey') return apiKey(String(location), String(name));
+  if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer'))
+    return BEARER;
+  // Mutual TLS: each proxy passes on the certificate in its own way.
+  if (type !== 'http') {
+    return {
+      read: () => '',
+      required: `Credentials are required: ${type}`,
+      challenge: () => String(type),
+    };
+  }
+  return {
+    read: ({ headers: { authorization } }) =>
+      isOfScheme(http, authorization) ? authorization : undefined,
+    required: `Credentials are required, in a header "Authorization: ${scheme} …"`,
+    challenge: () => (http === 'basic' ? 'Basic realm="api", charset="UTF-8"' : String(scheme)),
+  };
+}
+
+const BEARER: Form = {
+  token: 'bearer',
+  read: bearerToken,
+  required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
+  challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
+};
+
+const PLACES: Readonly<Record<string, string>> = { query: 'query parameter' };
+
+const apiKey = (location: string, name: string): Form => ({
+  token: 'apiKey',
+  read({ headers, query, cookies }) {
+    if (location === 'header') return valueIn(headers, name.toLowerCase());
+    return valueIn(location === 'query' ? query : cookies, name);
+  },
+  required: `An API key is required, in the ${PLACES[location] ?? location} "${name}"`,
+  // Headers allow fewer characters than names of parameters.
+  challenge: () => `ApiKey in="${location}", name="${encodeURI(name)}"`,
+});
+
+/** Returns a value that is not empty. Ignores inherited properties, such as `constructor`. */
+function valueIn(values: Readonly<Record<string, unknown>>, name: string): string | undefined {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined;
+  return String(value ?? '') || undefined;
+}
+
+/** RFC 6750 §2.1. The alphabets of its parts are disjoint, so a match takes one pass. */
+const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
+
+/**
+ * Returns the token in an Authorization header, if it is of this scheme (RFC 9110 §11.4).
+ *
+ * @throws {Unauthorized} if it is malformed.
+ */
+export function bearerToken({
+  headers: { authorization },
+}: Pick<Credentials, 'headers'>): string | undefined {
+  const token = authorization === undefined ? undefined : CREDENTIALS.exec(authorization)?.[1];
+  if (token !== undefined || !isOfScheme('bearer', authorization)) return token;
+  const form =
+    'it must be "Bearer", a space and the token, which is made of letters, digits and -._~+/';
+  throw new Unauthorized(`The Authorization header is malformed: ${form} with = only at its end`);
+}
+
+/**
+ * Returns true if an Authorization header names a scheme (RFC 9110 §11.4).
+ *
+ * @param scheme in lower case.
+ */
+const isOfScheme = (scheme: string, authorization = ''): boolean =>
+  /^[\w\-!#$%&'*+.^`|~]+/.exec(authorization)?.[0].toLowerCase() === scheme;
+
+const schemesIn = (operations: readonly Operation[]) =>
+  new Set(operations.flatMap(({ security }) => security.flatMap(Object.keys)));
+
+export const unverified = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
+  [...schemesIn(operations)]
+    .filter((name) => schemes.get(name)?.isVerified === false)
+    .map((name) => ({
+      pointer: `/components/securitySchemes/${escapePointerToken(name)}`,
+      message:
+        'nothing verifies credentials of this scheme: ' +
+        `pass verifiers: { ${JSON.stringify(name)}: … } to serve`,
+    }));
+
+/** Returns the challenges of an operation: one for each scheme that it accepts. */
+export function challengesOf(operation: Operation, schemes: Schemes) {
+  const names = [...schemesIn([operation])];
+  return (presented: boolean): string =>
+    [...new Set(names.map((name) => schemes.get(name)?.challenge(presented)))].join(', ');
+}
+
+/**
+ * Prepares the check of an operation's security requirements (OpenAPI 3.1 §4.8.30): the caller is
+ * that of the first alternative whose credentials are all accepted; `undefined` if credentials are
+ * optional and the request has none.
+ */
+export function authentication(operation: Operation, schemes: Schemes, isMock: boolean) {
+  const alternatives = operation.security
+    .map((requirement) =>
+      Object.entries(requirement).map(([name, scopes]) => ({ verify: verifierOf(name), scopes })),
+    )
+    .filter((checks) => checks.length > 0);
+  const isOptional = alternatives.length < operation.security.length;
+
+  return async (credentials: Credentials): Promise<Caller | undefined> => {
+    checkAuthorization(credentials.headers.authorization);
+    const reasons: unknown[] = [];
+    for (const checks of alternatives) {
+      const callers: Caller[] = [];
+      for (const { verify, scopes } of checks) {
+        try {
+          callers.push(await verify(credentials, scopes));
+        } catch (reason) {
+          reasons.push(reason);
+        }
+      }
+      if (callers.length < checks.length) continue;
+      return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
+    }
+    if (isOptional && !reasons.some((reason) => !isUnauthorized(reason) || reason.presented))
+      return undefined;
+    throw denial(reasons);
+  };
+
+  function verifierOf(name: string) {
+    const scheme = schemes.get(name);
+    if (scheme === undefined || !(isMock || scheme.isVerified))
+      throw new Error(`nothing verifies ${name}`);
+    return scheme.verify;
+  }
+}
+
+const isUnauthorized = (reason: unknown) => reason instanceof Unauthorized;
+
+const isForbidden = (reason: unknown) => reason instanceof Forbidden;
+
+/**
+ * Returns the most important reason: an error of a check (503, 500), then a caller without
+ * permission (403), then a rejected credential (401).
+ */
+const denial = (reasons: readonly unknown[]): unknown =>
+  reasons.find((reason) => !isUnauthorized(reason) && !isForbidden(reason)) ??
+  reasons.find(isForbidden) ??
+  reasons.filter(isUnauthorized).find(({ presented }) => presented) ??
+  reasons[0];

@@ -1,0 +1,212 @@
+import { hash, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { isAbsolute } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
+import type { Caller } from '../handlers/types.ts';
+import { Forbidden, type HttpError, Unauthorized } from '../response/http-error.ts';
+import type { JwtSettings } from './jwt.ts';
+
+/** The accepted tokens. By default every token is rejected. */
+export interface AuthSettings {
+  /**
+   * The entries of ACCESS_TOKENS. Each is a token, or `sha256:` and the 64 hex digits of its
+   * digest, with the options `name:` before it and `scheme=NAME` and `scope=NAME` after it.
+   */
+  readonly accessTokens?: readonly string[] | undefined;
+  /** A file with one such entry per line. `#` starts a comment. */
+  readonly accessTokensFile?: string | undefined;
+  readonly jwt?: JwtSettings | undefined;
+  /** A token for all schemes with all scopes. */
+  readonly developmentToken?: string | undefined;
+}
+
+/** The security schemes that accept tokens, by name. True if they also accept signed tokens. */
+export type TokenSchemes = ReadonlyMap<string, boolean>;
+
+/** Verifies the tokens of requests. */
+export interface Authenticator {
+  /**
+   * Returns the caller of a static token, or a promise of the caller of a signed token.
+   *
+   * @param scheme the name of the security scheme. Tokens of other schemes are rejected.
+   * @throws {Unauthorized | Forbidden} or rejects with it.
+   */
+  verify(token: string, scopes: readonly string[], scheme: string): Caller | Promise<Caller>;
+  /**
+   * Reads ACCESS_TOKENS_FILE again. Resolves to the number of tokens.
+   *
+   * @throws {Error} if an entry is wrong. The previous tokens stay valid.
+   */
+  reload(): Promise<number>;
+}
+
+/** Longer tokens are rejected without a check. Node accepts at most 16 KiB of headers. */
+const MAX_LENGTH = 8192;
+
+/** A name, then a token or its digest. `sha256:` and `md5:` are reserved prefixes, not names. */
+const TOKEN = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\-.~+/]+=*))$/i;
+
+/** An option of an entry. */
+const OPTION = /^(scheme|scope)=(\S+)$/;
+
+/** A static token. `place` says where it is configured. */
+interface Entry {
+  readonly digest: string;
+  readonly subject: string | undefined;
+  readonly scheme: string | undefined;
+  readonly scopes: readonly string[];
+  readonly place: string;
+}
+
+/** Returns a random token of 256 bits in base64url, which needs no quotes in a shell. */
+export const randomToken = (): string => randomBytes(32).toString('base64url');
+
+/** Callers by the digests of their static tokens, for each security scheme. */
+type TokenTables = ReadonlyMap<string, ReadonlyMap<string, Caller>>;
+
+/**
+ * Creates the authenticator of a document.
+ *
+ * @param report called each time that the keys of signed tokens cannot be fetched. The cause
+ *   contains the reason.
+ * @throws {Error} for the operator, if a setting is wrong. The message names the place, never a
+ *   token.
+ */
+export async function createAuthenticator(
+  settings: AuthSettings,
+  schemes: TokenSchemes,
+  report: (error: HttpError) => void = () => {},
+): Promise<Authenticator> {
+  const { accessTokens = [], accessTokensFile: file, jwt, developmentToken } = settings;
+  const configured = accessTokens.flatMap((entry, index) =>
+    entriesOf(entry, `ACCESS_TOKENS: entry ${index + 1}`),
+  );
+  let tables: TokenTables = new Map();
+  let tokensInFile = 0;
+
+  /** Synchronous, so that two reloads cannot race. */
+  function load(): number {
+    const read = file === undefined ? [] : entriesOfFile(file);
+    if (read.length === 0 && tokensInFile > 0)
+      throw new Error('ACCESS_TOKENS_FILE no longer contains a token');
+    const entries = [...configured, ...read];
+    tables = tablesOf(entries, schemes, developmentToken);
+    tokensInFile = read.length;
+    return new Set(entries.map(({ digest }) => digest)).size;
+  }
+
+  if (load() === 0 && file !== undefined && jwt === undefined) {
+    throw new Error(
+      'ACCESS_TOKENS_FILE contains no token, so every call would be rejected: ' +
+        'put one on a line of it',
+    );
+  }
+  if (jwt !== undefined && schemes.size > 0 && ![...schemes.values()].includes(true)) {
+    throw new Error(
+      'JWKS_URL is set, but no security scheme of the document takes signed tokens: ' +
+        'http bearer, oauth2 and openIdConnect do',
+    );
+  }
+  const verifySigned = jwt && (await import('./jwt.ts')).createJwtVerifier(jwt, report);
+  return {
+    verify(token, scopes, scheme) {
+      if (token.length > MAX_LENGTH)
+        throw new Unauthorized(`The token is longer than ${MAX_LENGTH} characters`);
+      // A map compares strings only if their hashes are equal. V8 hashes with a random key, so the
+      // duration reveals nothing about a token.
+      const caller = tables.get(scheme)?.get(hash('sha256', token));
+      if (caller !== undefined) return withScopes(caller, scopes);
+      if (verifySigned === undefined || schemes.get(scheme) !== true)
+        throw new Unauthorized('The token is not valid');
+      return verifySigned(token).then((signed) => withScopes(signed, scopes));
+    },
+    reload: async () => load(),
+  };
+}
+
+/** Returns the caller if it has the scopes. @throws {Forbidden} */
+function withScopes(caller: Caller, scopes: readonly string[]): Caller {
+  if (caller.scopes === 'all') return caller;
+  if (scopes.length === 0 || caller.scopes.isSupersetOf(new Set(scopes))) return caller;
+  throw new Forbidden(scopes);
+}
+
+/** Assigns each token to its security scheme. @throws {Error} if the scheme is not clear. */
+function tablesOf(
+  entries: readonly Entry[],
+  schemes: TokenSchemes,
+  developmentToken?: string,
+): TokenTables {
+  const names = [...schemes.keys()];
+  const tables = new Map(names.map((name) => [name, new Map<string, Caller>()]));
+  for (const { digest, subject, scheme, scopes, place } of entries) {
+    const isForEach = scheme === '*';
+    if (scheme !== undefined && !isForEach && !schemes.has(scheme)) {
+      const schemeNames = names.join(', ') || 'none';
+      throw new Error(
+        `${place} has an unknown scheme; the schemes that take tokens: ${schemeNames}`,
+      );
+    }
+    if (scheme === undefined && names.length > 1) {
+      const choices = names.map((name) => `scheme=${name}`).join(' or ');
+      throw new Error(
+        `${place} names no security scheme, but the document has several: ` +
+          `add ${choices} after the token`,
+      );
+    }
+    const caller = Object.freeze<Caller>({ subject, scopes: new Set(scopes) });
+    for (const [name, callers] of tables) {
+      if (!isForEach && name !== (scheme ?? names[0])) continue;
+      const other = callers.get(digest);
+      if (other !== undefined && !isDeepStrictEqual(other, caller))
+        throw new Error(`${place} repeats a token with another name or other scopes`);
+      callers.set(digest, caller);
+    }
+  }
+  if (developmentToken === undefined) return tables;
+  const developer = Object.freeze<Caller>({ subject: undefined, scopes: 'all' });
+  for (const callers of tables.values()) callers.set(hash('sha256', developmentToken), developer);
+  return tables;
+}
+
+function entriesOf(text: string, place: string): Entry[] {
+  const [credential = '', ...words] = text.trim().split(/\s+/);
+  if (credential === '') return [];
+  const [, subject, digest, token = ''] = TOKEN.exec(credential) ?? [];
+  const options = words.map((word) => OPTION.exec(word));
+  const valuesOf = (option: string) =>
+    options.flatMap((match) => (match?.[1] === option ? String(match[2]) : []));
+  const [scheme, ...others] = valuesOf('scheme');
+  const isToken = digest !== undefined || (token !== '' && token.length <= MAX_LENGTH);
+  if (!isToken || others.length > 0 || options.includes(null)) {
+    throw new Error(
+      `${place} must be a token (up to ${MAX_LENGTH} letters, digits and -._~+/ ` +
+        'with = only at its end) or "sha256:" and 64 hex digits, ' +
+        'with a name and a colon before it if wanted, and scheme=… and scope=… after it',
+    );
+  }
+  return [
+    {
+      digest: digest?.toLowerCase() ?? hash('sha256', token),
+      subject,
+      scheme,
+      scopes: valuesOf('scope'),
+      place,
+    },
+  ];
+}
+
+function entriesOfFile(file: string) {
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    // Do not show the path: it is a token if the two variables were confused.
+    const base = isAbsolute(file) ? '' : `, relative to ${process.cwd()}`;
+    throw new Error(`ACCESS_TOKENS_FILE cannot be read (${Object(error).code}${base})`);
+  }
+  const lines = text.replace(/^\uFEFF/, '').split(/\r\n|\n|\r/);
+  return lines.flatMap((line, index) =>
+    entriesOf(line.replace(/(^|\s)#.*$/, ''), `ACCESS_TOKENS_FILE: line ${index + 1}`),
+  );
+}

@@ -1,0 +1,123 @@
+import type { Document, Operation } from 'openapi-document';
+import { accessLog } from './access-log.ts';
+import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
+import { type AnswerOperation, prepareOperation } from './operation.ts';
+import { prepare, type ServiceOptions } from './prepare.ts';
+import { startRecord } from './record.ts';
+import { type CheckedReply, createAnswer } from './response/answer.ts';
+import { failureAnswer } from './response/failures.ts';
+import { HttpError } from './response/http-error.ts';
+import { createRouter, type FindRoute } from './router.ts';
+
+/** A service without a socket: adapters connect it to a server. */
+export interface Service {
+  readonly document: Document;
+  /** The ids of operations that cannot be enforced and answer 501. */
+  readonly broken: readonly string[];
+  /** The operations that are served. */
+  readonly operations: readonly Operation[];
+  /** Returns whether the document has a path. See {@link Call} for `isMounted`. */
+  has(path: string, isMounted?: boolean): boolean;
+  /** Starts the record of a call, unless it has started. */
+  begin(call: Call): CallRecord;
+  /** Answers a call. Never rejects: errors become answers with the document's error body. */
+  handle(call: Call): Promise<Answer>;
+  /** Returns the answer to a call outside the operations. */
+  reply(call: Call, reply: CheckedReply): Answer;
+  /** Returns the answer to a failure outside the operations. */
+  fail(call: Call, error: unknown): Answer;
+  /** Logs a call. Adapters call it once, when the answer is sent or the client has disconnected. */
+  end(call: Call, end: CallEnd): void;
+}
+
+const NO_SUCH_PATH = new HttpError(404, 'no such path');
+
+/**
+ * Creates the service of a document.
+ *
+ * @example
+ * const service = await createService('openapi.yaml', { handlers });
+ * createServer(nodeListener(service)).listen(3000);
+ *
+ * @throws {DocumentError} if the document cannot be served, or does not fit the handlers.
+ */
+export async function createService(
+  source: Document | string,
+  options: ServiceOptions,
+): Promise<Service> {
+  const { operations, context } = await prepare(source, options);
+  const { document, errorBody, log } = context;
+  const { tracing } = options;
+  const findBelowServers = createRouter(operations, document.basePaths);
+  let findMounted: FindRoute | undefined;
+  const methods = operations.map(({ method }) => method.toUpperCase());
+  /** The answer to `OPTIONS *`, which asks for the methods of the whole server. */
+  const serverOptions: CheckedReply = {
+    status: 204,
+    type: undefined,
+    headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
+    body: undefined,
+  };
+  /** Operations are prepared when they are first called. */
+  const prepared = new Map<Operation, AnswerOperation>();
+
+  function answerOf(operation: Operation): AnswerOperation {
+    const existing = prepared.get(operation);
+    if (existing !== undefined) return existing;
+    const answer = prepareOperation(operation, context);
+    prepared.set(operation, answer);
+    return answer;
+  }
+
+  function findRoute(method: string, path: string, isMounted = false): ReturnType<FindRoute> {
+    if (!isMounted) return findBelowServers(method, path);
+    findMounted ??= createRouter(operations, ['']);
+    return findMounted(method, path);
+  }
+
+  /** Returns the failure for an unknown path; `undefined` for `OPTIONS *` (RFC 9110 §9.3.7). */
+  function withoutRoute(method: string, path: string): HttpError | undefined {
+    return method === 'OPTIONS' && path === '*' ? undefined : NO_SUCH_PATH;
+  }
+
+  function begin(call: Call): CallRecord {
+    call.record ??= startRecord(call, tracing);
+    return call.record;
+  }
+
+  function fail(call: Call, error: unknown): Answer {
+    return failureAnswer(error, begin(call), call.method, errorBody);
+  }
+
+  return {
+    document,
+    operations,
+    broken: [...context.broken.keys()],
+    begin,
+    fail,
+    reply: (call, reply) => createAnswer(reply, begin(call), call.method),
+    end: accessLog(log, options),
+
+    has(path, isMounted) {
+      const route = findRoute('GET', path, isMounted);
+      // A path that is not percent-encoded is not in the document.
+      return route !== undefined && !(route instanceof HttpError && route.status === 400);
+    },
+
+    // Not async, to avoid the cost of another promise.
+    handle(call) {
+      const record = begin(call);
+      const { method, path, isMounted } = call;
+      const route = findRoute(method, path, isMounted) ?? withoutRoute(method, path);
+      if (route === undefined) return Promise.resolve(createAnswer(serverOptions, record, method));
+      if (route instanceof HttpError) return Promise.resolve(fail(call, route));
+      const { operation, basePath } = route;
+      tracing?.name(method, basePath + operation.path, operation.id);
+      try {
+        return answerOf(operation)(call, record, path.slice(basePath.length));
+      } catch (error) {
+        return Promise.resolve(fail(call, error));
+      }
+    },
+  };
+}

@@ -1,0 +1,79 @@
+/** The CPU time that requests may use in one round of the event loop. Milliseconds. */
+const ROUND = 2;
+
+/** Work for later rounds of the event loop, in order of arrival. */
+const waiting: (() => void)[] = [];
+
+let isScheduled = false;
+
+/** The CPU time used in this round of the event loop. Milliseconds. */
+let spent = 0;
+
+/**
+ * Runs CPU work of a request: now if the round has time left, or else in a later round, in turn
+ * with the work of other requests.
+ *
+ * @param isContinued true if it continues earlier work. It runs before work that has not started,
+ *   since the results of the earlier work take memory.
+ * @returns the result of `work`, as a promise only if it had to wait.
+ * @throws {unknown} the error of `work`.
+ */
+export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
+  if ((isContinued || waiting.length === 0) && spent < ROUND) return timed(work);
+  return new Promise((resolve, reject) => {
+    wait(isContinued, () => {
+      try {
+        resolve(timed(work));
+      } catch (error) {
+        reject(error);
+      }
+    });
+  });
+}
+
+/**
+ * Resolves in a round of the event loop in which no other work starts. For work that cannot be
+ * timed, such as parsing the next bytes of a body.
+ */
+export function nextRound(): Promise<void> {
+  return new Promise((resolve) => {
+    wait(false, () => {
+      spend(ROUND);
+      resolve();
+    });
+  });
+}
+
+function timed<T>(work: () => T): T {
+  const start = performance.now();
+  try {
+    return work();
+  } finally {
+    spend(performance.now() - start);
+  }
+}
+
+function spend(milliseconds: number): void {
+  spent += milliseconds;
+  // Schedules a round even if no work waits, since each round resets the time.
+  if (spent >= ROUND) schedule();
+}
+
+function wait(isFirst: boolean, begin: () => void): void {
+  if (isFirst) waiting.unshift(begin);
+  else waiting.push(begin);
+  schedule();
+}
+
+function schedule(): void {
+  if (isScheduled) return;
+  isScheduled = true;
+  setImmediate(startRound);
+}
+
+function startRound(): void {
+  isScheduled = false;
+  spent = 0;
+  while (waiting.length > 0 && spent < ROUND) waiting.shift()?.();
+  if (waiting.length > 0) schedule();
+}

@@ -1,0 +1,149 @@
+import { asArray, asObject, isObject, type Json, schemas } from 'openapi-document';
+import { ASSERTIONS } from './keywords.ts';
+
+type Schema = schemas.LoweredSchema;
+type Keywords = Record<string, unknown>;
+
+/** Keywords that are copied for Ajv. Schemas in their values are converted. */
+const COPIED = new Set([
+  ...Object.values(schemas.SUBSCHEMAS).flat(),
+  ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'required'],
+  ...['maxProperties', 'minProperties', 'minContains', 'maxContains', 'dependentRequired'],
+  'x-json-schema',
+]);
+
+const CLOSING = /^(additional|unevaluated)Properties$/;
+
+/** The options of one conversion. */
+export interface Conversion {
+  /** True if strings may be files. */
+  readonly files: boolean;
+  /** True if objects may have undeclared members, even where a schema forbids them. */
+  readonly open: boolean;
+}
+
+export interface ConversionOptions {
+  /** Returns true if a format is checked. */
+  readonly hasFormat: (name: string) => boolean;
+  /** True if a schema of the document has `unevaluatedItems`. */
+  readonly tracksItems: boolean;
+  /** True if members of the other direction are allowed. They are removed later. */
+  readonly drops: boolean;
+}
+
+/**
+ * Creates the function that converts lowered schemas to schemas for Ajv, with the keywords of
+ * `keywords.ts`: numbers are compared exactly, a tag selects one alternative, and `contains` marks
+ * only matching items as evaluated.
+ */
+export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: ConversionOptions) {
+  const { hasFormat, tracksItems, drops } = options;
+  const names = new Map<string, string>();
+  /** The targets of references in converted schemas. Grows while schemas are converted. */
+  const definitions = new Map<string, Schema>();
+
+  return { definitions, convert };
+
+  function convert(source: unknown, conversion: Conversion): Schema {
+    if (!isObject(source)) return source !== false;
+    const convertPart = (part: unknown) => convert(part, conversion);
+    const schema: Keywords = {};
+    for (const [key, value] of Object.entries(source)) {
+      const isIgnored = conversion.open && value === false && CLOSING.test(key);
+      if (COPIED.has(key) && !isIgnored) schema[key] = schemas.mapKeyword(key, value, convertPart);
+    }
+    addAssertions(schema, source);
+    const dropped = asArray(source['x-dropped']).map((name) => [String(name), drops]);
+    if (dropped.length > 0)
+      schema.properties = { ...asObject(schema.properties), ...Object.fromEntries(dropped) };
+    if (source['x-tag'] !== undefined) select(schema, source['x-tag'] as schemas.Tag);
+    if (typeof source.$ref === 'string') schema.$ref = definition(source.$ref, conversion);
+    if (schema.unevaluatedItems !== undefined) {
+      const contained = schemas.allOf({ $defs }, source).flatMap(({ contains }) => contains ?? []);
+      schema.unevaluatedItems = { anyOf: [schema.unevaluatedItems, ...contained.map(convertPart)] };
+    }
+    if (tracksItems) hideContains(schema);
+    return conversion.files ? withFiles(source, schema) : schema;
+  }
+
+  /**
+   * Adds the assertions about the type and the value. Numbers get keywords that compare exactly.
+   */
+  function addAssertions(schema: Keywords, source: Json): void {
+    const { type, format } = source;
+    const types = [type].flat();
+    const isNumeric = types.includes('integer') || types.includes('number');
+    const isSized = format === 'int64' || format === 'int32';
+    const isBounded = Object.keys(ASSERTIONS).some((key) => key in source);
+    if (!isNumeric && type !== undefined) schema.type = type;
+    if (!isSized && typeof format === 'string' && hasFormat(format)) schema.format = format;
+    if (isNumeric || isSized || isBounded) {
+      const exact = { type: isNumeric ? types : undefined, format: isSized ? format : undefined };
+      schema.numeric = { ...source, ...exact };
+    }
+    if ('enum' in source) schema.enumValues = source.enum;
+    if ('const' in source) schema.constValues = [source.const];
+  }
+
+  function definition(ref: string, conversion: Conversion): string {
+    const key = JSON.stringify([ref, conversion]);
+    const existing = names.get(key);
+    if (existing !== undefined) return existing;
+    const name = `#/$defs/S${names.size}`;
+    names.set(key, name);
+    definitions.set(name, convert($defs[schemas.definitionName(ref)], conversion));
+    return name;
+  }
+}
+
+/** Replaces alternatives by conditions: the tag selects one of them. */
+function select(schema: Keywords, { name, values }: schemas.Tag): void {
+  const key = schema.oneOf === undefined ? 'anyOf' : 'oneOf';
+  const alternatives = asArray(schema[key]);
+  delete schema[key];
+  const hasKnownTag = hasValue(
+    name,
+    values.flatMap((list) => (Array.isArray(list) ? list : [])),
+  );
+  const selected = values.flatMap((list, index) =>
+    Array.isArray(list) ? when(hasValue(name, list), alternatives[index]) : [],
+  );
+  const others = values.indexOf('others');
+  const rule =
+    others < 0
+      ? { ...hasKnownTag, allOf: selected }
+      : { type: 'object', allOf: [...selected, when(hasKnownTag, true, alternatives[others])] };
+  const union = values.includes('null') ? when({ type: 'null' }, true, rule) : rule;
+  schema.allOf = [...asArray(schema.allOf), union];
+}
+
+/**
+ * Hides `contains` in a double negation. Without it, Ajv would mark all items as evaluated. The
+ * converted `unevaluatedItems` accepts the matching items instead.
+ */
+function hideContains(schema: Keywords): void {
+  const { contains, minContains, maxContains } = schema;
+  if (contains === undefined) return;
+  delete schema.contains;
+  const rule = { not: { not: { contains, minContains, maxContains } } };
+  schema.allOf = [...asArray(schema.allOf), rule];
+}
+
+function withFiles(source: Json, schema: Json): Json {
+  const { type, minLength, maxLength } = source;
+  if ((type ?? minLength ?? maxLength) === undefined) return schema;
+  if (type !== undefined && ![type].flat().includes('string')) return { ...schema, file: false };
+  return when({ file: {} }, { file: { minLength, maxLength } }, schema);
+}
+
+const when = (test: unknown, then: unknown, otherwise: unknown = true): Json => ({
+  if: test,
+  then,
+  else: otherwise,
+});
+
+const hasValue = (name: string, values: readonly unknown[]): Json => ({
+  type: 'object',
+  required: [name],
+  properties: { [name]: { enum: values } },
+});

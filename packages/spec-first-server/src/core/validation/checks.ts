@@ -1,0 +1,171 @@
+import type { ErrorObject, ValidateFunction } from 'ajv';
+import { schemas } from 'openapi-document';
+import { createAjvSchemas } from './ajv-schemas.ts';
+import { withinBudget } from './budget.ts';
+import { type Cost, costOf } from './cost.ts';
+import { createEovAjv, type Formats } from './eov.ts';
+import { plainJson, rewrite } from './rewrite.ts';
+import { createShapes } from './shapes.ts';
+import { type Size, sizeOf, startOf } from './size.ts';
+import { isUndeclared, Violations, violationsOf } from './violations.ts';
+
+type Schema = schemas.LoweredSchema;
+
+export interface CheckOptions {
+  readonly formats: Formats;
+  /** True if a schema of the document has `unevaluatedItems`. */
+  readonly tracksItems: boolean;
+  /** True if undeclared members and members of the other direction are removed. */
+  readonly drops: boolean;
+}
+
+/** The options of a check. */
+export interface SchemaOptions {
+  /** True if strings may be files. */
+  readonly files?: boolean;
+  /** The start of the paths of violations, such as `/body`. */
+  readonly path?: string;
+  /** Called with the name of each undeclared member that is removed from a reply. */
+  readonly onDrop?: ((name: string) => void) | undefined;
+}
+
+/**
+ * Validates a value. Returns a value of a request with defaults, and a value of a reply without
+ * undeclared members.
+ *
+ * @throws {Violations}
+ */
+export type Check = (value: unknown) => unknown;
+
+/**
+ * The most steps of a validation that runs without a time limit. They take some milliseconds. The
+ * steps are members times schemas, and the steps of regular expressions.
+ */
+const MOST_STEPS = 1_000_000;
+
+/**
+ * The most steps of collecting violations: members times schemas. Each step costs more than one of
+ * {@link MOST_STEPS}, since Ajv copies the previous violations for each member.
+ */
+const MOST_COLLECTING_STEPS = 10_000;
+
+/** The number of members that are always included when violations are collected. */
+const LEAST_COLLECTED = 50;
+
+/** The time limit for collecting violations of slow patterns and deep values. Milliseconds. */
+const COLLECTING = 20;
+
+/** The time limit for validating a small value, in milliseconds. Large values have more time. */
+const VALIDATING = 50;
+
+/** The least depth with a time limit: nested alternatives may take exponential time. */
+const DEEP = 12;
+
+/** The context of a validation in Ajv. */
+const TOP = { parentData: {}, parentDataProperty: '', rootData: {}, dynamicAnchors: {} };
+
+/** Prepares to validate values of one direction. Schemas are compiled when they are first used. */
+export function createChecks(
+  lowered: schemas.LoweredSchemas,
+  direction: schemas.Direction,
+  options: CheckOptions,
+): (schema: Schema, options?: SchemaOptions) => Check {
+  const { formats, drops } = options;
+  const isRequest = direction === 'request';
+  const hasFormat = (name: string) =>
+    Object.hasOwn(formats, name) || schemas.isStandardFormat(name);
+  const { convert, definitions } = createAjvSchemas(lowered, { ...options, hasFormat });
+  const compileFirst = createCompiler(false);
+  const compileAll = createCompiler(true);
+  const alternatives = new WeakMap<object, ValidateFunction>();
+  const shapeOf = createShapes(lowered, direction, matches);
+
+  return (schema, { files = false, path = '', onDrop } = {}) => {
+    const place = { ...TOP, instancePath: path };
+    const rewriting = { shapeOf, onDrop };
+    let prepared: { readonly cost: Cost; readonly validate: ValidateFunction } | undefined;
+    let validateAll: ValidateFunction | undefined;
+
+    return (value) => {
+      prepared ??= {
+        cost: costOf(schema, lowered.$defs),
+        validate: compileFirst(convert(schema, { files, open: false })),
+      };
+      const { cost, validate } = prepared;
+      const isSized = isRequest || cost.hasAlternatives;
+      const size = isSized ? sizeOf(value, cost.degree) : undefined;
+      const isRewritten = isRequest ? cost.isCompleting || size?.hasBigint : drops;
+      let result = value;
+      const task = () => {
+        if (isRewritten && !isRequest) result = rewrite(rewriting, schema, value);
+        const isValid = validate(result, place);
+        if (isRewritten && isRequest && isValid) result = rewrite(rewriting, schema, value);
+      };
+      if (size === undefined || isQuick(size, cost)) task();
+      else withinTime(task, size);
+      if (validate.errors) throw collect(result, validate, cost);
+      return result;
+    };
+
+    /** Collects the violations of an invalid value: those at its start if it is large. */
+    function collect(value: unknown, { errors }: ValidateFunction, cost: Cost): Violations {
+      validateAll ??= compileAll(convert(schema, { files, open: false }));
+      const validate = validateAll;
+      const most = Math.max(LEAST_COLLECTED, MOST_COLLECTING_STEPS / cost.schemas);
+      const start = startOf(value, most, path);
+      const { depth, steps } = sizeOf(start.value, cost.degree);
+      let collected: readonly ErrorObject[] = [];
+      const task = () => {
+        validate(start.value, place);
+        collected = validate.errors ?? [];
+      };
+      if (isShort(depth, steps)) task();
+      else withinBudget(task, COLLECTING);
+      const isKept = (error: ErrorObject) =>
+        isUndeclared(error) || !start.incomplete.has(error.instancePath);
+      const usable = collected.some(isKept) ? collected.values().filter(isKept) : errors;
+      return new Violations(violationsOf(usable ?? []));
+    }
+  };
+
+  /** A reply has a time limit only if its validation may take exponential time. */
+  function isQuick({ members, steps, depth }: Size, cost: Cost): boolean {
+    return isRequest ? isShort(depth, members * cost.schemas + steps) : depth < DEEP;
+  }
+
+  function withinTime(task: () => void, { members, longest }: Size): void {
+    const milliseconds = VALIDATING + members * 0.002 + longest * 0.000_01;
+    if (withinBudget(task, milliseconds)) return;
+    const message = `the ${direction} takes too long to validate`;
+    throw new Violations([{ path: '', message, keyword: 'timeout' }]);
+  }
+
+  /** Returns a function that compiles schemas. Creates Ajv for the first one. */
+  function createCompiler(allErrors: boolean): (schema: Schema) => ValidateFunction {
+    let ajv: ReturnType<typeof createEovAjv> | undefined;
+    const added = new Set<string>();
+    return (schema) => {
+      ajv ??= createEovAjv({ direction, allErrors, formats });
+      for (const [ref, definition] of definitions) {
+        if (!added.has(ref)) ajv.addSchema(definition, ref);
+        added.add(ref);
+      }
+      return ajv.compile(schema);
+    };
+  }
+
+  /**
+   * Returns true if a value matches an alternative. Ignores undeclared members of a reply, since
+   * they are removed.
+   */
+  function matches(schema: Schema, value: unknown): boolean {
+    if (typeof schema === 'boolean') return schema;
+    const open = drops && !isRequest;
+    const validate =
+      alternatives.get(schema) ?? compileFirst(convert(schema, { files: true, open }));
+    alternatives.set(schema, validate);
+    return validate(isRequest ? value : plainJson(value));
+  }
+}
+
+const isShort = (depth: number, steps: number): boolean => depth < DEEP && steps <= MOST_STEPS;

@@ -1,0 +1,46 @@
+import { asArray, asObject, isObject, type Json, schemas } from 'openapi-document';
+
+/** The figures of a schema that bound the time of a validation. */
+export interface Cost {
+  /** The number of schemas and of required members. */
+  schemas: number;
+  /**
+   * A format or a regular expression takes at most as many steps as the length of the text to this
+   * power.
+   */
+  degree: number;
+  /** True if a value may be validated against several alternatives. */
+  hasAlternatives: boolean;
+  /** True if valid values are changed: defaults are added, or members removed. */
+  isCompleting: boolean;
+}
+
+/** Keywords whose values are not schemas. */
+const DATA = new Set(['enum', 'const', 'default', 'example', 'examples', 'required']);
+
+/** Adds up the costs of a lowered schema and of all schemas that it needs. */
+export function costOf(source: schemas.LoweredSchema, $defs: Json): Cost {
+  const cost: Cost = { schemas: 0, degree: 1, hasAlternatives: false, isCompleting: false };
+  const seen = new Set<string>();
+  measure(source);
+  return cost;
+
+  function measure(part: unknown): void {
+    if (Array.isArray(part)) for (const item of part) measure(item);
+    if (!isObject(part)) return;
+    const { $ref, format, pattern, required, patternProperties } = part;
+    cost.schemas += 1 + asArray(required).length;
+    const patterns = [pattern, ...Object.keys(asObject(patternProperties))];
+    const degrees = patterns.filter((each) => typeof each === 'string').map(schemas.patternDegree);
+    // Some formats of strings take quadratic time.
+    const isText = typeof format === 'string' && !/^(int|float|double)/.test(format);
+    cost.degree = Math.max(cost.degree, isText ? 2 : 1, ...degrees);
+    cost.hasAlternatives ||= (part.anyOf ?? part.oneOf ?? part.if ?? part.not) !== undefined;
+    cost.isCompleting ||= part['x-dropped'] !== undefined || Object.hasOwn(part, 'default');
+
+    for (const [key, value] of Object.entries(part)) if (!DATA.has(key)) measure(value);
+    if (typeof $ref !== 'string' || seen.has($ref)) return;
+    seen.add($ref);
+    measure($defs[schemas.definitionName($ref)]);
+  }
+}

@@ -1,0 +1,161 @@
+import { isDeepStrictEqual } from 'node:util';
+import type { FuncKeywordDefinition, Vocabulary } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { asArray, asObject, type Json } from 'openapi-document';
+
+type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
+
+/** A violation of a keyword. */
+interface Broken {
+  readonly keyword: string;
+  readonly message: string;
+}
+
+/** Returns the violations of a keyword by a value. */
+type Test = (value: unknown) => readonly Broken[];
+
+const NONE: readonly Broken[] = [];
+
+/** An integer of any size, or a double. JavaScript compares the two types exactly. */
+type Exact = number | bigint;
+
+/** The keywords about numbers (JSON Schema 2020-12, Validation §6.2). */
+export const ASSERTIONS: Readonly<
+  Record<string, readonly [string, (value: Exact, bound: Exact) => boolean]>
+> = {
+  minimum: ['>=', (value, bound) => value >= bound],
+  maximum: ['<=', (value, bound) => value <= bound],
+  exclusiveMinimum: ['>', (value, bound) => value > bound],
+  exclusiveMaximum: ['<', (value, bound) => value < bound],
+  multipleOf: ['multiple of', isMultipleOf],
+};
+
+/**
+ * Keywords of Ajv that replace standard ones. `numeric` checks the type, format and `ASSERTIONS` of
+ * numbers, with `bigint` and decimal fractions. `enumValues` and `constValues` compare numbers
+ * exactly. `x-json-schema` validates values that are schemas. `file` validates files.
+ */
+export const keywords = (isRequest: boolean): Vocabulary => [
+  assertion('numeric', (schema: Json) => numeric(schema, isRequest)),
+  assertion('enumValues', oneOfValues),
+  assertion('constValues', oneOfValues),
+  assertion('x-json-schema', jsonSchema),
+  assertion('file', file),
+];
+
+const assertion = <T>(keyword: string, testFor: (schema: T) => Test): FuncKeywordDefinition => ({
+  keyword,
+  errors: true,
+  compile(schema: T) {
+    const test = testFor(schema);
+    const validate: KeywordValidator = (value) => {
+      const broken = test(value);
+      if (broken.length > 0) validate.errors = broken.map((each) => ({ ...each, params: {} }));
+      return broken.length === 0;
+    };
+    return validate;
+  },
+});
+
+/**
+ * Returns the range of a format. Without a format, requests are limited to integers that a `number`
+ * represents exactly; replies may contain any int64.
+ */
+function rangeOf(format: unknown, isRequest: boolean): readonly [min: Exact, max: Exact] {
+  if (format === 'int32') return [-(2 ** 31), 2 ** 31 - 1];
+  if (format === undefined && isRequest) return [Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER];
+  return [-(2n ** 63n), 2n ** 63n - 1n];
+}
+
+function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
+  const types = asArray(type);
+  const isInteger =
+    format !== undefined || (types.includes('integer') && !types.includes('number'));
+  const [min, max] = rangeOf(format, isRequest);
+  const outside = [
+    { keyword: format ? 'format' : 'type', message: `must be an integer from ${min} to ${max}` },
+  ];
+  const typeNames = types.length > 0 ? types.join(',') : 'integer';
+  const wrongType = [{ keyword: 'type', message: `must be ${typeNames}` }];
+  const assertions = Object.entries(bounds).flatMap(([keyword, bound]) => {
+    const [relation, holds] = ASSERTIONS[keyword] ?? [];
+    if (holds === undefined || (typeof bound !== 'number' && typeof bound !== 'bigint')) return [];
+    const broken = { keyword, message: `must be ${relation} ${bound}` };
+    return [(value: Exact) => (holds(value, bound) ? NONE : [broken])];
+  });
+
+  return (value) => {
+    if (typeof value === 'number') {
+      if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value))
+        return wrongType;
+      // Integers beyond 2^53 in requests are parsed as bigint. A number out of range was rounded.
+      if (isInteger && isRequest && !Number.isSafeInteger(value)) return outside;
+    } else if (typeof value !== 'bigint') {
+      return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;
+    }
+    if (isInteger && (value < min || value > max)) return outside;
+    return assertions.flatMap((assertion) => assertion(value));
+  };
+}
+
+function typeOf(value: unknown): string {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+}
+
+const isInteger = (value: Exact): boolean => typeof value === 'bigint' || Number.isInteger(value);
+
+/**
+ * Returns true if a number is a decimal multiple of another one. 19.99 is a multiple of 0.01,
+ * although the division of their doubles has a remainder.
+ */
+function isMultipleOf(value: Exact, divisor: Exact): boolean {
+  if (Number.isSafeInteger(value) && Number.isSafeInteger(divisor))
+    return Number(value) % Number(divisor) === 0;
+  if (isInteger(value) && isInteger(divisor)) return BigInt(value) % BigInt(divisor) === 0n;
+  const quotient = Number(value) / Number(divisor);
+  return Math.abs(quotient - Math.round(quotient)) <= Math.abs(quotient) * 2 ** -51;
+}
+
+/** Tests for equality with one of the values. A number equals the bigint of the same value. */
+function oneOfValues(values: readonly unknown[]): Test {
+  const allowed = `must be equal to one of the allowed values: ${values.join(', ')}`;
+  const message = values.length === 0 ? 'must not be present: its enum is empty' : allowed;
+  const broken = [{ keyword: 'enum', message }];
+  const exact = (value: unknown) =>
+    typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
+  const exactValues = values.map(exact);
+  return (value) => {
+    const isAllowed =
+      exactValues.includes(exact(value)) ||
+      (typeof value === 'object' && exactValues.some((each) => isDeepStrictEqual(each, value)));
+    return isAllowed ? NONE : broken;
+  };
+}
+
+/** Tests that a value is a schema of JSON Schema 2020-12. */
+function jsonSchema(): Test {
+  const ajv = new Ajv2020({ strict: false, logger: false });
+  return (value) => {
+    if (ajv.validate('https://json-schema.org/draft/2020-12/schema', value)) return NONE;
+    const reason = ajv.errorsText(ajv.errors, { dataVar: '' });
+    return [{ keyword: '$ref', message: `must be a JSON Schema: ${reason}` }];
+  };
+}
+
+/** Tests the length of a file in bytes; with `false`, rejects files. */
+function file(bounds: Json | false): Test {
+  const { minLength, maxLength } = asObject(bounds);
+  return (value) => {
+    const isFile = value instanceof Blob || value instanceof Uint8Array;
+    if (bounds === false)
+      return isFile ? [{ keyword: 'type', message: 'must not be a file' }] : NONE;
+    if (!isFile) return [{ keyword: 'type', message: 'must be a file' }];
+    const size = value instanceof Blob ? value.size : value.length;
+    if (size < Number(minLength ?? 0))
+      return [{ keyword: 'minLength', message: `must NOT have fewer than ${minLength} bytes` }];
+    if (size > Number(maxLength ?? Infinity))
+      return [{ keyword: 'maxLength', message: `must NOT have more than ${maxLength} bytes` }];
+    return NONE;
+  };
+}

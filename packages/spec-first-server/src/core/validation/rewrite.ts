@@ -1,0 +1,96 @@
+import type { schemas } from 'openapi-document';
+import type { Shape, ShapeOf } from './shapes.ts';
+
+export interface Rewriting {
+  readonly shapeOf: ShapeOf;
+  /** Called with the name of each removed member. */
+  readonly onDrop?: ((name: string) => void) | undefined;
+}
+
+/**
+ * Returns a value as the handler receives it, or as JSON writes it:
+ *
+ * - A request gets defaults. A `bigint` becomes a number if the schema has the type `number`.
+ * - A reply loses undeclared members. Its values with `toJSON` become what that returns.
+ * - Both lose the members of the other direction.
+ *
+ * Values without changes are not copied.
+ */
+export function rewrite(
+  rewriting: Rewriting,
+  schema: schemas.LoweredSchema,
+  source: unknown,
+): unknown {
+  const isBigint = typeof source === 'bigint';
+  if (!isBigint && (typeof source !== 'object' || source === null)) return source;
+  const value = isBigint ? source : toJson(source);
+  if (typeof schema === 'boolean' || isBytes(value)) return value;
+  const shape = rewriting.shapeOf(schema, value);
+  if (typeof value === 'bigint') return shape.isDouble ? Number(value) : value;
+  // `Date.toJSON` includes the time.
+  if (typeof value === 'string') return shape.isDay ? value.replace(/T.*/, '') : value;
+  if (Array.isArray(value)) return rewriteItems(rewriting, shape, value);
+  if (typeof value !== 'object' || value === null) return value;
+  return rewriteMembers(rewriting, shape, value as Record<string, unknown>);
+}
+
+function rewriteItems(rewriting: Rewriting, shape: Shape, items: readonly unknown[]): unknown {
+  let rewritten: unknown[] | undefined;
+  for (let index = 0; index < items.length; index += 1) {
+    const item = items[index];
+    const kept = rewrite(rewriting, shape.item(index), item);
+    if (kept === item) continue;
+    rewritten ??= [...items];
+    rewritten[index] = kept;
+  }
+  return rewritten ?? items;
+}
+
+function rewriteMembers(
+  rewriting: Rewriting,
+  shape: Shape,
+  object: Readonly<Record<string, unknown>>,
+): unknown {
+  let changes: Map<string, unknown> | undefined;
+  for (const name in object) {
+    const member = object[name];
+    const schema = shape.member(name);
+    if (schema === undefined) rewriting.onDrop?.(name);
+    const kept = schema === undefined ? undefined : rewrite(rewriting, schema, member);
+    if (kept === member && kept !== undefined) continue;
+    changes ??= new Map();
+    changes.set(name, kept);
+  }
+  for (const [name, preset] of shape.defaults) {
+    if (Object.hasOwn(object, name) && object[name] !== undefined) continue;
+    changes ??= new Map();
+    changes.set(name, rewrite(rewriting, shape.member(name) ?? true, structuredClone(preset)));
+  }
+  if (changes === undefined) return object;
+  const members = new Map([...Object.entries(object), ...changes]);
+  return Object.fromEntries([...members].filter(([, member]) => member !== undefined));
+}
+
+/** Files and bytes are written as they are. */
+export function isBytes(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  // Cheap check first: most values are plain.
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === Array.prototype) return false;
+  return ArrayBuffer.isView(value) || value instanceof Blob;
+}
+
+const toJson = (value: object): unknown =>
+  'toJSON' in value && typeof value.toJSON === 'function' && !isBytes(value)
+    ? value.toJSON('')
+    : value;
+
+/** Returns a value as JSON writes it. */
+export function plainJson(source: unknown): unknown {
+  if (typeof source !== 'object' || source === null) return source;
+  const value = toJson(source);
+  if (Array.isArray(value)) return value.map(plainJson);
+  if (typeof value !== 'object' || value === null || isBytes(value)) return value;
+  const members = Object.entries(value).filter(([, member]) => member !== undefined);
+  return Object.fromEntries(members.map(([name, member]) => [name, plainJson(member)]));
+}

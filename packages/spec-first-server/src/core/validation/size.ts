@@ -1,0 +1,80 @@
+import { escapePointerToken } from 'openapi-document';
+import { isBytes } from './rewrite.ts';
+
+/** The figures of a value that bound the time of its validation. */
+export interface Size {
+  /** Members of all objects and items of all arrays. */
+  members: number;
+  /** Characters of the longest string. */
+  longest: number;
+  /** The maximum number of steps of regular expressions, for all strings together. */
+  steps: number;
+  depth: number;
+  hasBigint: boolean;
+}
+
+/**
+ * @param degree A regular expression takes at most as many steps as the length of the text to this
+ *   power.
+ */
+export function sizeOf(value: unknown, degree: number): Size {
+  const size: Size = { members: 0, longest: 0, steps: 0, depth: 0, hasBigint: false };
+  add(size, value, 0, degree);
+  return size;
+}
+
+function add(size: Size, part: unknown, depth: number, degree: number): void {
+  if (depth > size.depth) size.depth = depth;
+  if (typeof part === 'string') {
+    addText(size, part, degree);
+  } else if (typeof part === 'bigint') {
+    size.hasBigint = true;
+  } else if (Array.isArray(part)) {
+    size.members += part.length;
+    // `for … in` over an array is several times slower.
+    for (let index = 0; index < part.length; index += 1) add(size, part[index], depth + 1, degree);
+  } else if (typeof part === 'object' && part !== null && !ArrayBuffer.isView(part)) {
+    for (const name in part) {
+      size.members += 1;
+      addText(size, name, degree);
+      add(size, (part as Record<string, unknown>)[name], depth + 1, degree);
+    }
+  }
+}
+
+function addText(size: Size, { length }: string, degree: number): void {
+  if (length > size.longest) size.longest = length;
+  size.steps += degree === 1 ? length : length ** degree;
+}
+
+/** The start of a value. */
+interface Start {
+  readonly value: unknown;
+  /** The paths of the objects and arrays that lack members. */
+  readonly incomplete: ReadonlySet<string>;
+}
+
+/**
+ * Copies the start of a value.
+ *
+ * @param most the maximum number of members.
+ */
+export function startOf(source: unknown, most: number, path: string): Start {
+  const incomplete = new Set<string>();
+  let members = 0;
+  return { value: copy(source, path), incomplete };
+
+  function copy(value: unknown, at: string): unknown {
+    if (typeof value !== 'object' || value === null || isBytes(value)) return value;
+    const copied: [string, unknown][] = [];
+    for (const [name, member] of Object.entries(value)) {
+      if (members >= most) {
+        incomplete.add(at);
+        break;
+      }
+      members += 1;
+      copied.push([name, copy(member, `${at}/${escapePointerToken(name)}`)]);
+    }
+    return Array.isArray(value) ? copied.map(([, member]) => member) : Object.fromEntries(copied);
+  }
+}

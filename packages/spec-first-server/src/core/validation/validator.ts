@@ -1,0 +1,138 @@
+import {
+  type DeclaredResponse,
+  type Json,
+  type MediaType,
+  type Operation,
+  type Parameter,
+  schemas,
+} from 'openapi-document';
+import { type Check, createChecks } from './checks.ts';
+import type { Formats } from './eov.ts';
+
+export type { Formats } from './eov.ts';
+export { Violations } from './violations.ts';
+
+export type Parameters = Readonly<
+  Record<'path' | 'query' | 'header' | 'cookie', Record<string, unknown>>
+>;
+
+export interface ValidatorOptions {
+  /** Formats besides those of OpenAPI and JSON Schema: `{ iban: (text) => … }`. */
+  readonly formats?: Formats | undefined;
+  /** Called with the name of each undeclared member that is removed from a reply. */
+  readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
+  /**
+   * Removes undeclared members and members of the other direction from values. If false, these are
+   * validated instead. By default true.
+   */
+  readonly drops?: boolean;
+}
+
+/** Validates the requests and replies of one operation. */
+export interface OperationValidator {
+  /** Returns the values with defaults filled in. @throws {Violations} */
+  request(
+    parameters: Parameters,
+    media: MediaType | undefined,
+    body: unknown,
+  ): Parameters & { body: unknown };
+  /** Returns an item of a request with defaults filled in. @throws {Violations} */
+  item(media: MediaType, item: unknown): unknown;
+  /**
+   * Returns the body of a reply, or an item of one, as it is written: without members that the
+   * document does not declare.
+   *
+   * @throws {Violations} if it does not match the media type of the response.
+   */
+  response(media: MediaType, body: unknown): unknown;
+  /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
+  responseHeaders(response: DeclaredResponse, headers: Json): void;
+}
+
+/**
+ * Returns a function that creates the validator of an operation of a document. Operations share
+ * compiled schemas.
+ *
+ * @param root the whole document.
+ */
+export function createValidators(
+  root: Json,
+  { formats = {}, onDrop, drops = true }: ValidatorOptions = {},
+): (operation: Operation) => OperationValidator {
+  const options = { formats, drops, tracksItems: hasKey(root, 'unevaluatedItems') };
+  const requests = schemas.lower(root, 'request');
+  const responses = schemas.lower(root, 'response');
+  const checkRequest = createChecks(requests, 'request', options);
+  const checkResponse = createChecks(responses, 'response', options);
+  const validators = new Map<Operation, OperationValidator>();
+
+  return (operation) => {
+    const validator = validators.get(operation) ?? createValidator(operation);
+    validators.set(operation, validator);
+    return validator;
+  };
+
+  function createValidator(operation: Operation): OperationValidator {
+    const parameters = Map.groupBy(operation.parameters, (parameter) => parameter.in);
+    const located = Object.fromEntries(
+      [...parameters].map(([location, group]) => [location, membersOf(requests, group)]),
+    );
+    const withoutBody = checkRequest(objectOf(located));
+    const bodies = lazily(({ kind, schema }: MediaType) => {
+      if (kind === 'stream') return withoutBody;
+      const body = requests.lower(schema);
+      return checkRequest(objectOf({ ...located, body }), { files: kind === 'multipart' });
+    });
+    const items = lazily(({ items }: MediaType) =>
+      checkRequest(requests.lower(items?.schema), { files: true, path: '/body' }),
+    );
+    const replies = lazily(({ schema, items }: MediaType) => {
+      const body = responses.lower(items === undefined ? schema : items.schema);
+      const drop = onDrop && ((name: string) => onDrop(operation, name));
+      return checkResponse(body, { files: items !== undefined, path: '/body', onDrop: drop });
+    });
+    const headers = lazily((response: DeclaredResponse) =>
+      checkResponse(objectOf({ headers: membersOf(responses, response.headers) })),
+    );
+
+    return {
+      request({ path, query, header, cookie }, media, body) {
+        const isStream = media?.kind === 'stream';
+        const value = { path, query, header, cookie, body: isStream ? undefined : body };
+        const check = media === undefined ? withoutBody : bodies(media);
+        const completed = Object.assign(value, check(value));
+        if (isStream) completed.body = body;
+        return completed;
+      },
+      item: (media, item) => items(media)(item),
+      response: (media, body) => replies(media)(body),
+      responseHeaders: (response, values) => void headers(response)({ headers: values }),
+    };
+  }
+}
+
+/** Creates each check when it is first used. */
+function lazily<K extends object>(make: (key: K) => Check): (key: K) => Check {
+  const checks = new Map<K, Check>();
+  return (key) => {
+    const check = checks.get(key) ?? make(key);
+    checks.set(key, check);
+    return check;
+  };
+}
+
+const objectOf = (properties: Json): Json => ({ type: 'object', properties });
+
+function membersOf(
+  { lower }: schemas.LoweredSchemas,
+  members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[],
+): Json {
+  const required = members.filter((member) => member.required).map(({ name }) => name);
+  const properties = members.map(({ name, schema }) => [name, lower(schema)]);
+  return { type: 'object', required, properties: Object.fromEntries(properties) };
+}
+
+function hasKey(value: unknown, key: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, key) || Object.values(value).some((item) => hasKey(item, key));
+}

@@ -1,0 +1,75 @@
+import type { ErrorObject } from 'ajv';
+import { escapePointerToken, reasonOf } from 'openapi-document';
+
+/** A difference between a request or a reply and the document. */
+export interface Violation {
+  /** A JSON pointer to the value, such as `/body/name`. The middle of a long one is left out. */
+  readonly path: string;
+  readonly message: string;
+  /** The keyword of JSON Schema that the value breaks, such as `maxLength`. */
+  readonly keyword: string;
+}
+
+/** The maximum number of reported violations. A hostile request can have thousands. */
+const MOST = 20;
+
+/** The maximum number of violations that are compared to remove duplicates. */
+const MOST_COMPARED = 5 * MOST;
+
+/** The maximum number of characters. Paths can be long, since clients choose names of members. */
+const LONGEST = { path: 200, message: 1_000 };
+
+/** Thrown if a request or a reply does not match the document. */
+export class Violations extends Error {
+  override readonly name = 'Violations';
+  /** At most 20, each with a short path. */
+  readonly violations: readonly Violation[];
+
+  constructor(violations: Iterable<Violation>) {
+    const distinct = new Map<string, Violation>();
+    let compared = 0;
+    let isComplete = true;
+    for (const violation of violations) {
+      const short = shortened(violation);
+      const line = `${short.path} ${short.message}`.trim();
+      isComplete = distinct.has(line) || distinct.size < MOST;
+      if (!isComplete) break;
+      distinct.set(line, short);
+      compared += 1;
+      if (compared === MOST_COMPARED) break;
+    }
+    const lines = [...distinct.keys()];
+    super((isComplete ? lines : [...lines, 'and more']).join('; '));
+    this.violations = [...distinct.values()];
+  }
+}
+
+const shortened = ({ path, message, keyword }: Violation): Violation => ({
+  path: shortText(path, LONGEST.path),
+  message: shortText(message, LONGEST.message),
+  keyword,
+});
+
+function shortText(text: string, longest: number): string {
+  if (text.length <= longest) return text;
+  const half = Math.floor(longest / 2);
+  return `${text.slice(0, half)}…${text.slice(-half)}`;
+}
+
+/** Returns true if the violation is an undeclared member. The client chose its name. */
+export const isUndeclared = ({ keyword }: Pick<Violation, 'keyword'>): boolean =>
+  /^(additional|unevaluated)Properties$/.test(keyword);
+
+/** Converts the errors of Ajv, one after the other. */
+export function* violationsOf(errors: Iterable<ErrorObject>): Generator<Violation> {
+  for (const error of errors) {
+    // The error of a failed `if` adds no information to those inside it.
+    if (error.keyword === 'if') continue;
+    yield { path: pathOf(error), message: reasonOf(error), keyword: error.keyword };
+  }
+}
+
+function pathOf({ instancePath, params }: ErrorObject): string {
+  const name = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  return name === undefined ? instancePath : `${instancePath}/${escapePointerToken(String(name))}`;
+}

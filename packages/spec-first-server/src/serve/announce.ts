@@ -1,0 +1,34 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { isDevelopment } from './configuration.ts';
+import type { Started } from './terminal.ts';
+
+/**
+ * Sent over the channel of `child_process.fork` or `node:cluster`, if this process has one.
+ * PM2 reads `ready` (its option `wait_ready`); `spec-first dev` reads the others.
+ */
+export type StartMessage = 'ready' | { readonly started: Started } | { readonly failed: string };
+
+/** True if `spec-first dev` started this process. It then prints the start or its error. */
+export const isShownByParent = process.send !== undefined && isDevelopment(process.env);
+
+/** Sends a message to the parent process. Resolves when it is sent, or if there is no parent. */
+export function tellParent(message: StartMessage): Promise<void> {
+  return new Promise((resolve) => {
+    if (process.send === undefined) resolve();
+    else process.send(message, undefined, undefined, () => resolve());
+  });
+}
+
+/**
+ * Announces that the service listens: to a parent process, and to systemd (`Type=notify`).
+ *
+ * @throws {Error} if systemd waits for a message that cannot be sent.
+ */
+export async function announce(started: Started): Promise<void> {
+  await tellParent('ready');
+  await tellParent({ started });
+  if (process.env.NOTIFY_SOCKET === undefined) return;
+  // Node has no datagram sockets of the family AF_UNIX.
+  await promisify(execFile)('systemd-notify', ['--ready', `--pid=${process.pid}`]);
+}

@@ -1,0 +1,149 @@
+import type { RequestListener } from 'node:http';
+import { isIP } from 'node:net';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { Document } from 'openapi-document';
+import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
+import { endOf, faultOf, http, serviceListener, type TrustProxy } from '../adapters/node/index.ts';
+import type { Answer, Call, CallRecord } from '../core/call.ts';
+import type { ServiceOptions } from '../core/prepare.ts';
+import { defaultHeaders } from '../core/response/answer.ts';
+import { HttpError } from '../core/response/http-error.ts';
+import { createService, type Service } from '../core/service.ts';
+import { crossOrigin } from './cors.ts';
+import { OPERATOR_PATHS, operatorRoutes, PROBE_PATHS } from './operator-routes.ts';
+import { openTelemetry } from './tracing.ts';
+
+export interface AppOptions
+  extends Omit<
+    ServiceOptions,
+    'loggedPaths' | 'methods' | 'probePaths' | 'tracing' | 'trustedOrigins'
+  > {
+  /** An OpenAPI 3.1 document, or its file. */
+  readonly document: Document | string;
+  /**
+   * True in development. Logs unknown paths too, which may contain secrets. Rejects requests whose
+   * `Host` is not this machine, since a page could make its own name resolve to this machine. By
+   * default false.
+   */
+  readonly inDevelopment?: boolean;
+  /**
+   * The origins whose pages may send requests, such as `https://app.example`; `*` for all. By
+   * default none.
+   */
+  readonly corsOrigins?: '*' | readonly string[];
+  /** The proxies whose `X-Forwarded-For` is trusted. By default none. */
+  readonly trustProxy?: TrustProxy;
+  /** True if the document and its page are served. By default true. */
+  readonly docs?: boolean;
+  /** A path before those of operators, such as `/ops`. By default none. */
+  readonly operatorPrefix?: string;
+  /** Resolves if the service can do its work, for `GET /readyz`. */
+  readonly ready?: () => Promise<void>;
+  /** Express middleware and routers that run before the operations. */
+  readonly use?: readonly RequestHandler[] | undefined;
+}
+
+/** The methods that Node passes to the listener of requests. */
+const METHODS = http.METHODS.filter((method) => method !== 'CONNECT');
+
+/**
+ * Creates the listener for a server of `listen`. Uses Express only if the project has middleware,
+ * since Express takes half the time of a request.
+ *
+ * @throws {DocumentError}
+ */
+export async function createListener(options: AppOptions): Promise<RequestListener> {
+  if (options.use !== undefined) return createApp(options);
+  return serviceListener(await createAppService(options), options);
+}
+
+/** Creates an Express app that serves a document. @throws {DocumentError} */
+export async function createApp(options: AppOptions): Promise<Express> {
+  const { trustProxy = false, use = [] } = options;
+  const service = await createAppService(options);
+  /** The record of each request, kept while middleware handles it. */
+  const records = new WeakMap<object, CallRecord>();
+  const app = express().disable('x-powered-by').disable('etag').set('trust proxy', trustProxy);
+
+  const begin: RequestHandler = (request, response, next) => {
+    const call = new ExpressCall(request, response, false);
+    const record = service.begin(call);
+    records.set(request, record);
+    response.once('close', () => service.end(call, endOf(response)));
+    addHeaders(response, defaultHeaders(record.id));
+    // The app may run in a server that does not check requests for faults.
+    const fault = faultOf(request);
+    next(fault && new HttpError(fault.status, fault.message));
+  };
+  const answer: RequestHandler = (request, response) =>
+    answerCall(service, new ExpressCall(request, response, false, records.get(request)));
+  const onError: ErrorRequestHandler = (error, request, response, _next) => {
+    const call = new ExpressCall(request, response, false, records.get(request));
+    return writeAnswer(response, service.fail(call, error));
+  };
+  return app.use(begin, ...use, answer, onError);
+}
+
+/** Creates the service of a document, with the routes for operators and CORS. */
+async function createAppService(options: AppOptions): Promise<Service> {
+  const { corsOrigins = [], docs = true, inDevelopment = false, missing, ready } = options;
+  const { operatorPrefix: prefix = '' } = options;
+  const probePaths = PROBE_PATHS.map((path) => prefix + path);
+  const service = await createService(options.document, {
+    ...options,
+    loggedPaths: inDevelopment ? 'all' : new Set(OPERATOR_PATHS.map((path) => prefix + path)),
+    probePaths,
+    methods: METHODS,
+    tracing: openTelemetry(),
+    trustedOrigins: [corsOrigins].flat(),
+  });
+  const { root, basePaths } = service.document;
+  const page = docs
+    ? { root, options: { basePath: basePaths[0], prefix, tryItOut: missing === 'mock' } }
+    : undefined;
+  const { operate, shadowed } = operatorRoutes(service, ready, page, prefix);
+  if (shadowed.length > 0) {
+    const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
+    options.log?.warn({ paths: shadowed }, message);
+  }
+  let handle: Handle = (call) => operate(call) ?? service.handle(call);
+  if (corsOrigins.length > 0) {
+    handle = withOrigins(service, crossOrigin(corsOrigins, service.operations), handle);
+  }
+  if (inDevelopment) handle = onlyLocal(service, handle);
+  return { ...service, handle };
+}
+
+type Handle = (call: Call) => Promise<Answer>;
+
+/** Adds the headers of CORS, and answers preflights. */
+function withOrigins(
+  service: Service,
+  headersFor: ReturnType<typeof crossOrigin>,
+  handle: Handle,
+): Handle {
+  return async (call) => {
+    const { headers, isPreflight } = headersFor(call);
+    if (isPreflight) {
+      return service.reply(call, { status: 204, type: undefined, headers, body: undefined });
+    }
+    const answer = await handle(call);
+    return { ...answer, headers: [...Object.entries(headers).flat(), ...answer.headers] };
+  };
+}
+
+/** Rejects requests whose `Host` is not this machine. */
+function onlyLocal(service: Service, handle: Handle): Handle {
+  const failure = new HttpError(421, 'the Host header must name localhost');
+  return async (call) =>
+    isLocalHost(call.headers.host) ? handle(call) : service.fail(call, failure);
+}
+
+/**
+ * Returns true if a host is localhost or an address. Any other name can be made to resolve to this
+ * machine (DNS rebinding).
+ */
+function isLocalHost(host: string | undefined): boolean {
+  const name = host?.replace(/:\d*$/, '').replace(/^\[(.*)\]$/, '$1');
+  return name === undefined || isIP(name) !== 0 || /^(.+\.)?localhost$/i.test(name);
+}

@@ -1,0 +1,280 @@
+import { readFileSync } from 'node:fs';
+import { parseEnv } from 'node:util';
+import proxyAddress from 'proxy-addr';
+import { parseSize } from '../core/request/body-limit.ts';
+
+/** Environment variables by name, such as `process.env`. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** A variable has a wrong value, or the file `.env` cannot be read. The message is one line. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+}
+
+/** Sets the variables of `.env`. Those of the environment take precedence. */
+export function loadEnvFile(): void {
+  for (const [name, value] of Object.entries(readEnvFile())) process.env[name] ??= value;
+}
+
+/**
+ * Returns the variables of the file `.env`, or none if the file is missing. @throws {ConfigError}
+ */
+export function readEnvFile(): Readonly<Record<string, string | undefined>> {
+  try {
+    // Some editors begin a file with a byte order mark, which would become part of the first name.
+    return parseEnv(readFileSync('.env', 'utf8').replace(/^\uFEFF/, ''));
+  } catch (error) {
+    const { code } = Object(error);
+    if (code === 'ENOENT') return {};
+    throw new ConfigError(`.env cannot be read (${code})`, { cause: error });
+  }
+}
+
+/** Returns the error for a wrong value. @param right completes the sentence "NAME must be …". */
+export function wrongValue(
+  name: string,
+  value: string,
+  right: string,
+  cause?: unknown,
+): ConfigError {
+  // A value with an @ may contain a password.
+  const shown = value.includes('@') ? 'a value that is not shown' : JSON.stringify(value);
+  return new ConfigError(`${name} must be ${right}, got ${shown}`, { cause });
+}
+
+export interface Variable<Value> {
+  /** The text that `parse` reads if the variable is not set or is empty. */
+  readonly default: string;
+  /** One line for `--help`. */
+  readonly description: string;
+  /**
+   * Reads a text without spaces around it.
+   *
+   * @throws {Error} whose message completes the sentence "NAME must be …".
+   */
+  readonly parse: (text: string) => Value;
+}
+
+const variable = <Value>(
+  preset: string,
+  description: string,
+  parse: (text: string) => Value,
+): Variable<Value> => ({ default: preset, description, parse });
+
+export type Variables = Readonly<Record<string, Variable<unknown>>>;
+
+/** The values of variables, by the same names. */
+export type ValuesOf<V extends Variables> = {
+  readonly [Name in keyof V]: ReturnType<V[Name]['parse']>;
+};
+
+/** Reads variables from the environment. @throws {ConfigError} if `parse` rejects a value. */
+export function readVariables<V extends Variables>(variables: V, env: Environment): ValuesOf<V> {
+  const values = Object.entries(variables).map(([name, { default: preset, parse }]) => {
+    const text = env[name]?.trim() || preset;
+    try {
+      return [name, parse(text)] as const;
+    } catch (error) {
+      throw wrongValue(name, text, error instanceof Error ? error.message : String(error), error);
+    }
+  });
+  return Object.fromEntries(values) as ValuesOf<V>;
+}
+
+/**
+ * Returns a function that rejects an address that is not available. Its error contains the reason
+ * of Node and advice.
+ *
+ * @param port the name of the variable of the port
+ * @param host the name of the variable of the address
+ */
+export const rejectAddress = (port: string, host: string) => (cause: unknown) => {
+  const advice = `set ${port} to another port, or ${host} to another address`;
+  throw new ConfigError(`${Object(cause).message}: ${advice}`, { cause });
+};
+
+const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+
+export const SERVER_VARIABLES = {
+  PORT: variable('3000', 'the port to listen on; 0 takes any free one', integer(0, 65_535)),
+  HOST: variable('127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all', String),
+  ACCESS_TOKENS: variable(
+    '',
+    'comma-separated: [NAME:]TOKEN or [NAME:]sha256:HEX [scheme=NAME] [scope=NAME]; ' +
+      'a random one by default',
+    list,
+  ),
+  ACCESS_TOKENS_FILE: variable(
+    '',
+    'a file with one of these on each line; SIGHUP reads it again',
+    optional(String),
+  ),
+  DEVELOPMENT_TOKEN: variable(
+    '',
+    'a token for all security schemes and scopes; not with NODE_ENV=production',
+    optional(tokenText),
+  ),
+  JWKS_URL: variable('', 'the keys of signed tokens (RFC 7517)', optional(url)),
+  JWT_ISSUER: variable('', 'the issuer that signed tokens must name', optional(String)),
+  JWT_AUDIENCE: variable('', 'the audience that signed tokens must name', optional(String)),
+  CORS_ORIGINS: variable('', 'origins whose pages may call, comma-separated, or *', origins),
+  TRUST_PROXY: variable(
+    '',
+    "proxies that tell a client's address: a number of hops, addresses, or true",
+    proxies,
+  ),
+  BODY_LIMIT: variable('100kb', 'the largest body, also after decompression', (text) =>
+    parseSize(text),
+  ),
+  LOG_LEVEL: variable('info', LEVELS.join(', '), oneOf(...LEVELS)),
+  SLOW_MS: variable(
+    '0',
+    'milliseconds after which a request is logged as slow; 0 for never',
+    integer(0, 3_600_000),
+  ),
+  OPENAPI_FILE: variable('openapi.yaml', 'the document that is served', String),
+  MISSING_OPERATIONS: variable(
+    'refuse',
+    'without a handler: refuse, 501 or mock',
+    oneOf('refuse', '501', 'mock'),
+  ),
+  DOCS: variable('on', 'on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off')),
+  DRAIN_SECONDS: variable(
+    '0',
+    'seconds that a stop continues to respond before it closes the port',
+    integer(0, 3600),
+  ),
+  OPERATOR_PREFIX: variable(
+    '',
+    'a path before /healthz, /readyz, /docs, /openapi.yaml and /openapi.json, such as /ops',
+    prefix,
+  ),
+  METRICS_PORT: variable(
+    '',
+    'a port for GET /metrics, /healthz and /readyz',
+    optional(integer(0, 65_535)),
+  ),
+  METRICS_HOST: variable('', 'the address of METRICS_PORT; HOST by default', optional(String)),
+};
+
+export type Config = ValuesOf<typeof SERVER_VARIABLES>;
+
+/** Reads the server's variables. An empty value counts as unset. @throws {ConfigError} */
+export function readConfig(env: Environment): Config {
+  const config = readVariables(SERVER_VARIABLES, env);
+  for (const name of ['JWT_ISSUER', 'JWT_AUDIENCE'] as const) {
+    if (config[name] !== undefined && config.JWKS_URL === undefined) {
+      throw new ConfigError(`JWKS_URL must be set together with ${name}`);
+    }
+  }
+  if (isProduction(env) && config.DEVELOPMENT_TOKEN !== undefined) {
+    throw new ConfigError(
+      'DEVELOPMENT_TOKEN must not be set with NODE_ENV=production: it has all scopes',
+    );
+  }
+  if (isProduction(env) && !hasCredentials(config)) {
+    throw new ConfigError(
+      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
+    );
+  }
+  if (isProduction(env) && config.MISSING_OPERATIONS === 'mock') {
+    const right = 'refuse or 501 with NODE_ENV=production';
+    throw wrongValue('MISSING_OPERATIONS', 'mock', right);
+  }
+  return config;
+}
+
+export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() === 'production';
+
+/** Returns true if NODE_ENV is `development`, which `npm run dev` sets. */
+export const isDevelopment = (env: Environment): boolean => env.NODE_ENV === 'development';
+
+/** Returns true if credentials are configured. Otherwise the start generates and shows a token. */
+export const hasCredentials = (config: Config): boolean =>
+  config.ACCESS_TOKENS.length > 0 ||
+  config.ACCESS_TOKENS_FILE !== undefined ||
+  config.JWKS_URL !== undefined ||
+  config.DEVELOPMENT_TOKEN !== undefined;
+
+function optional<T>(parse: (text: string) => T) {
+  return (text: string): T | undefined => (text === '' ? undefined : parse(text));
+}
+
+function integer(least: number, most: number) {
+  return (text: string): number => {
+    const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
+    if (number >= least && number <= most) return number;
+    throw new Error(`an integer from ${least} to ${most}`);
+  };
+}
+
+function oneOf<T extends string>(...words: readonly T[]) {
+  return (text: string): T => {
+    const word = words.find((each) => each === text);
+    if (word === undefined) throw new Error(`one of ${words.join(', ')}`);
+    return word;
+  };
+}
+
+function list(text: string): readonly string[] {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.filter(Boolean);
+}
+
+function url(text: string): URL {
+  const parsed = URL.parse(text);
+  if (parsed === null) throw new Error('a URL, such as https://host/path');
+  return parsed;
+}
+
+function prefix(text: string): string {
+  if (/^(\/[\w.~-]+)*$/.test(text)) return text;
+  throw new Error('a path, such as /ops, without a slash at its end');
+}
+
+function origins(text: string): '*' | readonly string[] {
+  if (text === '*') return '*';
+  const entries = list(text);
+  if (entries.every((entry) => URL.parse(entry)?.origin === entry)) return entries;
+  throw new Error('* or origins, such as https://app.example,http://localhost:5173');
+}
+
+function proxies(text: string): boolean | number | readonly string[] {
+  if (text === '' || text === 'true' || text === 'false') return text === 'true';
+  if (/^\d{1,3}$/.test(text)) return Number(text);
+  const addresses = list(text);
+  try {
+    proxyAddress.compile([...addresses]);
+    return addresses;
+  } catch (cause) {
+    const right = 'true, a number of hops, or addresses, such as loopback,10.0.0.0/8';
+    throw new Error(right, { cause });
+  }
+}
+
+/** Returns misspelled variables, one edit away from a valid name, with that name. */
+export function mistypedVariables(
+  env: Environment,
+  names: readonly string[],
+): Readonly<Record<string, string>> {
+  const mistyped = Object.keys(env).flatMap((name) => {
+    const similar = names.find((other) => isNear(name, other));
+    return similar === undefined || names.includes(name) ? [] : [[name, similar] as const];
+  });
+  return Object.fromEntries(mistyped);
+}
+
+/** Returns true if two names differ by one character or by two swapped ones. */
+const isNear = (one: string, other: string): boolean =>
+  !shortened(one).isDisjointFrom(shortened(other));
+
+/** Returns a name, and the same name without each one of its characters. */
+function shortened(name: string): Set<string> {
+  const shorter = Array.from(name, (_, at) => name.slice(0, at) + name.slice(at + 1));
+  return new Set([name, ...shorter]);
+}
+
+function tokenText(text: string): string {
+  if (/^[\w\-.~+/]+=*$/.test(text)) return text;
+  throw new Error('made of letters, digits and -._~+/ with = only at its end');
+}

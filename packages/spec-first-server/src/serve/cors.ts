@@ -1,0 +1,64 @@
+import cors from 'cors';
+import type { Operation } from 'openapi-document';
+import type { Call } from '../core/call.ts';
+
+/**
+ * Response headers that the service sets, and that browsers hide from pages of other origins by
+ * default.
+ */
+const SERVICE_HEADERS = [
+  'x-request-id',
+  'www-authenticate',
+  'retry-after',
+  'allow',
+  'accept',
+  'etag',
+];
+
+/** The time that a browser may keep the answer to a preflight. Seconds. */
+const MAX_AGE = 600;
+
+/** The headers for a request from another origin. */
+export interface CrossOriginHeaders {
+  readonly headers: Readonly<Record<string, string>>;
+  /** True if the call is a preflight. Its answer consists of the headers. */
+  readonly isPreflight: boolean;
+}
+
+/**
+ * Implements CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). Scripts of other origins can
+ * read each header that the document declares. Browsers may send cookies if the origins are listed,
+ * not for `*`.
+ */
+export function crossOrigin(origins: '*' | readonly string[], operations: readonly Operation[]) {
+  const declared = operations.flatMap(({ responses }) =>
+    responses.flatMap(({ headers }) => headers),
+  );
+  const names = [...SERVICE_HEADERS, ...declared.map(({ name }) => name)];
+  const options = {
+    origin: origins === '*' ? '*' : [...origins],
+    credentials: origins !== '*',
+    methods: [...new Set(operations.map(({ method }) => method.toUpperCase()))],
+    exposedHeaders: [...new Set(names)],
+    maxAge: MAX_AGE,
+  };
+  const preflight = cors(options);
+  const other = cors({ ...options, preflightContinue: true });
+
+  return ({ method, headers: requestHeaders }: Call): CrossOriginHeaders => {
+    const headers: Record<string, string> = {};
+    let isPreflight = true;
+    const response = {
+      getHeader: (name: string) => headers[name],
+      setHeader(name: string, value: string) {
+        headers[name] = value;
+      },
+      end() {},
+    };
+    const middleware = 'access-control-request-method' in requestHeaders ? preflight : other;
+    middleware({ method, headers: requestHeaders }, response, () => {
+      isPreflight = false;
+    });
+    return { headers, isPreflight };
+  };
+}

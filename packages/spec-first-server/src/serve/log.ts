@@ -1,0 +1,155 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { destination, type Logger, type LoggerOptions, pino } from 'pino';
+import sonic from 'sonic-boom';
+import { describeError } from '../core/describe-error.ts';
+import type { Config } from './configuration.ts';
+
+/** The time limit for writing the last lines of the log. Milliseconds. */
+export const FLUSH_LIMIT = 2_000;
+
+/** Returns a package's name and version; empty without a package.json that has them. */
+function readPackage(folder: string): { readonly name?: string; readonly version?: string } {
+  try {
+    return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+  } catch {
+    return {};
+  }
+}
+
+const { name: service = '', version = '' } = readPackage('.');
+const { version: runtime = '' } = readPackage(join(import.meta.dirname, '../..'));
+
+/** The versions of the project in the working directory, of this package and of Node. */
+export const versions = { service, version, runtime, node: process.versions.node };
+
+/** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
+export const versionText =
+  `${service} ${version} ` + `(spec-first-server ${runtime}, Node ${versions.node})`;
+
+let output: ReturnType<typeof createOutput> | undefined;
+
+/** The number of lines that this process has dropped. */
+export let lostLines = 0;
+
+/**
+ * Opens standard output for lines.
+ *
+ * @param onLost called once lines are accepted again, with the number that was dropped meanwhile.
+ */
+function createOutput(onLost: (lines: number) => void) {
+  const out = new sonic.SonicBoom({
+    fd: 1,
+    // With strings, each new line would measure all buffered ones again.
+    contentMode: 'buffer',
+    // Buffers lines up to this many bytes or milliseconds, since a write for each line costs more.
+    minLength: 32 * 1024,
+    periodicFlush: 500,
+    // Large enough for all lines of one round of the event loop, since writes do not overlap.
+    maxWrite: 1024 * 1024,
+    // The most bytes that wait while the disk is full or standard output is not read.
+    maxLength: 16 * 1024 * 1024,
+  });
+  let reported = 0;
+  out.on('drop', () => {
+    lostLines += 1;
+  });
+  out.on('drain', () => {
+    const lost = lostLines - reported;
+    reported = lostLines;
+    if (lost > 0) onLost(lost);
+  });
+  // Failed lines stay in the buffer, and are written with the next ones.
+  out.on('error', () => undefined);
+  return {
+    // @ts-expect-error the types allow strings only.
+    write: (line: string): unknown => out.write(Buffer.from(line)),
+    /** Finishes the write in progress, then writes the buffered lines. */
+    flush: (callback: () => void): void => out.flush(() => out.flush(callback)),
+  };
+}
+
+let now = 0;
+let formatted = '';
+
+/** Returns the time as ISO 8601, formatted once a millisecond. */
+function timestamp(): string {
+  const time = Date.now();
+  if (time !== now) formatted = `,"time":"${new Date(time).toISOString()}"`;
+  now = time;
+  return formatted;
+}
+
+/**
+ * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
+ * terminal and pino-pretty is installed. It never blocks the process: lines that cannot be written
+ * wait, and are dropped at a limit. A later line contains their number.
+ */
+export async function createLog(level: Config['LOG_LEVEL']) {
+  const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;
+  const colorize = pretty && process.stdout.hasColors();
+  const readable = pretty?.default({
+    ignore: IGNORED,
+    messageFormat,
+    sync: true,
+    singleLine: true,
+    colorize,
+  });
+  const onLost = (lines: number) =>
+    log.warn({ lines }, 'log lines were lost: standard output was too slow');
+  output = readable ? undefined : createOutput(onLost);
+  const stream = readable ?? output;
+  const log: Logger = pino(options(level), stream);
+  return log;
+}
+
+const IGNORED = 'service,version,pid,requestId,locations';
+const messageFormat = ({
+  msg,
+  locations = [],
+}: {
+  readonly msg?: string;
+  readonly locations?: readonly string[];
+}) => [msg, ...locations].join('\n  ');
+
+/** Logs an error at the start on standard error, synchronously. */
+export const logStartError = (reason: string): void =>
+  pino(options('fatal'), destination({ fd: 2, sync: true })).fatal(
+    { reason },
+    'the service cannot start',
+  );
+
+const options = (level: Config['LOG_LEVEL']): LoggerOptions => ({
+  level,
+  base: {
+    service: service || undefined,
+    version: version || undefined,
+    pid: process.pid,
+  },
+  serializers: { err: (error: unknown) => describeError(error) },
+  timestamp,
+});
+
+/** Switches between `debug` and the configured level. */
+export function toggleLogLevel(log: Logger, configured: Config['LOG_LEVEL']): void {
+  log.level = log.level === 'debug' ? configured : 'debug';
+  log.info({ logLevel: log.level }, 'log level changed');
+}
+
+/** Ends the process when the log is written, or after {@link FLUSH_LIMIT}. */
+export async function endProcess(code: 0 | 1): Promise<void> {
+  // Readable lines pass through streams, which need another round of the event loop.
+  await immediate();
+  const flushed = new Promise<true>((resolve) =>
+    output ? output.flush(() => resolve(true)) : resolve(true),
+  );
+  const isFlushed = await Promise.race([flushed, delay(FLUSH_LIMIT, false)]);
+  // process.exit() would wait for the thread whose write blocks, but execve ends all threads. A
+  // signal would lose the exit code, and has no effect on the first process of a container.
+  if (!isFlushed && process.platform !== 'win32') {
+    process.execve?.(process.execPath, [process.execPath, '-e', `process.exit(${code})`], {});
+  }
+  process.exit(code);
+}

@@ -1,0 +1,88 @@
+import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
+import { lostLines, versions } from './log.ts';
+
+const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Registers the metrics of Node, of the log and of the versions. */
+function measureProcess(): void {
+  collectDefaultMetrics();
+  // These gauges have names of counters.
+  for (const kind of ['handles', 'requests', 'resources']) {
+    register.removeSingleMetric(`nodejs_active_${kind}_total`);
+  }
+  new Counter({
+    name: 'log_lines_lost_total',
+    help: 'Lines of the log that were dropped because standard output was too slow',
+    collect() {
+      this.reset();
+      this.inc(lostLines);
+    },
+  });
+  new Gauge({
+    name: 'service_build_info',
+    help: 'The versions in use; always 1',
+    labelNames: ['service', 'version', 'runtime', 'node'],
+  }).set(versions, 1);
+}
+
+/** Creates the metrics of this process: of Node, of requests and of the backend. */
+export function createMetrics() {
+  measureProcess();
+  const counter = (name: string, help: string, ...labelNames: string[]) =>
+    new Counter({ name, help, labelNames });
+  const histogram = (name: string, help: string, buckets = SECONDS, ...labelNames: string[]) =>
+    new Histogram({ name, help, buckets, labelNames });
+  const answers =
+    'Requests answered, by operationId and status; 499 if the client disconnected before';
+  const requests = counter('http_requests_total', answers, 'operation', 'status');
+  const time = 'Time from a request to the end of its answer, by operationId';
+  const duration = histogram('http_request_duration_seconds', time, SECONDS, 'operation');
+  const batches = histogram(
+    'store_batch_size',
+    'Requests that shared a commit of the store',
+    SIZES,
+  );
+  const commits = histogram('store_commit_duration_seconds', 'Time of one commit of the store');
+  const connects = histogram(
+    'store_connect_duration_seconds',
+    'Time to open a connection to the store',
+  );
+  const unavailable = counter(
+    'store_unavailable_total',
+    'Requests that the store could not serve, by reason',
+    'code',
+  );
+  return {
+    /** The media type of `text`. */
+    contentType: register.contentType,
+    /** All metrics in Prometheus's text format. */
+    text: () => register.metrics(),
+    /** Counts a response. `status` is 499 if the client disconnected before it. */
+    observe(operation: string, status: number, seconds: number): void {
+      requests.inc({ operation, status });
+      duration.observe({ operation }, seconds);
+    },
+    onRejected: (status: number): void => requests.inc({ operation: '(rejected)', status }),
+    store: {
+      onBatch(size: number, seconds: number): void {
+        batches.observe(size);
+        commits.observe(seconds);
+      },
+      onConnect: (seconds: number): void => connects.observe(seconds),
+      onUnavailable: (code: string): void => unavailable.inc({ code }),
+    },
+    /** Adds a gauge `store_NAME` for each name; each scrape calls `stats` again. */
+    watch(stats: () => Readonly<Record<string, number>>): void {
+      for (const name of Object.keys(stats())) {
+        new Gauge({
+          name: `store_${name}`,
+          help: `The store's ${name.replaceAll('_', ' ')}, now`,
+          collect() {
+            this.set(stats()[name] ?? 0);
+          },
+        });
+      }
+    },
+  };
+}

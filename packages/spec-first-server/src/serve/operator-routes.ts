@@ -1,0 +1,71 @@
+import type { Json } from 'openapi-document';
+import type { Answer, Call } from '../core/call.ts';
+import { HttpError } from '../core/response/http-error.ts';
+import type { Service } from '../core/service.ts';
+import { openapiPage, type PageOptions, type Resource } from './page/page.ts';
+
+export const PROBE_PATHS = ['/healthz', '/readyz'];
+
+/** The paths of operators, outside the document. */
+export const OPERATOR_PATHS = [...PROBE_PATHS, '/docs', '/openapi.yaml', '/openapi.json'];
+
+/** Answers a call; `undefined` if the path is not one of operators. */
+type Operate = (call: Call) => Promise<Answer> | undefined;
+
+/**
+ * Creates the routes for operators: health, readiness, and the document with its page. If the
+ * document has the same path, its operation is served instead, and `shadowed` contains the path.
+ *
+ * @param ready resolves if the service can do its work.
+ * @param page the document and the options of its page, if it is served.
+ */
+export function operatorRoutes(
+  service: Service,
+  ready: (() => Promise<void>) | undefined,
+  page: { readonly root: Json; readonly options: PageOptions } | undefined,
+  prefix: string,
+): { readonly operate: Operate; readonly shadowed: readonly string[] } {
+  const { broken } = service;
+  const routes = new Map<string, (call: Call) => Promise<Resource> | Resource>();
+  routes.set('/healthz', () => json({ status: 'ok' }));
+  routes.set('/readyz', async () => {
+    await ready?.();
+    return json({ status: 'ready', ...(broken.length > 0 && { notServed: broken }) });
+  });
+  if (page !== undefined) {
+    for (const [path, read] of openapiPage(page.root, page.options)) {
+      routes.set(path, ({ headers }) => read(headers['if-none-match']));
+    }
+    // Relative, so that it works behind a proxy that adds a prefix.
+    routes.set('/', () => ({ status: 302, headers: { Location: 'docs' } }));
+  }
+  const shadowed = [...routes.keys()].filter((path) => service.has(prefix + path));
+  for (const path of shadowed) routes.delete(path);
+
+  return {
+    // The operators need no warning about the redirect from /.
+    shadowed: shadowed.filter((path) => path !== '/').map((path) => prefix + path),
+    operate(call) {
+      const { path } = call;
+      const route = path.startsWith(prefix) ? routes.get(path.slice(prefix.length)) : undefined;
+      return route && answer(call, route);
+    },
+  };
+
+  async function answer(call: Call, route: (call: Call) => Promise<Resource> | Resource) {
+    try {
+      if (call.method !== 'GET' && call.method !== 'HEAD') {
+        throw HttpError.notAllowed(call.method, ['GET', 'HEAD']);
+      }
+      const { status = 200, type, headers, body } = await route(call);
+      return service.reply(call, { status, type, headers, body });
+    } catch (error) {
+      return service.fail(call, error);
+    }
+  }
+}
+
+const json = (value: object): Resource => ({
+  type: 'application/json; charset=utf-8',
+  body: JSON.stringify(value),
+});

@@ -1,0 +1,229 @@
+// Swagger UI documents its plugin API, but not the names of its components and actions. These names
+// stay the same within a minor version, which package.json therefore pins: the components
+// `responseBody`, `HighlightCode` and `DeepLink`, the actions `executeRequest`, `clearResponse` and
+// `setResponse`.
+
+const dark = matchMedia('(prefers-color-scheme: dark)');
+const followColorScheme = () =>
+  document.documentElement.classList.toggle('dark-mode', dark.matches);
+followColorScheme();
+dark.addEventListener('change', followColorScheme);
+
+/** Formats JSON, and keeps each number as it is written. Swagger UI rounds integers beyond 2^53. */
+const formatJson = (text, indent) => {
+  const keepNumber = (_key, value, { source }) =>
+    typeof value === 'number' ? JSON.rawJSON(source) : value;
+  return JSON.stringify(JSON.parse(text, keepNumber), null, indent);
+};
+
+const exactNumbers = ({ React: { createElement }, getComponent }) => ({
+  wrapComponents: {
+    responseBody: (ResponseBody) => (props) => {
+      try {
+        if (!/json/i.test(props.contentType)) return createElement(ResponseBody, props);
+        const options = {
+          language: 'json',
+          downloadable: true,
+          fileName: 'response.json',
+          canCopy: true,
+        };
+        const code = createElement(
+          getComponent('HighlightCode', true),
+          options,
+          formatJson(props.content, 2),
+        );
+        return createElement('div', null, createElement('h5', null, 'Response body'), code);
+      } catch {
+        return createElement(ResponseBody, props);
+      }
+    },
+  },
+});
+
+/** Media types of responses whose items arrive one by one. */
+const STREAMS = /event-stream|jsonl|ndjson|json-seq|multipart\/mixed/i;
+
+/** The number of characters of a stream that are shown: the last ones. */
+const SHOWN = 100_000;
+
+/** The interval between two updates of a stream that is shown. Milliseconds. */
+const UPDATE = 100;
+
+/** The stream of each operation, by method and path. */
+const streams = new Map();
+/** The operation whose request is about to be sent. */
+let executed;
+
+/** Shows streams as they arrive. Without this, Swagger UI waits for the end of a response. */
+const showStreams = () => ({
+  statePlugins: {
+    spec: {
+      wrapActions: {
+        executeRequest:
+          (execute, { specActions }) =>
+          (request) => {
+            const { pathName, method } = request;
+            const key = `${method} ${pathName}`;
+            streams.get(key)?.abort();
+            const controller = new AbortController();
+            streams.set(key, controller);
+            const { signal } = controller;
+            const show = (response) => {
+              if (!signal.aborted) specActions.setResponse(pathName, method, response);
+            };
+            executed = { signal, show };
+            return execute(request);
+          },
+        clearResponse: (clear) => (path, method) => {
+          streams.get(`${method} ${path}`)?.abort();
+          return clear(path, method);
+        },
+      },
+    },
+  },
+});
+
+/** Sends a request as `fetch` does, and shows a stream until it ends or is aborted. */
+async function fetchShown(url, request, { signal, show }) {
+  const response = await fetch(url, { ...request, signal });
+  if (!STREAMS.test(response.headers.get('content-type') ?? '') || !response.body) return response;
+  const { ok, status, statusText } = response;
+  const headers = Object.fromEntries(response.headers);
+  let text = '';
+  let timer;
+  const update = () => {
+    timer = undefined;
+    show({ url, ok, status, statusText, headers, text, data: text });
+  };
+  update();
+  try {
+    for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
+      text = (text + chunk).slice(-SHOWN);
+      timer ??= setTimeout(update, UPDATE);
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+    // Never resolves: Swagger UI would show a stream that the user has cleared.
+    await new Promise(() => {});
+  } finally {
+    clearTimeout(timer);
+  }
+  return new Response(text, { status, statusText, headers });
+}
+
+/**
+ * Gives each alternative of a discriminator the value that selects it, so that examples contain it:
+ * alternatives of `oneOf` and `anyOf`, and schemas with the parent in `allOf`.
+ */
+function nameAlternatives({ components: { schemas = {} } = {}, ...rest }) {
+  const refOf = (name) => `#/components/schemas/${name}`;
+  const select = (name, property, mapping) => {
+    const schema = schemas[name];
+    const isMapped = ([, target]) => target === refOf(name) || target === name;
+    const value = Object.entries(mapping).find(isMapped)?.[0] ?? name;
+    const { $ref: _, ...declared } = schema.properties?.[property] ?? { type: 'string' };
+    schema.properties = { ...schema.properties, [property]: { enum: [value], ...declared } };
+  };
+  const visit = (value, ref) => {
+    if (typeof value !== 'object' || value === null) return;
+    const { propertyName, mapping = {} } = value.discriminator ?? {};
+    if (typeof propertyName === 'string') {
+      const alternatives = [value.oneOf ?? [], value.anyOf ?? []].flat();
+      for (const [name, { allOf = [] }] of Object.entries(schemas)) {
+        const isChild = allOf.some(({ $ref }) => $ref !== undefined && $ref === ref);
+        const isAlternative = alternatives.some(({ $ref }) => $ref === refOf(name));
+        if (isChild || isAlternative) select(name, propertyName, mapping);
+      }
+      // Without an entry for the union itself, Swagger UI omits the property from examples.
+      value.discriminator = { propertyName };
+    }
+    for (const member of Object.values(value)) visit(member);
+  };
+  for (const [name, schema] of Object.entries(schemas)) visit(schema, refOf(name));
+  visit(rest);
+}
+
+/** Names, and roles, of parts that Swagger UI leaves without one, by selector. */
+const NAMES = [
+  ['#servers', () => 'Server'],
+  ['.examples-select-element', () => 'Example'],
+  ['.body-param__text', () => 'Request body'],
+  [
+    '[data-param-name] :is(input, select, textarea)',
+    (control) => control.closest('[data-param-name]').dataset.paramName,
+  ],
+  ['.responses-table[role=region]', ({ id }) => id],
+  ['.modal-ux', () => 'Credentials'],
+  ['.modal-ux .close-modal', () => 'Close'],
+  ['.modal-ux .modal-btn', ({ textContent }) => textContent],
+  ['.modal-ux h6', () => null, 'presentation'],
+  ['.information-container', () => 'About', 'region'],
+  ['.scheme-container', () => 'Server and credentials', 'region'],
+];
+
+/** Names parts of the page for assistive technology (WCAG 4.1.2). */
+function nameParts() {
+  for (const [selector, nameOf, role] of NAMES) {
+    for (const element of document.querySelectorAll(selector)) {
+      element.ariaLabel = nameOf(element);
+      if (role) element.role = role;
+    }
+  }
+}
+
+/**
+ * `persistAuthorization` stores credentials in `localStorage`, which outlives the tab. This page
+ * stores them in `sessionStorage`, by its path.
+ */
+const nameOf = (item) => `${item} ${location.pathname}`;
+Object.defineProperty(window, 'localStorage', {
+  value: {
+    getItem: (item) => sessionStorage.getItem(nameOf(item)),
+    setItem: (item, value) => sessionStorage.setItem(nameOf(item), value),
+  },
+});
+
+/** Removes the link from the summary of an operation, which is a button. */
+const noLinkInButton = ({ React: { createElement } }) => ({
+  wrapComponents: {
+    DeepLink: (DeepLink) => (props) => createElement(DeepLink, { ...props, enabled: false }),
+  },
+});
+
+const spec = await (await fetch('openapi.json')).json();
+// Shows the complete URL of the server, which is relative in the document.
+for (const server of spec.servers)
+  server.url = new URL(server.url, new URL('openapi.json', location)).href.replace(/\/$/, '');
+
+// Swagger UI ignores parents and summaries of tags (OpenAPI 3.2), so these are added to the
+// descriptions.
+const { tags = [] } = spec;
+const family = (tag) => [tag, ...tags.filter(({ parent }) => parent === tag.name).flatMap(family)];
+spec.tags = tags
+  .filter(({ parent }) => !tags.some(({ name }) => name === parent))
+  .flatMap(family)
+  .map(({ summary, parent, description, ...tag }) => {
+    const texts = [summary, parent && `Part of ${parent}.`, description];
+    return { ...tag, description: texts.filter(Boolean).join(' – ') };
+  });
+
+nameAlternatives(spec);
+new MutationObserver(nameParts).observe(document.body, { subtree: true, childList: true });
+
+SwaggerUIBundle({
+  spec,
+  dom_id: '#swagger-ui',
+  plugins: [exactNumbers, showStreams, noLinkInButton],
+  requestInterceptor(request) {
+    const operation = executed;
+    executed = undefined;
+    if (operation) request.userFetch = (url, init) => fetchShown(url, init, operation);
+    return request;
+  },
+  deepLinking: true,
+  displayRequestDuration: true,
+  syntaxHighlight: { theme: 'obsidian' },
+  tryItOutEnabled: document.querySelector('#swagger-ui').dataset.tryItOut === 'true',
+  validatorUrl: null,
+  persistAuthorization: true,
+});

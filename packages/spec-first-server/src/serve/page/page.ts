@@ -1,0 +1,163 @@
+import { hash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join } from 'node:path';
+import { asObject, isObject, type Json, resolveRef, stringifyJson } from 'openapi-document';
+
+export interface PageOptions {
+  /** The path before those of the operations: empty by default, or like `/v1`. */
+  readonly basePath?: string;
+  /** The path before `/docs`: empty by default, or like `/ops`. */
+  readonly prefix?: string;
+  /** True if operations can be called without a click on "Try it out". By default false. */
+  readonly tryItOut?: boolean;
+}
+
+const require = createRequire(import.meta.url);
+const OURS = join(import.meta.dirname, 'browser');
+
+/**
+ * Resolved when a file is first requested, since a bundled service may be used without the page.
+ */
+const swaggerUi = (): string => dirname(require.resolve('swagger-ui-dist/package.json'));
+
+const files: readonly (readonly [name: string, type: string, folder: () => string])[] = [
+  ['page.css', 'text/css; charset=utf-8', () => OURS],
+  ['page.js', 'text/javascript; charset=utf-8', () => OURS],
+  ['swagger-ui.css', 'text/css; charset=utf-8', swaggerUi],
+  ['swagger-ui.css.map', 'application/json; charset=utf-8', swaggerUi],
+  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8', swaggerUi],
+  ['favicon-32x32.png', 'image/png', swaggerUi],
+];
+
+/** Swagger UI sets styles by script; its icons are `data:`, images of responses are `blob:`. */
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; " +
+  "media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; " +
+  "frame-ancestors 'none'";
+
+/** An answer to GET. */
+export interface Resource {
+  /** 200 by default. */
+  readonly status?: number;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string | Uint8Array;
+}
+
+/** Reads a resource, unless the client has it already. */
+export type ReadResource = (ifNoneMatch: string | undefined) => Promise<Resource>;
+
+/**
+ * Returns the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs`. Every URL
+ * in them is relative, for proxies that add a prefix.
+ */
+export function openapiPage(
+  document: Json,
+  { basePath = '', prefix = '', tryItOut = false }: PageOptions = {},
+): ReadonlyMap<string, ReadResource> {
+  const up = prefix.replace(/\/[^/]+/g, '../').replace(/\/$/, '') || '.';
+  const served = asServed(document, up + basePath);
+  const title = String(asObject(document.info).title);
+  const page = { 'Content-Security-Policy': contentSecurityPolicy };
+  const resources = new Map<string, ReadResource>([
+    ['/openapi.json', cached('application/json', () => `${stringifyJson(served)}\n`)],
+    ['/openapi.yaml', cached('application/yaml', () => printYaml(served))],
+    ['/docs', cached('text/html; charset=utf-8', () => html(title, tryItOut), page)],
+    ['/docs/', async () => ({ status: 308, headers: { Location: '../docs' } })],
+  ]);
+  for (const [name, type, folder] of files) {
+    const read = (): Buffer => readFileSync(join(folder(), name));
+    resources.set(`/docs/${name}`, cached(type, read));
+  }
+  return resources;
+}
+
+/**
+ * Creates a resource when it is first requested. Browsers revalidate it, and get the body only if
+ * it has changed.
+ */
+function cached(
+  type: string,
+  make: () => string | Buffer | Promise<string>,
+  others: Readonly<Record<string, string>> = {},
+): ReadResource {
+  let resource: { readonly body: Buffer; readonly etag: string } | undefined;
+  return async (ifNoneMatch) => {
+    if (resource === undefined) {
+      const body = Buffer.from(await make());
+      resource = { body, etag: `"${hash('sha256', body, 'base64url')}"` };
+    }
+    const { body, etag } = resource;
+    const headers = { ...others, ETag: etag, 'Cache-Control': 'no-cache' };
+    const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+    return tags.includes(etag) ? { status: 304, headers } : { type, headers, body };
+  };
+}
+
+/**
+ * Returns the document with one server, for all operations. Its URL is relative to that of the
+ * document (OpenAPI 3.1 §4.8.5). Referenced path items are inlined, since Swagger UI loads each
+ * reference separately.
+ */
+function asServed(document: Json, url: string): Json {
+  const { pathItems, ...components } = asObject(document.components);
+  const parts = Object.entries(asObject(pathItems)).map(([name, item]) => {
+    return [name, withoutServers(asObject(item))];
+  });
+  const paths = Object.entries(asObject(document.paths)).map(([path, item]) => {
+    const { $ref, ...siblings } = asObject(item);
+    const target = $ref === undefined ? {} : resolveRef(document, { $ref });
+    return [path, withoutServers({ ...target, ...siblings })];
+  });
+  return {
+    ...document,
+    servers: [{ url }],
+    paths: Object.fromEntries(paths),
+    ...(parts.length > 0 && {
+      components: { ...components, pathItems: Object.fromEntries(parts) },
+    }),
+  };
+}
+
+/** Returns a path item without its servers and those of its operations. */
+function withoutServers({ servers: _, ...item }: Json): Json {
+  const members = Object.entries(item).map(([name, value]) => {
+    if (!isObject(value)) return [name, value];
+    const { servers: _, ...operation } = value;
+    return [name, operation];
+  });
+  return Object.fromEntries(members);
+}
+
+/** Returns YAML that parses the same as YAML 1.1 and 1.2: `"no"` is a string in both. */
+async function printYaml(document: Json): Promise<string> {
+  // Loaded when the document is first requested.
+  const { stringify } = await import('yaml');
+  return stringify(document, { aliasDuplicateObjects: false, compat: 'yaml-1.1', lineWidth: 120 });
+}
+
+const html = (title: string, tryItOut: boolean): string => `<!doctype html>
+<html lang="en">
+<head>
+  <meta charset="utf-8">
+  <meta name="viewport" content="width=device-width, initial-scale=1">
+  <meta name="color-scheme" content="light dark">
+  <title>${escapeHtml(title)}</title>
+  <link rel="icon" href="docs/favicon-32x32.png">
+  <link rel="stylesheet" href="docs/swagger-ui.css">
+  <link rel="stylesheet" href="docs/page.css">
+  <script src="docs/swagger-ui-bundle.js" defer></script>
+  <script src="docs/page.js" type="module"></script>
+</head>
+<body>
+  <div id="swagger-ui" data-try-it-out="${tryItOut}"></div>
+  <noscript>
+    This page needs JavaScript. The document itself is <a href="openapi.yaml">openapi.yaml</a>.
+  </noscript>
+</body>
+</html>
+`;
+
+const escapeHtml = (plain: string): string =>
+  plain.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');

@@ -1,0 +1,150 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { isatty } from 'node:tty';
+import { parseArgs } from 'node:util';
+import { randomToken } from '../core/security/tokens.ts';
+import { announce, isShownByParent, tellParent } from './announce.ts';
+import type { AppOptions } from './app.ts';
+import {
+  ConfigError,
+  hasCredentials,
+  loadEnvFile,
+  mistypedVariables,
+  readConfig,
+  readVariables,
+  SERVER_VARIABLES,
+  type ValuesOf,
+  type Variables,
+} from './configuration.ts';
+import { createLog, endProcess, logStartError, toggleLogLevel, versionText } from './log.ts';
+import type { Backend, OpenContext } from './service.ts';
+import { handleSignals, stopper } from './stop.ts';
+import { banner, explain, help, startError, withToken } from './terminal.ts';
+
+/** The parts of a project's service. */
+export interface ServeOptions<V extends Variables>
+  extends Pick<AppOptions, 'around' | 'errorBody' | 'formats' | 'use' | 'verifiers'> {
+  /**
+   * Opens the backend. Returns the handlers, and other parts that depend on the configuration or a
+   * database.
+   *
+   * @param values the values of `variables`.
+   * @throws {ConfigError} if a variable names something that cannot be opened.
+   */
+  readonly open: (values: ValuesOf<V>, context: OpenContext) => Backend | Promise<Backend>;
+  /**
+   * The environment variables of the project, by name. `--help` lists them after those of the
+   * server.
+   */
+  readonly variables?: V;
+}
+
+/**
+ * Serves the document until a signal ends the process. Reads flags from the command line, and
+ * variables from the environment and the file `.env`. Never throws: an error at the start is
+ * printed, and the process ends with 1.
+ *
+ * @example
+ * await serve({ open: () => ({ handlers: { getBook: ({ path }) => ({ status: 200, body:
+ * find(path.id) }) } }) });
+ */
+export async function serve<V extends Variables = Record<never, never>>(
+  options: ServeOptions<V>,
+): Promise<void> {
+  try {
+    if (Number.parseInt(process.versions.node, 10) < 24) {
+      throw new ConfigError(`Node must be 24 or newer, got ${process.version}: use npm start`);
+    }
+    const { values } = parseArgs({
+      options: {
+        help: { type: 'boolean', short: 'h' },
+        version: { type: 'boolean' },
+        'allow-outside': { type: 'boolean' },
+        check: { type: 'boolean' },
+      },
+    });
+    if (values.help) process.stdout.write(help(options.variables ?? {}));
+    else if (values.version) process.stdout.write(`${versionText}\n`);
+    else if (values.check) await check(options, values['allow-outside']);
+    else await run(options, values['allow-outside']);
+  } catch (error) {
+    const message = explain(error);
+    if (isShownByParent) await tellParent({ failed: message });
+    else if (isatty(1)) process.stderr.write(startError(message));
+    else logStartError(message);
+    await endProcess(1);
+  }
+}
+
+/** Reads the variables and opens the log. @throws {ConfigError} */
+async function configure<V extends Variables>(variables = {} as V) {
+  loadEnvFile();
+  const config = readConfig(process.env);
+  const values = readVariables(variables, process.env);
+  const log = await createLog(config.LOG_LEVEL);
+  const names = Object.keys({ ...SERVER_VARIABLES, ...variables });
+  for (const [name, similar] of Object.entries(mistypedVariables(process.env, names))) {
+    log.warn(`${name} is not a variable of this service: use ${similar}`);
+  }
+  return { config, values, log };
+}
+
+/** Checks the configuration and the document without starting the service. */
+async function check<V extends Variables>(
+  { variables, verifiers }: ServeOptions<V>,
+  allowOutside?: boolean,
+): Promise<void> {
+  const { config, log } = await configure(variables);
+  const { checkService } = await import('./service.ts');
+  await checkService(config, { verifiers, allowOutside }, log);
+  log.flush();
+  process.stdout.write(`The configuration and ${config.OPENAPI_FILE} are valid.\n`);
+  await endProcess(0);
+}
+
+async function run<V extends Variables>(
+  { open, variables, ...definition }: ServeOptions<V>,
+  allowOutside?: boolean,
+): Promise<void> {
+  const ready = handleSignals();
+  const { config, values, log } = await configure(variables);
+  process.once('uncaughtException', (error) => {
+    log.fatal({ err: error }, 'uncaught exception; the process ends');
+    void endProcess(1);
+  });
+  const onTerminal = isatty(1);
+  const token = hasCredentials(config) ? undefined : randomToken();
+  if (token !== undefined && !onTerminal && !log.isLevelEnabled('info')) {
+    const reason = 'the generated token would not be logged';
+    throw new ConfigError(
+      `ACCESS_TOKENS must be set with LOG_LEVEL=${config.LOG_LEVEL}: ${reason}`,
+    );
+  }
+
+  const { startService } = await import('./service.ts');
+  const service = await startService(
+    { ...config, DEVELOPMENT_TOKEN: token ?? config.DEVELOPMENT_TOKEN },
+    { ...definition, open: (context) => open(values, context), allowOutside },
+    log,
+  );
+
+  // Waits one round: a signal that arrived during the start is handled before readiness is
+  // announced.
+  await turn();
+  const { started } = service;
+  if (!isShownByParent) {
+    if (onTerminal) process.stdout.write(banner(started, token));
+    else {
+      const example = token && started.example && withToken(started.example, token);
+      log.info({ ...started, token, example, versions: versionText }, 'listening');
+    }
+  }
+  log.flush();
+  ready({
+    stop: stopper(service, log, config.DRAIN_SECONDS),
+    reload: service.reload,
+    changeLogLevel: () => toggleLogLevel(log, config.LOG_LEVEL),
+  });
+  await announce(started).catch((error: unknown) =>
+    log.warn({ err: error }, 'systemd cannot be notified that the service is ready'),
+  );
+}

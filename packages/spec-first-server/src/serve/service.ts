@@ -1,0 +1,248 @@
+import { access, constants } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { checkDocument, type Document, DocumentError, loadDocument } from 'openapi-document';
+import type { Logger } from 'pino';
+import { listen } from '../adapters/node/index.ts';
+import type { AnyHandler } from '../core/handlers/types.ts';
+import { withoutHandler } from '../core/response/complete-handlers.ts';
+import { HttpError } from '../core/response/http-error.ts';
+import { tokenSchemes } from '../core/security/schemes.ts';
+import {
+  type Authenticator,
+  createAuthenticator,
+  type TokenSchemes,
+} from '../core/security/tokens.ts';
+import { type AppOptions, createListener } from './app.ts';
+import {
+  type Config,
+  isDevelopment,
+  isProduction,
+  rejectAddress,
+  wrongValue,
+} from './configuration.ts';
+import { type Page, serveOperators } from './operator-server.ts';
+import { rejectionLog } from './rejection-log.ts';
+import { describeStart } from './terminal.ts';
+
+/** The parts of an app that may depend on configuration or on an open database. */
+type Answering = Pick<AppOptions, 'around' | 'use' | 'verifiers'>;
+
+/** The result of `open`: opened when the service starts, closed when it stops. */
+export interface Backend extends Answering {
+  /** By operationId: the `Handlers` of the generated types. */
+  readonly handlers: Readonly<Record<string, AnyHandler>>;
+  /** The place of the data, without secrets. Shown at the start. */
+  readonly location?: string | undefined;
+  /**
+   * Called for `GET /readyz`.
+   *
+   * @throws {HttpError} with the reason, if it cannot answer now.
+   */
+  ready?(): Promise<void>;
+  /** Current values by name, such as `waiting`: the metrics `store_NAME`. */
+  stats?(): Readonly<Record<string, number>>;
+  /** Finishes the waiting requests, then closes everything. */
+  close?(): Promise<void>;
+}
+
+/** The second argument of `open`. */
+export interface OpenContext {
+  /**
+   * To be called after each commit with the number of requests in it (`store_batch_size`) and its
+   * time in seconds.
+   */
+  readonly onBatch?: ((requests: number, seconds: number) => void) | undefined;
+  /** To be called after each new connection, with the seconds that it took. */
+  readonly onConnect?: ((seconds: number) => void) | undefined;
+  /** To be called for each request that gets 503, with a short name of the reason. */
+  readonly onUnavailable?: ((code: string) => void) | undefined;
+  /** Logs a warning to the operator. */
+  warn(message: string): void;
+}
+
+export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'formats'>, Answering {
+  readonly open: (context: OpenContext) => Backend | Promise<Backend>;
+  /** True if the document may reference files outside its folder. */
+  readonly allowOutside?: boolean | undefined;
+}
+
+export type Service = Awaited<ReturnType<typeof startService>>;
+
+/**
+ * Opens the backend, creates the app and listens, in this order. A stop closes them in reverse
+ * order.
+ *
+ * @throws {Error} with a message for the operator.
+ */
+export async function startService(config: Config, definition: ServiceDefinition, log: Logger) {
+  const { open, allowOutside, ...constant } = definition;
+  const inDevelopment = isDevelopment(process.env);
+  const stopping = new AbortController();
+  let draining = false;
+  let backend: Backend | undefined;
+  // Closes what is open if the start fails.
+  await using opened = new AsyncDisposableStack();
+
+  /** @throws {HttpError} if the service cannot do its work now. */
+  async function ready(): Promise<void> {
+    if (draining || backend === undefined) {
+      const state = draining ? 'stopping' : 'starting';
+      const headers = { 'Retry-After': 1 };
+      throw new HttpError(503, `the service is ${state}`, { headers, expected: true });
+    }
+    await backend.ready?.()?.catch((cause: unknown) => {
+      const { status, headers } = Object(cause);
+      throw status === 503
+        ? new HttpError(503, 'the store is not ready', { headers, cause })
+        : cause;
+    });
+  }
+
+  // 1. Open the backend, and read the document at the same time.
+  const metrics = await openMetrics(config, ready);
+  if (metrics !== undefined) opened.defer(metrics.close);
+  const opening = (async () => open({ warn: (message) => log.warn(message), ...metrics?.store }))();
+  opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
+  // Handled later, since an error of the document is reported first.
+  opening.catch(() => undefined);
+  const document = await readDocument(config.OPENAPI_FILE, allowOutside);
+  const openBackend = await opening;
+  const { handlers, verifiers = constant.verifiers, location } = openBackend;
+  const schemes = tokenSchemes(document.securitySchemes, verifiers);
+  const authenticator = await openAuthenticator(config, schemes, log);
+
+  // 2. Create the app.
+  const app = await createListener({
+    errorBody: constant.errorBody,
+    formats: constant.formats,
+    around: openBackend.around ?? constant.around,
+    use: openBackend.use ?? constant.use,
+    verifiers,
+    document,
+    handlers,
+    authenticator,
+    log,
+    inDevelopment,
+    bodyLimit: config.BODY_LIMIT,
+    missing: config.MISSING_OPERATIONS,
+    strict: isProduction(process.env),
+    docs: config.DOCS === 'on',
+    operatorPrefix: config.OPERATOR_PREFIX,
+    corsOrigins: config.CORS_ORIGINS,
+    trustProxy: config.TRUST_PROXY,
+    observe: metrics?.observe,
+    slowMs: config.SLOW_MS || undefined,
+    stopping: stopping.signal,
+    ready,
+  });
+  backend = openBackend;
+  metrics?.watch(() => openBackend.stats?.() ?? {});
+  ready().catch((error: unknown) => log.warn({ err: error }, 'the store is not ready'));
+
+  // 3. Listen.
+  const listening = await listen(app, {
+    host: config.HOST,
+    port: config.PORT,
+    onRejected: rejectionLog(log, metrics?.onRejected),
+    onDropped: (connections) =>
+      log.warn({ connections }, 'connections dropped: limit of open files reached'),
+    errorBody: constant.errorBody,
+    // In development, the next server listens already.
+    limits: inDevelopment ? { idleStopTimeout: 0, quietTimeout: 0 } : {},
+  }).catch(rejectAddress('PORT', 'HOST'));
+  opened.defer(() => listening.stop());
+
+  const missing = withoutHandler(document.operations, handlers).map(({ id }) => id);
+  const facts = { store: location, metrics: metrics?.url, missing };
+  const started = await describeStart(config, document, listening.url, facts);
+  const running = opened.move();
+  return {
+    started,
+    /** Reads the file of access tokens again, and logs the outcome. */
+    async reload() {
+      try {
+        log.info({ accepted: await authenticator.reload() }, 'access tokens read again');
+      } catch (error) {
+        log.error({ err: error }, 'reload failed; keeping the previous tokens');
+      }
+    },
+    /**
+     * Reports that the service is not ready, stops accepting, finishes the requests in flight, and
+     * closes the backend.
+     */
+    async stop() {
+      draining = true;
+      listening.drain();
+      await delay(config.DRAIN_SECONDS * 1000);
+      stopping.abort();
+      await running.disposeAsync();
+    },
+  };
+}
+
+/**
+ * Checks the configuration and the document, without opening a backend or a port.
+ *
+ * @throws {Error} if the service would not start, or would not serve an operation.
+ */
+export async function checkService(
+  config: Config,
+  { allowOutside, verifiers }: Omit<ServiceDefinition, 'open'>,
+  log: Logger,
+): Promise<void> {
+  const document = await readDocument(config.OPENAPI_FILE, allowOutside);
+  const { problems, broken } = checkDocument(document);
+  const faults = [...problems, ...[...broken.values()].flat()];
+  if (faults.length > 0) throw new DocumentError(document.describe(faults));
+  await openAuthenticator(config, tokenSchemes(document.securitySchemes, verifiers), log);
+}
+
+/** Serves metrics and health on a separate address, if `METRICS_PORT` is set. */
+async function openMetrics(config: Config, ready: () => Promise<void>) {
+  const { HOST, METRICS_HOST: host = HOST, METRICS_PORT: port } = config;
+  if (port === undefined) return undefined;
+  // Loaded only if it is used.
+  const { createMetrics } = await import('./metrics.ts');
+  const metrics = createMetrics();
+  const json = 'application/json';
+  const pages = new Map<string, Page>([
+    ['/metrics', { contentType: metrics.contentType, read: metrics.text }],
+    ['/healthz', { contentType: json, read: async () => '{"status":"ok"}' }],
+    ['/readyz', { contentType: json, read: () => ready().then(() => '{"status":"ready"}') }],
+  ]);
+  const { url, close } = await serveOperators(host, port, pages).catch(
+    rejectAddress('METRICS_PORT', 'METRICS_HOST'),
+  );
+  return { ...metrics, url: `${url}/metrics`, close };
+}
+
+async function readDocument(file: string, allowOutside?: boolean): Promise<Document> {
+  await access(file, constants.R_OK).catch((cause: NodeJS.ErrnoException) => {
+    throw wrongValue('OPENAPI_FILE', file, `a readable OpenAPI document (${cause.code})`, cause);
+  });
+  return loadDocument(file, { allowOutside });
+}
+
+async function openAuthenticator(
+  config: Config,
+  schemes: TokenSchemes,
+  log: Logger,
+): Promise<Authenticator> {
+  const { ACCESS_TOKENS: accessTokens, ACCESS_TOKENS_FILE: accessTokensFile } = config;
+  const { JWKS_URL: jwksUrl, JWT_ISSUER: issuer, JWT_AUDIENCE: audience } = config;
+  if (jwksUrl !== undefined && (issuer === undefined || audience === undefined)) {
+    log.warn(
+      'JWT_ISSUER and JWT_AUDIENCE must both be set, ' +
+        'or tokens that were issued for other services are accepted',
+    );
+  }
+  const settings = {
+    accessTokens,
+    accessTokensFile,
+    jwt: jwksUrl && { jwksUrl, issuer, audience },
+    developmentToken: config.DEVELOPMENT_TOKEN,
+  };
+  return createAuthenticator(settings, schemes, (error) =>
+    log.error({ err: error }, 'cannot fetch the keys of signed tokens'),
+  );
+}

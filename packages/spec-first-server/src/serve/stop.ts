@@ -1,0 +1,100 @@
+import cluster from 'node:cluster';
+import { isatty } from 'node:tty';
+import type { Logger } from 'pino';
+import { isShownByParent } from './announce.ts';
+import { endProcess } from './log.ts';
+import type { Service } from './service.ts';
+
+/** The time limit of a stop beyond `DRAIN_SECONDS`, in milliseconds. */
+export const STOP_LIMIT = 20_000;
+
+/**
+ * Signals within this time count as one, in milliseconds. A terminal sends Ctrl-C to npm and to its
+ * child, and npm passes it on.
+ */
+const SAME_SIGNAL = 1_000;
+
+/** The interval between two checks that npm still runs, in milliseconds. */
+const PARENT_CHECK = 500;
+
+const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
+
+/** Called by signals to a running service. */
+export interface SignalHandlers {
+  /** Called with the signal, or the event that counts as one. */
+  stop(reason: string): void;
+  reload(): void;
+  changeLogLevel(): void;
+}
+
+/**
+ * Handles signals. Until the returned function is called, a signal to stop ends the process
+ * immediately, and a signal to reload is deferred.
+ */
+export function handleSignals(): (handlers: SignalHandlers) => void {
+  const hasTerminal = isatty(1);
+  const running = Promise.withResolvers<SignalHandlers>();
+  let stop = (_reason: string): void => process.exit(0);
+  for (const signal of STOP_SIGNALS) process.on(signal, () => stop(signal));
+  process.on('SIGHUP', () => {
+    const isTerminalClosed = hasTerminal && !isatty(1);
+    if (isTerminalClosed) stop('SIGHUP');
+    else void running.promise.then((handlers) => handlers.reload());
+  });
+  process.on('SIGUSR2', () => {
+    void running.promise.then((handlers) => handlers.changeLogLevel());
+  });
+  // The primary of node:cluster stops its worker by `worker.disconnect()`.
+  if (cluster.isWorker) process.once('disconnect', () => stop('disconnect'));
+  stopWithNpm(() => stop('npm has ended'));
+  return (handlers) => {
+    stop = handlers.stop;
+    running.resolve(handlers);
+  };
+}
+
+/** Calls `stop` when npm, which started this process through a shell, has ended. */
+function stopWithNpm(stop: () => void): void {
+  if (process.env.npm_lifecycle_event === undefined) return;
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid === parent) return;
+    clearInterval(timer);
+    stop();
+  }, PARENT_CHECK).unref();
+}
+
+/**
+ * Returns a function that stops the service and ends the process. A second call after
+ * {@link SAME_SIGNAL} aborts requests in flight.
+ */
+export function stopper(
+  service: Service,
+  log: Logger,
+  drainSeconds: number,
+): (reason: string) => Promise<void> {
+  const limit = drainSeconds * 1000 + STOP_LIMIT;
+  const level = isShownByParent ? 'debug' : 'info';
+  let stoppedAt: number | undefined;
+  return async (reason) => {
+    if (stoppedAt !== undefined) {
+      if (performance.now() - stoppedAt < SAME_SIGNAL) return;
+      log.warn({ reason }, 'a second signal: aborting in-flight requests');
+      return endProcess(1);
+    }
+    stoppedAt = performance.now();
+    log[level]({ reason, drainSeconds }, 'stopping');
+    setTimeout(() => {
+      log.fatal(`the stop took longer than ${limit / 1000} s: aborting in-flight requests`);
+      void endProcess(1);
+    }, limit);
+    try {
+      await service.stop();
+    } catch (error) {
+      log.fatal({ err: error }, 'shutdown failed');
+      return endProcess(1);
+    }
+    log[level]('stopped');
+    return endProcess(0);
+  };
+}

@@ -1,0 +1,162 @@
+import { styleText } from 'node:util';
+import {
+  type Document,
+  DocumentError,
+  type Json,
+  type MediaType,
+  type Operation,
+  stringifyJson,
+} from 'openapi-document';
+import { type Config, ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
+
+/** The facts that a start reports. */
+export type Started = Awaited<ReturnType<typeof describeStart>>;
+
+/** Describes a start. @param serverUrl the URL that the server listens on */
+export async function describeStart(
+  { DOCS, OPERATOR_PREFIX }: Config,
+  document: Document,
+  serverUrl: string,
+  facts: {
+    readonly store: string | undefined;
+    readonly metrics: string | undefined;
+    /** The operationIds of the operations without a handler. */
+    readonly missing: readonly string[];
+  },
+) {
+  // A client cannot connect to a wildcard address on every system.
+  const reachable = serverUrl.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
+  const [basePath] = document.basePaths;
+  const url = reachable + basePath;
+  return {
+    url,
+    docs: DOCS === 'on' ? `${reachable}${OPERATOR_PREFIX}/docs` : undefined,
+    operations: document.operations.map(
+      ({ method, path }) => `${method.toUpperCase()} ${basePath}${path}`,
+    ),
+    example: await exampleLine(document, url),
+    ...facts,
+  };
+}
+
+/** Formats a start for a terminal. */
+export function banner(
+  { url, store, docs, metrics, operations, missing, example }: Started,
+  token?: string,
+): string {
+  const facts = {
+    listening: styleText('bold', url),
+    page: docs,
+    store,
+    metrics,
+    operations: String(operations.length),
+    'no handler': missing.join(', '),
+    token,
+  };
+  const lines = Object.entries(facts)
+    .filter(([, text]) => text)
+    .map(([label, text]) => `${styleText('dim', label.padEnd(12))}${text}`);
+  if (token) lines.push('', 'The token is valid for this run only. Set ACCESS_TOKENS to keep one.');
+  if (example) lines.push('', 'Try it:', '', withToken(example, token));
+  return `\n${indented(lines.join('\n'))}\n\n`;
+}
+
+const indented = (text: string): string => text.replace(/^(?=.)/gm, '  ');
+
+/** Returns the text of `--help`. @param projectVariables listed after those of the server */
+export function help(projectVariables: Variables): string {
+  const variables: Variables = { ...SERVER_VARIABLES, ...projectVariables };
+  const entries = Object.entries(variables).map(
+    ([name, { default: preset, description }]) =>
+      `  ${name.padEnd(28)}${description}` +
+      (preset === '' ? '' : `\n${' '.repeat(30)}default: ${preset}`),
+  );
+  return `Usage: npm start -- [--check] [--help] [--version] [--allow-outside]
+
+  --check           checks the configuration and the document without starting the service
+  --help            prints this text
+  --version         prints the versions of the project, of spec-first-server and of Node
+  --allow-outside   allows references to files outside the folder of the document
+
+Variables of the environment, or of a file .env in the working directory:
+
+${entries.join('\n')}
+
+SIGTERM, SIGINT and SIGQUIT stop the service gracefully. A second one aborts requests in flight.
+SIGHUP reads ACCESS_TOKENS_FILE again. SIGUSR2 switches the log level to debug, and back.
+`;
+}
+
+/** Formats an error at the start for a terminal. */
+export function startError(message: string): string {
+  const heading = styleText('red', 'The service cannot start.', { stream: process.stderr });
+  return `${heading}\n\n${indented(message)}\n`;
+}
+
+/** Describes an error at the start. For an unexpected error, returns the stack. */
+export function explain(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  if (error instanceof ConfigError || error instanceof DocumentError) return error.message;
+  if ('code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')) {
+    return `${error.message.split('. ', 1)[0]}: see --help`;
+  }
+  return error.stack?.replace(/\n\s+at [^\n]*\bnode:internal[^\n]*/g, '') ?? error.message;
+}
+
+/**
+ * Writes a curl command for the first operation that needs a token, which is in the shell variable
+ * `TOKEN`. If no operation needs one, writes a command for the first operation. The body is an
+ * example of the document, or generated from its schema.
+ *
+ * @param url the base URL of the document's paths, without a slash at the end.
+ * @returns `undefined` if each operation needs parameters, another body than JSON, or other
+ *   credentials.
+ */
+export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
+  const headersOf = ({ security: [first = {}] }: Operation) =>
+    Object.keys(first).map((key) => {
+      const { type, scheme = 'bearer', in: location, name } = securitySchemes[key] ?? {};
+      if (type === 'apiKey') return location === 'header' && `"${name}: $TOKEN"`;
+      return /^bearer$/i.test(String(scheme)) && '"Authorization: Bearer $TOKEN"';
+    });
+  const jsonOf = ({ requestBody }: Operation) =>
+    requestBody?.media.find(({ kind }) => kind === 'json');
+  const callable = operations.filter(
+    (operation) =>
+      operation.template.isReachable &&
+      !operation.parameters.some(({ required }) => required) &&
+      (operation.requestBody === undefined || jsonOf(operation) !== undefined) &&
+      !headersOf(operation).includes(false),
+  );
+  const operation = callable.find((each) => headersOf(each).length > 0) ?? callable[0];
+  if (operation === undefined) return undefined;
+  const media = jsonOf(operation);
+  const method = operation.method.toUpperCase();
+  return [
+    'curl',
+    ...(method === (media ? 'POST' : 'GET') ? [] : ['-X', method]),
+    url + operation.template.write(String),
+    ...headersOf(operation).flatMap((header) => ['-H', header]),
+    ...(media
+      ? [
+          '-H',
+          shellQuoted(`Content-Type: ${media.type}`),
+          '-d',
+          shellQuoted(await bodyOf(root, media)),
+        ]
+      : []),
+  ].join(' ');
+}
+
+/** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */
+export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
+
+async function bodyOf(root: Json, media: MediaType): Promise<string> {
+  const [example] = media.examples();
+  if (example !== undefined) return stringifyJson(example.value) ?? '{}';
+  const { valuesOf } = await import('openapi-document/samples');
+  return stringifyJson(valuesOf(root, media.schema, 'request').next().value) ?? '{}';
+}
+
+export const withToken = (example: string, token = '$TOKEN'): string =>
+  example.replaceAll('$TOKEN', () => token);

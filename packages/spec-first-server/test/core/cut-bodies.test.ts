@@ -1,0 +1,109 @@
+import { type ChildProcess, fork } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { connect, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+
+/** Of the server's process. */
+interface Counts {
+  readonly begun: number;
+  readonly ended: number;
+  readonly failed: number;
+  readonly descriptors: number;
+  /** Folders of uploads that lie on disk. */
+  readonly folders: number;
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'cut-bodies-'));
+const sockets = new Set<Socket>();
+let server: ChildProcess;
+let port: number;
+
+beforeAll(async () => {
+  const env = { TMPDIR: folder };
+  server = fork(join(import.meta.dirname, 'cut-bodies-server.ts'), { env });
+  [{ port }] = await once(server, 'message');
+});
+afterAll(async () => {
+  const exit = once(server, 'exit');
+  server.disconnect();
+  await exit;
+  rmSync(folder, { recursive: true });
+});
+afterEach(() => {
+  for (const socket of sockets) socket.destroy();
+  sockets.clear();
+});
+
+async function counts(): Promise<Counts> {
+  server.send('counts');
+  return (await once(server, 'message'))[0];
+}
+
+const type = {
+  form: 'multipart/form-data; boundary=b',
+  bytes: 'application/octet-stream',
+  late: 'application/octet-stream',
+  items: 'application/x-ndjson',
+};
+const part =
+  '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: image/x\r\n\r\n';
+const start = { form: `${part}${'x'.repeat(100_000)}`, bytes: 'abc', late: 'abc', items: '{}\n' };
+
+/** Sends the head and half of the body. */
+async function begin(path: keyof typeof type): Promise<Socket> {
+  const socket = connect({ port, allowHalfOpen: true });
+  sockets.add(socket);
+  socket.on('error', () => undefined);
+  const headers = `Host: localhost\r\nContent-Type: ${type[path]}\r\nContent-Length: 5000000\r\n`;
+  socket.write(`POST /${path} HTTP/1.1\r\n${headers}\r\n${start[path]}`);
+  socket.resume();
+  await once(socket, 'connect');
+  return socket;
+}
+
+const ends = {
+  'whose client sends FIN': (socket: Socket) => void socket.end(),
+  'whose client is gone': (socket: Socket) => void socket.resetAndDestroy(),
+  'that do not arrive in time': (socket: Socket) => socket,
+};
+
+test.each(Object.entries(ends))(
+  '200 uploads %s leave no file, no folder and no descriptor',
+  async (_how, end) => {
+    const before = await counts();
+    for (let round = 0; round < 4; round += 1) {
+      const opened = await Promise.all(Array.from({ length: 50 }, () => begin('form')));
+      await eventually(async () => (await counts()).folders > 0);
+      for (const socket of opened) end(socket);
+      await eventually(async () => (await counts()).folders === 0);
+      for (const socket of opened) socket.destroy();
+    }
+    await eventually(async () => (await counts()).descriptors <= before.descriptors);
+  },
+  60_000,
+);
+
+test.each(
+  Object.entries(ends).flatMap(([how, end]) =>
+    (['bytes', 'items'] as const).map((path) => [path, how, end] as const),
+  ),
+)('handlers of %s %s get an error, and clean up', async (path, _how, end) => {
+  const before = await counts();
+  const opened = await Promise.all(Array.from({ length: 20 }, () => begin(path)));
+  await eventually(async () => (await counts()).begun === before.begun + 20);
+  for (const socket of opened) end(socket);
+  await eventually(async () => (await counts()).ended === before.ended + 20);
+  expect((await counts()).failed).toBe(before.failed + 20);
+});
+
+test('a handler that answered before it read the body gets an error', async () => {
+  const before = await counts();
+  const socket = await begin('late');
+  await eventually(async () => (await counts()).begun === before.begun + 1);
+  socket.end();
+  await eventually(async () => (await counts()).failed === before.failed + 1);
+});

@@ -1,0 +1,128 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import compression from 'compression';
+import express, { type NextFunction } from 'express';
+import { rateLimit } from 'express-rate-limit';
+import session from 'express-session';
+import { pino } from 'pino';
+import { authenticator, withFiles } from 'test-support/documents';
+import { eventually } from 'test-support/eventually';
+import { type Listening, listen } from '../../src/adapters/node/index.ts';
+import { HttpError } from '../../src/core/response/http-error.ts';
+import { createListener } from '../../src/serve/app.ts';
+
+declare module 'express-session' {
+  interface SessionData {
+    visits: number;
+  }
+}
+
+const DOCUMENT = `openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+paths:
+  /texts: { get: { operationId: texts, responses: { '200': { description: ok, content: { application/json: {} } } } } }
+  /secured: { get: { operationId: secured, security: [{ token: [] }], responses: { '204': { description: ok } } } }
+components: { securitySchemes: { token: { type: http, scheme: bearer } } }
+`;
+
+const lines: Record<string, unknown>[] = [];
+let listening: Listening;
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(listening.url + path, { headers });
+
+beforeAll(async () => {
+  const perPath = {
+    limit: 2,
+    skip: ({ path }: express.Request) => path !== '/secured',
+    handler: (_request: express.Request, _response: express.Response, next: NextFunction) =>
+      next(new HttpError(429, 'at most two requests a minute', { headers: { 'Retry-After': 60 } })),
+  };
+  const hooks = express.Router().post('/hooks', express.json(), (request, response) => {
+    response.json({ received: request.body });
+  });
+  const app = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+    createListener({
+      document: join(folder, 'openapi.yaml'),
+      authenticator,
+      log: pino({ level: 'info' }, { write: (line: string) => void lines.push(JSON.parse(line)) }),
+      handlers: {
+        texts: () => ({ status: 200, body: { text: 'a'.repeat(5_000) } }),
+        secured: () => ({ status: 204 }),
+      },
+      use: [
+        rateLimit(perPath),
+        compression(),
+        session({ secret: 'a', resave: false, saveUninitialized: true, name: 'visitor' }),
+        (request, response, next) => {
+          request.session.visits = (request.session.visits ?? 0) + 1;
+          response.setHeader('Visits', request.session.visits);
+          next();
+        },
+        hooks,
+      ],
+    }),
+  );
+  listening = await listen(app, { host: '127.0.0.1', port: 0 });
+});
+afterAll(() => listening.stop());
+
+describe('middleware of a project', () => {
+  test('compresses the replies of operations', async () => {
+    const answer = await get('/texts', { 'Accept-Encoding': 'gzip' });
+    expect(answer.headers.get('content-encoding')).toBe('gzip');
+    expect(await answer.json()).toEqual({ text: 'a'.repeat(5_000) });
+    expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
+  });
+
+  test('limits rates before credentials are looked at, with the error body of the document', async () => {
+    const statuses = [];
+    for (let times = 0; times < 3; times += 1) statuses.push((await get('/secured')).status);
+    expect(statuses).toEqual([401, 401, 429]);
+    const answer = await get('/secured', { Authorization: 'Bearer good' });
+    expect(answer.headers.get('retry-after')).toBe('60');
+    expect(answer.headers.get('x-request-id')).toMatch(/\w/);
+    expect(await answer.json()).toEqual({
+      title: 'Too Many Requests',
+      status: 429,
+      detail: 'at most two requests a minute',
+    });
+    await eventually(() => lines.filter(({ status }) => status === 429).length === 2);
+  });
+
+  test('keeps sessions', async () => {
+    const first = await get('/texts');
+    expect(first.headers.get('visits')).toBe('1');
+    const [cookie = ''] = first.headers.getSetCookie();
+    expect(cookie).toMatch(/^visitor=/);
+    const second = await get('/texts', { Cookie: cookie.split(';')[0] ?? '' });
+    expect(second.headers.get('visits')).toBe('2');
+  });
+
+  test('serves routes of its own, which are logged without their path', async () => {
+    const answer = await fetch(`${listening.url}/hooks`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"a":1}',
+    });
+    expect(await answer.json()).toEqual({ received: { a: 1 } });
+    expect(answer.headers.get('x-request-id')).toMatch(/\w/);
+    const broken = await fetch(`${listening.url}/hooks`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: '{"a":',
+    });
+    expect([broken.status, broken.headers.get('content-type')]).toEqual([
+      400,
+      'application/problem+json',
+    ]);
+  });
+
+  test('leaves the routes for operators and unknown paths as they are', async () => {
+    expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' });
+    expect(await (await get('/nowhere')).json()).toEqual({
+      title: 'Not Found',
+      status: 404,
+      detail: 'no such path',
+    });
+  });
+});

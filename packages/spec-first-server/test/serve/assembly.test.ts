@@ -1,0 +1,157 @@
+import { readFileSync, rmSync } from 'node:fs';
+import { get } from 'node:http';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+import { end, makeProject, type Running, start } from 'test-support/project';
+
+const DOCUMENT = `openapi: 3.2.0
+info: { title: A, version: 1.0.0 }
+paths:
+  /slow:
+    get:
+      operationId: slow
+      security: [{ ours: [] }]
+      parameters: [{ name: greeting, in: query, schema: { type: string, format: greeting } }]
+      responses:
+        '200': { description: ok, content: { application/json: { schema: { type: object } } } }
+  /events:
+    get:
+      operationId: watch
+      responses:
+        '200':
+          description: Events without an end.
+          content:
+            text/event-stream: { itemSchema: { type: object, properties: { data: { type: string } } } }
+components:
+  securitySchemes: { ours: { type: http, scheme: digest } }
+`;
+
+/** The same with an operation that cannot be served, and has no handler. */
+const BROKEN = DOCUMENT.replace(
+  'components:',
+  `  /broken:
+    get:
+      operationId: broken
+      responses: { '200': { $ref: '#/components/none' } }
+components:`,
+);
+
+/** A backend that records what happens to it. What depends on configuration comes from \`open\`. */
+const MAIN = `
+import { appendFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
+import { serve } from 'spec-first-server';
+const record = (line) => appendFileSync('record', line + '\\n');
+await serve({
+  formats: { greeting: (text) => text.startsWith('h') },
+  variables: { GREETING: { default: 'hello', description: 'a text', parse: String } },
+  open({ GREETING }) {
+    record('opened');
+    return {
+      location: 'a record',
+      use: [(request, response, next) => { response.setHeader('X-Greeting', GREETING); next(); }],
+      around: async (operation, { caller }, next) => {
+        record(\`\${operation} of \${caller?.subject}\`);
+        return next();
+      },
+      verifiers: { ours: ({ headers }) => ({ subject: headers.authorization, scopes: [] }) },
+      handlers: {
+        async slow({ caller }) {
+          record('slow request');
+          await setTimeout(500);
+          record('slow answer');
+          return { status: 200, body: { caller: caller.subject } };
+        },
+        watch: () => ({ status: 200, body: (async function* () {
+          try {
+            for (;;) { yield { data: 'now' }; await setTimeout(20); }
+          } finally {
+            record('stream ended');
+          }
+        })() }),
+      },
+      async close() {
+        await setTimeout(50);
+        record('closed');
+        if (GREETING === 'fails to close') throw new Error('a fault of the backend');
+      },
+    };
+  },
+});
+`;
+
+const folder = makeProject({ 'openapi.yaml': DOCUMENT, 'broken.yaml': BROKEN, 'main.mjs': MAIN });
+let running: Running | undefined;
+afterEach(() => running && end(running));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const record = () => readFileSync(join(folder, 'record'), 'utf8').trim().split('\n');
+
+async function launch(env: Readonly<Record<string, string>>): Promise<string> {
+  running = start(folder, ['main.mjs'], env);
+  return (await running.said(/"url":"([^"]+)"/))[1] ?? '';
+}
+
+test('a stop answers, ends event streams, closes the backend and ends with 0, in this order', async () => {
+  rmSync(join(folder, 'record'), { force: true });
+  const url = await launch({ ACCESS_TOKENS: 'token', GREETING: 'hi', DRAIN_SECONDS: '1' });
+  const stream = await new Promise<NodeJS.ReadableStream>((resolve) => {
+    get(`${url}/events`, resolve);
+  });
+  const events = text(stream);
+  const slow = fetch(`${url}/slow`, { headers: { Authorization: 'Digest ann' } });
+  await eventually(() => record().includes('slow request'));
+  running?.child.kill('SIGTERM');
+
+  const answer = await slow;
+  expect([answer.status, answer.headers.get('X-Greeting')]).toEqual([200, 'hi']);
+  expect(await answer.json()).toEqual({ caller: 'Digest ann' });
+  // The stream is complete: a connection that is cut would reject.
+  expect(await events).toMatch(/^(data: now\n\n)+/);
+  expect(await running?.exit).toBe(0);
+  expect(record()).toEqual([
+    'opened',
+    'watch of undefined',
+    'slow of Digest ann',
+    'slow request',
+    // Within DRAIN_SECONDS. Event streams go on until then.
+    'slow answer',
+    'stream ended',
+    'closed',
+  ]);
+});
+
+test('a stop whose backend fails to close ends with 1, and logs the reason', async () => {
+  await launch({ ACCESS_TOKENS: 'token', GREETING: 'fails to close' });
+  running?.child.kill('SIGTERM');
+  expect(await running?.exit).toBe(1);
+  expect(running?.output()).toMatch(/a fault of the backend.*"msg":"shutdown failed"/);
+  expect(running?.output()).not.toContain('"msg":"stopped"');
+});
+
+test('requests are checked by the formats of the project', async () => {
+  const url = await launch({ ACCESS_TOKENS: 'token' });
+  const statusOf = async (greeting: string) =>
+    (await fetch(`${url}/slow?greeting=${greeting}`, { headers: { Authorization: 'Digest a' } }))
+      .status;
+  expect([await statusOf('hi'), await statusOf('bye')]).toEqual([200, 400]);
+});
+
+test('production rejects a document with a broken operation; otherwise that answers 501', async () => {
+  const env = { ACCESS_TOKENS: 'token', OPENAPI_FILE: 'broken.yaml' };
+  running = start(folder, ['main.mjs'], { ...env, NODE_ENV: 'production' });
+  expect(await running.exit).toBe(1);
+  expect(running.output()).toMatch(/broken\.yaml:\d+:\d+ .*none/);
+
+  const url = await launch(env);
+  expect((await fetch(`${url}/broken`)).status).toBe(501);
+});
+
+test('a start that fails closes the backend', async () => {
+  rmSync(join(folder, 'record'), { force: true });
+  running = start(folder, ['main.mjs'], { ACCESS_TOKENS: 'token', HOST: '192.0.2.1' });
+  expect(await running.exit).toBe(1);
+  expect(record()).toEqual(['opened', 'closed']);
+});

@@ -1,0 +1,301 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import {
+  ConfigError,
+  type Environment,
+  hasCredentials,
+  readConfig,
+  readVariables,
+  SERVER_VARIABLES,
+  type Variables,
+} from '../../src/serve/configuration.ts';
+import { type ServiceDefinition, startService } from '../../src/serve/service.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-config-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+function messageOf(read: () => unknown): string {
+  try {
+    read();
+  } catch (error) {
+    if (error instanceof ConfigError) return error.message;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+const configError = (env: Environment): string => messageOf(() => readConfig(env));
+
+/** A project without handlers. */
+const STUB: ServiceDefinition = {
+  open: () => ({ handlers: {} }),
+  errorBody: {
+    mediaType: 'application/json',
+    make: ({ status, message }) => ({ error: status, message }),
+  },
+  verifiers: undefined,
+};
+
+const startError = async (env: Environment): Promise<string> => {
+  const working = { PORT: '0', ACCESS_TOKENS: 'token', MISSING_OPERATIONS: '501' };
+  const config = readConfig({ ...working, ...env });
+  return startService(config, STUB, pino({ level: 'silent' })).then(
+    async ({ stop }) => {
+      await stop();
+      throw new Error('it was accepted');
+    },
+    ({ message }: Error) => message,
+  );
+};
+
+describe('the configuration', () => {
+  test('has the documented defaults', () => {
+    expect(readConfig({})).toEqual({
+      PORT: 3000,
+      HOST: '127.0.0.1',
+      ACCESS_TOKENS: [],
+      ACCESS_TOKENS_FILE: undefined,
+      DEVELOPMENT_TOKEN: undefined,
+      JWKS_URL: undefined,
+      JWT_ISSUER: undefined,
+      JWT_AUDIENCE: undefined,
+      CORS_ORIGINS: [],
+      TRUST_PROXY: false,
+      BODY_LIMIT: 102_400,
+      LOG_LEVEL: 'info',
+      OPENAPI_FILE: 'openapi.yaml',
+      MISSING_OPERATIONS: 'refuse',
+      SLOW_MS: 0,
+      DOCS: 'on',
+      DRAIN_SECONDS: 0,
+      OPERATOR_PREFIX: '',
+      METRICS_PORT: undefined,
+      METRICS_HOST: undefined,
+    });
+    expect(hasCredentials(readConfig({}))).toBe(false);
+  });
+
+  test('takes an empty or blank value as unset', () => {
+    const empty = Object.fromEntries(Object.keys(SERVER_VARIABLES).map((name) => [name, ' ']));
+    expect(readConfig({ ...empty, NODE_ENV: '' })).toEqual(readConfig({}));
+  });
+
+  test('reads each variable', () => {
+    const config = readConfig({
+      PORT: '0',
+      HOST: '::1',
+      ACCESS_TOKENS: ' one, two ,,sha256:ab',
+      ACCESS_TOKENS_FILE: '/run/secrets/tokens',
+      JWKS_URL: 'https://issuer.example/keys',
+      JWT_ISSUER: 'https://issuer.example',
+      JWT_AUDIENCE: 'plants',
+      CORS_ORIGINS: 'https://app.example, http://localhost:5173',
+      TRUST_PROXY: 'loopback, 10.0.0.0/8',
+      BODY_LIMIT: '2 MB',
+      LOG_LEVEL: 'silent',
+      OPENAPI_FILE: 'other.yaml',
+      MISSING_OPERATIONS: '501',
+      SLOW_MS: '250',
+      DOCS: 'off',
+      DRAIN_SECONDS: '5',
+      OPERATOR_PREFIX: '/ops/plants',
+      METRICS_PORT: '9090',
+      METRICS_HOST: '10.0.0.1',
+      NODE_ENV: 'production',
+    });
+    expect(config).toEqual({
+      PORT: 0,
+      HOST: '::1',
+      ACCESS_TOKENS: ['one', 'two', 'sha256:ab'],
+      ACCESS_TOKENS_FILE: '/run/secrets/tokens',
+      JWKS_URL: new URL('https://issuer.example/keys'),
+      JWT_ISSUER: 'https://issuer.example',
+      JWT_AUDIENCE: 'plants',
+      CORS_ORIGINS: ['https://app.example', 'http://localhost:5173'],
+      TRUST_PROXY: ['loopback', '10.0.0.0/8'],
+      BODY_LIMIT: 2 * 1024 ** 2,
+      LOG_LEVEL: 'silent',
+      OPENAPI_FILE: 'other.yaml',
+      MISSING_OPERATIONS: '501',
+      SLOW_MS: 250,
+      DOCS: 'off',
+      DRAIN_SECONDS: 5,
+      OPERATOR_PREFIX: '/ops/plants',
+      METRICS_PORT: 9090,
+      METRICS_HOST: '10.0.0.1',
+    });
+  });
+
+  test.each([
+    ['CORS_ORIGINS', '*', '*'],
+    ['TRUST_PROXY', 'true', true],
+    ['TRUST_PROXY', 'false', false],
+    ['TRUST_PROXY', '2', 2],
+    ['TRUST_PROXY', '::1, fc00::/7', ['::1', 'fc00::/7']],
+    ['BODY_LIMIT', '256mb', 256 * 1024 ** 2],
+    ['METRICS_PORT', '0', 0],
+  ] as const)('reads %s=%s', (name, value, expected) => {
+    expect(readConfig({ [name]: value })[name]).toEqual(expected);
+  });
+
+  test.each([
+    ['PORT', '65536', 'an integer from 0 to 65535'],
+    ['PORT', '3000.5', 'an integer from 0 to 65535'],
+    ['METRICS_PORT', 'on', 'an integer from 0 to 65535'],
+    ['DRAIN_SECONDS', '-1', 'an integer from 0 to 3600'],
+    ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
+    ['MISSING_OPERATIONS', 'ignore', 'one of refuse, 501, mock'],
+    ['DOCS', 'yes', 'one of on, off'],
+    ['BODY_LIMIT', '257mb', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
+    ['BODY_LIMIT', '1gb', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
+    ['BODY_LIMIT', '0', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
+    ['OPERATOR_PREFIX', 'ops', 'a path, such as /ops, without a slash at its end'],
+    ['OPERATOR_PREFIX', '/ops/', 'a path, such as /ops, without a slash at its end'],
+    ['JWKS_URL', 'issuer/keys', 'a URL, such as https://host/path'],
+    [
+      'CORS_ORIGINS',
+      'app.example',
+      '* or origins, such as https://app.example,http://localhost:5173',
+    ],
+    [
+      'CORS_ORIGINS',
+      'https://app.example/',
+      '* or origins, such as https://app.example,http://localhost:5173',
+    ],
+    [
+      'CORS_ORIGINS',
+      'https://a.example,*',
+      '* or origins, such as https://app.example,http://localhost:5173',
+    ],
+    ['TRUST_PROXY', 'yes', 'true, a number of hops, or addresses, such as loopback,10.0.0.0/8'],
+    [
+      'TRUST_PROXY',
+      '10.0.0.0/99',
+      'true, a number of hops, or addresses, such as loopback,10.0.0.0/8',
+    ],
+    [
+      'TRUST_PROXY',
+      '10.0.0.0/x',
+      'true, a number of hops, or addresses, such as loopback,10.0.0.0/8',
+    ],
+  ])('rejects %s=%s with the expected form', (name, value, form) => {
+    expect(configError({ [name]: value })).toBe(`${name} must be ${form}, got "${value}"`);
+  });
+
+  test.each(['JWT_ISSUER', 'JWT_AUDIENCE'])('rejects %s without JWKS_URL', (name) => {
+    expect(configError({ [name]: 'me' })).toBe(`JWKS_URL must be set together with ${name}`);
+  });
+
+  test('does not show a value that may contain a password', () => {
+    expect(configError({ JWKS_URL: 'https//me:secret@issuer/keys' })).toBe(
+      'JWKS_URL must be a URL, such as https://host/path, got a value that is not shown',
+    );
+  });
+
+  test('needs credentials in production', () => {
+    expect(configError({ NODE_ENV: 'production' })).toBe(
+      'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
+    );
+    expect(
+      configError({ NODE_ENV: 'production', DEVELOPMENT_TOKEN: 't', ACCESS_TOKENS: 't' }),
+    ).toBe('DEVELOPMENT_TOKEN must not be set with NODE_ENV=production: it has all scopes');
+    expect(configError({ DEVELOPMENT_TOKEN: 'two words' })).toMatch(
+      /^DEVELOPMENT_TOKEN must be .*letters/,
+    );
+    for (const env of [
+      { ACCESS_TOKENS: 't' },
+      { ACCESS_TOKENS_FILE: 'tokens' },
+      { JWKS_URL: 'https://issuer.example/keys' },
+    ]) {
+      expect(hasCredentials(readConfig({ NODE_ENV: 'production', ...env }))).toBe(true);
+    }
+  });
+
+  test('rejects mocks in production', () => {
+    const production = { NODE_ENV: 'production', ACCESS_TOKENS: 't' };
+    expect(configError({ ...production, MISSING_OPERATIONS: 'mock' })).toBe(
+      'MISSING_OPERATIONS must be refuse or 501 with NODE_ENV=production, got "mock"',
+    );
+    expect(readConfig({ ...production, MISSING_OPERATIONS: '501' }).MISSING_OPERATIONS).toBe('501');
+    expect(readConfig({ MISSING_OPERATIONS: 'mock' }).MISSING_OPERATIONS).toBe('mock');
+  });
+});
+
+describe("a project's variables variables", () => {
+  const variables = {
+    SHELF: {
+      default: '7',
+      description: 'a shelf',
+      parse(text: string): number {
+        if (text === 'none') throw new Error('a number of a shelf');
+        return Number(text);
+      },
+    },
+  } satisfies Variables;
+
+  test('are read as the server reads its own', () => {
+    expect(readVariables(variables, {})).toEqual({ SHELF: 7 });
+    expect(readVariables(variables, { SHELF: ' ' })).toEqual({ SHELF: 7 });
+    expect(readVariables(variables, { SHELF: ' 9 ' })).toEqual({ SHELF: 9 });
+    expect(messageOf(() => readVariables(variables, { SHELF: 'none' }))).toBe(
+      'SHELF must be a number of a shelf, got "none"',
+    );
+  });
+});
+
+describe('the start rejects', () => {
+  test('an access token that is none, without showing it', async () => {
+    const message = await startError({ ACCESS_TOKENS: 'fine,not fine' });
+    expect(message).toMatch(
+      /^ACCESS_TOKENS: entry 2 must be a token \(.*\) or "sha256:" and 64 hex digits, [^\n]*$/,
+    );
+    expect(message).not.toContain('not fine');
+  });
+
+  test('a file of tokens that is missing or empty', async () => {
+    const missing = join(folder, 'missing');
+    expect(await startError({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: missing })).toBe(
+      'ACCESS_TOKENS_FILE cannot be read (ENOENT)',
+    );
+    expect(
+      await startError({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: file('none', '# none\n') }),
+    ).toMatch(/^ACCESS_TOKENS_FILE contains no token/);
+  });
+
+  test('keys that are fetched without encryption', async () => {
+    expect(await startError({ JWKS_URL: 'http://issuer.example/keys' })).toMatch(
+      /^JWKS_URL is a http: address at issuer\.example: it must start with https:/,
+    );
+  });
+
+  test('a document that is missing', async () => {
+    const missing = join(folder, 'missing.yaml');
+    expect(await startError({ OPENAPI_FILE: missing })).toBe(
+      `OPENAPI_FILE must be a readable OpenAPI document (ENOENT), got "${missing}"`,
+    );
+  });
+
+  test('a document that is broken, with file, line and column', async () => {
+    const broken = file(
+      'broken.yaml',
+      'openapi: 3.1.0\ninfo: {title: Broken, version: 1.0.0\npaths: {}\n',
+    );
+    expect(await startError({ OPENAPI_FILE: broken })).toMatch(
+      new RegExp(`^${broken}:\\d+:\\d+ \\w`),
+    );
+  });
+
+  test('an address that is not of this machine', async () => {
+    expect(await startError({ HOST: '192.0.2.1' })).toMatch(
+      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1: set PORT to another port, or HOST to another address$/,
+    );
+  });
+});
