@@ -1,4 +1,12 @@
 #!/usr/bin/env node
-import { run } from 'spec-first/new';
+import { problemWithNode } from 'spec-first/node-version';
 
-process.exitCode = await run(process.argv.slice(2));
+const args = process.argv.slice(2);
+const problem = problemWithNode(process.versions.node, `create-spec-first ${args.join(' ')}`);
+if (problem === undefined) {
+  const { run } = await import('spec-first/new');
+  process.exitCode = await run(args);
+} else {
+  console.error(problem);
+  process.exitCode = 1;
+}

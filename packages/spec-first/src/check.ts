@@ -1,27 +1,37 @@
-import { checkDocument, checkExamples, type Document, DocumentError, loadDocument } from 'openapi-document';
+import {
+  checkDocument,
+  checkExamples,
+  type Document,
+  DocumentError,
+  loadDocument,
+} from 'openapi-document';
 
-/**
- * Checks a document as the start of the server does, except what depends on handlers and verifiers. `document` is undefined
- * if it cannot be served; `problems` and `notices` are lines of `file:line:column message`; `files` are all that it consists
- * of, also missing ones.
- *
- * @param first is done with the document before it is checked.
- */
-export async function checkFile(file: string, allowOutside = false, first = async (_: Document): Promise<void> => {}) {
+/** The result of a check. Lines are `file:line:column message`. */
+interface Checked {
+  /** Undefined if the document cannot be served. */
+  readonly document: Document | undefined;
+  readonly problems: readonly string[];
+  /** All files of the document, also missing ones. */
+  readonly files: readonly string[];
+  readonly notices: () => readonly string[];
+}
+
+/** Checks a document as the start of the server does, without handlers and verifiers. */
+export async function checkFile(file: string, allowOutside = false): Promise<Checked> {
   try {
     const document = await loadDocument(file, { allowOutside });
-    await first(document);
     const { problems, broken, notices } = checkDocument(document);
     return {
       document: problems.length > 0 ? undefined : document,
-      problems: linesOf(document.describe([...problems, ...[...broken.values()].flat()])),
+      problems: splitLines(document.describe([...problems, ...[...broken.values()].flat()])),
       files: document.files,
-      notices: () => linesOf(document.describe([...notices, ...checkExamples(document.root)])),
+      notices: () => splitLines(document.describe([...notices, ...checkExamples(document.root)])),
     };
   } catch (error) {
     if (!(error instanceof DocumentError)) throw error;
-    return { document: undefined, problems: linesOf(error.message), files: error.files, notices: () => [] };
+    const problems = splitLines(error.message);
+    return { document: undefined, problems, files: error.files, notices: () => [] };
   }
 }
 
-const linesOf = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));
+const splitLines = (text: string): readonly string[] => (text === '' ? [] : text.split('\n'));

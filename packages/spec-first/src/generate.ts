@@ -1,67 +1,90 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { loadEnvFile } from 'spec-first-server';
 import { checkFile } from './check.ts';
-import { command, OUTSIDE } from './command.ts';
+import { command, documentFile, OUTSIDE } from './command.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
+import { upgradeNotice } from './upgrade.ts';
 
-const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--all] [--allow-outside]
+const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--strict] [--all]
+                           [--allow-outside]
 
 Checks the OpenAPI document and writes its types to ${TYPES}.
 
   --client FILE     also write the file of a client: types, and a function for each operation
   --check           write nothing; exit with 1 if a file is stale
+  --strict          exit with 1 if there are notices
   --allow-outside   read files outside the document's folder that it references
   --all             show all notices
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-Exit codes: 0 the types fit, 1 the document has an error or the types are stale, 2 a wrong command line.`;
+An error means that an operation cannot be served as declared. A notice never stops anything
+without --strict.
+Exit codes: 0 the types fit, 1 the document has an error or the types are stale, 2 a wrong command
+line.`;
 
-const FLAGS = { check: { type: 'boolean' }, all: { type: 'boolean' }, client: { type: 'string' }, ...OUTSIDE } as const;
+const FLAGS = {
+  check: { type: 'boolean' },
+  strict: { type: 'boolean' },
+  all: { type: 'boolean' },
+  client: { type: 'string' },
+  ...OUTSIDE,
+} as const;
 
 /** Writes the generated types, or compares them. Resolves to the exit code. */
-export const run = command(USAGE, FLAGS, 0, async ({ check, all, client, 'allow-outside': outside }) => {
-  loadEnvFile();
-  const file = process.env.OPENAPI_FILE || 'openapi.yaml';
-  const { document, problems, notices } = await checkFile(file, outside);
-  const count = `${problems.length} ${problems.length === 1 ? 'error' : 'errors'}`;
-  for (const line of problems) console.error(line);
-  if (document === undefined) {
-    console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
-    return 1;
-  }
-  for (const line of all ? notices() : firstOf(file, notices())) console.error(line);
-
-  const outputs = new Map([[TYPES, await generateTypes(document)]]);
-  if (client !== undefined) outputs.set(client, await generateClient(document));
-  let code = problems.length > 0 ? 1 : 0;
-  for (const [path, text] of outputs) {
-    if (holds(path, text)) console.log(`${path} fits ${file}`);
-    else if (check) {
-      const state = existsSync(path) ? `is stale: ${file} has changed` : 'is missing';
-      console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
-      code = 1;
-    } else {
-      writeChanged(path, text);
-      console.log(`${path} written from ${file}`);
+export const run = command(
+  USAGE,
+  FLAGS,
+  0,
+  async ({ check, strict, all: allNotices, client, 'allow-outside': outside }) => {
+    const file = documentFile();
+    const { document, problems, notices } = await checkFile(file, outside);
+    const count = `${problems.length} ${problems.length === 1 ? 'error' : 'errors'}`;
+    for (const line of problems) console.error(line);
+    if (document === undefined) {
+      console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
+      return 1;
     }
-  }
-  if (problems.length > 0) console.error(`${file} has ${count}. Operations with an error answer 501.`);
-  return code;
-});
+    const noticed = notices();
+    for (const line of allNotices ? noticed : firstOf(file, noticed)) console.error(line);
 
-/** The first ten notices, and how many more there are. */
+    const outputs = new Map([[TYPES, await generateTypes(document)]]);
+    if (client !== undefined) outputs.set(client, await generateClient(document));
+    let code = problems.length > 0 || (strict && noticed.length > 0) ? 1 : 0;
+    for (const [path, text] of outputs) {
+      if (holds(path, text)) console.log(`${path} fits ${file}`);
+      else if (check) {
+        const state = existsSync(path) ? `is stale: ${file} has changed` : 'is missing';
+        console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
+        code = 1;
+      } else {
+        writeChanged(path, text);
+        console.log(`${path} written from ${file}`);
+      }
+    }
+    const upgrade = upgradeNotice();
+    if (upgrade !== undefined) console.log(upgrade);
+    if (strict && noticed.length > 0) console.error(`${file} has notices, which --strict rejects.`);
+    if (problems.length > 0)
+      console.error(`${file} has ${count}. Operations with an error answer 501.`);
+    return code;
+  },
+);
+
+/** Returns the first ten notices, and the number of the others. */
 export function firstOf(file: string, notices: readonly string[]): readonly string[] {
   const rest = notices.length - 10;
   if (rest <= 0) return notices;
-  return [...notices.slice(0, 10), `${file} has ${rest} more notices. "npm run generate -- --all" shows all.`];
+  return [
+    ...notices.slice(0, 10),
+    `${file} has ${rest} more notices. "npm run generate -- --all" shows all.`,
+  ];
 }
 
 const holds = (path: string, text: string): boolean =>
   existsSync(path) && readFileSync(path, 'utf8').replaceAll('\r\n', '\n') === text;
 
-/** Writes a file, unless it holds this text. */
+/** Writes a file, unless it has this text already. */
 export function writeChanged(path: string, text: string): void {
   if (holds(path, text)) return;
   mkdirSync(dirname(path), { recursive: true });

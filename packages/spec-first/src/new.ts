@@ -1,36 +1,60 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { basename, dirname, extname, join, relative, resolve, sep } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { isBuiltin } from 'node:module';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { asObject, type Document } from 'openapi-document';
 import manifest from '../package.json' with { type: 'json' };
 import { checkFile } from './check.ts';
-import { command, UsageError } from './command.ts';
-import { errorsFile } from './error-form.ts';
+import { command, OUTSIDE, UsageError } from './command.ts';
+import { errorsFile } from './errors-file.ts';
 import { generateTypes, TYPES } from './types.ts';
 
-const USAGE = `Usage: spec-first new DIR [DOCUMENT]
+const USAGE = `Usage: spec-first new DIR [DOCUMENT] [--allow-outside]
 
-Makes a project in DIR that serves an OpenAPI document: its types, an empty file of handlers, a test, a Dockerfile.
+Makes a project in DIR that serves an OpenAPI document: its types, an empty file of handlers, a
+test, a Dockerfile.
 Without DOCUMENT it serves a small library of books.
 DIR must be empty or missing: nothing is overwritten.
 
-  --help   show this`;
+  --allow-outside   also copy files outside the document's folder that it references
+  --help            show this`;
+
+/** The JSON Schemas of documents, by the version of OpenAPI, for editors. */
+const SCHEMAS: Readonly<Record<string, string>> = {
+  '3.0': '3.0/schema/2024-10-18',
+  '3.1': '3.1/schema/2022-10-07',
+  '3.2': '3.2/schema/2025-11-23',
+};
 
 const templates = join(import.meta.dirname, '../templates');
 
 /** Makes a project for a document. Resolves to the exit code. */
-export const run = command(USAGE, {}, 2, async (_values, [folder, document]) => {
-  if (folder === undefined) throw new UsageError('A folder is expected, and a document or none');
+export const run = command(USAGE, OUTSIDE, 2, async (values, [folder, document]) => {
+  if (folder === undefined) throw new UsageError('Name a folder, such as "my-api"');
+  if (statSync(folder, { throwIfNoEntry: false })?.isFile())
+    throw new UsageError(`${folder} is a file: name the folder first, then the document`);
+  if (/^https?:/.test(document ?? ''))
+    throw new UsageError(`${document} is a URL: save the document to a file first`);
   const present = existsSync(folder) ? readdirSync(folder).filter((name) => name !== '.git') : [];
-  if (present.length > 0) {
-    const shown = present.slice(0, 3).join(', ') + (present.length > 3 ? ', …' : '');
-    throw new Error(`${folder} is not empty (${shown}). Name an empty or a new folder: nothing is overwritten.`);
-  }
-  console.log(document === undefined ? 'Making a library of books …' : `Reading ${document}, and writing its types …`);
-  const files = await projectFiles(folder, document);
+  if (present.length > 0)
+    throw new Error(`${folder} is not empty: it has ${present[0]}. Name an empty or a new folder.`);
+  console.log(`Reading ${document ?? 'the example, a library of books'} …`);
+  const { files, problems } = await projectFiles(folder, document, values['allow-outside']);
+  for (const problem of problems) console.error(problem);
+  if (problems.length > 0) console.error('Operations with an error answer 501 until it is fixed.');
   for (const [path, content] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content, { flag: 'wx' });
   }
+  if (/\bTODO: /.test(String(files.get('src/errors.ts'))))
+    console.log('src/errors.ts does not compile yet: complete it as its TODO says.');
   console.log(`${files.size} files written to ${folder}. Go on with:
 
   cd ${folder}
@@ -40,64 +64,112 @@ export const run = command(USAGE, {}, 2, async (_values, [folder, document]) => 
 });
 
 /**
- * The files of a new project, by path. Without a document they are the example.
+ * Returns the files of a new project, by path, and the errors of its document as lines of
+ * `file:line:column message`.
  *
- * @throws {Error} if the document cannot be read, has errors, or references files outside its folder.
+ * @param file the document. By default the example.
+ * @throws {Error} if the document cannot be served, or a file cannot be copied.
  */
-export async function projectFiles(folder: string, named: string | undefined): Promise<Map<string, string | Buffer>> {
-  const file = named ?? join(templates, 'books.yaml');
-  const { document, problems } = await checkFile(file);
-  if (document === undefined || problems.length > 0) throw new Error(problems.join('\n'));
+export async function projectFiles(
+  folder: string,
+  file = join(templates, 'books.yaml'),
+  allowOutside = false,
+): Promise<{ files: Map<string, string | Buffer>; problems: readonly string[] }> {
+  const { document, problems } = await checkFile(file, allowOutside);
+  if (document === undefined) throw new Error(problems.join('\n'));
 
-  const documents = documentFiles(file, document);
-  const [name = ''] = documents.keys();
+  const main = resolve(file);
+  const copied = copiedFiles(main, document, allowOutside);
+  const top = commonFolder(copied);
+  const copies = new Map(copied.map((path) => [path, nameOfCopy(path, top, copied.length)]));
+  const name = copies.get(main) ?? '';
+  const flag = top === dirname(main) ? '' : '--allow-outside';
+  const version = document.version.split('.', 2).join('.');
   const words: Readonly<Record<string, string>> = {
-    // As npm allows it for a package.
-    name:
-      basename(resolve(folder))
-        .toLowerCase()
-        .replace(/[^a-z\d._-]+/g, '-')
-        .replace(/^[._-]+/, '') || 'service',
+    name: packageName(basename(resolve(folder))),
     title: String(asObject(document.root.info).title ?? 'Service').replace(/\s+/g, ' '),
     version: manifest.version,
     document: name,
+    schema: `https://spec.openapis.org/oas/${SCHEMAS[version] ?? SCHEMAS['3.1']}`,
     documents: name.split('/')[0] ?? '',
+    severalFiles: String(copied.length > 1),
+    flag: flag && ` ${flag}`,
+    argument: flag && `, "${flag}"`,
   };
-  return new Map<string, string | Buffer>([
+  const files = new Map<string, string | Buffer>([
     ...templateFiles(words),
-    ...documents,
-    [TYPES, await generateTypes(document)],
+    ...[...copies].map(([path, copy]) => [copy, readFileSync(path)] as const),
+    [TYPES, await generateTypes(document, basename(name))],
     ['src/errors.ts', errorsFile(document)],
   ]);
+  if (flag !== '') {
+    const test = String(files.get('test/service.test.ts'));
+    const withOption = test.replace('testService();', 'testService({ allowOutside: true });');
+    files.set('test/service.test.ts', withOption);
+  }
+  return { files, problems };
+}
+
+/** Returns a name that npm allows for a package, made from the name of a folder. */
+export function packageName(folder: string): string {
+  const name = folder
+    .toLowerCase()
+    .replace(/[^a-z\d._-]+/g, '-')
+    .replace(/^[._-]+/, '')
+    .slice(0, 214);
+  const isReserved = name === 'node_modules' || name === 'favicon.ico' || isBuiltin(name);
+  return name === '' || isReserved ? 'service' : name;
+}
+
+/** Returns the files of a document that may be read. It also lists those that are missing. */
+function copiedFiles(main: string, { files }: Document, allowOutside: boolean): string[] {
+  const folder = realpathSync(dirname(main));
+  return files.filter(
+    (path) => existsSync(path) && (allowOutside || isInside(folder, realpathSync(path))),
+  );
+}
+
+const isInside = (folder: string, path: string): boolean => path.startsWith(join(folder, sep));
+
+/** Returns the deepest folder that contains all of these files, of which the first is one. */
+function commonFolder([first = '', ...others]: readonly string[]): string {
+  let folder = dirname(first);
+  while (!others.every((path) => isInside(folder, path))) folder = dirname(folder);
+  return folder;
 }
 
 /**
- * The files of a document as they are copied, its own first: `openapi.yaml` or `openapi.json`, or the folder `api` with all of
- * them under their names, where none can take the place of a file of the project.
+ * Returns the path of a copy in the project. Several files are in the folder `api`, where none can
+ * take the place of a file of the project, as they are below `top`.
  *
- * @throws {Error} if a file is hidden, or has a name that has to be quoted somewhere.
+ * @throws {Error} if it is hidden, or has a name that has to be quoted somewhere.
  */
-function documentFiles(file: string, { files = [] }: Document): Map<string, Buffer> {
-  const paths = [...new Set([resolve(file), ...files])].filter((path) => existsSync(path));
-  const extension = extname(file).toLowerCase() === '.json' ? 'json' : 'yaml';
-  const copies = paths.map((path) => {
-    const name = relative(dirname(resolve(file)), path).replaceAll(sep, '/');
-    if (!/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) || /(^|\/)node_modules\//.test(name)) {
-      const rule = 'letters, digits, dots, hyphens and underscores, and none is hidden or in node_modules';
-      throw new Error(`${JSON.stringify(name)} cannot be copied: names of files consist of ${rule}.`);
-    }
-    return [paths.length === 1 ? `openapi.${extension}` : `api/${name}`, readFileSync(path)] as const;
-  });
-  return new Map(copies);
+function nameOfCopy(path: string, top: string, count: number): string {
+  if (count === 1) return /\.json$/i.test(path) ? 'openapi.json' : 'openapi.yaml';
+  const name = relative(top, path).replaceAll(sep, '/');
+  if (/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) && !/(^|\/)node_modules\//.test(name))
+    return `api/${name}`;
+  throw new Error(
+    `${JSON.stringify(name)} cannot be copied: rename it. Names of files consist of letters, ` +
+      'digits, dots, hyphens and underscores, and none is hidden or in node_modules.',
+  );
 }
 
-/** The files of each project, with words filled in. An underscore stands for the first dot of a hidden file. */
+/**
+ * Returns the files of each project, with words filled in. An underscore stands for the first dot
+ * of a hidden file.
+ */
 function templateFiles(words: Readonly<Record<string, string>>): [path: string, content: string][] {
   const top = join(templates, 'project');
-  const entries = readdirSync(top, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  return entries.map((entry) => {
-    const path = join(entry.parentPath, entry.name);
-    const text = readFileSync(path, 'utf8').replace(/(?<!\$){{(\w+)}}/g, (_, word: string) => words[word] ?? '');
-    return [relative(top, path).replaceAll(sep, '/').replace(/^_/, '.'), text];
-  });
+  const entries = readdirSync(top, { recursive: true, withFileTypes: true });
+  return entries
+    .filter((entry) => entry.isFile())
+    .map((entry) => {
+      const path = join(entry.parentPath, entry.name);
+      const text = readFileSync(path, 'utf8');
+      return [
+        relative(top, path).replaceAll(sep, '/').replace(/^_/, '.'),
+        text.replace(/(?<!\$){{(\w+)}}/g, (_, word: string) => words[word] ?? ''),
+      ];
+    });
 }

@@ -3,10 +3,12 @@ import { type Document, loadDocument } from 'openapi-document';
 import { type Client, type ClientOptions, clientOf, routesOf } from 'openapi-document/client';
 import { listen } from './contract-tests/client.ts';
 
+export { type TestService, type TestServiceOptions, testService } from './test-service.ts';
+
 type RequestIn<Handler> = Handler extends (request: infer R) => unknown ? R : never;
 
 /**
- * Makes requests for unit tests of handlers. What is not given is empty, and nobody has logged in.
+ * Makes requests for unit tests of handlers. Parts that are not passed are empty.
  *
  * @example
  * const requestTo = requestsFor<Handlers>();
@@ -14,7 +16,10 @@ type RequestIn<Handler> = Handler extends (request: infer R) => unknown ? R : ne
  */
 export const requestsFor =
   <Handlers extends { readonly [Id in keyof Handlers]: (request: never) => unknown }>() =>
-  <Id extends keyof Handlers & string>(operationId: Id, parts: Partial<RequestIn<Handlers[Id]>> = {}) => {
+  <Id extends keyof Handlers & string>(
+    operationId: Id,
+    parts: Partial<RequestIn<Handlers[Id]>> = {},
+  ) => {
     const silent = () => {};
     const log = { info: silent, warn: silent, error: silent, debug: silent };
     const headers: IncomingHttpHeaders = {};
@@ -32,14 +37,15 @@ export const requestsFor =
     return request as unknown as RequestIn<Handlers[Id]>;
   };
 
-/** What `testClient` calls, and how. */
+/** The options of `testClient`. */
 export interface TestClientOptions extends Pick<ClientOptions, 'headers'> {
   /** The document of the app, or its file. By default `openapi.yaml`. */
   readonly document?: Document | string;
 }
 
 /**
- * Calls the operations of an app by name, over HTTP on a free port. It does not keep the process alive.
+ * Makes a client that calls the operations of an app by name, over HTTP on a free port. The app
+ * does not keep the process alive.
  *
  * @example
  * const api = await testClient<operations>(app, { headers: { Authorization: 'Bearer token' } });
@@ -47,9 +53,13 @@ export interface TestClientOptions extends Pick<ClientOptions, 'headers'> {
  */
 export async function testClient<Operations>(
   app: RequestListener | Promise<RequestListener>,
-  { document: given = 'openapi.yaml', headers = {} }: TestClientOptions = {},
+  { document = 'openapi.yaml', headers = {} }: TestClientOptions = {},
 ): Promise<Client<Operations>> {
-  const { basePaths, operations } = typeof given === 'string' ? await loadDocument(given) : given;
+  const { basePaths, operations } =
+    typeof document === 'string' ? await loadDocument(document) : document;
   const origin = await listen(await app);
-  return clientOf<Operations>(routesOf<keyof Operations>(operations), { baseUrl: origin + basePaths[0], headers });
+  return clientOf<Operations>(routesOf<keyof Operations>(operations), {
+    baseUrl: origin + basePaths[0],
+    headers,
+  });
 }

@@ -1,7 +1,14 @@
 import { jest } from '@jest/globals';
 
-/** Calls a command of the tools in a folder, without a process of its own. Returns what it prints and its exit code. */
-export async function call(folder: string, run: (args: readonly string[]) => Promise<number>, ...args: string[]) {
+/**
+ * Calls a command of the tools in a folder, without a process of its own. Returns what it prints
+ * and its exit code.
+ */
+export async function call(
+  folder: string,
+  run: (args: readonly string[]) => Promise<number>,
+  ...args: string[]
+) {
   const home = process.cwd();
   const printed = { stdout: '', stderr: '' };
   const keep = (stream: keyof typeof printed) => (line: unknown) => {

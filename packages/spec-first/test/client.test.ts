@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -6,11 +7,13 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument, type Parameter } from 'openapi-document';
-import { clientOf, type Route } from 'openapi-document/client';
-import { makeProject } from '../../../test/support/project.ts';
+import { clientOf, type Route, routesOf } from 'openapi-document/client';
+import { serve, withFiles } from 'test-support/documents';
+import { makeProject } from 'test-support/project';
 import { generateClient } from '../src/types.ts';
 
-const BODY = '{"ids":[1,-9223372036854775808,9007199254740993],"size":1e300,"half":0.5,"text":"12345678901234567890"}';
+const BODY =
+  '{"ids":[1,-9223372036854775808,9007199254740993],"size":1e300,"half":0.5,"text":"12345678901234567890"}';
 const READ = {
   ids: [1, -9223372036854775808n, 9007199254740993n],
   size: 1e300,
@@ -41,13 +44,17 @@ beforeAll(async () => {
     const { 'last-event-id': after } = request.headers;
     if (request.url === '/nothing' || after === '2') response.writeHead(204).end();
     else if (request.url === '/lines') {
-      response.writeHead(200, { 'Content-Type': 'application/jsonl' }).end('{"id":1}\n{"id":9007199254740993}\n');
+      response
+        .writeHead(200, { 'Content-Type': 'application/jsonl' })
+        .end('{"id":1}\n{"id":9007199254740993}\n');
     } else if (request.url === '/events') {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       // The first connection is lost in the middle of an event.
       if (after === '1') response.end('id: 2\ndata: {"n":2}\n\n');
-      else response.write('retry: 1\nid: 1\ndata: {"n":1}\n\ndata: {', () => request.socket.destroy());
-    } else response.writeHead(request.url === '/error' ? 400 : 200, { 'Content-Type': type }).end(BODY);
+      else
+        response.write('retry: 1\nid: 1\ndata: {"n":1}\n\ndata: {', () => request.socket.destroy());
+    } else
+      response.writeHead(request.url === '/error' ? 400 : 200, { 'Content-Type': type }).end(BODY);
   });
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
 });
@@ -57,7 +64,10 @@ afterAll(() => {
 });
 
 const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-type Input = Partial<Record<Parameter['in'], unknown>> & { readonly contentType?: string; readonly body?: unknown };
+type Input = Partial<Record<Parameter['in'], unknown>> & {
+  readonly contentType?: string;
+  readonly body?: unknown;
+};
 interface Reply {
   readonly status: number;
   readonly body: unknown;
@@ -67,17 +77,24 @@ type AnyClient = Readonly<Record<string, (input?: Input) => Promise<Reply>>>;
 /** The types of generated clients are tested with the compiler. */
 const clientFor = (routes: Readonly<Record<string, Route>>, headers = {}): AnyClient =>
   clientOf(routes, { baseUrl: `${base()}/`, headers }) as unknown as AnyClient;
-const route = (path: string, media: readonly string[] = []): Route => ({ method: 'POST', path, media, parameters: [] });
+const route = (path: string, media: readonly string[] = []): Route => ({
+  method: 'POST',
+  path,
+  media,
+  parameters: [],
+});
 
 describe('a client', () => {
-  test('loads nothing that a browser lacks', () => {
+  test('loads only modules that run in a browser', () => {
     const seen = new Set<string>();
     const follow = (file: string): void => {
       if (seen.has(file)) return;
       seen.add(file);
       const text = readFileSync(file, 'utf8');
       expect(text).not.toMatch(/\bBuffer\b/);
-      for (const [, specifier = ''] of text.matchAll(/^(?:import|export) (?!type )[^;]*? from '(.*)';/gm)) {
+      for (const [, specifier = ''] of text.matchAll(
+        /^(?:import|export) (?!type )[^;]*? from '(.*)';/gm,
+      )) {
         expect(`${file}: ${specifier}`).toMatch(/: \.\.?\//);
         follow(join(dirname(file), specifier));
       }
@@ -86,7 +103,9 @@ describe('a client', () => {
     expect(seen.size).toBeGreaterThan(5);
   });
 
-  test.each<[where: Parameter['in'], style: string, explode: boolean, value: unknown, text: string]>([
+  test.each<
+    [where: Parameter['in'], style: string, explode: boolean, value: unknown, text: string]
+  >([
     ['path', 'matrix', true, ['a b', '1,2'], ';p=a%20b;p=1%2C2'],
     ['path', 'label', false, 9007199254740993n, '.9007199254740993'],
     ['query', 'form', true, ['a b/ü', true], 'p=a%20b%2F%C3%BC&p=true'],
@@ -95,24 +114,36 @@ describe('a client', () => {
     ['header', 'simple', true, { x: 1, y: 'z' }, 'x=1,y=z'],
     ['cookie', 'form', false, ['a', 'b'], 'p=a,b'],
     ['cookie', 'cookie', true, ['a', 'b'], 'p=a; p=b'],
-  ])('writes a parameter in %s in the style %s, explode %s', async (where, style, explode, value, text) => {
-    const parameter = { in: where, style, explode, name: 'p', json: false };
-    const client = clientFor({ get: { ...route(where === 'path' ? '/a/{p}' : '/a'), parameters: [parameter] } });
-    await client.get?.({ [where]: { p: value } });
-    const sent = last.url.slice(3);
-    expect({ path: sent, query: sent, header: last.headers.p, cookie: last.headers.cookie }[where]).toBe(text);
-  });
+  ])(
+    'writes a parameter in %s in the style %s, explode %s',
+    async (where, style, explode, value, text) => {
+      const parameter = { in: where, style, explode, name: 'p', json: false };
+      const client = clientFor({
+        get: { ...route(where === 'path' ? '/a/{p}' : '/a'), parameters: [parameter] },
+      });
+      await client.get?.({ [where]: { p: value } });
+      const sent = last.url.slice(3);
+      expect(
+        { path: sent, query: sent, header: last.headers.p, cookie: last.headers.cookie }[where],
+      ).toBe(text);
+    },
+  );
 
   test('sends a body in the media type that the document declares, with exact integers', async () => {
     const client = clientFor({ patch: route('/echo', ['application/merge-patch+json']) });
-    const { body } = (await client.patch?.({ body: { id: 9007199254740993n, name: 'Fern' } })) ?? {};
+    const { body } =
+      (await client.patch?.({ body: { id: 9007199254740993n, name: 'Fern' } })) ?? {};
     expect(last.headers['content-type']).toBe('application/merge-patch+json');
     expect(last.text).toBe('{"id":9007199254740993,"name":"Fern"}');
     expect(body).toEqual(READ);
   });
 
   test('sends forms with files, and streams of bytes', async () => {
-    const types = ['application/x-www-form-urlencoded', 'multipart/form-data', 'application/octet-stream'];
+    const types = [
+      'application/x-www-form-urlencoded',
+      'multipart/form-data',
+      'application/octet-stream',
+    ];
     const client = clientFor({ send: route('/echo', types) });
     await client.send?.({ body: { id: 9007199254740993n, name: 'a b', tags: ['x', 'y'] } });
     expect(last.text).toBe('id=9007199254740993&name=a%20b&tags=x&tags=y');
@@ -122,11 +153,17 @@ describe('a client', () => {
     });
     expect(last.headers['content-type']).toMatch(/^multipart\/form-data; boundary=/);
     expect(last.text).toMatch(/name="name"\r\n\r\nFern\r\n[\s\S]*filename="leaf\.txt"[\s\S]*green/);
-    await client.send?.({ contentType: 'application/octet-stream', body: new Blob(['bytes']).stream() });
-    expect(last).toMatchObject({ text: 'bytes', headers: { 'content-type': 'application/octet-stream' } });
+    await client.send?.({
+      contentType: 'application/octet-stream',
+      body: new Blob(['bytes']).stream(),
+    });
+    expect(last).toMatchObject({
+      text: 'bytes',
+      headers: { 'content-type': 'application/octet-stream' },
+    });
   });
 
-  test('reads texts, streams, empty replies and errors, each with its response', async () => {
+  test('reads text, streams, empty replies and errors, each with its response', async () => {
     const client = clientFor({
       text: route('/text'),
       bytes: route('/bytes'),
@@ -138,13 +175,20 @@ describe('a client', () => {
     const { body: bytes } = (await client.bytes?.()) ?? {};
     expect(await new Response(bytes as ReadableStream).text()).toBe(BODY);
     expect(await client.nothing?.()).toMatchObject({ status: 204, body: undefined });
-    expect(await client.error?.()).toMatchObject({ status: 400, contentType: 'application/json', body: READ });
+    expect(await client.error?.()).toMatchObject({
+      status: 400,
+      contentType: 'application/json',
+      body: READ,
+    });
   });
 
-  test('writes a whole query, and characters that are allowed as they are', async () => {
+  test('writes a querystring parameter, and does not encode allowed characters', async () => {
     const text = { in: 'query', style: 'form', explode: true, json: false } as const;
     const client = clientFor({
-      find: { ...route('/find'), parameters: [{ ...text, name: 'q', style: 'querystring', media: { kind: 'form' } }] },
+      find: {
+        ...route('/find'),
+        parameters: [{ ...text, name: 'q', style: 'querystring', media: { kind: 'form' } }],
+      },
       open: { ...route('/open'), parameters: [{ ...text, name: 'path', allowReserved: true }] },
     });
     await client.find?.({ query: { q: { name: 'a b', tags: [1, 2] } } });
@@ -153,8 +197,11 @@ describe('a client', () => {
     expect(last.url).toBe('/open?path=/a/b');
   });
 
-  test('reads the items of a stream, and goes on behind the last event', async () => {
-    const lines = { ...route('/lines'), streams: { 'application/jsonl': { sequence: 'lines' } } } as const;
+  test('reads the items of a stream, and resumes after the last event', async () => {
+    const lines = {
+      ...route('/lines'),
+      streams: { 'application/jsonl': { sequence: 'lines' } },
+    } as const;
     const events = {
       ...{ ...route('/events'), method: 'GET' },
       streams: { 'text/event-stream': { sequence: 'events', items: { data: 'json' } } },
@@ -171,7 +218,92 @@ describe('a client', () => {
     ]);
   });
 
-  test('sends the headers of its options, and rejects a path parameter that would lead to another path', async () => {
+  test('ends with the connection if reconnect is off', async () => {
+    const events = {
+      ...{ ...route('/events'), method: 'GET' },
+      streams: { 'text/event-stream': { sequence: 'events', items: { data: 'json' } } },
+    } as const;
+    const client = clientOf({ events }, { baseUrl: base(), reconnect: false });
+    const { body } = Object(await Object(client).events());
+    await expect(Array.fromAsync(body)).rejects.toThrow();
+  });
+
+  test.each<[method: string, path: string, retries: number, seen: number, outcome: string]>([
+    ['GET', '/busy', 0, 1, '503'],
+    ['GET', '/busy', 2, 3, '200'],
+    ['PUT', '/lost', 2, 3, '200'],
+    ['POST', '/busy', 2, 1, '503'],
+    ['GET', '/lost', 1, 2, 'fetch failed'],
+  ])('%s %s with %i retries is sent %i times', async (method, path, retries, seen, outcome) => {
+    let requests = 0;
+    const flaky = createServer((request, response) => {
+      requests += 1;
+      if (requests > 2) response.end();
+      else if (request.url === '/lost') request.socket.destroy();
+      else response.writeHead(503, { 'Retry-After': '0' }).end();
+    });
+    await new Promise<void>((listening) => flaky.listen(0, '127.0.0.1', listening));
+    const baseUrl = `http://127.0.0.1:${(flaky.address() as AddressInfo).port}`;
+    const client = clientOf({ call: { ...route(path), method } }, { baseUrl, retries });
+    const call: Promise<Reply> = Object(client).call();
+    const result = await call.then(
+      ({ status }) => String(status),
+      ({ message }) => message,
+    );
+    flaky.close();
+    expect([requests, result]).toEqual([seen, outcome]);
+  });
+
+  test('fails after its timeout', async () => {
+    const silent = createServer(() => undefined);
+    await new Promise<void>((listening) => silent.listen(0, '127.0.0.1', listening));
+    const baseUrl = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+    const client = clientOf({ call: { ...route('/'), method: 'GET' } }, { baseUrl, retries: 5 });
+    const call: Promise<Reply> = Object(client).call({}, { timeout: 50 });
+    await expect(call).rejects.toThrow('the call took longer than 50 ms');
+    silent.close();
+    silent.closeAllConnections();
+  });
+
+  test.each(['application/x-www-form-urlencoded', 'multipart/form-data'])(
+    'sends a form in %s that the server reads as the same values',
+    async (type) => {
+      const properties = {
+        plain: '{ type: object, properties: { x: { type: integer } } }',
+        deep: '{ type: object, properties: { a: { type: object, properties: { b: { type: integer } } } } }',
+        joined: '{ type: array, items: { type: string } }',
+        list: '{ type: array, items: { type: object, properties: { n: { type: integer } } } }',
+        json: '{ type: array, items: { type: integer } }',
+        text: '{ type: string }',
+      };
+      const schema = `{ type: object, required: [plain, deep, joined, list, json, text], properties: { ${Object.entries(properties).map((pair) => pair.join(': '))} } }`;
+      const encoding =
+        '{ deep: { style: deepObject, explode: true }, joined: { style: form, explode: false }, json: { contentType: application/json } }';
+      const text = `openapi: 3.1.0\ninfo: { title: A, version: '1' }\npaths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { required: true, content: { ${type}: { schema: ${schema}, encoding: ${encoding} } } }\n      responses: { '200': { description: it, content: { application/json: {} } } }\n`;
+      const body = {
+        plain: { x: 1 },
+        deep: { a: { b: 2 } },
+        joined: ['a b', 'c'],
+        list: [{ n: 1 }, { n: 2 }],
+        json: [1, 2],
+        text: 'a&b=c',
+      };
+      await withFiles({ 'openapi.yaml': text }, async (folder) => {
+        const { app, document } = await serve(join(folder, 'openapi.yaml'), {
+          a: ({ body: read }) => ({ status: 200, body: read }),
+        });
+        const listener = app.listen(0, '127.0.0.1');
+        await once(listener, 'listening');
+        const baseUrl = `http://127.0.0.1:${(listener.address() as AddressInfo).port}`;
+        const client = clientOf(routesOf(document.operations), { baseUrl });
+        const { status, body: read } = await Object(client).a({ body });
+        listener.close();
+        expect([status, read]).toEqual([200, body]);
+      });
+    },
+  );
+
+  test('sends the headers of its options, and rejects a path parameter that changes the path', async () => {
     const named: Route = {
       ...route('/rooms/{id}'),
       parameters: [{ in: 'path', name: 'id', style: 'simple', explode: false, json: false }],
@@ -179,7 +311,9 @@ describe('a client', () => {
     const client = clientFor({ get: named }, { Authorization: 'Bearer token' });
     await client.get?.({ path: { id: 'a' } });
     expect(last).toMatchObject({ url: '/rooms/a', headers: { authorization: 'Bearer token' } });
-    await expect(client.get?.({ path: { id: '..' } })).rejects.toThrow('the path parameter id cannot be ".."');
+    await expect(client.get?.({ path: { id: '..' } })).rejects.toThrow(
+      'the path parameter id cannot be ".."',
+    );
   });
 });
 
@@ -236,7 +370,7 @@ components:
       properties: { id: { type: integer, format: int64, readOnly: true }, name: { type: string } }
 `;
 
-test('the file of a client compiles, and takes and returns what the document declares', async () => {
+test('the file of a client compiles, with the types of the document', async () => {
   const folder = makeProject({ 'openapi.yaml': ROOMS, 'src/use.ts': USES });
   try {
     writeFileSync(

@@ -3,7 +3,7 @@ import { expect, test } from '@jest/globals';
 import { createApp } from 'spec-first-server';
 import { failures } from './contract-tests/failures.ts';
 
-test('mocks pass on a document as real services have them', async () => {
+test('the mocks of a realistic document pass', async () => {
   const document = join(import.meta.dirname, 'contract-tests/real.yaml');
   const app = createApp({ document, handlers: {}, missing: 'mock', accessTokens: ['token'] });
   expect(await failures({ document, app, credentials: 'token' })).toEqual({});

@@ -5,14 +5,18 @@ import { testLog } from '../src/contract-tests/contract-tests.ts';
 import { failures } from './contract-tests/failures.ts';
 
 const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
-const GET = 'GET /bookings/{bookingId} (getBooking) keeps to the document';
-const POST = 'POST /bookings (createBooking) keeps to the document';
+const GET = 'GET /bookings/{bookingId} (getBooking) follows the document';
+const POST = 'POST /bookings (createBooking) follows the document';
 
 /** Handlers of bookings, and which operations found something. */
 function bookings(replaced: Record<string, AnyHandler> = {}) {
   const kept = new Map<number, string>();
   const found = new Set<string>();
-  const booking = (id: number) => ({ id, createdAt: '2026-01-01T00:00:00Z', invoice: `invoice ${id}` });
+  const booking = (id: number) => ({
+    id,
+    createdAt: '2026-01-01T00:00:00Z',
+    invoice: `invoice ${id}`,
+  });
   const find = (name: string, path: Readonly<Record<string, unknown>>) => {
     const id = Number(path.bookingId);
     if (!kept.has(id)) throw new HttpError(404, 'no such booking');
@@ -36,7 +40,8 @@ function bookings(replaced: Record<string, AnyHandler> = {}) {
       return { status: 204 };
     },
     getInvoice({ path }) {
-      if (![...kept.values()].includes(String(path.number))) throw new HttpError(404, 'no such invoice');
+      if (![...kept.values()].includes(String(path.number)))
+        throw new HttpError(404, 'no such invoice');
       found.add('invoice');
       return { status: 204 };
     },
@@ -52,7 +57,7 @@ describe('contract tests', () => {
     expect([...found].sort()).toEqual(['delete', 'get', 'invoice', 'update']);
   });
 
-  test('take an id from the Location of a reply, too', async () => {
+  test('take an id from the Location header of a reply', async () => {
     const created: AnyHandler = () => ({
       status: 201,
       headers: { Location: '/bookings/77' },
@@ -68,7 +73,7 @@ describe('contract tests', () => {
     expect(found).toBe(true);
   });
 
-  test('find a wrong reply behind an id, and show the reason that the log has', async () => {
+  test('find a wrong reply of an operation that needs an id, and show the logged reason', async () => {
     const getBooking: AnyHandler = ({ path }) =>
       Number(path.bookingId) > 1_000_000
         ? { status: 200, body: { id: 5, createdAt: 'yesterday', invoice: '' } }
@@ -77,10 +82,12 @@ describe('contract tests', () => {
     const log = testLog();
     const failed = await failures({ document, app: createApp({ document, handlers, log }), log });
     expect(Object.keys(failed)).toEqual([GET]);
-    expect(failed[GET]).toMatch(/log: {5}getBooking answered 200: \/body\/createdAt must match format "date-time"\n/);
+    expect(failed[GET]).toMatch(
+      /log: {6}getBooking answered 200: \/body\/createdAt must match format "date-time"\n/,
+    );
   });
 
-  test("show the stack of an error in a handler, without the libraries' frames", async () => {
+  test('show the stack of an error in a handler, without frames of libraries', async () => {
     const createBooking: AnyHandler = () => {
       throw new TypeError('rooms is not a list');
     };
@@ -88,21 +95,24 @@ describe('contract tests', () => {
     const log = testLog();
     const failed = await failures({ document, app: createApp({ document, handlers, log }), log });
     expect(failed[POST]).toMatch(
-      /log: {5}rooms is not a list\n {11}at createBooking \(.*contract-tests-reach\.test\.ts:/,
+      /log: {6}rooms is not a list\n {12}at createBooking \(.*contract-tests-reach\.test\.ts:/,
     );
     expect(failed[POST]).not.toContain('node_modules');
   });
 
-  test('read the cause from the lines of a service in a process of its own', async () => {
+  test('read the cause from the log lines of another process', async () => {
     const log = testLog();
     log.line('> start');
     log.line(
-      JSON.stringify({ requestId: 'a', err: { message: 'broken', stack: 'Error: broken\n    at x (file:1:1)' } }),
+      JSON.stringify({
+        requestId: 'a',
+        err: { message: 'broken', stack: 'Error: broken\n    at x (file:1:1)' },
+      }),
     );
-    expect(await log.causeOf('a')).toBe('broken\n           at x (file:1:1)');
+    expect(await log.causeOf('a')).toBe('broken\n            at x (file:1:1)');
   });
 
-  test('skip operations that are not implemented, and say which ones never answered with a success', async () => {
+  test('fail for an operation that never succeeds, skip one without a handler, and count both', async () => {
     const stub: AnyHandler = () => {
       throw new HttpError(501, 'not implemented yet');
     };
@@ -111,13 +121,32 @@ describe('contract tests', () => {
     const report = (text: string) => {
       summary = text;
     };
-    expect(await failures({ document, app: createApp({ document, handlers }), report })).toEqual({});
-    expect(summary.split('\n')).toEqual([
-      'Contract tests: 3 of 5 operations answered with a success.',
-      '1 skipped, not implemented (501):',
-      '  PUT /bookings/{bookingId} (updateBooking)',
-      '1 never answered with a success:',
-      '  GET /invoices/{number} (getInvoice): 25 of 25 valid requests got 404',
+    const app = createApp({ document, handlers });
+    const failed = await failures({ document, app, report });
+    const [title] = Object.keys(failed);
+    expect(Object.keys(failed)).toEqual([
+      'GET /invoices/{number} (getInvoice) follows the document',
     ]);
+    expect(failed[String(title)]).toMatch(
+      /reason: {3}(\d+) of \1 valid requests have the status 404: add an example that succeeds to the document, add data in `seed`, or add getInvoice to `mayReject`\n/,
+    );
+    expect(summary).toMatch(/^Contract tests: 3 of 5 operations succeeded\. Seed \d+\.\n/);
+    expect(summary).toMatch(
+      /^ {2}POST \/bookings \(createBooking\): \d+ requests, (\d+) of \1 valid ones succeeded \(\1 × 201\)$/m,
+    );
+    expect(summary).toMatch(
+      /^ {2}GET \/invoices\/\{number\} \(getInvoice\): \d+ requests, 0 of (\d+) valid ones succeeded \(\1 × 404\)$/m,
+    );
+    expect(summary).toMatch(
+      /^1 skipped, not implemented \(501\):\n {2}PUT \/bookings\/\{bookingId\} \(updateBooking\)$/m,
+    );
+
+    expect(await failures({ document, app, mayReject: ['getInvoice'] })).toEqual({});
+    const { handlers: seeded } = bookings({
+      getInvoice: ({ path }) => ({ status: path.number === 'A-1' ? 204 : 404 }),
+    });
+    const withSeed = createApp({ document, handlers: seeded });
+    const seed = async () => ({ number: 'A-1' });
+    expect(await failures({ document, app: withSeed, seed })).toEqual({});
   });
 });

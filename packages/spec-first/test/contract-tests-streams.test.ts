@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { expect, test } from '@jest/globals';
 import { type AnyHandler, createApp } from 'spec-first-server';
-import { documentFile } from '../../../test/support/documents.ts';
+import { documentFile } from 'test-support/documents';
 import { failures } from './contract-tests/failures.ts';
 
 const document = documentFile('streams.yaml');
@@ -12,7 +12,7 @@ const add: AnyHandler = async ({ body }) => {
   return { status: 200, body: count };
 };
 
-test('contract tests read and write streams, also one without an end', async () => {
+test('contract tests read and write streams, even one that does not end', async () => {
   const watch: AnyHandler = ({ signal }) => ({
     status: 200,
     contentType: 'text/event-stream',
@@ -21,18 +21,24 @@ test('contract tests read and write streams, also one without an end', async () 
       await once(signal, 'abort');
     })(),
   });
-  expect(await failures({ document, app: await createApp({ document, handlers: { watch, add } }), runs: 4 })).toEqual(
-    {},
-  );
+  expect(
+    await failures({
+      document,
+      app: await createApp({ document, handlers: { watch, add } }),
+      runs: 4,
+    }),
+  ).toEqual({});
 });
 
-test('contract tests send wrong items, which a handler that reads none accepts', async () => {
+test('contract tests send invalid items, and fail for a handler that does not read them', async () => {
   const app = await createApp({
     document,
     handlers: { watch: () => ({ status: 200 }) as never, add: () => ({ status: 200, body: 0 }) },
   });
-  const found = Object.entries(await failures({ document, runs: 8, app }));
-  expect(found.find(([name]) => name.startsWith('POST /notes'))?.[1]).toMatch(/the status 200 accepts .* where \/body/);
+  const failed = Object.entries(await failures({ document, runs: 8, app }));
+  expect(failed.find(([name]) => name.startsWith('POST /notes'))?.[1]).toMatch(
+    /the status 200 accepts .* where \/body/,
+  );
 });
 
 test.each([
@@ -41,10 +47,13 @@ test.each([
     'data: {"text":"a"}\n\ndata: {"text":1}\n\n',
     /item 1 .* its schema: .*\/data\/text must be string/,
   ],
-  ['application/jsonl', '{"text":"a"}\n{"text"\n', /item 1 of the answer 200 must be JSON/],
+  ['application/jsonl', '{"text":"a"}\n{"text"\n', /item 1 of the response 200 must be JSON/],
 ])('contract tests find a wrong item in %s', async (type, text, message) => {
-  const app = await createApp({ document, handlers: { watch: () => ({ status: 200 }) as never, add } });
-  const found = await failures({
+  const app = await createApp({
+    document,
+    handlers: { watch: () => ({ status: 200 }) as never, add },
+  });
+  const failed = await failures({
     document,
     runs: 2,
     app: (request, response) => {
@@ -52,5 +61,7 @@ test.each([
       else app(request, response);
     },
   });
-  expect(Object.entries(found).find(([name]) => name.startsWith('GET /notes'))?.[1]).toMatch(message);
+  expect(Object.entries(failed).find(([name]) => name.startsWith('GET /notes'))?.[1]).toMatch(
+    message,
+  );
 });

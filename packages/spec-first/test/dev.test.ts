@@ -1,9 +1,19 @@
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join, resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../../../test/support/eventually.ts';
-import { freePort } from '../../../test/support/free-port.ts';
+import { eventually } from 'test-support/eventually';
+import { freePort } from 'test-support/free-port';
 import {
   end,
   get,
@@ -13,7 +23,7 @@ import {
   type Running,
   SPEC_FIRST,
   start,
-} from '../../../test/support/project.ts';
+} from 'test-support/project';
 
 /** A document with two operations, one of which greets with `word`. */
 const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
@@ -55,15 +65,48 @@ const handlers: Pick<Handlers, '${operation}'> = {
 };
 export const open = () => ({ handlers });
 `;
-const handlers = (greet: string, top?: string) => backend('greet', `async greet() {\n    ${greet}\n  },`, top);
+const handlers = (greet: string, top?: string) =>
+  backend('greet', `async greet() {\n    ${greet}\n  },`, top);
 
 const SERVED = /^Served\. .*$/m;
 const NOT_SERVED = '^Not served: the last good version still answers\\.$';
 
-const folder = makeProject({ 'src/main.ts': MAIN, 'src/backend.ts': backend('forget', '...{ leave: undefined },') });
+const folder = makeProject({
+  'src/main.ts': MAIN,
+  'src/backend.ts': backend('forget', '...{ leave: undefined },'),
+});
 const path = (name: string) => join(folder, name);
 const write = (name: string, text: string) => writeFileSync(path(name), text);
-/** Without the file, no types are checked: that takes most of the time. */
+const read = (name: string) => readFileSync(path(name), 'utf8');
+
+/** Reads a file of /proc, which may be gone. */
+function readIfThere(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch {
+    return '';
+  }
+}
+
+/** The number of files and folders that a process watches. 0 where there is no /proc. */
+const watchesOf = (pid: number): number =>
+  globSync(`/proc/${pid}/fdinfo/*`)
+    .map((file) => readIfThere(file).match(/^inotify /gm)?.length ?? 0)
+    .reduce((sum, count) => sum + count, 0);
+
+/** The number of compilers that run in a folder. 0 where there is no /proc. */
+function compilersIn(cwd: string): number {
+  const processes = globSync('/proc/[0-9]*').filter((process) => {
+    try {
+      return readlinkSync(`${process}/cwd`) === cwd;
+    } catch {
+      return false;
+    }
+  });
+  return processes.filter((process) => readIfThere(`${process}/cmdline`).includes('tsc')).length;
+}
+
+/** Turns the check of types on or off, which takes most of the time. */
 const checkTypes = (on: boolean) =>
   renameSync(path(on ? 'off.json' : 'tsconfig.json'), path(on ? 'tsconfig.json' : 'off.json'));
 const dev = async () => {
@@ -79,13 +122,16 @@ describe('npm run dev', () => {
   let url: string;
   let polled: ReturnType<typeof poll>;
   const greeting = () => get(`${url}/greeting`);
-  /** Does something, and waits until the loop has said what is to come of it. */
+  /** Calls `save`, and waits until the output matches a pattern. */
   const following = async (save: () => void, pattern = SERVED) => {
     loop.forget();
     save();
     await loop.said(pattern);
   };
-  /** Waits for a greeting: one save can be followed twice, and "Served" can have been said of what was saved before. */
+  /**
+   * Waits for a greeting. One save can be followed twice, and "Served" may belong to the save
+   * before.
+   */
   const greets = (text: string, mock?: string) =>
     eventually(async () => {
       const answer = await greeting();
@@ -115,23 +161,25 @@ describe('npm run dev', () => {
     checkTypes(false);
   });
 
-  test('answers operations without a handler from the document, marked', async () => {
+  test('mocks operations without a handler, and marks the responses', async () => {
     const { status, headers, text } = await get(`${url}/greeting`);
     expect({ status, text }).toEqual({ status: 200, text: '"hello"' });
     expect(headers['x-mock']).toBe('true');
     expect((await get(`${url}/farewell`, { Prefer: 'code=404' })).status).toBe(404);
   });
 
-  test('answers requests to this machine only, whatever the name that a page leads to it', async () => {
+  test('answers requests with a local Host header, and others with 421', async () => {
     for (const host of ['localhost:3000', '127.0.0.1', '[::1]:3000', '192.168.0.7']) {
       expect((await get(`${url}/greeting`, { Host: host })).status).toBe(200);
     }
     for (const path of ['/v1/greeting', '/openapi.yaml', '/docs']) {
-      expect((await get(new URL(path, url).href, { Host: 'rebound.example:3000' })).status).toBe(421);
+      expect((await get(new URL(path, url).href, { Host: 'rebound.example:3000' })).status).toBe(
+        421,
+      );
     }
   });
 
-  test('follows a save of the document: types and server; says nothing twice', async () => {
+  test('updates types and server after a save of the document, and repeats no message', async () => {
     await following(() => write('openapi.yaml', contract('hi')));
     await greets('"hi"', 'true');
     const types = () => readFileSync(path('generated/openapi.ts'), 'utf8');
@@ -139,14 +187,17 @@ describe('npm run dev', () => {
     expect(loop.output()).not.toContain('Left to write');
   });
 
-  test('shows an error of the document with its place, serves the last good version, and recovers when it is fixed', async () => {
-    await following(() => write('openapi.yaml', '{'), new RegExp(`^openapi\\.yaml:\\d+:\\d+ .*\n${NOT_SERVED}`, 'm'));
+  test('shows an error of the document with its place, and serves the last good version until it is fixed', async () => {
+    await following(
+      () => write('openapi.yaml', '{'),
+      new RegExp(`^openapi\\.yaml:\\d+:\\d+ .*\n${NOT_SERVED}`, 'm'),
+    );
     expect((await greeting()).text).toBe('"hi"');
     await following(() => write('openapi.yaml', contract('mended')));
     await greets('"mended"', 'true');
   });
 
-  test('follows an editor that replaces the file by a new one', async () => {
+  test('notices an editor that replaces the file', async () => {
     await following(() => {
       write('openapi.yaml~', contract('renamed'));
       renameSync(path('openapi.yaml~'), path('openapi.yaml'));
@@ -154,9 +205,15 @@ describe('npm run dev', () => {
     await greets('"renamed"', 'true');
   });
 
-  test('follows a file that the last save references, also one that is created later', async () => {
+  test('watches a newly referenced file, even one that does not exist yet', async () => {
     const unresolved = /^openapi\.yaml:15:\d+ .* parts\/greeting\.yaml cannot be read/m;
-    await following(() => write('openapi.yaml', contract('', '{ $ref: parts/greeting.yaml }')), unresolved);
+    await following(
+      () => write('openapi.yaml', contract('', '{ $ref: parts/greeting.yaml }')),
+      unresolved,
+    );
+    // The operation with the error answers 501, the other one is served.
+    await eventually(async () => expect((await greeting()).status).toBe(501));
+    expect((await get(`${url}/farewell`)).status).toBe(200);
     await following(() => {
       mkdirSync(path('parts'));
       write('parts/greeting.yaml', 'const: part');
@@ -166,7 +223,7 @@ describe('npm run dev', () => {
     await greets('"other part"', 'true');
   });
 
-  test('follows handlers, and names only the operations without one', async () => {
+  test('updates after a save of handlers, and names only the operations without one', async () => {
     checkTypes(true);
     await following(() => {
       write('openapi.yaml', contract('', '{ type: string }'));
@@ -177,7 +234,7 @@ describe('npm run dev', () => {
     checkTypes(false);
   });
 
-  test('keeps the last good server when a handler has a syntax error or throws while loading, and says where', async () => {
+  test('keeps the last good server when a handler has a syntax error or throws while loading, and shows the place', async () => {
     await following(
       () => write('src/backend.ts', handlers('return = {};')),
       new RegExp(`src/backend\\.ts:6\n[\\s\\S]*${NOT_SERVED}`, 'm'),
@@ -189,19 +246,107 @@ describe('npm run dev', () => {
     expect((await greeting()).text).toBe('"served"');
   });
 
-  test('writes the types of a document that a handler does not let it serve', async () => {
+  test('writes the types of a document even if a handler prevents the start', async () => {
     write('openapi.yaml', contract('', '{ type: [string, "null"] }'));
     const types = () => readFileSync(path('generated/openapi.ts'), 'utf8');
     await eventually(async () => expect(types()).toContain('string | null'));
   });
 
-  test('ends a start that hangs when something newer is saved', async () => {
-    const top = `import { writeFileSync } from 'node:fs'; writeFileSync('hangs', '');
+  /** A program that writes its process id to a file while it starts. */
+  const writesPid = (name: string) =>
+    `import { writeFileSync } from 'node:fs'; writeFileSync('${name}', String(process.pid));`;
+  const isRunning = (name: string) => {
+    try {
+      return process.kill(Number(read(name)), 0);
+    } catch {
+      return false;
+    }
+  };
+
+  test('ends a hanging start after a newer save', async () => {
+    const top = `${writesPid('hangs')}
 await new Promise(() => setInterval(() => 0, 1e6));`;
     write('src/backend.ts', handlers('', top));
-    await eventually(() => existsSync(path('hangs')));
-    await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")));
+    await eventually(() => existsSync(path('hangs')) && isRunning('hangs'));
+    await following(() =>
+      write('src/backend.ts', handlers("return { status: 200, body: 'newer' };")),
+    );
     await greets('"newer"');
+    await eventually(() => !isRunning('hangs'));
+  });
+
+  test('never serves a start that a newer one has overtaken', async () => {
+    const slow = `${writesPid('slow')}
+await new Promise((done) => setTimeout(done, 1000));`;
+    write('src/backend.ts', handlers("return { status: 200, body: 'older' };", slow));
+    await eventually(() => existsSync(path('slow')) && isRunning('slow'));
+    await following(() =>
+      write('src/backend.ts', handlers("return { status: 200, body: 'overtaking' };")),
+    );
+    await greets('"overtaking"');
+    await eventually(() => !isRunning('slow'));
+    await greets('"overtaking"');
+    expect([...polled.answers.keys()].filter((answer) => answer.includes('older'))).toEqual([]);
+  });
+
+  test('updates after a save in a folder of src', async () => {
+    const inside = backend(
+      'greet',
+      "greet: async () => ({ status: 200, body: 'inside' }),",
+    ).replace('../generated', '../../../generated');
+    await following(() => {
+      mkdirSync(path('src/books/parts'), { recursive: true });
+      write('src/books/parts/backend.ts', inside);
+      write('src/backend.ts', "export { open } from './books/parts/backend.ts';\n");
+    });
+    await greets('"inside"');
+    await following(() =>
+      write('src/books/parts/backend.ts', inside.replace("'inside'", "'changed inside'")),
+    );
+    await greets('"changed inside"');
+  });
+
+  test('reads files with Windows line endings, and does not write the same types again', async () => {
+    await following(() =>
+      write('openapi.yaml', contract('', '{ type: string }').replaceAll('\n', '\r\n')),
+    );
+    await eventually(() =>
+      expect(read('generated/openapi.ts')).toContain('"application/json": string;'),
+    );
+    const types = read('generated/openapi.ts').replaceAll('\n', '\r\n');
+    write('generated/openapi.ts', types);
+    await following(() =>
+      write(
+        'openapi.yaml',
+        `${contract('', '{ type: string }').replaceAll('\n', '\r\n')}# end\r\n`,
+      ),
+    );
+    await greets('"changed inside"');
+    expect(read('generated/openapi.ts')).toBe(types);
+  });
+
+  test('closes the watchers and compilers of earlier saves', async () => {
+    checkTypes(true);
+    let most = 0;
+    const counts: number[] = [];
+    for (const name of ['first', 'second', 'third']) {
+      await following(() => {
+        mkdirSync(path(name));
+        write(`${name}/greeting.yaml`, 'type: string');
+        write('openapi.yaml', contract('', `{ $ref: ${name}/greeting.yaml }`));
+      });
+      most = Math.max(most, compilersIn(folder));
+      counts.push(await settled());
+    }
+    expect(counts).toEqual(counts.map(() => counts[0]));
+    expect(most).toBeLessThanOrEqual(1);
+    checkTypes(false);
+
+    /** The number of watched files and folders, once no compiler runs. */
+    async function settled(): Promise<number> {
+      await eventually(() => compilersIn(folder) === 0);
+      return watchesOf(loop.child.pid ?? 0);
+    }
   });
 
   test('serves the last of many quick saves', async () => {
@@ -209,18 +354,20 @@ await new Promise(() => setInterval(() => 0, 1e6));`;
       write('src/backend.ts', handlers(`return { status: 200, body: 'quick ${count}' };`));
       await pause(20);
     }
-    await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'last' };")));
+    await following(() =>
+      write('src/backend.ts', handlers("return { status: 200, body: 'last' };")),
+    );
     await greets('"last"');
   });
 
-  test('has refused no connection and cut off no response meanwhile', async () => {
+  test('refuses no connection and aborts no response during all these saves', async () => {
     await polled.stop();
     expect(polled.failures).toEqual([]);
     expect([...polled.answers.keys()].filter((answer) => !/^(200|501) /.test(answer))).toEqual([]);
     expect(polled.answers.size).toBeGreaterThanOrEqual(8);
   });
 
-  test('says that a server has ended, and serves again after a save', async () => {
+  test('reports a server that has exited, and serves again after a save', async () => {
     const exits = 'async greet() {\n    process.exit(3);\n  },\n  leave: () => ({ status: 200 }),';
     write('src/backend.ts', backend('greet', exits));
     const left = () => get(`${url}/farewell`);
@@ -229,11 +376,13 @@ await new Promise(() => setInterval(() => 0, 1e6));`;
       () => void greeting().catch(() => undefined),
       /^The server has ended\.\nNot served: fix the error and save\.$/m,
     );
-    await following(() => write('src/backend.ts', handlers("return { status: 200, body: 'mended' };")));
+    await following(() =>
+      write('src/backend.ts', handlers("return { status: 200, body: 'mended' };")),
+    );
     await greets('"mended"');
   });
 
-  test('ends with all its processes when Ctrl-C reaches all of them', async () => {
+  test('ends with all its processes when Ctrl-C signals all of them', async () => {
     process.kill(-(loop.child.pid ?? 0), 'SIGINT');
     expect(await loop.exit).toBe(0);
     // The compiler's own process ends a moment after its parent.
@@ -251,7 +400,7 @@ describe('npm run dev with a missing document', () => {
     loop = started.loop;
     await loop.said(/^Not served: fix the error and save\.$/m);
     expect(loop.output()).toMatch(
-      /^OPENAPI_FILE is "openapi\.yaml", but must be an OpenAPI document that can be read/m,
+      /^OPENAPI_FILE must be a readable OpenAPI document \(ENOENT\), got "openapi\.yaml"/m,
     );
     write('openapi.yaml', contract('', '{ type: string }'));
     await loop.said(SERVED);
@@ -269,13 +418,34 @@ describe('npm run dev with a missing document', () => {
   });
 });
 
+describe('npm run dev in a project without a compiler', () => {
+  let loop: Running;
+  afterAll(() => end(loop));
+
+  test('serves the document, and says that the types are not checked', async () => {
+    write('tsconfig.json', '{}');
+    write('openapi.yaml', contract('', '{ type: string }'));
+    write('src/backend.ts', handlers("return { status: 200, body: 'unchecked' };"));
+    rmSync(path('node_modules'));
+    mkdirSync(path('node_modules'));
+    const server = 'node_modules/spec-first-server';
+    symlinkSync(resolve(server), path(server));
+    ({ loop } = await dev());
+    await loop.said(SERVED);
+    await loop.said(/^The types are not checked: Cannot find module 'typescript/m);
+  });
+});
+
 describe('the command line of npm run dev', () => {
   test('rejects unknown options with exit code 2, and wrong variables with 1', async () => {
-    const loops = [start(folder, [SPEC_FIRST, 'dev', '--fast']), start(folder, [SPEC_FIRST, 'dev'], { PORT: 'x' })];
+    const loops = [
+      start(folder, [SPEC_FIRST, 'dev', '--fast']),
+      start(folder, [SPEC_FIRST, 'dev'], { PORT: 'x' }),
+    ];
     expect(await Promise.all(loops.map(({ exit }) => exit))).toEqual([2, 1]);
     expect(loops.map((loop) => loop.output())).toEqual([
       expect.stringContaining("Unknown option '--fast'"),
-      expect.stringContaining('PORT is "x", but must be an integer'),
+      expect.stringContaining('PORT must be an integer from 0 to 65535, got "x"'),
     ]);
   });
 });

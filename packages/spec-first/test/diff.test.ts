@@ -1,8 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+import { groupRuns, SPEC_FIRST, start } from 'test-support/project';
 import { run } from '../src/diff.ts';
 import { call } from './call.ts';
 
@@ -51,22 +61,33 @@ beforeEach(() => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 test('exits with 0 when the document has not changed', async () => {
-  expect(await diff(['main'])).toEqual({ status: 0, stdout: 'No changes detected\n', stderr: '' });
+  expect(await diff(['main'])).toEqual({
+    status: 0,
+    stdout: expect.stringMatching(
+      /^Changes since main: error 0, warning 0, info 0 \(oasdiff \d+\.\d+\.\d+\)\n$/,
+    ),
+    stderr: '',
+  });
 });
 
 test('exits with 1 for a breaking change in a referenced file and leaves the repository alone', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('code: { type: integer }', 'code: { type: string }'));
   const { status, stdout, stderr } = await diff(['main']);
   expect(stderr).toBe('');
-  expect(stdout).toContain('1 changes: 1 error');
-  expect(stdout).toContain('in API POST /plants');
+  expect(stdout).toContain('Changes since main: error 1, warning 0, info 0');
+  expect(stdout).toMatch(
+    /^openapi\.yaml:5:5 error \[request-property-type-changed\] POST \/plants: /,
+  );
   expect(status).toBe(1);
   expect(git('status', '--porcelain')).toBe(' M schemas/new.yaml\n');
 });
 
 test('sees a property that becomes required behind allOf', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('required: [code]', 'required: [code, tag]'));
-  expect(await diff(['main'])).toMatchObject({ status: 1, stdout: expect.stringContaining('`tag` became required') });
+  expect(await diff(['main'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('`tag` became required'),
+  });
 });
 
 test('compares documents whose allOf oasdiff cannot merge', async () => {
@@ -76,21 +97,44 @@ test('compares documents whose allOf oasdiff cannot merge', async () => {
     `${NEW_PLANT.replace(/code: .*string } }/, `${types} }`)}    properties: { code: { type: integer } }\n`,
   );
   git('commit', '-qam', 'second');
-  write('openapi.yaml', DOCUMENT.replace('requestBody:\n', 'requestBody:\n        required: true\n'));
-  expect(await diff(['HEAD'])).toMatchObject({ status: 1, stdout: expect.stringContaining('body became required') });
+  write(
+    'openapi.yaml',
+    DOCUMENT.replace('requestBody:\n', 'requestBody:\n        required: true\n'),
+  );
+  expect(await diff(['HEAD'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('body became required'),
+  });
 });
 
 test('exits with 0 for a compatible change', async () => {
   write('schemas/new.yaml', NEW_PLANT.replace('tag: {', 'row: { type: string }, tag: {'));
   expect(await diff(['main'])).toMatchObject({
     status: 0,
-    stdout: expect.stringContaining('0 error, 0 warning, 1 info'),
+    stdout: expect.stringContaining('error 0, warning 0, info 1 (oasdiff '),
+  });
+});
+
+test('names references of both versions that are not compared', async () => {
+  write('openapi.yaml', DOCUMENT.replace('new.yaml', 'old.yaml'));
+  git('commit', '-qam', 'second');
+  expect(await diff(['HEAD', '--fail-on', 'none'])).toMatchObject({
+    stderr: expect.stringMatching(
+      /^Not compared:\nHEAD:openapi\.yaml:9:\d+ .*\nNot compared:\nopenapi\.yaml:9:\d+ .*\n$/,
+    ),
+  });
+  write('openapi.yaml', DOCUMENT);
+  expect(await diff(['HEAD', '--fail-on', 'none'])).toMatchObject({
+    stderr: expect.stringMatching(/^Not compared:\nHEAD:openapi\.yaml:9:\d+ .*old\.yaml.*\n$/),
   });
 });
 
 test('names the commit of an operation that is gone', async () => {
   write('openapi.yaml', DOCUMENT.replace('/plants:', '/herbs:'));
-  expect(await diff(['main'])).toMatchObject({ status: 1, stdout: expect.stringContaining(' at main:openapi.yaml') });
+  expect(await diff(['main'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^main:openapi\.yaml:5:5 error \[api-[a-z-]*removed/),
+  });
 });
 
 test('compares a document in a folder with files beside it', async () => {
@@ -101,7 +145,7 @@ test('compares a document in a folder with files beside it', async () => {
   write('schemas/.env', 'OPENAPI_FILE=garden.yaml\n');
   expect(await diff(['HEAD'], join(folder, 'schemas'))).toMatchObject({
     status: 1,
-    stdout: expect.stringContaining('1 changes: 1 error'),
+    stdout: expect.stringContaining('Changes since HEAD: error 1, warning 0, info 0'),
   });
 });
 
@@ -109,11 +153,188 @@ test('annotates the file of the pull request with --format githubactions', async
   write('openapi.yaml', DOCUMENT.replace('/plants:', '/herbs:'));
   expect(await diff(['main', '--format', 'githubactions'])).toMatchObject({
     status: 1,
-    stdout: expect.stringMatching(/^::error title=[\w-]+,file=openapi\.yaml.*::in API POST \/plants /),
+    stdout: expect.stringMatching(
+      /^::error title=[\w-]+,file=openapi\.yaml,line=3,col=1::POST \/plants: /,
+    ),
   });
 });
 
-test('exits with 0 for a document that the commit does not hold, also under another name', async () => {
+test('annotates the line of an operation that changed', async () => {
+  write('schemas/new.yaml', NEW_PLANT.replace('required: [code]', 'required: [code, tag]'));
+  expect(await diff(['main', '--format', 'githubactions'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^::error title=[\w-]+,file=openapi\.yaml,line=5,col=5::POST /),
+  });
+});
+
+/** A document whose request and reply have one schema, and whose operation needs scopes. */
+const limited = (schema: string, scopes = 'read') => `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0 }
+paths:
+  /plants:
+    post:
+      operationId: addPlant
+      security: [{ login: [${scopes}] }]
+      requestBody:
+        content:
+          application/json:
+            schema: { type: object, properties: { value: { ${schema} } } }
+      responses:
+        '200': { description: Kept. }
+components:
+  securitySchemes:
+    login:
+      type: oauth2
+      flows: { clientCredentials: { tokenUrl: https://x.test/t, scopes: { read: '', write: '' } } }
+`;
+
+const PAIR = 'type: array, prefixItems: [{ type: string }, { type: integer }]';
+
+test.each([
+  ['a new maxLength', limited('type: string'), limited('type: string, maxLength: 5')],
+  ['an added scope', limited('type: string'), limited('type: string', 'read, write')],
+  [
+    'swapped prefixItems',
+    limited(PAIR),
+    limited('type: array, prefixItems: [{ type: integer }, { type: string }]'),
+  ],
+  ['a new uniqueItems', limited('type: array'), limited('type: array, uniqueItems: true')],
+  ['a new const', limited('type: string'), limited('type: string, const: a')],
+  ['a new multipleOf', limited('type: integer'), limited('type: integer, multipleOf: 3')],
+  ['a new maxItems', limited('type: array'), limited('type: array, maxItems: 3')],
+  ['closed objects', limited('type: object'), limited('type: object, additionalProperties: false')],
+  ['a new not', limited('type: string'), limited('type: string, not: { const: a }')],
+])('exits with 1 for %s, with its line', async (_, before, after) => {
+  write('openapi.yaml', before);
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', after);
+  expect(await diff(['HEAD'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(
+      /^openapi\.yaml:(5|11):\d+ (error|warning) \[[\w-]+\] POST \/plants: /,
+    ),
+  });
+  expect(await diff(['HEAD', '--fail-on', 'none'])).toMatchObject({ status: 0 });
+});
+
+test('exits with 0 when a request loses a limit that oasdiff does not compare', async () => {
+  write('openapi.yaml', limited('type: array, uniqueItems: true'));
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', limited('type: array'));
+  expect(await diff(['HEAD'])).toMatchObject({ status: 0 });
+});
+
+test('--fail-on error lets warnings pass, --fail-on info fails on any change', async () => {
+  write('openapi.yaml', limited('type: string'));
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', limited('type: string, maxLength: 5'));
+  expect(await diff(['HEAD', '--fail-on', 'error'])).toMatchObject({ status: 0 });
+  write('openapi.yaml', limited('type: string }, other: { type: string'));
+  expect(await diff(['HEAD', '--fail-on', 'warning'])).toMatchObject({ status: 0 });
+  expect(await diff(['HEAD', '--fail-on', 'info'])).toMatchObject({ status: 1 });
+  expect(await diff(['HEAD', '--fail-on', 'all'])).toMatchObject({ status: 2 });
+});
+
+/** A program named oasdiff in a folder of its own. */
+function fakeOasdiff(version: string, script: string): string {
+  const bin = join(folder, 'bin');
+  mkdirSync(bin);
+  const text = `#!/bin/sh\nif [ "$1" = --version ]; then echo "oasdiff version ${version}"; else ${script}; fi\n`;
+  writeFileSync(join(bin, 'oasdiff'), text, { mode: 0o755 });
+  return bin;
+}
+
+const withPath = async (bin: string, args: readonly string[]) => {
+  const { PATH } = process.env;
+  process.env.PATH = `${bin}:${PATH}`;
+  try {
+    return await diff(args);
+  } finally {
+    process.env.PATH = PATH;
+  }
+};
+
+test('uses a newer oasdiff on the PATH and names its version', async () => {
+  const change =
+    '{ "id": "new-check", "text": "seen", "level": 3, "operation": "POST", "path": "/plants" }';
+  expect(await withPath(fakeOasdiff('99.1.0', `echo '[${change}]'`), ['main'])).toEqual({
+    status: 1,
+    stdout: `openapi.yaml:5:5 error [new-check] POST /plants: seen
+Changes since main: error 1, warning 0, info 0 (oasdiff 99.1.0)
+`,
+    stderr: '',
+  });
+});
+
+test('does not use an older oasdiff on the PATH', async () => {
+  const { status, stdout } = await withPath(fakeOasdiff('0.9.0', 'exit 1'), ['main']);
+  expect({ status, stdout }).toMatchObject({
+    status: 0,
+    stdout: expect.not.stringContaining('0.9.0'),
+  });
+});
+
+test.each(['exit 3', 'kill -9 $$', "echo 'No changes'", 'true'])(
+  'exits with 2, removes its temporary folder and prints no summary if oasdiff fails: %s',
+  async (script) => {
+    const folders = () =>
+      readdirSync(tmpdir()).filter((name) => name.startsWith('contract-')).length;
+    const before = folders();
+    expect(await withPath(fakeOasdiff('99.1.0', script), ['main'])).toMatchObject({
+      status: 2,
+      stdout: '',
+      stderr: expect.stringMatching(/oasdiff/),
+    });
+    expect(folders()).toBe(before);
+  },
+);
+
+test('compares a document with Windows line endings without a change', async () => {
+  write('openapi.yaml', DOCUMENT.replaceAll('\n', '\r\n'));
+  write('schemas/new.yaml', NEW_PLANT.replaceAll('\n', '\r\n'));
+  expect(await diff(['main', '--fail-on', 'info'])).toMatchObject({ status: 0, stderr: '' });
+  write(
+    'schemas/new.yaml',
+    NEW_PLANT.replace('required: [code]', 'required: [code, tag]').replaceAll('\n', '\r\n'),
+  );
+  expect(await diff(['main'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringMatching(/^openapi\.yaml:5:5 error .*`tag` became required/),
+  });
+});
+
+test('keeps the type of a property named mapping', async () => {
+  const named = (type: string) =>
+    limited('type: string').replace('value:', `mapping: { type: ${type} }, value:`);
+  write('openapi.yaml', named('string'));
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', named('integer'));
+  expect(await diff(['HEAD'])).toMatchObject({
+    status: 1,
+    stdout: expect.stringContaining('`mapping` request property type'),
+  });
+});
+
+test.each(['SIGINT', 'SIGTERM', 'SIGHUP'] as const)(
+  'removes its temporary folder and ends oasdiff when it gets %s',
+  async (signal) => {
+    const temporary = join(folder, 'temporary');
+    mkdirSync(temporary);
+    const bin = fakeOasdiff('99.1.0', `touch '${folder}/compares'; exec sleep 60`);
+    const running = start(folder, [SPEC_FIRST, 'diff', 'main'], {
+      TMPDIR: temporary,
+      PATH: `${bin}:${process.env.PATH}`,
+    });
+    await eventually(() => existsSync(join(folder, 'compares')));
+    expect(readdirSync(temporary)).toHaveLength(1);
+    running.child.kill(signal);
+    expect(await running.exit).toBe(2);
+    expect(readdirSync(temporary)).toEqual([]);
+    await eventually(() => !groupRuns(running));
+  },
+);
+
+test('exits with 0 for a document that the commit does not contain, even if it was renamed', async () => {
   renameSync(join(folder, 'openapi.yaml'), join(folder, 'schemas/garden.yaml'));
   write('.env', 'OPENAPI_FILE=schemas/garden.yaml\n');
   expect(await diff(['HEAD'])).toEqual({
@@ -123,10 +344,14 @@ test('exits with 0 for a document that the commit does not hold, also under anot
   });
 });
 
-test('exits with 2 if one of the documents is of a version that is not served', async () => {
-  const convert = 'Swagger 2.0 is not served. Convert the document to OpenAPI 3: npx swagger2openapi';
+test('exits with 2 if one of the documents has an unsupported version', async () => {
+  const convert = 'Swagger 2.0 is not supported. Convert it to OpenAPI 3: npx swagger2openapi';
   write('openapi.yaml', DOCUMENT.replace('openapi: 3.1.0', "swagger: '2.0'"));
-  expect(await diff(['main'])).toMatchObject({ status: 2, stdout: '', stderr: expect.stringContaining(convert) });
+  expect(await diff(['main'])).toMatchObject({
+    status: 2,
+    stdout: '',
+    stderr: expect.stringContaining(convert),
+  });
   git('commit', '-qam', 'older');
   write('openapi.yaml', DOCUMENT);
   expect(await diff(['HEAD'])).toMatchObject({
@@ -136,15 +361,27 @@ test('exits with 2 if one of the documents is of a version that is not served', 
 });
 
 test('exits with 2 for an unknown commit, a wrong option, or a file that cannot be read', async () => {
-  expect(await diff(['nowhere'])).toMatchObject({ status: 2, stderr: expect.stringContaining('no commit "nowhere"') });
-  expect(await diff([])).toMatchObject({ status: 2, stderr: expect.stringContaining('One git reference is expected') });
-  expect(await diff(['main', '--fast'])).toMatchObject({ status: 2, stderr: expect.stringContaining("'--fast'") });
+  expect(await diff(['nowhere'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('no commit "nowhere"'),
+  });
+  expect(await diff([])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('One git reference is expected'),
+  });
+  expect(await diff(['main', '--fast'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining("'--fast'"),
+  });
   expect(await diff(['main', '--format', 'poem'])).toMatchObject({
     status: 2,
     stderr: expect.stringContaining('poem'),
   });
   write('openapi.yaml', 'paths: [');
-  expect(await diff(['main'])).toMatchObject({ status: 2, stderr: expect.stringContaining('openapi.yaml') });
+  expect(await diff(['main'])).toMatchObject({
+    status: 2,
+    stderr: expect.stringContaining('openapi.yaml'),
+  });
   rmSync(join(folder, 'openapi.yaml'));
   expect(await diff(['main'])).toEqual({
     status: 2,
@@ -152,11 +389,18 @@ test('exits with 2 for an unknown commit, a wrong option, or a file that cannot 
     stderr: 'openapi.yaml does not exist: set OPENAPI_FILE to the path of the document\n',
   });
   mkdirSync(join(folder, '.env'));
-  expect(await diff(['main'])).toEqual({ status: 2, stdout: '', stderr: '.env cannot be read (EISDIR)\n' });
+  expect(await diff(['main'])).toEqual({
+    status: 2,
+    stdout: '',
+    stderr: '.env cannot be read (EISDIR)\n',
+  });
 });
 
-test('says what oasdiff does not compare of OpenAPI 3.2', async () => {
+test('names the parts of OpenAPI 3.2 that oasdiff does not compare', async () => {
   write('openapi.yaml', DOCUMENT.replace('3.1.0', '3.2.0').replace('post:', 'query:'));
   git('commit', '-qam', 'second');
-  expect(await diff(['HEAD'])).toMatchObject({ status: 0, stderr: expect.stringContaining('Not compared: QUERY') });
+  expect(await diff(['HEAD'])).toMatchObject({
+    status: 0,
+    stderr: expect.stringContaining('Not compared: QUERY'),
+  });
 });

@@ -3,11 +3,14 @@ import { rmSync, writeFileSync } from 'node:fs';
 import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { documentFile } from '../../../test/support/documents.ts';
-import { makeProject } from '../../../test/support/project.ts';
+import { documentFile } from 'test-support/documents';
+import { makeProject } from 'test-support/project';
 import { generateTypes } from '../src/types.ts';
 
-/** Handlers for the documents, with each mistake that the compiler has to find behind `@ts-expect-error`. */
+/**
+ * Handlers for the documents, with each mistake that the compiler has to find behind
+ * `@ts-expect-error`.
+ */
 const HANDLERS: Readonly<Record<string, string>> = {
   parameters: `
     implement({
@@ -175,6 +178,48 @@ const HANDLERS: Readonly<Record<string, string>> = {
       scoped: () => who,
       body: () => who,
     });
+
+    const verifiers = {
+      header: async ({ headers }) => ({ subject: 'ann', scopes: 'all', tenant: headers.host?.length ?? 0 }),
+      cookie: () => ({ subject: 'bob', scopes: new Set(), user: { name: 'Bob' } }),
+    } satisfies import('spec-first-server').Verifiers;
+    type Own = Handlers<typeof verifiers>;
+    export const own: Pick<Own, 'secured' | 'either' | 'both' | 'open'> = {
+      secured({ caller }) {
+        is<string | undefined>()(caller.subject);
+        // @ts-expect-error the caller of a token has no tenant
+        caller.tenant;
+        return who;
+      },
+      either({ caller }) {
+        is<string | undefined>()(caller.subject);
+        is<number | undefined>()('tenant' in caller ? caller.tenant : undefined);
+        is<string | undefined>()('user' in caller ? caller.user.name : undefined);
+        return who;
+      },
+      both({ caller }) {
+        is<number | undefined>()('tenant' in caller ? caller.tenant : undefined);
+        // @ts-expect-error no cookie is verified
+        'user' in caller && caller.user.name;
+        return who;
+      },
+      open({ caller }) {
+        is<undefined>()(caller);
+        return who;
+      },
+    };
+    export const around: import('./types.ts').Around<typeof verifiers> = (_operation, { caller }, next) => {
+      is<number | undefined>()(caller && 'tenant' in caller ? caller.tenant : undefined);
+      return next();
+    };
+    // @ts-expect-error no operation declares the status
+    export const wrongStatus: import('./types.ts').Around = () => ({ status: 201, body: {} });
+    // @ts-expect-error the reply of a wrong type, after the handler
+    export const wrongBody: import('./types.ts').Around = async (_operation, _request, next) => {
+      const reply = await next();
+      return { ...reply, body: 5 };
+    };
+    export const served: import('spec-first-server').AppOptions = { document: '', handlers: own, around, verifiers };
   `,
   servers: `
     implement({ health: () => ({ status: 200, body: 'fine' }), things: () => ({ status: 200, body: [1] }) });
@@ -304,7 +349,13 @@ export const backends: readonly Backend[] = [{ handlers: all }, { handlers: some
 `;
 
 /** Each mistake: the text that is replaced, the line of the message, and its first words. */
-const MISTAKES: readonly (readonly [name: string, from: string, to: string, line: number, message: string])[] = [
+const MISTAKES: readonly (readonly [
+  name: string,
+  from: string,
+  to: string,
+  line: number,
+  message: string,
+])[] = [
   [
     'a wrong status',
     'status: 200, body: { name',
@@ -364,11 +415,22 @@ beforeAll(async () => {
     include: ['*/*.ts', 'mistakes/other'],
   };
   writeFileSync(join(folder, 'tsconfig.all.json'), JSON.stringify(config));
-  const documents = Object.keys(HANDLERS).map((name) => [basename(name), documentFile(`${name}.yaml`)] as const);
-  for (const [name, file] of [...documents, ['mistakes', join(folder, 'mistakes/openapi.yaml')] as const]) {
+  const documents = Object.keys(HANDLERS).map(
+    (name) => [basename(name), documentFile(`${name}.yaml`)] as const,
+  );
+  for (const [name, file] of [
+    ...documents,
+    ['mistakes', join(folder, 'mistakes/openapi.yaml')] as const,
+  ]) {
     writeFileSync(join(folder, name, 'types.ts'), await generateTypes(await loadDocument(file)));
   }
-  const args = [resolve('node_modules/typescript/bin/tsc'), '-p', 'tsconfig.all.json', '--pretty', 'false'];
+  const args = [
+    resolve('node_modules/typescript/bin/tsc'),
+    '-p',
+    'tsconfig.all.json',
+    '--pretty',
+    'false',
+  ];
   const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
   for (const error of stdout.trim().split(/\n(?=\S)/)) {
     const found = /^(.*)\.ts\((\d+),\d+\): error TS\d+: ([\s\S]*)$/.exec(error);
@@ -378,19 +440,25 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the generated types fit handlers of each document, and the compiler finds each mistake', () => {
+test('the generated types fit the handlers of each document, and the compiler reports each mistake', () => {
   const found = [...messages].filter(([file]) => !file.startsWith('mistakes/'));
   expect(found).toEqual([]);
 });
 
 describe('the compiler', () => {
-  test('accepts handlers that fit, and any part of them while operations are mocked', () => {
-    expect([messages.get('mistakes/right'), messages.get('mistakes/other/uses')]).toEqual([undefined, undefined]);
+  test('accepts handlers of the right type, and a part of them as Partial<Handlers>', () => {
+    expect([messages.get('mistakes/right'), messages.get('mistakes/other/uses')]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 
-  test.each(MISTAKES)('names %s once, at its line, in its first message', (name, _from, _to, line, message) => {
-    const found = messages.get(`mistakes/${name}`) ?? [];
-    expect(found).toHaveLength(1);
-    expect(found[0]?.startsWith(`${line} ${message}`) ? '' : found[0]).toBe('');
-  });
+  test.each(MISTAKES)(
+    'names %s once, at its line, in its first message',
+    (name, _from, _to, line, message) => {
+      const found = messages.get(`mistakes/${name}`) ?? [];
+      expect(found).toHaveLength(1);
+      expect(found[0]?.startsWith(`${line} ${message}`) ? '' : found[0]).toBe('');
+    },
+  );
 });

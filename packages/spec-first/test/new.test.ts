@@ -1,11 +1,21 @@
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { createApp } from 'spec-first-server';
+import request from 'supertest';
 import { checkFile } from '../src/check.ts';
-import { run as newProject, projectFiles } from '../src/new.ts';
+import { run as generate } from '../src/generate.ts';
+import { run as newProject, packageName, projectFiles } from '../src/new.ts';
 import { call } from './call.ts';
 import { failures } from './contract-tests/failures.ts';
 
@@ -19,7 +29,7 @@ const make = async (...args: string[]) => {
 };
 
 beforeAll(async () => {
-  for (const [path, content] of await projectFiles(books, undefined)) {
+  for (const [path, content] of (await projectFiles(books, undefined)).files) {
     mkdirSync(dirname(join(books, path)), { recursive: true });
     writeFileSync(join(books, path), content);
   }
@@ -28,69 +38,168 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('the example', () => {
-  test('has a document without notices, whose mocks keep to it', async () => {
+  test('has a document without notices, and its mocks fit the document', async () => {
     const document = join(books, 'openapi.yaml');
     const checked = await checkFile(document);
     expect([checked.problems, checked.notices()]).toEqual([[], []]);
     const app = createApp({ document, handlers: {}, missing: 'mock', accessTokens: ['token'] });
     expect(await failures({ document, app, credentials: 'token', runs: 10 })).toEqual({});
   });
+
+  test('has complete errors, so that the project compiles at once', () => {
+    expect(readFileSync(join(books, 'src/errors.ts'), 'utf8')).not.toContain('TODO');
+  });
 });
 
 describe('spec-first new', () => {
+  test('writes types that fit the copy of the document', async () => {
+    expect(await call(books, generate, '--check')).toMatchObject({ status: 0, stderr: '' });
+    const garden = join(folder, 'typed');
+    const file = join(folder, 'some-garden.json');
+    const get = { operationId: 'getPlant', responses: { 200: { description: 'It.' } } };
+    const root = { openapi: '3.1.0', info: { title: 'T', version: '1' }, paths: { '/p': { get } } };
+    writeFileSync(file, JSON.stringify(root));
+    expect((await make(garden, file)).code).toBe(0);
+    expect(await call(garden, generate, '--check')).toMatchObject({ status: 0 });
+  });
+
   test('writes nothing into a folder that is not empty', async () => {
     const full = join(folder, 'full');
     mkdirSync(full);
     writeFileSync(join(full, 'notes.txt'), 'keep');
     expect(await make(full)).toEqual({
       code: 1,
-      output: `${full} is not empty (notes.txt). Name an empty or a new folder: nothing is overwritten.\n`,
+      output: `${full} is not empty: it has notes.txt. Name an empty or a new folder.\n`,
     });
     expect(await readdir(full)).toEqual(['notes.txt']);
   });
 
-  test('names the errors of a document and writes nothing', async () => {
+  test('says what to change if the document comes first, or is a URL', async () => {
+    const file = join(folder, 'first.yaml');
+    writeFileSync(file, 'openapi: 3.1.0');
+    expect(await make(file)).toEqual({
+      code: 2,
+      output: expect.stringMatching(/first\.yaml is a file: name the folder first/),
+    });
+    expect(await make('remote', 'https://garden.test/openapi.yaml')).toEqual({
+      code: 2,
+      output: expect.stringContaining('is a URL: save the document to a file first'),
+    });
+    expect(existsSync(join(folder, 'remote'))).toBe(false);
+  });
+
+  test('names the errors of a document that cannot be served, and writes nothing', async () => {
     const file = join(folder, 'broken.yaml');
-    writeFileSync(file, 'openapi: 3.1.0\ninfo: { title: T, version: 1.0.0 }\npaths: { /a: { $ref: nowhere.yaml } }\n');
+    writeFileSync(file, 'openapi: 3.1.0\ninfo: { title: T, version: 1.0.0 }\npaths: 5\n');
     const { code, output } = await make(join(folder, 'broken'), file);
-    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining('broken.yaml:3:') });
+    expect({ code, output }).toMatchObject({
+      code: 1,
+      output: expect.stringContaining('broken.yaml:3:'),
+    });
     expect(existsSync(join(folder, 'broken'))).toBe(false);
   });
 
-  test('rejects a document that references files outside its folder', async () => {
-    mkdirSync(join(folder, 'api'));
-    const file = join(folder, 'api/openapi.yaml');
-    const schema = '{ $ref: ../shared.yaml }';
-    writeFileSync(
-      file,
-      `openapi: 3.1.0
+  /** A document with an operation that returns what a reference leads to. */
+  const withReference = (ref: string) => `openapi: 3.1.0
 info: { title: T, version: 1.0.0, license: { name: MIT, identifier: MIT } }
 security: []
 paths:
   /a:
     get:
       operationId: getA
-      responses: { '200': { description: A., content: { application/json: { schema: ${schema} } } } }
-`,
-    );
-    writeFileSync(join(folder, 'shared.yaml'), 'type: string\n');
-    const { code, output } = await make(join(folder, 'outside'), file);
-    expect({ code, output }).toMatchObject({ code: 1, output: expect.stringContaining(join(folder, 'shared.yaml')) });
-    expect(existsSync(join(folder, 'outside'))).toBe(false);
+      responses: { '200': { description: A., content: { application/json: { schema: { $ref: ${ref} } } } } }
+  /b:
+    get:
+      operationId: getB
+      responses: { '200': { description: B. } }
+`;
+
+  test('makes a project for a document with a broken operation, and names the error', async () => {
+    const file = join(folder, 'half.yaml');
+    writeFileSync(file, withReference('nowhere.yaml'));
+    const target = join(folder, 'half');
+    const { code, output } = await make(target, file);
+    expect({ code, output }).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(
+        /half\.yaml:8:\d+ .*nowhere\.yaml.*\nOperations with an error answer 501/,
+      ),
+    });
+    const app = await createApp({
+      document: join(target, 'openapi.yaml'),
+      handlers: { getB: () => ({ status: 200 }) },
+    });
+    expect((await request(app).get('/b')).status).toBe(200);
+    expect((await request(app).get('/a')).status).toBe(501);
   });
 
-  test('names a document in JSON where it is read', async () => {
+  test('copies files outside the folder of a document with --allow-outside only', async () => {
+    for (const name of ['many/api', 'many/common'])
+      mkdirSync(join(folder, name), { recursive: true });
+    const file = join(folder, 'many/api/openapi.yaml');
+    writeFileSync(file, withReference('../common/a.yaml'));
+    writeFileSync(join(folder, 'many/common/a.yaml'), 'type: string\n');
+
+    const inside = await make(join(folder, 'inside'), file);
+    expect(inside.output).toContain(join(folder, 'many/common/a.yaml'));
+    expect(await readdir(join(folder, 'inside'))).toContain('openapi.yaml');
+    symlinkSync(join(folder, 'many/common'), join(folder, 'many/api/linked'));
+    writeFileSync(join(folder, 'many/api/link.yaml'), withReference('linked/a.yaml'));
+    expect([
+      ...(await projectFiles('linked', join(folder, 'many/api/link.yaml'))).files.keys(),
+    ]).toContain('openapi.yaml');
+
+    const { files, problems } = await projectFiles(join(folder, 'outside'), file, true);
+    const text = (path: string) => String(files.get(path));
+    expect(problems).toEqual([]);
+    expect(text('api/common/a.yaml')).toBe('type: string\n');
+    expect(text('api/api/openapi.yaml')).toContain('../common/a.yaml');
+    expect(text('.env')).toContain('\nOPENAPI_FILE=api/api/openapi.yaml\n');
+    const { scripts } = JSON.parse(text('package.json'));
+    for (const name of ['start', 'dev', 'generate', 'stub', 'diff', 'test'])
+      expect(scripts[name]).toContain(' --allow-outside');
+    expect(text('Dockerfile')).toMatch(/"src\/main\.ts", "--allow-outside"\]\n$/);
+    expect(text('test/service.test.ts')).toContain('testService({ allowOutside: true })');
+    expect(text('.github/workflows/ci.yml')).toContain('allow-external-refs: true\n');
+  });
+
+  test('names a JSON document in all files of the project', async () => {
     const file = join(folder, 'garden.json');
-    const get = { operationId: 'getPlant', security: [], responses: { '200': { description: 'A plant.' } } };
-    const info = { title: 'Garden\nRUN', version: '1.0.0', license: { name: 'MIT', identifier: 'MIT' } };
+    const get = {
+      operationId: 'getPlant',
+      security: [],
+      responses: { '200': { description: 'A plant.' } },
+    };
+    const info = {
+      title: 'Garden\nRUN',
+      version: '1.0.0',
+      license: { name: 'MIT', identifier: 'MIT' },
+    };
     writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths: { '/plants': { get } } }));
-    const files = await projectFiles(join(folder, 'My Garden'), file);
+    const { files } = await projectFiles(join(folder, 'My Garden'), file);
     const text = (path: string) => String(files.get(path));
     expect(text('.env')).toContain('\nOPENAPI_FILE=openapi.json\n');
     expect(text('Dockerfile')).toContain('COPY openapi.json ./openapi.json\n');
     expect(text('Dockerfile')).toContain(' OPENAPI_FILE=openapi.json\n');
-    expect(text('README.md')).toMatch(/^# Garden RUN\n[\s\S]*`openapi\.json` is the source of truth/);
+    const workflow = text('.github/workflows/ci.yml');
+    expect(workflow).toMatch(/ base: origin\/\$\{\{ github\.base_ref \}\}:openapi\.json\n/);
+    expect(workflow).toContain('allow-external-refs: false\n');
+    expect(text('README.md')).toMatch(
+      /^# Garden RUN\n[\s\S]*`openapi\.json` is the source of truth/,
+    );
     expect(JSON.parse(text('package.json')).name).toBe('my-garden');
+  });
+
+  test.each([
+    ['My Garden', 'my-garden'],
+    ['.hidden', 'hidden'],
+    ['node_modules', 'service'],
+    ['favicon.ico', 'service'],
+    ['http', 'service'],
+    ['日本', 'service'],
+    ['x'.repeat(300), 'x'.repeat(214)],
+  ])('names the package of a folder %s so that npm accepts it', (folderName, expected) => {
+    expect(packageName(folderName)).toBe(expected);
   });
 
   const referencing = (name: string) => {
@@ -101,7 +210,9 @@ paths:
       JSON.stringify({ scripts: { preinstall: 'echo taken' }, Plant: { type: 'string' } }),
     );
     const schema = { $ref: `${encodeURI(name)}#/Plant` };
-    const responses = { '200': { description: 'It.', content: { 'application/json': { schema } } } };
+    const responses = {
+      '200': { description: 'It.', content: { 'application/json': { schema } } },
+    };
     const root = {
       openapi: '3.1.0',
       info: { title: 'T', version: '1' },
@@ -112,9 +223,15 @@ paths:
     return projectFiles(join(top, 'project'), join(top, 'openapi.json'));
   };
 
-  test('lets no file of a document take the place of a file of the project', async () => {
-    for (const name of ['package.json', 'package-lock.json', 'tsconfig.json', 'src/main.ts', 'Dockerfile']) {
-      const files = await referencing(name);
+  test('does not let files of a document overwrite files of the project', async () => {
+    for (const name of [
+      'package.json',
+      'package-lock.json',
+      'tsconfig.json',
+      'src/main.ts',
+      'Dockerfile',
+    ]) {
+      const { files } = await referencing(name);
       expect(files.has(`api/${name}`)).toBe(true);
       expect(String(files.get(name))).not.toContain('taken');
     }
@@ -130,11 +247,35 @@ paths:
     await expect(referencing(name)).rejects.toThrow('cannot be copied');
   });
 
+  test.each(['3.0.4', '3.1.1', '3.2.0'])(
+    'lets editors check a document of OpenAPI %s by the schema of that version',
+    async (version) => {
+      const file = join(folder, `version-${version}.yaml`);
+      writeFileSync(file, withReference("'#/x'").replace('3.1.0', version));
+      const { files } = await projectFiles(join(folder, 'editor'), file);
+      const settings = JSON.parse(String(files.get('.vscode/settings.json')));
+      expect(Object.entries(settings['yaml.schemas'])).toEqual([
+        [expect.stringContaining(`/oas/${version.slice(0, 3)}/schema/`), 'openapi.yaml'],
+      ]);
+    },
+  );
+
+  test('configures editors for TypeScript 7, which has no tsserver', async () => {
+    const lib = 'node_modules/typescript/lib';
+    expect(await readdir(lib)).not.toContain('tsserver.js');
+    const settings = JSON.parse(readFileSync(join(books, '.vscode/settings.json'), 'utf8'));
+    expect(settings).toHaveProperty(['js/ts.experimental.useTsgo'], true);
+    expect(settings).not.toHaveProperty(['typescript.tsdk']);
+  });
+
   test('pins the versions that this repository is tested with', () => {
     const read = (file: string) => JSON.parse(readFileSync(file, 'utf8'));
     const root = read('package.json');
     const project = read('packages/spec-first/templates/project/package.json');
-    const versions = Object.entries<string>({ ...project.dependencies, ...project.devDependencies });
+    const versions = Object.entries<string>({
+      ...project.dependencies,
+      ...project.devDependencies,
+    });
     const pinned = Object.fromEntries(versions.filter(([, version]) => !version.includes('{{')));
     expect({ ...root.dependencies, ...root.devDependencies }).toMatchObject(pinned);
   });

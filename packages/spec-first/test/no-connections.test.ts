@@ -5,33 +5,39 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
-import { end, makeProject, run as runWith, SPEC_FIRST, start } from '../../../test/support/project.ts';
+import { end, makeProject, run as runWith, SPEC_FIRST, start } from 'test-support/project';
 
-/** Denies Node's programs the network, and keeps what they tried. oasdiff is no program of Node: the server sees it. */
+/**
+ * Denies network access to Node programs, and logs their attempts. oasdiff is not a Node program:
+ * the server records its requests.
+ */
 const log = join(tmpdir(), `network-${process.pid}.log`);
-const preload = new URL('../../../test/support/no-network.js', import.meta.url);
+const preload = new URL('./no-network.js', import.meta.url);
 const DENIED = { NODE_OPTIONS: `--import=${preload}`, NETWORK_LOG: log };
 const run = (args: readonly string[]) => runWith(folder, args, DENIED);
 const attempts = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
 
-/** What was asked of a server that a document names in each place that a tool may take for a reference. */
+/** The requests to a server whose URL is in each place of a document that may be a reference. */
 const requests: string[] = [];
 const server = createServer((request, response) => {
   requests.push(request.url ?? '');
   response.end('type: string\n');
 });
 let folder: string;
-let made: string;
+let project: string;
 
 beforeAll(async () => {
   await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
   folder = makeProject({
     'openapi.yaml': document(''),
-    'src/main.ts': "import { serve } from 'spec-first-server';\nawait serve({ open: () => ({ handlers: {} }) });\n",
+    'src/main.ts':
+      "import { serve } from 'spec-first-server';\nawait serve({ open: () => ({ handlers: {} }) });\n",
   });
-  made = join(mkdtempSync(join(tmpdir(), 'made-')), 'project');
+  project = join(mkdtempSync(join(tmpdir(), 'made-')), 'project');
   const git = (...args: string[]) =>
-    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@t.test', ...args], { cwd: folder });
+    execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@t.test', ...args], {
+      cwd: folder,
+    });
   git('init', '-q');
   git('add', 'openapi.yaml');
   git('commit', '-qm', 'One');
@@ -40,7 +46,7 @@ afterAll(() => {
   server.close();
   server.closeAllConnections();
   rmSync(folder, { recursive: true });
-  rmSync(join(made, '..'), { recursive: true });
+  rmSync(join(project, '..'), { recursive: true });
   rmSync(log, { force: true });
 });
 
@@ -76,10 +82,10 @@ components:
       example: { $ref: '${url('example-of-a-schema')}' }
     Any:
       oneOf: [{ $ref: '#/components/schemas/Plant' }]
-      discriminator: { propertyName: name, mapping: { MAPPING: '#/components/schemas/Plant' } }
+      discriminator: { propertyName: name, mapping: { ficus: '#/components/schemas/Plant' } }
 `;
 
-test('a program that opens a connection or looks up a name is found', async () => {
+test('the log contains a program that opens a connection or looks up a name', async () => {
   const { code } = await run(['-e', `fetch('${url('a')}')`]);
   expect(code).toBe(1);
   await run(['-e', "fetch('http://example.test/')"]);
@@ -89,7 +95,9 @@ test('a program that opens a connection or looks up a name is found', async () =
 });
 
 describe('the tools open no connection', () => {
-  afterEach(() => expect({ attempts: attempts(), requests }).toEqual({ attempts: '', requests: [] }));
+  afterEach(() =>
+    expect({ attempts: attempts(), requests }).toEqual({ attempts: '', requests: [] }),
+  );
 
   test.each([
     ['generate', ['generate', '--all'], 0],
@@ -98,7 +106,10 @@ describe('the tools open no connection', () => {
     ['diff', ['diff', 'HEAD'], 0],
   ])('in %s', async (_, args, expected) => {
     writeFileSync(join(folder, 'openapi.yaml'), document(', tag: { type: string }'));
-    const { code, output } = await run([SPEC_FIRST, ...args.map((arg) => (arg === 'MADE' ? made : arg))]);
+    const { code, output } = await run([
+      SPEC_FIRST,
+      ...args.map((arg) => (arg === 'MADE' ? project : arg)),
+    ]);
     expect({ code, output }).toEqual({ code: expected, output });
   });
 
@@ -108,11 +119,94 @@ describe('the tools open no connection', () => {
     await loop.exit;
   });
 
-  test('where a discriminator maps to a URL: diff says that it is not fetched', async () => {
-    const text = readFileSync(join(folder, 'openapi.yaml'), 'utf8');
-    writeFileSync(join(folder, 'openapi.yaml'), text.replace(/(?<=MAPPING: )'[^']*'/, `'${url('mapping')}'`));
-    const compared = await run([SPEC_FIRST, 'diff', 'HEAD']);
-    expect(compared).toMatchObject({ code: 2, output: expect.stringContaining('which is not fetched') });
+  /** A document with a reference in each place that may hold one, to what `target` makes of it. */
+  const referencing = (target: (place: string) => string) => {
+    const ref = (place: string) => `{ $ref: '${target(place)}' }`;
+    return `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0 }
+paths:
+  /all: ${ref('pathItem')}
+  /plants/{id}:
+    parameters: [${ref('parameter')}]
+    post:
+      operationId: changePlant
+      parameters: [{ name: id, in: path, required: true, schema: ${ref('parameter-schema')} }]
+      requestBody: ${ref('requestBody')}
+      responses:
+        '200':
+          description: Plants.
+          headers: { X-A: ${ref('header')} }
+          links: { next: ${ref('link')}, other: { operationRef: '${target('operationRef')}' } }
+          content:
+            application/json:
+              schema:
+                $ref: '#/components/schemas/Plant'
+              examples: { one: ${ref('example')}, two: { externalValue: '${target('externalValue')}' } }
+        default: ${ref('response')}
+      callbacks: { done: ${ref('callback')} }
+  /nested:
+    get:
+      operationId: getNested
+      responses:
+        '200': { description: It., content: { application/json: { schema: ${ref('schema')} } } }
+components:
+  schemas:
+    Plant:
+      type: object
+      $id: '${target('id')}'
+      $schema: '${target('dialect')}'
+      properties: { name: ${ref('property')}, list: { type: array, items: ${ref('items')} } }
+      allOf: [${ref('allOf')}]
+      patternProperties: { ^a: ${ref('patternProperties')} }
+      not: ${ref('not')}
+      x-schema: ${ref('extension')}
+      default: ${ref('default')}
+    Any:
+      oneOf: [{ $ref: '#/components/schemas/Plant' }, ${ref('oneOf')}]
+      discriminator: { propertyName: name, mapping: { a: '${target('mapping')}' } }
+    Dynamic: { $dynamicRef: '${target('dynamicRef')}' }
+  securitySchemes: { key: ${ref('securityScheme')} }
+webhooks: { sent: ${ref('webhook')} }
+`;
+  };
+  const changed = (text: string) => text.replace('title: Garden', 'title: Meadow');
+  const commit = (text: string) => {
+    writeFileSync(join(folder, 'openapi.yaml'), text);
+    execFileSync(
+      'git',
+      ['-c', 'user.name=T', '-c', 'user.email=t@t.test', 'commit', '-qam', 'Next'],
+      { cwd: folder },
+    );
+  };
+
+  test('in diff, for references in each place, and it names what is not compared', async () => {
+    const text = referencing(url);
+    commit(text);
+    writeFileSync(join(folder, 'openapi.yaml'), changed(text));
+    const { code, output } = await run([SPEC_FIRST, 'diff', 'HEAD']);
+    expect({ code, output }).toEqual({ code: 0, output: expect.stringContaining('Not compared:') });
+    expect(output).toContain(url('pathItem'));
     await run([SPEC_FIRST, 'generate']);
+  });
+
+  test('diff reads no file outside the folder of the document', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'outside-'));
+    // If the files were read, each place would have another type in the newer version.
+    for (const [version, type] of Object.entries({ before: 'string', after: 'integer' }))
+      writeFileSync(
+        join(outside, `${version}.yaml`),
+        `{ type: ${type}, get: { operationId: ${type}, responses: {} }, name: id, in: query }`,
+      );
+    // A reference to the $id of a schema would lead to that schema.
+    const to = (version: string) => (place: string) =>
+      place === 'id' ? url(place) : join(outside, `${version}.yaml`);
+    commit(referencing(to('before')));
+    writeFileSync(join(folder, 'openapi.yaml'), referencing(to('after')));
+    const { code, output } = await run([SPEC_FIRST, 'diff', 'HEAD']);
+    rmSync(outside, { recursive: true });
+    expect({ code, output }).toEqual({
+      code: 0,
+      output: expect.stringContaining('error 0, warning 0, info 0'),
+    });
   });
 });

@@ -1,6 +1,8 @@
 import { Readable } from 'node:stream';
 import {
+  type DeclaredResponse,
   declaredFor,
+  isObject,
   type Json,
   type MediaType,
   mediaTypeFor,
@@ -9,22 +11,30 @@ import {
   stringifyJson,
   UnreadableItem,
 } from 'openapi-document';
-import { createPathValidators, type OperationValidator, Violations } from 'spec-first-server/validation';
+import {
+  createValidators,
+  type Formats,
+  type OperationValidator,
+  Violations,
+} from 'spec-first-server/validation';
 import type { Answer } from './client.ts';
 
 /**
- * The validator of an operation, as the server has it. A member that goes the other way only is an error. No parameter is
- * required, so that each value of a request is checked alone.
+ * Returns the server's validator of an operation, with two differences. A `readOnly` member in a
+ * request and a `writeOnly` member in a reply are errors. No parameter is required, so that each
+ * value can be validated alone.
  */
-export function validatorOf(root: Json, operation: Operation): OperationValidator {
+export function validatorOf(
+  root: Json,
+  operation: Operation,
+  formats?: Formats | undefined,
+): OperationValidator {
   const optional = operation.parameters.map((parameter) => ({ ...parameter, required: false }));
-  const operations = [{ ...operation, parameters: optional }];
-  const [validator] = createPathValidators(root, operations, { readOnly: 'reject', discriminator: 'selects' }).values();
-  if (validator === undefined) throw new Error(`${operation.id} has no validator`);
-  return validator;
+  const validatorFor = createValidators(root, { drops: false, formats });
+  return validatorFor({ ...operation, parameters: optional });
 }
 
-/** What a check finds wrong with a value, if anything. */
+/** Returns the violations that a check throws, or `undefined`. */
 export function mismatch(check: () => unknown): string | undefined {
   try {
     check();
@@ -40,9 +50,14 @@ export interface Checked {
   readonly root: Json;
   readonly operation: Operation;
   readonly validator: OperationValidator;
+  /** Validates JSON bodies without the server's code, see `oracle.ts`. */
+  readonly oracle: (media: MediaType, text: string) => string | undefined;
 }
 
-/** An answer that breaks the document. `check` is what is checked, as a fact about services that keep to it. */
+/**
+ * Thrown for a response that breaks the document. `check` names the rule, such as `each status is
+ * declared`.
+ */
 export class Fault extends Error {
   readonly check: string;
 
@@ -53,55 +68,98 @@ export class Fault extends Error {
 }
 
 /**
- * Checks an answer against the document.
+ * Checks a response against the document.
  *
- * @param strict whether the status must be declared. Errors that HTTP itself brings, such as 401, often are not.
+ * @param isStrict rejects a status that is not declared. Documents often omit statuses of HTTP
+ *   itself, such as 401.
  * @throws {Fault}
  */
-export async function checkAnswer({ operation, validator }: Checked, answer: Answer, strict: boolean): Promise<void> {
-  const { status, headers, body } = answer;
-  const declared = declaredFor(operation, status);
+export async function checkAnswer(
+  checked: Checked,
+  answer: Answer,
+  isStrict: boolean,
+): Promise<void> {
+  const { operation } = checked;
+  const declared = declaredFor(operation, answer.status);
   if (declared === undefined) {
-    if (!strict || operation.responses.length === 0) return;
-    const keys = operation.responses.map(({ key }) => key).join(', ');
-    throw new Fault('each status is declared', `the status ${status} is not declared (${keys})`);
+    if (isStrict) checkStatus(operation, answer);
+    return;
   }
-  const read = declared.headers.flatMap((header) => {
+  checkHeaders(checked, declared, answer);
+  if (operation.method === 'head' || [204, 205, 304].includes(answer.status)) return;
+  const media = checkMediaType(declared, answer);
+  if (media !== undefined) await checkBody(checked, media, answer);
+}
+
+/** Throws a fault for an undeclared status, unless the operation declares no responses. */
+function checkStatus({ responses }: Operation, { status }: Answer): void {
+  if (responses.length === 0) return;
+  const keys = responses.map(({ key }) => key).join(', ');
+  throw new Fault('each status is declared', `the status ${status} is not declared (${keys})`);
+}
+
+/** Checks that the headers fit their schemas. @throws {Fault} */
+function checkHeaders(
+  { validator }: Checked,
+  declared: DeclaredResponse,
+  { status, headers }: Answer,
+): void {
+  const values = declared.headers.flatMap((header) => {
     const text = headers[header.name];
     return text === undefined ? [] : [[header.name, header.read(text)]];
   });
-  const wrong = mismatch(() => validator.responseHeaders(declared, Object.fromEntries(read)));
-  if (wrong !== undefined) {
-    const message = `the answer ${status} has headers that do not fit their schemas: ${wrong}`;
-    throw new Fault('the headers are as declared', message);
-  }
-  const { media } = declared;
-  if (operation.method === 'head' || [204, 205, 304].includes(status)) return;
+  const wrong = mismatch(() => validator.responseHeaders(declared, Object.fromEntries(values)));
+  if (wrong === undefined) return;
+  const message = `the response ${status} has headers that do not fit their schemas: ${wrong}`;
+  throw new Fault('the headers are as declared', message);
+}
+
+/**
+ * Returns the declared media type of a response, or `undefined` if no body is declared or sent.
+ *
+ * @throws {Fault}
+ */
+function checkMediaType(
+  { media }: DeclaredResponse,
+  { status, headers, body }: Answer,
+): MediaType | undefined {
   if (media.length === 0 && body.length > 0) throw wrongBody(status, 'the body', 'is not declared');
-  if (media.length === 0) return;
+  if (media.length === 0) return undefined;
   const type = headers['content-type'];
-  const found = type === undefined ? undefined : mediaTypeFor(media, type);
-  if (found !== undefined) return checkBody(validator, found, answer);
+  const declared = type === undefined ? undefined : mediaTypeFor(media, type);
+  if (declared !== undefined) return declared;
   const types = media.map((item) => item.type).join(', ');
-  const message = `the media type ${type} of the answer ${status} is none of: ${types}`;
+  const message = `the media type ${type} of the response ${status} is not declared (${types})`;
   throw new Fault('the media type is declared', message);
 }
 
-const wrongBody = (status: number, part: string, what: string) =>
-  new Fault('the body fits its schema', `${part} of the answer ${status} ${what}`);
+const wrongBody = (status: number, part: string, reason: string) =>
+  new Fault('the body fits its schema', `${part} of the response ${status} ${reason}`);
 
-/** @throws {Fault} */
-async function checkBody(validator: OperationValidator, media: MediaType, answer: Answer): Promise<void> {
+/** Checks that the body fits its schema. @throws {Fault} */
+async function checkBody(
+  { validator, oracle }: Checked,
+  media: MediaType,
+  answer: Answer,
+): Promise<void> {
   const { status, headers, body, isCut } = answer;
   const check = (part: string, value: unknown) => {
     const wrong = mismatch(() => validator.response(media, value));
     if (wrong === undefined) return;
-    throw wrongBody(status, part, `does not fit its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`);
+    throw wrongBody(
+      status,
+      part,
+      `does not fit its schema: ${wrong} in ${stringifyJson(value)?.slice(0, 500)}`,
+    );
   };
   if (media.items !== undefined) {
     let index = 0;
     try {
-      for await (const item of media.readItems(headers['content-type'] ?? '', Readable.from([body]), Infinity)) {
+      for await (const item of media.readItems(
+        headers['content-type'] ?? '',
+        Readable.from([body]),
+        Infinity,
+      )) {
         if (!(item instanceof Uint8Array)) check(`item ${index}`, item);
         index += 1;
       }
@@ -113,12 +171,15 @@ async function checkBody(validator: OperationValidator, media: MediaType, answer
     const value = bodyOf(answer);
     if (value === undefined) throw wrongBody(status, 'the body', 'is not JSON');
     check('the body', value);
+    const violations = isObject(media.schema) ? oracle(media, body.toString()) : undefined;
+    if (violations !== undefined)
+      throw wrongBody(status, 'the body', `does not fit its schema: ${violations}`);
   } else if (media.schema !== undefined && media.kind === 'text') {
     check('the body', media.coerce(body.toString()));
   }
 }
 
-/** The JSON value of an answer; `undefined` if it is not JSON. */
+/** Returns the JSON value of a response, or `undefined` if it is not JSON. */
 export function bodyOf({ body }: Answer): unknown {
   try {
     return parseJson(body.toString());

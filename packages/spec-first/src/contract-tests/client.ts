@@ -3,7 +3,7 @@ import * as http from 'node:http';
 import * as https from 'node:https';
 import type { AddressInfo } from 'node:net';
 
-/** A request as it is sent. */
+/** A request in its final form. */
 export interface Sent {
   readonly method: string;
   /** Path and query, after the base URL. */
@@ -12,34 +12,38 @@ export interface Sent {
   readonly body?: Buffer | undefined;
 }
 
-/** An answer, read to its end. */
+/** A response with its body. */
 export interface Answer {
   readonly status: number;
-  /** By names in lower case; values of one name are joined. */
+  /** By names in lower case. Values of the same name are joined. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body: Buffer;
-  /** Whether the rest of a stream was not read. */
+  /** True if the rest of a stream was not read. */
   readonly isCut: boolean;
 }
 
+/** The time limit of a response. */
 const SECONDS = 10;
 
-/** Stands in messages for the origin of a service that ends with the tests. */
+/** The origin in messages for a service that stops with the tests. */
 export const SHOWN = 'http://localhost:3000';
 
-/** How long a stream is read, since it may have no end: until the first item, and until the next one. Milliseconds. */
+/** The time limit of the first chunk of a stream, which may have no end. Milliseconds. */
 const FIRST = 500;
+
+/** The time limit of each further chunk of a stream. Milliseconds. */
 const NEXT = 50;
 
-/** How many chunks of a stream are read at most. */
+/** The maximum number of chunks that are read of a stream. */
 const CHUNKS = 10;
 
 export type Client = ReturnType<typeof connect>;
 
 /**
- * A client for a URL: the base of the document's paths.
+ * Makes a client for a service.
  *
- * @param shownOrigin stands for the URL's origin in messages.
+ * @param base the URL that the document's paths are relative to.
+ * @param shownOrigin the origin that messages show.
  */
 export function connect(base: string, shownOrigin = new URL(base).origin) {
   const { protocol, origin, pathname } = new URL(base);
@@ -50,12 +54,19 @@ export function connect(base: string, shownOrigin = new URL(base).origin) {
     /** The URL before each path, for messages. */
     base: shownOrigin + prefix,
 
-    /** @throws {Error} if there is no answer. */
+    /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<Answer> {
       const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
-      const outgoing = request(origin, { method, path: prefix + target, headers: { ...headers, ...length }, agent });
-      outgoing.setTimeout(SECONDS * 1_000, () => outgoing.destroy(new Error(`no answer in ${SECONDS} seconds`)));
-      // A connection that is reset after the answer has begun: reading says so.
+      const outgoing = request(origin, {
+        method,
+        path: prefix + target,
+        headers: { ...headers, ...length },
+        agent,
+      });
+      outgoing.setTimeout(SECONDS * 1_000, () =>
+        outgoing.destroy(new Error(`no response in ${SECONDS} seconds`)),
+      );
+      // If the connection is reset during the response, reading the response throws.
       outgoing.on('error', () => {});
       outgoing.end(body);
       const incoming: http.IncomingMessage = (await once(outgoing, 'response'))[0];
@@ -84,10 +95,12 @@ export function connect(base: string, shownOrigin = new URL(base).origin) {
   };
 }
 
-/** Serves an app on a free port of this machine, without keeping the process alive. Resolves to the origin. */
+/**
+ * Serves an app on a free local port, without keeping the process alive. Resolves to the origin.
+ */
 export async function listen(app: http.RequestListener): Promise<string> {
   const server = http.createServer(app).listen(0, '127.0.0.1').unref();
-  // Nor does a connection that a client keeps for its next request.
+  // Idle connections must not keep the process alive, either.
   server.on('connection', (socket) => socket.unref());
   await once(server, 'listening');
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

@@ -1,53 +1,118 @@
 import type { Document, Json, Operation } from 'openapi-document';
 
-/** A credential for each security scheme, by the scheme's name: a token, an API key, or `user:password` for HTTP Basic. */
+/**
+ * A credential for each security scheme, by the scheme's name: a token, an API key, or
+ * `user:password` for HTTP Basic.
+ */
 export type Credentials = Readonly<Record<string, string>>;
 
-/** A credential at its place in a request. */
+/** A credential and its location in a request. */
 export interface Secret {
+  /** The name of the security scheme. */
+  readonly scheme: string;
   readonly in: 'header' | 'query' | 'cookie';
   readonly name: string;
   readonly value: string;
-  /** A value that the service must deny. */
+  /** A value that the service must reject. */
   readonly wrong: string;
 }
 
 /**
- * The credentials that an operation is called with: those of the first of its security requirements that are all there.
+ * Returns the secrets for an operation. They satisfy its first security requirement for which
+ * `source` has all credentials.
  *
- * @throws {Error} if some are missing.
+ * @throws {Error} if there is no such requirement.
  */
 export function secretsFor(
   { securitySchemes: schemes }: Document,
   operation: Operation,
-  given: Credentials | string,
+  source: Credentials | string,
 ): Secret[] {
   const { security } = operation;
-  const credentials =
-    typeof given === 'string' ? Object.fromEntries(Object.keys(schemes).map((name) => [name, given])) : given;
-  const possible = (requirement: Operation['security'][number]) =>
+  const credentials = byScheme(schemes, source);
+  const isPossible = (requirement: Operation['security'][number]) =>
     Object.keys(requirement).every((name) => Object.hasOwn(credentials, name));
-  const chosen = security.find((item) => Object.keys(item).length > 0 && possible(item)) ?? security.find(possible);
+  const chosen =
+    security.find((item) => Object.keys(item).length > 0 && isPossible(item)) ??
+    security.find(isPossible);
   if (chosen === undefined) {
     if (security.length === 0) return [];
     const names = [...new Set(security.flatMap((requirement) => Object.keys(requirement)))];
-    throw new Error(
-      `${operation.id} needs credentials. Pass one of: credentials: { ${names.join(": '…' }, { ")}: '…' }`,
-    );
+    const choices = names.map((name) => `{ ${name}: '…' }`).join(', ');
+    throw new Error(`${operation.id} needs credentials. Pass one of: credentials: ${choices}`);
   }
-  return Object.keys(chosen).map((name) => secretOf(schemes[name] ?? {}, credentials[name] ?? ''));
+  return Object.keys(chosen).map((name) =>
+    secretOf(name, schemes[name] ?? {}, credentials[name] ?? ''),
+  );
 }
 
-/** Where a scheme's credential goes (OpenAPI 3.1 §4.8.27). */
-function secretOf({ type, scheme, in: where, name }: Json, value: string): Secret {
+/**
+ * Returns variants of an operation's secrets that the service must reject. In each of them, the
+ * valid credential of another scheme replaces one secret. Ignores schemes that share a credential,
+ * and secrets that the operation does not need.
+ */
+export function misplacedSecrets(
+  { securitySchemes: schemes }: Document,
+  { security }: Operation,
+  secrets: readonly Secret[],
+  source: Credentials | string,
+): { readonly label: string; readonly secrets: Secret[] }[] {
+  const others = Object.entries(byScheme(schemes, source));
+  const isNeeded = ({ scheme }: Secret) =>
+    security.every(
+      (requirement) =>
+        Object.hasOwn(requirement, scheme) ||
+        Object.keys(requirement).some((name) => !secrets.some((item) => item.scheme === name)),
+    );
+  return secrets.filter(isNeeded).flatMap((secret) =>
+    others.flatMap(([name, value]) => {
+      const usual = secretOf(name, schemes[name] ?? {}, value);
+      const misplaced = secretOf(secret.scheme, schemes[secret.scheme] ?? {}, value);
+      const isShared = isSamePlace(usual, misplaced) && usual.value === misplaced.value;
+      if (schemes[name] === undefined || isShared || misplaced.value === secret.value) return [];
+      return {
+        label: `with the credential of ${name} as ${secret.scheme}`,
+        secrets: secrets.map((item) => (item === secret ? misplaced : item)),
+      };
+    }),
+  );
+}
+
+const isSamePlace = (one: Secret, other: Secret): boolean =>
+  one.in === other.in && one.name.toLowerCase() === other.name.toLowerCase();
+
+/** Returns credentials by scheme. A string is the token of every scheme. */
+const byScheme = (schemes: Document['securitySchemes'], source: Credentials | string) =>
+  typeof source === 'string'
+    ? Object.fromEntries(Object.keys(schemes).map((name) => [name, source]))
+    : source;
+
+/** Puts a credential at the place that its scheme declares (OpenAPI 3.1 §4.8.27). */
+function secretOf(
+  schemeName: string,
+  { type, scheme, in: where, name }: Json,
+  value: string,
+): Secret {
   const wrong = `wrong${value.replace(/\W/g, '')}`;
   if (type === 'apiKey') {
-    return { in: where === 'query' || where === 'cookie' ? where : 'header', name: String(name), value, wrong };
+    return {
+      scheme: schemeName,
+      in: where === 'query' || where === 'cookie' ? where : 'header',
+      name: String(name),
+      value,
+      wrong,
+    };
   }
   const http = type === 'http' ? String(scheme) : 'Bearer';
   const headerOf = (token: string) =>
     http.toLowerCase() === 'basic'
       ? `Basic ${btoa(token.includes(':') ? token : `user:${token}`)}`
       : `${http.replace(/^bearer$/i, 'Bearer')} ${token}`;
-  return { in: 'header', name: 'Authorization', value: headerOf(value), wrong: headerOf(wrong) };
+  return {
+    scheme: schemeName,
+    in: 'header',
+    name: 'Authorization',
+    value: headerOf(value),
+    wrong: headerOf(wrong),
+  };
 }

@@ -1,138 +1,262 @@
 import { createHash } from 'node:crypto';
-import { isObject, type Operation } from 'openapi-document';
+import { isObject, type Json, type Operation, stringifyJson } from 'openapi-document';
 import type { Checked } from './checks.ts';
-import type { Known } from './known.ts';
+import { isEnding } from './order.ts';
+import { isCursor } from './pages.ts';
 import { type Part, partsOf, type Values } from './parts.ts';
+import type { Resources } from './resources.ts';
 import { kindOf, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
 
 /** A request that breaks the document in one place. */
 interface Broken extends Written {
-  /** What a service that answers it with a success accepts. */
+  /** The mistake, such as `a request without a body`. */
   readonly label: string;
-  /** What a value violates. Several values may violate the same. */
+  /** The violation of the wrong value. Several values may have the same violation. */
   readonly violation?: string;
 }
 
-/** How many variants of a value are looked at, and how many places of one are changed at most. */
-const TRIED = 2_000;
-const PLACES = 8;
-
-/** How many valid requests are looked at for places that can be broken. */
-const LOOKED_AT = 6;
-
-/**
- * The requests of an operation, made from the schemas and examples of the document.
- *
- * @throws {Error} if no valid value is found for something that is required.
- */
-export function requestsOf(checked: Checked, known: Known, seed: number) {
-  const { root, operation } = checked;
-  let drawn = 0;
-  /** A number from 0 to 1. */
-  const random = () => createHash('sha1').update(`${seed} ${drawn++}`).digest().readUInt32LE() / 2 ** 32;
-  const shuffled = <T>(items: readonly T[]): T[] => {
-    const ranked = items.map((item) => [random(), item] as const);
-    return ranked.sort(([a], [b]) => a - b).map(([, item]) => item);
-  };
-  const { parameters, bodies } = partsOf(checked);
-  // An object in a query may take each name.
-  const isOpen = parameters.some((part) => part.in === 'query' && [...part.examples, ...part.made].some(isObject));
-  const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
-  /** How often each place was changed: each of its values has its turn, those at the bounds first. */
-  const turns = new Map<string, number>();
-
-  /** A valid value that differs from another one in some places. */
-  function changed(part: Part, from: unknown): unknown {
-    const variants = (value: unknown) => variantsOf(root, [part.schema], value).take(TRIED);
-    const places = shuffled([...new Set(variants(from).map(({ at }) => at))]);
-    let value = from;
-    for (const place of places.slice(0, random() < 0.2 ? 1 : PLACES)) {
-      const others = [...variants(value).filter(({ at }) => at === place)].map((other) => other.value);
-      const key = `${part.in} ${part.name} ${place}`;
-      const turn = turns.get(key) ?? 0;
-      const next = [...others.keys()].find((n) => part.violation(others[(turn + n) % others.length]) === '');
-      if (next === undefined) continue;
-      value = others[(turn + next) % others.length];
-      turns.set(key, turn + next + 1);
-    }
-    return value;
-  }
-
-  /** Requests that satisfy the document. The first ones have the declared examples. */
-  function* valid(count: number): Generator<{ values: Values }> {
-    const most = Math.max(count, examples * Math.max(1, bodies.length));
-    for (let index = 0; index < most; index += 1) {
-      const values = new Map<Part, unknown>();
-      const body = bodies.slice(index % bodies.length)[0];
-      for (const part of body === undefined ? parameters : [...parameters, body]) {
-        const turn = part === body ? Math.floor(index / bodies.length) : index;
-        if (turn < part.examples.length) values.set(part, part.examples[turn]);
-        else if (part.required || random() > 0.2) {
-          values.set(part, changed(part, shuffled([...part.examples, ...part.made])[0]));
-        }
-      }
-      // What exists, in half of the requests; a deletion ends it.
-      const turn = operation.method === 'delete' ? index : index / 2;
-      yield { values: Number.isInteger(turn) ? withKnownIds(operation, known, values, turn) : values };
-    }
-  }
-
-  /** Requests that break the document: each way in which it can be broken once, up to `runs`, or half as many requests. */
-  function broken(runs: number): Broken[] {
-    const found = shuffled([...valid(LOOKED_AT)].flatMap(({ values }) => [...brokenFrom(checked, values, isOpen)]));
-    const oneOfEach = (key: (made: Broken) => string) => [...new Map(found.map((made) => [key(made), made])).values()];
-    const once = oneOfEach(({ label }) => label).slice(0, runs);
-    const each = new Set([...oneOfEach(({ label, violation }) => violation ?? label), ...once, ...found]);
-    return [...each].slice(0, Math.max(once.length, runs / 2));
-  }
-  return { valid, broken };
+/** A request that satisfies the document. */
+interface Valid extends Written {
+  /** The number of requests before it. */
+  readonly turn: number;
 }
 
-/** The same request to something that exists in the service, as far as its replies have told. */
-function withKnownIds(operation: Operation, known: Known, values: Values, turn: number): Values {
-  const path = known.pathOf(operation, turn) ?? {};
-  const idFor = (name: string, given: unknown) => {
-    const ids = known.valuesOf(name);
-    return ids.length > 0 ? ids[turn % ids.length] : given;
+/** A variant in which the whole value is an empty string. */
+const EMPTY = { at: '', inner: '', value: '' };
+
+/** The maximum number of variants of a value that are tried. */
+const TRIED = 2_000;
+
+/** The maximum number of places of a value that are changed. */
+const PLACES = 8;
+
+/** The number of values of each part whose variants are searched for notable values. */
+const NOTABLE_FROM = 3;
+
+/** The number of valid requests that invalid requests are made from. */
+const BROKEN_FROM = 6;
+
+export type Requests = ReturnType<typeof requestsOf>;
+
+/**
+ * Makes requests to an operation from the schemas and examples of the document.
+ *
+ * @throws {Error} if no valid value is found for a required parameter or body.
+ */
+export function requestsOf(checked: Checked, resources: Resources, seed: number) {
+  const { root, operation } = checked;
+  const { random, shuffled } = randomFrom(seed);
+  const { parameters, bodies } = partsOf(checked);
+  const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
+  // With an object in the query, any name may be one of its properties.
+  const isOpen = parameters.some(
+    (part) => part.in === 'query' && [...part.examples, ...part.samples].some(isObject),
+  );
+  /** The number of values that were taken at each place. */
+  const turns = new Map<string, number>();
+
+  /** Returns the next valid value that differs from another one at a place. */
+  function changedAt(place: string, part: Part, value: unknown): unknown {
+    const values = [...variantsOf(root, [part.schema], value).take(TRIED)]
+      .filter(({ at }) => at === place)
+      .map((variant) => variant.value);
+    const key = `${part.in} ${part.name} ${place}`;
+    const turn = turns.get(key) ?? 0;
+    const ordered = values.map((_, index) => values[(turn + index) % values.length]);
+    const index = ordered.findIndex((other) => part.violation(other) === '');
+    if (index === -1) return value;
+    turns.set(key, turn + index + 1);
+    return ordered[index];
+  }
+
+  /** Returns a valid value that differs from another one in some places. */
+  function changed(part: Part, value: unknown): unknown {
+    const variants = variantsOf(root, [part.schema], value).take(TRIED);
+    const places = shuffled([...new Set(variants.map(({ at }) => at))]);
+    return places
+      .slice(0, random() < 0.2 ? 1 : PLACES)
+      .reduce((other: unknown, place) => changedAt(place, part, other), value);
+  }
+
+  /** Returns the value of a part for the request at an index. Omits some optional parts. */
+  function valueIn(index: number, part: Part): unknown {
+    // Only replies contain valid cursors.
+    if (isCursor(part) && !part.required) return resources.cursorOf(operation);
+    const turn = part.in === 'body' ? Math.floor(index / bodies.length) : index;
+    if (turn < part.examples.length) return part.examples[turn];
+    if (!part.required && random() < 0.2) return undefined;
+    return changed(part, shuffled([...part.examples, ...part.samples])[0]);
+  }
+
+  /**
+   * Makes a request from valid values. Every second request has the ids of existing resources. For
+   * operations that end a resource, three of four have them, since a resource can end only once.
+   */
+  function request(index: number): Values {
+    const body = bodies.length > 0 ? [bodies[index % bodies.length] as Part] : [];
+    const pairs = [...parameters, ...body].map((part) => [part, valueIn(index, part)] as const);
+    const values = new Map(pairs.filter(([, value]) => value !== undefined));
+    const hasIds = index % (isEnding(operation) ? 4 : 2) !== 1;
+    return hasIds ? withExistingIds(operation, resources, values, random() ** 2) : values;
+  }
+
+  /** Makes requests with one notable value, such as a value at a bound. */
+  function* notable(maxCount: number): Generator<Valid> {
+    const candidates = [...parameters, ...bodies]
+      .filter((part) => !isCursor(part))
+      .flatMap((part) => notableValues(root, part).map((value) => ({ part, value })));
+    for (const [index, { part, value }] of shuffled(candidates).slice(0, maxCount).entries()) {
+      const others = [...request(index)].filter(
+        ([other]) => part.in !== 'body' || other.in !== 'body',
+      );
+      const values = new Map([...others, [part, value]]);
+      yield {
+        values: withExistingIds(operation, resources, values, random() ** 2, part),
+        turn: index,
+      };
+    }
+  }
+
+  /**
+   * Makes valid requests: first with each example, then with random values, last with notable
+   * values.
+   *
+   * @param count the minimum number of requests before those with a notable value.
+   * @param maxNotable the maximum number of requests with a notable value.
+   */
+  function* valid(count: number, maxNotable = 0): Generator<Valid> {
+    const total = Math.max(count, examples * Math.max(1, bodies.length));
+    for (let index = 0; index < total; index += 1) yield { values: request(index), turn: index };
+    if (maxNotable > 0) yield* notable(maxNotable);
+  }
+
+  /** Makes valid requests with the ids of existing resources, from the newest to the oldest. */
+  function* existing(count: number): Generator<Valid> {
+    for (let index = 0; index < count; index += 1) {
+      const values = withExistingIds(operation, resources, request(index), index / count);
+      yield { values, turn: index };
+    }
+  }
+
+  /**
+   * Makes requests that break the document: one for each label, and more up to half of `runs`.
+   */
+  function broken(runs: number): Broken[] {
+    const candidates = shuffled(
+      [...valid(BROKEN_FROM)].flatMap(({ values }) => [...brokenFrom(checked, values, isOpen)]),
+    );
+    const oneOfEach = (key: (request: Broken) => string) => [
+      ...new Map(candidates.map((request) => [key(request), request])).values(),
+    ];
+    const labels = oneOfEach(({ label }) => label).slice(0, runs);
+    const violations = oneOfEach(({ label, violation }) => violation ?? label);
+    const requests = new Set([...violations, ...labels, ...candidates]);
+    return [...requests].slice(0, Math.max(labels.length, runs / 2));
+  }
+
+  return { parameters, valid, existing, broken };
+}
+
+/** Makes a source of random numbers that yields the same numbers for the same seed. */
+function randomFrom(seed: number) {
+  let drawn = 0;
+  /** Returns a number from 0 to 1. */
+  const random = () => {
+    drawn += 1;
+    return createHash('sha1').update(`${seed} ${drawn}`).digest().readUInt32LE() / 2 ** 32;
   };
-  const inside = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(inside);
+  const shuffled = <T>(items: readonly T[]): T[] =>
+    items
+      .map((item) => ({ item, rank: random() }))
+      .sort((a, b) => a.rank - b.rank)
+      .map(({ item }) => item);
+  return { random, shuffled };
+}
+
+/** Returns notable valid values, such as those at bounds. */
+function notableValues(root: Json, part: Part): unknown[] {
+  const variants = [...part.examples, ...part.samples]
+    .slice(0, NOTABLE_FROM)
+    .flatMap((value) => [...variantsOf(root, [part.schema], value).take(TRIED)])
+    .filter(({ isNotable, value }) => isNotable && part.violation(value) === '');
+  const byPlace = Map.groupBy(variants, ({ at, inner }) => `${at} ${stringifyJson(inner)}`);
+  return [...byPlace.values()].map(([variant]) => variant?.value);
+}
+
+/**
+ * Replaces ids in the values of a request by ids of existing resources.
+ *
+ * @param draw a number from 0 to 1 that selects the ids.
+ * @param fixed a parameter that keeps its value.
+ */
+function withExistingIds(
+  operation: Operation,
+  resources: Resources,
+  values: Values,
+  draw: number,
+  fixed?: Part,
+): Values {
+  const path = resources.pathOf(operation, draw);
+  const idFor = (name: string, value: unknown) => {
+    const ids = resources.valuesOf(name);
+    return ids.length > 0 ? ids[Math.floor(draw * ids.length)] : value;
+  };
+  const withIds = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(withIds);
     if (!isObject(value)) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, idFor(name, inside(member))]));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, member]) => [name, idFor(name, withIds(member))]),
+    );
+  };
+  const existing = ({ in: where, name }: Part, value: unknown): unknown => {
+    if (where === 'path') return path[name] ?? value;
+    if (where === 'query') return idFor(name, value);
+    if (where === 'body') return withIds(value);
+    const etag = name.toLowerCase() === 'if-match' ? resources.etagOf(operation, path) : undefined;
+    return etag ?? value;
   };
   return new Map(
     [...values].map(([part, value]) => {
-      const { in: where, name } = part;
-      const other = where === 'path' ? (path[name] ?? value) : where === 'query' ? idFor(name, value) : inside(value);
+      const isFixed = part === fixed && part.in !== 'body';
+      const other = isFixed ? value : existing(part, value);
       return [part, part.violation(other) === '' ? other : value];
     }),
   );
 }
 
-/** The requests that differ from a valid one in one place, and break the document there. */
-function* brokenFrom({ root, operation }: Checked, values: Values, isOpen: boolean): Generator<Broken> {
+/** Makes requests that differ from a valid one in one place, and break the document there. */
+function* brokenFrom(
+  { root, operation }: Checked,
+  values: Values,
+  isOpen: boolean,
+): Generator<Broken> {
   for (const [part, value] of values) {
     const { in: where, name, required, schema, media } = part;
     const needed = [...values].filter(([other]) => other.required || other === part);
     if (required && where !== 'path') {
-      const what = media === undefined ? `the ${where} parameter ${name}` : 'a body';
-      yield { label: `a request without ${what}`, values: new Map(needed.filter(([other]) => other !== part)) };
+      const missing = media === undefined ? `the ${where} parameter ${name}` : 'a body';
+      const others = needed.filter(([other]) => other !== part);
+      yield { label: `a request without ${missing}`, values: new Map(others) };
     }
-    if (media !== undefined && operation.requestBody?.media.every(({ type }) => !/^[^;]*\*/.test(type))) {
+    const hasRange = operation.requestBody?.media.some(({ type }) => /^[^;]*\*/.test(type));
+    if (media !== undefined && !hasRange) {
       yield { label: 'a wrong media type', values, contentType: 'application/x-undeclared' };
     }
     if (media?.kind === 'json') yield { label: 'a body that is not JSON', values, raw: '{"' };
-    if (media?.items === undefined && (media?.kind === 'stream' || media?.kind === 'text')) continue;
+    const isText = media?.kind === 'stream' || media?.kind === 'text';
+    if (isText && media.items === undefined) continue;
     const isForm = media?.kind === 'form' || media?.kind === 'multipart';
     const variants = variantsOf(root, [schema], value).take(TRIED);
-    for (const { at, inner, value: other } of [{ at: '', inner: '', value: '' }, ...variants]) {
-      // A form is text: most of its values have no type of their own.
+    for (const { at, inner, value: other } of [EMPTY, ...variants]) {
+      // Skips most variants in a form: it is text, so their types cannot be wrong.
       if (isForm && (inner !== undefined || at.lastIndexOf('/') > 0)) continue;
       const violation = part.violation(other);
       if (!violation) continue;
-      yield { label: `${kindOf(inner)} where ${violation}`, violation, values: new Map(needed).set(part, other) };
+      const label = `${kindOf(inner)} where ${violation}`;
+      yield { label, violation, values: new Map(needed).set(part, other) };
     }
   }
-  if (!isOpen) yield { label: 'an undeclared query parameter', values, undeclared: 'undeclaredParameter=text' };
+  const undeclared = 'undeclaredParameter=text';
+  if (!isOpen) yield { label: 'an undeclared query parameter', values, undeclared };
 }

@@ -1,99 +1,203 @@
-import { type Checked, checkAnswer, Fault } from './checks.ts';
-import type { Answer, Client } from './client.ts';
+import type { Operation } from 'openapi-document';
+import { Fault } from './checks.ts';
+import type { Answer } from './client.ts';
 import type { Secret } from './credentials.ts';
-import type { Known } from './known.ts';
 import type { TestLog } from './log.ts';
-import { requestsOf } from './requests.ts';
-import { curlLine, type Written, writeRequest } from './write-request.ts';
+import { checkPages, pagingOf } from './pages.ts';
+import { isMock, type Probe, probeOf, type Target } from './probe.ts';
+import { type Requests, requestsOf } from './requests.ts';
+import type { Resources } from './resources.ts';
+import { stateChecks } from './state.ts';
+import { writeRequest } from './write-request.ts';
 
-/** What the tests of an operation need. */
-interface Context extends Checked {
-  readonly known: Known;
-  readonly client: Client;
-  readonly secrets: readonly Secret[];
+/** The context of the tests of an operation. */
+export interface Context extends Target {
+  readonly resources: Resources;
+  /** Secrets with the credential of another scheme. */
+  readonly misplaced: readonly { readonly label: string; readonly secrets: readonly Secret[] }[];
   readonly log?: TestLog | undefined;
-  /** How many requests are made, and from which seed. */
+  /** The number of requests. */
   readonly runs: number;
+  /** The seed that the requests are made from. */
   readonly seed: number;
-  /** Whether a handler may reject what the schemas allow. */
+  /** Secrets that grant no scope, or `undefined` if the options have none. */
+  readonly unscoped: readonly Secret[] | undefined;
+  /** True if a handler may reject requests that the schemas allow. */
   readonly mayReject: boolean;
+  /** True if the service may store values other than those in the request. */
+  readonly mayChange: boolean;
+  /** The operation that reads the resource that this one changes. */
+  readonly reader: Target | undefined;
 }
 
-/** What came of the tests of an operation. */
+/** The result of the tests of an operation. */
 export type Outcome = Awaited<ReturnType<typeof testOperation>>;
 
-/** Calls an operation with requests that satisfy the document and with requests that break it, and checks each answer. */
+/**
+ * Calls an operation with requests that satisfy the document and with requests that break it.
+ * Checks each response.
+ */
 export async function testOperation(context: Context) {
-  const { operation, client, secrets, known, log, runs, seed, mayReject } = context;
-  /** Of each check that failed, the shortest request that shows it. */
-  const faults = new Map<string, { fault: Fault; answer: Answer | undefined; curl: string; id: string }>();
-  /** The answers to valid requests. */
+  const { operation, resources, runs, seed, mayReject } = context;
+  const probe = probeOf(context, seed, context.log);
+  const requests = requestsOf(context, resources, seed);
+  const checkState = stateChecks(context, probe);
+  /** The responses to valid requests. */
   const answers: Answer[] = [];
-  const requests = requestsOf(context, known, seed);
-  let sentRequests = 0;
 
-  async function attempt(made: Written, check: (answer: Answer) => void, isStrict = false, own = secrets) {
-    const sent = await writeRequest(operation, made, own);
-    const id = `contract-${seed}-${operation.id}-${++sentRequests}`.replace(/[^\w.:-]/g, '.').slice(-64);
-    let answer: Answer | undefined;
-    try {
-      const headers = { 'X-Request-Id': id, ...sent.headers };
-      answer = await client.send({ ...sent, headers }).catch((error: Error) => {
-        throw new Fault('each request is answered', `there is no answer: ${error.message}`);
-      });
-      if (answer.status >= 500 && !isMock(answer)) {
-        const message = `the status ${answer.status} is a failure of the service`;
-        throw new Fault('no request makes the service fail', message);
-      }
-      check(answer);
-      // The limit of bodies is the service's own.
-      await checkAnswer(context, answer, isStrict && answer.status !== 413);
-    } catch (error) {
-      if (!(error instanceof Fault)) throw error;
-      const curl = curlLine(client.base, sent);
-      const shortest = faults.get(error.check)?.curl.length ?? Infinity;
-      if (curl.length < shortest) faults.set(error.check, { fault: error, answer, curl, id });
-    }
-    return answer;
-  }
-
-  const accepted = (answer: Answer) => {
-    if (![400, 415, 422].includes(answer.status) || mayReject || isMock(answer)) return;
-    const message = `the status ${answer.status} rejects a request that satisfies the document`;
-    throw new Fault('a valid request is not rejected as malformed', message);
-  };
-  const rejected = (label: string) => (answer: Answer) => {
-    if (answer.status >= 400) return;
-    throw new Fault('an invalid request is rejected with 4xx', `the status ${answer.status} accepts ${label}`);
-  };
-  const denied = (label: string) => (answer: Answer) => {
-    if (answer.status === 401 || answer.status === 403) return;
-    // The mock of a scheme that has no verifier accepts any credential.
-    if (isMock(answer) && label === 'with wrong credentials') return;
-    const message = `the status ${answer.status} answers a request ${label}, not 401 or 403`;
-    throw new Fault('credentials are required', message);
-  };
-
-  for (const made of requests.valid(Math.ceil(runs / 2))) {
-    const answer = await attempt(made, accepted, true);
+  for (const written of requests.valid(Math.ceil(runs / 2), runs)) {
+    const answer = await probe.attempt(written, accepts(mayReject), { isStrict: true });
     if (answer === undefined) continue;
     answers.push(answer);
-    // The handler is still to be written.
-    if (answer.status === 501 && !isMock(answer) && answers.length === 1) {
-      return { findings: [], answers, notImplemented: true };
-    }
-    known.learn(operation, made.values, answer);
+    if (answers.length === 1 && answer.status === 501 && !isMock(answer)) break;
+    const subjects = resources.learn(operation, written.values, answer);
+    if (answer.status >= 300 || isMock(answer) || context.mayChange) continue;
+    await checkState(written.values, answer, subjects);
   }
-  for (const made of requests.broken(runs)) await attempt(made, rejected(made.label));
-  const [made] = requests.valid(1);
-  if (made !== undefined && secrets.length > 0 && operation.security.every((item) => Object.keys(item).length > 0)) {
-    await attempt(made, denied('without credentials'), false, []);
-    const wrong = secrets.map((secret) => ({ ...secret, value: secret.wrong }));
-    await attempt(made, denied('with wrong credentials'), false, wrong);
-  }
-  const findings = [...faults.values()].map(async (found) => ({ ...found, cause: await log?.causeOf(found.id) }));
-  return { findings: await Promise.all(findings), answers, notImplemented: false };
+  const isMissing = answers.length === 1 && answers[0]?.status === 501 && !isMock(answers[0]);
+  if (isMissing) return { findings: [], answers, sentRequests: 1, isMissing };
+
+  await checkPaging(context, probe, requests, answers);
+  for (const written of requests.broken(runs)) await probe.attempt(written, rejects(written.label));
+  await checkCredentials(context, probe, requests);
+  const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
+  if (!mayFail) await checkSuccess(context, probe, requests, answers);
+  return {
+    findings: await probe.findings(),
+    answers,
+    sentRequests: probe.sentRequests(),
+    isMissing,
+  };
 }
 
-/** Whether a mock answered. The mock of an operation that declares nothing but a 5xx answers with it. */
-const isMock = ({ headers }: Answer): boolean => headers['x-mock'] !== undefined;
+/** Calls an operation again, after others have changed its resources. Resolves to the findings. */
+export async function testAgain(context: Context) {
+  const { operation, resources, runs, seed, mayReject } = context;
+  const probe = probeOf(context, seed, context.log);
+  const requests = requestsOf(context, resources, seed + 2);
+  const answers: Answer[] = [];
+  for (const written of requests.existing(Math.ceil(runs / 4))) {
+    const answer = await probe.attempt(written, accepts(mayReject), { isStrict: true });
+    if (answer === undefined) continue;
+    answers.push(answer);
+    resources.learn(operation, written.values, answer);
+  }
+  await checkPaging(context, probe, requests, answers);
+  return probe.findings();
+}
+
+/** Checks that a valid request is not rejected as malformed. */
+const accepts = (mayReject: boolean) => (answer: Answer) => {
+  if (![400, 415, 422].includes(answer.status) || mayReject || isMock(answer)) return;
+  const message = `the status ${answer.status} rejects a request that satisfies the document`;
+  throw new Fault('a valid request is not rejected as malformed', message);
+};
+
+/** Checks that an invalid request is rejected. */
+const rejects = (label: string) => (answer: Answer) => {
+  if (answer.status >= 400) return;
+  const message = `the status ${answer.status} accepts ${label}`;
+  throw new Fault('an invalid request is rejected with 4xx', message);
+};
+
+/** Checks that a request with insufficient credentials is rejected. */
+const denies = (label: string) => (answer: Answer) => {
+  if (answer.status === 401 || answer.status === 403) return;
+  // Mocks accept any credential for a scheme without a verifier.
+  if (isMock(answer) && label !== 'without credentials') return;
+  const message = `a request ${label} has the status ${answer.status}, not 401 or 403`;
+  throw new Fault('credentials are required', message);
+};
+
+/** Checks that an operation with credentials cannot be called without valid ones. */
+async function checkCredentials(
+  { operation, secrets, unscoped, misplaced }: Context,
+  probe: Probe,
+  requests: Requests,
+): Promise<void> {
+  const [written] = requests.valid(1);
+  const isOptional = operation.security.some((item) => Object.keys(item).length === 0);
+  if (written === undefined || secrets.length === 0 || isOptional) return;
+  const wrong = secrets.map((secret) => ({ ...secret, value: secret.wrong }));
+  const insufficient = [
+    { label: 'without credentials', secrets: [] },
+    { label: 'with wrong credentials', secrets: wrong },
+    ...(unscoped === undefined ? [] : [{ label: 'without the scopes', secrets: unscoped }]),
+    ...misplaced,
+  ];
+  for (const { label, secrets: others } of insufficient)
+    await probe.attempt(written, denies(label), { secrets: others });
+}
+
+/** Checks that small pages of a list contain the same items as a large page. */
+async function checkPaging(
+  { operation, client, secrets }: Context,
+  probe: Probe,
+  requests: Requests,
+  answers: readonly Answer[],
+): Promise<void> {
+  const paging = pagingOf(operation);
+  const [request] = requests.valid(1);
+  const success = answers.find(({ status }) => status < 300);
+  if (paging === undefined || request === undefined) return;
+  if (success === undefined || isMock(success)) return;
+  const values = new Map([...request.values].filter(([part]) => part.required));
+  const readPage = async (query: ReadonlyMap<string, unknown>) => {
+    for (const part of requests.parameters) {
+      if (part.in !== 'query') continue;
+      if (query.has(part.name)) values.set(part, query.get(part.name));
+      else if (!part.required) values.delete(part);
+    }
+    return client.send(await writeRequest(operation, { values }, secrets));
+  };
+  await probe.examine({ values }, success, () => checkPages(paging, readPage));
+}
+
+/** Checks that an operation succeeds at least once. */
+async function checkSuccess(
+  { operation }: Context,
+  probe: Probe,
+  requests: Requests,
+  answers: readonly Answer[],
+): Promise<void> {
+  if (answers.length === 0 || answers.some(({ status }) => status < 400)) return;
+  const byStatus = Map.groupBy(answers, ({ status }) => status);
+  const [largest = []] = [...byStatus.values()].toSorted((a, b) => b.length - a.length);
+  const status = largest[0]?.status;
+  const count = `${largest.length} of ${answers.length} valid requests have the status ${status}`;
+  const advice =
+    'add an example that succeeds to the document, add data in `seed`, ' +
+    `or add ${operation.id} to \`mayReject\``;
+  const [written] = requests.valid(1);
+  if (written === undefined) return;
+  await probe.attempt(written, ({ status }) => {
+    if (status < 400) return;
+    throw new Fault('an operation succeeds at least once', `${count}: ${advice}`);
+  });
+}
+
+/** The number of resources that are created before an operation that ends them. */
+const FRESH = 10;
+
+/** The maximum number of requests to create these resources. */
+const FRESH_REQUESTS = 60;
+
+/** Creates resources that no other operation has changed yet. */
+export async function createFresh(
+  target: Target,
+  resources: Resources,
+  seed: number,
+): Promise<void> {
+  const { operation, client, secrets } = target;
+  let created = 0;
+  for (const { values } of requestsOf(target, resources, seed + 1).valid(FRESH_REQUESTS)) {
+    const answer = await client.send(await writeRequest(operation, { values }, secrets));
+    resources.learn(operation, values, answer);
+    created += answer.status < 300 ? 1 : 0;
+    if (created === FRESH) return;
+  }
+}
+
+/** Returns the title of an operation's test. */
+export const titleOf = ({ method, path, id }: Operation): string =>
+  `${method.toUpperCase()} ${path} (${id})`;

@@ -1,31 +1,39 @@
-import { isObject, type Json, schemas } from 'openapi-document';
+import { asArray, isObject, type Json, schemas } from 'openapi-document';
+import { valuesOf } from 'openapi-document/samples';
 
-/** A value that differs from another one in one place. It may be valid or not: the caller checks it. */
+/** A value that differs from another value in one place. It may be invalid. */
 export interface Variant {
-  /** A JSON pointer to the place. Each index of a list is written as `0`. */
+  /** The JSON pointer of the place. Every list index is `0`. */
   readonly at: string;
-  /** What is at the place; `undefined` if it is missing. */
+  /** The value at the place; `undefined` if it is missing. */
   readonly inner: unknown;
   readonly value: unknown;
+  /** True for a value that is sent in a separate request, such as a value at a bound. */
+  readonly isNotable?: boolean;
 }
 
 /** A value of each JSON type. */
 const OF_EACH_TYPE = [null, true, 'text', 1.5, [], {}];
 
-/** How many items of a list are changed. */
+/** The number of items of a list that are changed. */
 const ITEMS = 2;
 
-/** Longer strings and lists are not sent: they say more about the limits of a connection than about the service. */
+/** The maximum length of strings and lists. Longer values would test size limits, not schemas. */
 const LONGEST = 5_000;
 
-/** Texts that services often handle wrongly. */
+/** Strings that services often handle wrongly. */
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
 
-/** Strings of each format, separated by spaces: valid ones, then invalid ones. A check tells them apart. */
+/** One string with many of these characters. */
+const UNUSUAL = `ä漢🌵'"\\<b>&%`;
+
+const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
+
+/** Valid and invalid strings of each format, separated by spaces. */
 const FORMATS: Readonly<Record<string, string>> = {
   'date-time':
-    '2024-02-29T23:59:59Z 1969-07-20T20:17:40.5Z 2031-12-31T23:59:59.999+05:30 0999-01-01T00:00:00-11:00 ' +
-    '2024-02-30T00:00:00Z 2024-01-01 2024-01-01T25:00:00Z yesterday',
+    '2024-02-29T23:59:59Z 1969-07-20T20:17:40.5Z 2031-12-31T23:59:59.999+05:30 ' +
+    '0999-01-01T00:00:00-11:00 2024-02-30T00:00:00Z 2024-01-01 2024-01-01T25:00:00Z yesterday',
   date: '2024-02-29 1969-07-20 0999-01-01 2023-02-29 2024-01-01T00:00:00Z 01/02/2024',
   time: '23:59:59Z 00:00:00.123+05:30 24:00:00Z 12:00',
   duration: 'P1D PT36H P3Y6M4DT12H30M5S day P',
@@ -40,90 +48,158 @@ const FORMATS: Readonly<Record<string, string>> = {
   byte: 'aGVsbG8= AAECAwQFBgc= ?',
 };
 
-const INTEGERS: Readonly<Record<string, readonly (number | bigint)[]>> = {
+/** The limits of integer formats, and the values beyond them. */
+const INTEGERS: Readonly<Record<string, readonly Bound[]>> = {
   int32: [2 ** 31 - 1, -(2 ** 31), 2 ** 31, -(2 ** 31) - 1],
   int64: [2n ** 63n - 1n, 2n ** 53n + 1n, -(2n ** 63n), 2 ** 63, -(2 ** 63) - 2048],
 };
 
-/** Values that differ from a valid one in one place. */
-export function* variantsOf(root: Json, described: readonly unknown[], value: unknown): Generator<Variant> {
-  const all = described.flatMap((schema) => schemas.alternatives(root, schema));
-  const others = OF_EACH_TYPE.filter((other) => kindOf(other) !== kindOf(value));
-  for (const other of [...others, ...candidates(all, value)]) yield { at: '', inner: other, value: other };
+/** Yields values that differ from a valid value in one place. */
+export function* variantsOf(
+  root: Json,
+  described: readonly unknown[],
+  value: unknown,
+): Generator<Variant> {
+  const parts = described.flatMap((schema) => schemas.alternatives(root, schema));
+  const whole = (inner: unknown) => ({ at: '', inner, value: inner });
+  yield* OF_EACH_TYPE.filter((other) => kindOf(other) !== kindOf(value)).map(whole);
+  const { notable, others } = candidatesOf(root, parts, value);
+  for (const other of notable) yield { ...whole(other), isNotable: true };
+  yield* others.map(whole);
   if (Array.isArray(value)) {
     for (const [index, item] of value.slice(0, ITEMS).entries()) {
       const inside = described.flatMap((schema) => schemas.ofItem(root, schema, index));
-      for (const { at, inner, value: other } of variantsOf(root, inside, item)) {
-        yield { at: `/0${at}`, inner, value: value.with(index, other) };
-      }
+      for (const variant of variantsOf(root, inside, item))
+        yield { ...variant, at: `/0${variant.at}`, value: value.with(index, variant.value) };
     }
   } else if (isObject(value)) {
     yield { at: '/undeclaredMember', inner: 'text', value: { ...value, undeclaredMember: 'text' } };
     for (const [name, member] of Object.entries(value)) {
-      const { [name]: _missing, ...rest } = value;
-      yield { at: `/${name}`, inner: undefined, value: rest };
+      const { [name]: _missing, ...members } = value;
+      yield { at: `/${name}`, inner: undefined, value: members };
       const inside = described.flatMap((schema) => schemas.ofProperty(root, schema, name));
-      for (const { at, inner, value: other } of variantsOf(root, inside, member)) {
-        yield { at: `/${name}${at}`, inner, value: { ...value, [name]: other } };
+      for (const variant of variantsOf(root, inside, member)) {
+        const changed = { ...value, [name]: variant.value };
+        yield { ...variant, at: `/${name}${variant.at}`, value: changed };
       }
     }
   }
 }
 
-/** Values of the type of a value that its schemas may or may not allow. */
-function candidates(all: readonly Json[], value: unknown): unknown[] {
+/** Values of the same type as a valid value. The schemas may reject them. */
+interface Candidates {
+  /** Listed values, values at bounds, and samples of alternatives. */
+  readonly notable: readonly unknown[];
+  readonly others: readonly unknown[];
+}
+
+function candidatesOf(root: Json, parts: readonly Json[], value: unknown): Candidates {
   if (Array.isArray(value)) {
-    const lengths = new Set([0, 1, value.length + 1, ...near(all, ['minItems', 'maxItems']).filter(isSendable)]);
-    const possible = [...lengths].filter((length) => length === 0 || value.length > 0);
-    return possible.map((length) => Array.from({ length }, (_, index) => value[index < value.length ? index : 0]));
+    const bounds = boundsIn(parts, ['minItems', 'maxItems']);
+    const lists = (lengths: readonly Bound[]) =>
+      [...new Set(lengths)].filter(isSendable).map((length) => ofLength(value, length));
+    return {
+      notable: lists([2, ...bounds]),
+      others: lists([0, 1, value.length + 1, ...beside(bounds, 1)]),
+    };
   }
-  const listed = all
-    .flatMap((schema) => [schema.const, schema.enum, schema.examples, schema.example, schema.default].flat())
-    .filter((item) => item !== undefined);
-  if (typeof value === 'number' || typeof value === 'bigint') return [...listed, ...numbers(all, value)];
-  if (typeof value === 'string') return [...listed, ...strings(all, value)];
-  return typeof value === 'boolean' ? [...listed, !value] : listed;
+  if (isObject(value)) {
+    const alternatives = parts.flatMap(({ oneOf, anyOf }) => [oneOf, anyOf].flatMap(asArray));
+    return {
+      notable: alternatives.filter(isObject).flatMap((schema) => sampleOf(root, schema)),
+      others: [],
+    };
+  }
+  const listed = valuesIn(parts, ['const', 'enum']);
+  const examples = valuesIn(parts, ['examples', 'example', 'default']);
+  if (typeof value === 'number' || typeof value === 'bigint') {
+    const bounds = boundsIn(parts, BOUNDS);
+    const limits = parts.flatMap(({ format }) => INTEGERS[String(format)] ?? []);
+    return {
+      notable: [...listed, ...limits, ...bounds],
+      others: [...examples, ...numbers(parts, value, limits, bounds)],
+    };
+  }
+  if (typeof value === 'string') {
+    const bounds = boundsIn(parts, ['minLength', 'maxLength']);
+    const texts = (lengths: readonly Bound[]) =>
+      lengths.filter(isSendable).map((length) => 'x'.repeat(length));
+    return {
+      notable: [...listed, ...texts(bounds), UNUSUAL],
+      others: [...examples, ...texts(beside(bounds, 1)), ...stringsOf(parts, value)],
+    };
+  }
+  const opposite = typeof value === 'boolean' ? [!value] : [];
+  return { notable: listed, others: [...examples, ...opposite] };
 }
 
-/** What schemas set as bounds, and the values beside them. */
-const near = (all: readonly Json[], keywords: readonly string[], step = 1): (number | bigint)[] =>
-  all
-    .flatMap((schema) => keywords.map((keyword) => schema[keyword]))
-    .flatMap((bound): (number | bigint)[] => {
-      if (typeof bound === 'bigint') return [bound, bound - 1n, bound + 1n];
-      return typeof bound === 'number' ? [bound, bound - step, bound + step] : [];
-    });
+const samples = new WeakMap<Json, unknown[]>();
 
-function numbers(all: readonly Json[], value: number | bigint): (number | bigint)[] {
-  const step = all.flatMap(({ multipleOf }) => (typeof multipleOf === 'number' ? multipleOf : []))[0] ?? 1;
-  // Beyond 2⁵³, multiples cannot be told apart by doubles.
-  const limits = step === 1 ? all.flatMap(({ format }) => INTEGERS[String(format)] ?? []) : [];
-  const bounds = near(all, ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'], step);
+/** Returns a list with a valid value of an alternative, if one can be generated. Cached. */
+function sampleOf(root: Json, schema: Json): unknown[] {
+  const sample = samples.get(schema) ?? [...valuesOf(root, schema, 'request').take(1)];
+  samples.set(schema, sample);
+  return sample;
+}
+
+const ofLength = (list: readonly unknown[], length: number): unknown[] =>
+  Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);
+
+/** Returns the values of keywords, and the items of keywords with lists. */
+const valuesIn = (parts: readonly Json[], keywords: readonly string[]): unknown[] =>
+  parts
+    .flatMap((schema) => keywords.flatMap((keyword) => schema[keyword]))
+    .filter((value) => value !== undefined);
+
+type Bound = number | bigint;
+
+const boundsIn = (parts: readonly Json[], keywords: readonly string[]): Bound[] =>
+  valuesIn(parts, keywords).filter(
+    (bound): bound is Bound => typeof bound === 'number' || typeof bound === 'bigint',
+  );
+
+/** Returns the values on both sides of each bound. */
+const beside = (bounds: readonly Bound[], step: number): Bound[] =>
+  bounds.flatMap((bound): Bound[] =>
+    typeof bound === 'bigint' ? [bound - 1n, bound + 1n] : [bound - step, bound + step],
+  );
+
+function numbers(
+  parts: readonly Json[],
+  value: Bound,
+  limits: readonly Bound[],
+  bounds: readonly Bound[],
+): Bound[] {
+  const step = valuesIn(parts, ['multipleOf']).find((number) => typeof number === 'number') ?? 1;
   const small = Array.from({ length: 14 }, (_, count) => (count - 1) * step);
-  const others = [100 * step, 1_000 * step, 2 ** 31, Number.MAX_SAFE_INTEGER, 0.1, -1.5, 1e-7];
-  return [...limits, ...bounds, ...small, ...others, Number(value) + step / 2].map(inDecimals);
+  const large = [100 * step, 1_000 * step, 2 ** 31, Number.MAX_SAFE_INTEGER];
+  return [
+    // A double cannot represent all multiples beyond 2^53.
+    ...(step === 1 ? limits : []),
+    ...[...bounds, ...beside(bounds, step), ...small, ...large, 0.1, -1.5, 1e-7],
+    Number(value) + step / 2,
+  ].map(inDecimals);
 }
 
-/** A number without the error of its last digits: 17 × 0.05 is 0.85. */
+/** Returns a number without rounding errors in its last digits: 0.85 for 17 × 0.05. */
 export const inDecimals = <T>(number: T): T | number =>
   typeof number !== 'number' || Number.isInteger(number) ? number : Number(number.toPrecision(12));
 
-function strings(all: readonly Json[], value: string): string[] {
-  const lengths = near(all, ['minLength', 'maxLength']).filter(isSendable);
-  const formats = all.flatMap(({ format }) => FORMATS[String(format)]?.split(' ') ?? []);
-  const texts = formats.length > 0 ? formats : [`${value}-other`, 'text', value.toUpperCase(), ...TEXTS];
-  return [...lengths.map((length) => 'x'.repeat(length)), ...texts];
+function stringsOf(parts: readonly Json[], value: string): string[] {
+  const formats = parts.flatMap(({ format }) => FORMATS[String(format)]?.split(' ') ?? []);
+  return formats.length > 0 ? formats : [`${value}-other`, 'text', value.toUpperCase(), ...TEXTS];
 }
 
-const isSendable = (length: number | bigint): length is number =>
+const isSendable = (length: Bound): length is number =>
   typeof length === 'number' && length >= 0 && length <= LONGEST;
 
-/** What kind of value it is, for messages. */
+/** Describes the kind of a value for messages. */
 export function kindOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (value === '') return 'an empty string';
   if (typeof value === 'object') return Array.isArray(value) ? 'an array' : 'an object';
-  if (typeof value === 'bigint' || typeof value === 'number') return value < 0 ? 'a negative number' : 'a number';
+  if (typeof value === 'bigint' || typeof value === 'number')
+    return value < 0 ? 'a negative number' : 'a number';
   return `a ${typeof value}`;
 }

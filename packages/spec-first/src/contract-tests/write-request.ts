@@ -1,67 +1,115 @@
 import { type MediaType, type Operation, type Parameter, stringifyJson } from 'openapi-document';
 import { bodyOf, targetOf } from 'openapi-document/client';
+import { shellQuoted } from 'spec-first-server';
 import type { Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
 import { namedIn, type Values } from './parts.ts';
 
-/** What a request consists of. */
+/** The values of a request, and deviations from the document. */
 export interface Written {
   readonly values: Values;
-  /** The text that is sent instead of the body. */
+  /** Selects the media type of a file, if several are declared. */
+  readonly turn?: number;
+  /** Replaces the serialized body. */
   readonly raw?: string;
-  /** The media type that is sent instead of the declared one. */
+  /** Replaces the declared media type. */
   readonly contentType?: string;
-  /** What is added to the query. */
+  /** Text that is added to the query. */
   readonly undeclared?: string;
 }
 
-/** Writes a request's values in the styles of the document. */
-export async function writeRequest(operation: Operation, made: Written, secrets: readonly Secret[]): Promise<Sent> {
-  const { values, undeclared } = made;
+/** Serializes a request in the styles of the document. */
+export async function writeRequest(
+  operation: Operation,
+  written: Written,
+  secrets: readonly Secret[],
+): Promise<Sent> {
+  const { values, undeclared } = written;
   const at = (where: Parameter['in']) => namedIn(values, where);
-  const input = { path: at('path'), query: at('query'), header: at('header'), cookie: at('cookie') };
+  const input = {
+    path: at('path'),
+    query: at('query'),
+    header: at('header'),
+    cookie: at('cookie'),
+  };
   const { url, headers } = targetOf(operation, input);
-  const given = (at: Secret['in']) => secrets.filter((secret) => secret.in === at);
-  const pairs = given('query').map(({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`);
-  const more = [undeclared ?? [], pairs].flat().join('&');
-  const cookies = [headers.Cookie ?? [], given('cookie').map(({ name, value }) => `${name}=${value}`)].flat();
-  const [part] = [...values.keys()].filter(({ media }) => media !== undefined);
-  const body = part?.media && (await writeBody(part.media, values.get(part), made));
+  const secretsIn = (place: Secret['in']) => secrets.filter((secret) => secret.in === place);
+  const pairs = secretsIn('query').map(
+    ({ name, value }) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`,
+  );
+  const addedQuery = [undeclared ?? [], pairs].flat().join('&');
+  const cookies = [
+    headers.Cookie ?? [],
+    secretsIn('cookie').map(({ name, value }) => `${name}=${value}`),
+  ].flat();
+  const part = [...values.keys()].find(({ media }) => media !== undefined);
+  const body = part?.media && (await writeBody(part.media, values.get(part), written));
   return {
     method: operation.method.toUpperCase(),
-    target: more === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${more}`,
+    target: addedQuery === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${addedQuery}`,
     headers: {
       ...headers,
-      ...Object.fromEntries(given('header').map(({ name, value }) => [name, value])),
+      ...Object.fromEntries(secretsIn('header').map(({ name, value }) => [name, value])),
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
-      ...(body && { 'Content-Type': made.contentType ?? body.contentType }),
+      ...(body && { 'Content-Type': written.contentType ?? body.contentType }),
     },
     body: body?.bytes,
   };
 }
 
-async function writeBody(media: MediaType, value: unknown, { raw }: Written) {
-  // A media type that a range admits.
-  const type = media.type.replace(/^(\*|application)\/\*$/, 'application/octet-stream').replace(/\/\*$/, '/plain');
+async function writeBody(media: MediaType, value: unknown, { raw, turn = 0 }: Written) {
+  // A concrete media type for a range such as `text/*`.
+  const type = media.type
+    .replace(/^(\*|application)\/\*$/, 'application/octet-stream')
+    .replace(/\/\*$/, '/plain');
   if (raw === undefined && media.items !== undefined) {
     const { contentType, write, end } = media.itemWriter(type);
     return { contentType, bytes: Buffer.concat([Buffer.from(write(value, 0)), Buffer.from(end)]) };
   }
   const isText = media.kind !== 'json' && typeof value === 'string';
   const isForm = media.kind === 'form' || media.kind === 'multipart';
-  const body = raw ?? (isForm || isText ? bodyOf(type, value) : stringifyJson(value));
-  const written = new Response(body ?? null);
-  const contentType = body instanceof FormData ? (written.headers.get('Content-Type') ?? type) : type;
-  return { contentType, bytes: Buffer.from(await written.arrayBuffer()) };
+  const sent = media.kind === 'multipart' ? withFiles(media, value, turn) : value;
+  const body = raw ?? (isForm || isText ? bodyOf(type, sent, media.encoding) : stringifyJson(sent));
+  const response = new Response(body ?? null);
+  const contentType =
+    body instanceof FormData ? (response.headers.get('Content-Type') ?? type) : type;
+  return { contentType, bytes: Buffer.from(await response.arrayBuffer()) };
 }
 
-/** A request as a command for a POSIX shell. */
+/** Returns a form whose file fields contain files of one of the declared media types. */
+function withFiles(media: MediaType, form: unknown, turn: number): object {
+  const reader = media.formReader();
+  const fields = Object.entries(Object(form)).map(([name, value]) => {
+    const { isFile, isText, types } = reader.partOf(name);
+    if (isText || !isFile) return [name, value];
+    // Only requests with an even number have ids of existing resources, so each type is used twice.
+    const range = types[Math.floor(turn / 2) % types.length] ?? '*/*';
+    const type = range.includes('*') ? (EXAMPLES[range] ?? range.replace('*', 'plain')) : range;
+    const fileOf = (item: unknown) => new File([String(item)], 'file', { type });
+    return [name, Array.isArray(value) ? value.map(fileOf) : fileOf(value)];
+  });
+  return Object.fromEntries(fields);
+}
+
+/** A media type for each range. */
+const EXAMPLES: Readonly<Record<string, string>> = {
+  '*/*': 'application/octet-stream',
+  'application/*': 'application/octet-stream',
+  'image/*': 'image/png',
+  'audio/*': 'audio/mpeg',
+  'video/*': 'video/mp4',
+};
+
+/** Returns a request as a curl command for a POSIX shell. */
 export function curlLine(base: string, { method, target, headers, body }: Sent): string {
-  const words = ['curl', '-i', ...(method === 'GET' ? [] : ['-X', method]), quoted(base + target)];
-  for (const [name, value] of Object.entries(headers)) words.push('-H', quoted(`${name}: ${value}`));
-  if (body !== undefined) words.push('--data-binary', quoted(body.toString()));
+  const words = [
+    'curl',
+    '-i',
+    ...(method === 'GET' ? [] : ['-X', method]),
+    shellQuoted(base + target),
+  ];
+  for (const [name, value] of Object.entries(headers))
+    words.push('-H', shellQuoted(`${name}: ${value}`));
+  if (body !== undefined) words.push('--data-binary', shellQuoted(body.toString()));
   return words.join(' ');
 }
-
-/** Quotes an argument (Shell Command Language §2.2.2). */
-const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;

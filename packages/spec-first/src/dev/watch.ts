@@ -1,11 +1,16 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
-/** One save is often several events. Milliseconds. */
+/** The pause after the last event of a save, which is often several events. Milliseconds. */
 const SETTLE = 30;
 
-/** Calls `saved` after each save in `src`, or of the document's files, which the returned function takes. */
-export function watchSaves(saved: (ofDocument: boolean) => void): (files: readonly string[]) => void {
+/**
+ * Calls `saved` after each save in `src` or of the document. Returns a function that takes the
+ * files of the document.
+ */
+export function watchSaves(
+  saved: (ofDocument: boolean) => void,
+): (files: readonly string[]) => void {
   let watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
   let ofDocument = false;
@@ -34,7 +39,7 @@ export function watchSaves(saved: (ofDocument: boolean) => void): (files: readon
   };
 }
 
-/** The folder of a file, or the nearest existing one around it. */
+/** Returns the folder of a file, or the nearest existing one around it. */
 function existingFolder(file: string): string {
   const folder = dirname(file);
   return existsSync(folder) ? folder : existingFolder(folder);

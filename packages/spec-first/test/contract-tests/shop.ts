@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from 'node:http';
 import { parseJson, stringifyJson } from 'openapi-document';
 
-/** What a shop can do wrong. */
+/** The faults that a shop can have. */
 export const FAULTS = [
   'undeclared status',
   'wrong media type',
@@ -59,17 +59,21 @@ export function createShop(fault?: ShopFault): RequestListener {
     const key = headers['x-key'];
     const denied = fault === 'any credentials accepted' ? key === undefined : key !== KEY;
     if (denied && fault !== 'no credentials needed') return problem(401, 'wrong key');
-    const names = id === undefined && method === 'GET' ? ['limit', 'color', 'since', 'filter[size]'] : [];
+    const names =
+      id === undefined && method === 'GET' ? ['limit', 'color', 'since', 'filter[size]'] : [];
     const undeclared = [...searchParams.keys()].filter(
-      (name) => !names.includes(name) && !(fault === 'closed object ignored' && name.startsWith('filter[')),
+      (name) =>
+        !names.includes(name) && !(fault === 'closed object ignored' && name.startsWith('filter[')),
     );
-    if (undeclared.length > 0 && fault !== 'undeclared query accepted') return problem(400, 'undeclared parameter');
+    if (undeclared.length > 0 && fault !== 'undeclared query accepted')
+      return problem(400, 'undeclared parameter');
     if (id !== undefined) return get(decodeURIComponent(id));
     return method === 'GET' ? list(searchParams) : add(headers['content-type'], text);
   }
 
   function add(type: string | undefined, text: string): Reply {
-    if (type !== 'application/json' && fault !== 'wrong media type accepted') return problem(415, 'not JSON');
+    if (type !== 'application/json' && fault !== 'wrong media type accepted')
+      return problem(415, 'not JSON');
     let item: Record<string, unknown>;
     try {
       item = Object(parseJson(text));
@@ -79,12 +83,19 @@ export function createShop(fault?: ShopFault): RequestListener {
     const wrong = violation(item);
     if (wrong !== undefined) return problem(400, wrong);
     const { id, name } = item;
-    if (fault === 'failure on long names' && String(name).length > 15) return problem(500, 'crashed');
-    if (fault === 'undeclared status') return { status: 202, body: item, headers: { 'X-Accepted': 'yes' } };
-    if (fault === 'valid rejected' && item.price === undefined) return problem(422, 'a price is needed');
+    if (fault === 'failure on long names' && String(name).length > 15)
+      return problem(500, 'crashed');
+    if (fault === 'undeclared status')
+      return { status: 202, body: item, headers: { 'X-Accepted': 'yes' } };
+    if (fault === 'valid rejected' && item.price === undefined)
+      return problem(422, 'a price is needed');
     items.set(BigInt(Number.isInteger(id) || typeof id === 'bigint' ? String(id) : 1), item);
     const location = fault === 'wrong header' ? `/items/${id}` : `/v1/items/${id}`;
-    return { status: 201, body: item, ...(fault !== 'missing header' && { headers: { Location: location } }) };
+    return {
+      status: 201,
+      body: item,
+      ...(fault !== 'missing header' && { headers: { Location: location } }),
+    };
   }
 
   function violation(item: Record<string, unknown>): string | undefined {
@@ -93,9 +104,12 @@ export function createShop(fault?: ShopFault): RequestListener {
     const bounds = fault !== 'bounds ignored';
     if (Array.isArray(item)) return 'must be an object';
     if (id === undefined) return 'id is missing';
-    if (types ? !Number.isInteger(id) && typeof id !== 'bigint' : id === null) return 'id must be an integer';
-    if ((bounds && Number(id) < 1) || (fault !== 'int64 unbounded' && isTooLarge(id))) return 'id is out of bounds';
-    if (name === undefined) return fault === 'missing member accepted' ? undefined : 'name is missing';
+    if (types ? !Number.isInteger(id) && typeof id !== 'bigint' : id === null)
+      return 'id must be an integer';
+    if ((bounds && Number(id) < 1) || (fault !== 'int64 unbounded' && isTooLarge(id)))
+      return 'id is out of bounds';
+    if (name === undefined)
+      return fault === 'missing member accepted' ? undefined : 'name is missing';
     if (typeof name !== 'string') return 'name must be a string';
     if (bounds && ([...name].length < 1 || [...name].length > 30)) return 'name is out of bounds';
     if (price === undefined) return undefined;
@@ -109,7 +123,8 @@ export function createShop(fault?: ShopFault): RequestListener {
     if (limit === 7 && fault === 'failure on 7') return problem(500, 'crashed');
     const ok = Number.isInteger(limit) && limit >= 1 && limit <= 100;
     if (!ok && fault !== 'wrong query accepted') return problem(400, 'limit is wrong');
-    const isColor = (color: string) => color === 'red' || color === 'green' || fault === 'enum ignored';
+    const isColor = (color: string) =>
+      color === 'red' || color === 'green' || fault === 'enum ignored';
     if (!query.getAll('color').every(isColor)) return problem(400, 'no color');
     const since = query.get('since') ?? '2026-01-01T00:00:00Z';
     const isDate =
@@ -127,10 +142,14 @@ export function createShop(fault?: ShopFault): RequestListener {
   }
 
   function get(id: string): Reply {
-    if (!/^\d+$/.test(id) || BigInt(id) < 1n || isTooLarge(BigInt(id))) return problem(400, 'id is wrong');
+    if (!/^\d+$/.test(id) || BigInt(id) < 1n || isTooLarge(BigInt(id)))
+      return problem(400, 'id is wrong');
     const item = items.get(BigInt(id));
     if (item === undefined) return problem(404, 'no such item');
-    return { status: 200, body: fault === 'int64 rounded' ? { ...Object(item), id: 2 ** 63 } : item };
+    return {
+      status: 200,
+      body: fault === 'int64 rounded' ? { ...Object(item), id: 2 ** 63 } : item,
+    };
   }
 }
 

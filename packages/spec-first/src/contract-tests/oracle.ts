@@ -1,0 +1,71 @@
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { asObject, isObject, type Json, type MediaType } from 'openapi-document';
+
+/**
+ * Makes a second validator of replies: plain Ajv with the schemas of the document. It shares no
+ * code with the validator of the server, so it can find errors in it.
+ *
+ * @returns a function that returns the violations of a JSON body. It returns `undefined` if there
+ *   are none, or if Ajv cannot compile the schema.
+ */
+export function replyOracle(root: Json) {
+  const writeOnly = writeOnlyNames(root);
+  const ajv = addFormats.default(
+    new Ajv2020({
+      strict: false,
+      logger: false,
+      validateSchema: false,
+      multipleOfPrecision: 9,
+      schemas: { document: { components: plain(writeOnly, asObject(root.components)) } },
+    }),
+  );
+  const compiled = new Map<unknown, ValidateFunction | undefined>();
+
+  function validatorFor({ schema }: MediaType): ValidateFunction | undefined {
+    if (!compiled.has(schema)) {
+      try {
+        compiled.set(schema, ajv.compile(asObject(plain(writeOnly, schema))));
+      } catch {
+        compiled.set(schema, undefined);
+      }
+    }
+    return compiled.get(schema);
+  }
+
+  return (media: MediaType, text: string): string | undefined => {
+    const validate = validatorFor(media);
+    if (validate === undefined || validate(JSON.parse(text))) return undefined;
+    return ajv.errorsText(validate.errors, { dataVar: '/body' });
+  };
+}
+
+/** Returns the names of all `writeOnly` members in the document. */
+function writeOnlyNames(value: unknown, names = new Set<string>()): ReadonlySet<string> {
+  if (Array.isArray(value)) for (const item of value) writeOnlyNames(item, names);
+  if (!isObject(value)) return names;
+  for (const [name, member] of Object.entries(asObject(value.properties))) {
+    if (asObject(member).writeOnly === true) names.add(name);
+  }
+  for (const item of Object.values(value)) writeOnlyNames(item, names);
+  return names;
+}
+
+/**
+ * Returns a schema of the document for Ajv: references lead to the document, large integers are
+ * numbers, `writeOnly` members are not required, and `oneOf` with a discriminator becomes `anyOf`.
+ */
+function plain(writeOnly: ReadonlySet<string>, value: unknown): unknown {
+  const inside = (item: unknown) => plain(writeOnly, item);
+  if (typeof value === 'bigint') return Number(value);
+  if (Array.isArray(value)) return value.map(inside);
+  if (!isObject(value)) return value;
+  const { discriminator, ...schema } = value;
+  const entries = Object.entries(schema).map(([key, item]) => {
+    if (key === '$ref' && typeof item === 'string') return [key, item.replace(/^#/, 'document#')];
+    if (key === 'oneOf' && discriminator !== undefined) return ['anyOf', inside(item)];
+    if (key !== 'required' || !Array.isArray(item)) return [key, inside(item)];
+    return [key, item.filter((name) => !writeOnly.has(name))];
+  });
+  return Object.fromEntries(entries);
+}

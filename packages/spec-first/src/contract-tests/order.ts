@@ -1,0 +1,139 @@
+import {
+  asObject,
+  type Json,
+  type MediaType,
+  type Operation,
+  pathTemplate,
+  schemas,
+} from 'openapi-document';
+
+/** Verbs that end a resource, as in `/orders/{orderId}/cancel`. */
+const ENDING = new RegExp(
+  '^(abort|archive|cancel|close|complete|deactivate|delete|disable|end|expire|finish|refund|' +
+    'remove|return|revoke|stop|terminate|void|withdraw)',
+  'i',
+);
+
+/** The number of levels of a body that are searched for ids. */
+const LEVELS = 4;
+
+/**
+ * Orders operations by the ids they need: first those that create resources, then those that use
+ * them, last those that end them.
+ */
+export function inOrder(root: Json, operations: readonly Operation[]): Operation[] {
+  const deletions = operations.filter(({ method }) => method === 'delete');
+  const endings = operations.filter(
+    (operation) => isEnding(operation) && !deletions.includes(operation),
+  );
+  const others = operations.filter(
+    (operation) => !deletions.includes(operation) && !endings.includes(operation),
+  );
+  return [
+    ...byNeeds(root, others),
+    ...byNeeds(root, endings),
+    ...deletions.sort((a, b) => depthOf(b) - depthOf(a)),
+  ];
+}
+
+/**
+ * Puts each operation after the operations that produce the ids it needs. Operations that need each
+ * other are ordered by rank.
+ */
+function byNeeds(root: Json, operations: readonly Operation[]): Operation[] {
+  const remaining = operations.map((operation) => ({
+    operation,
+    needs: neededIds(root, operation),
+    produces: producedIds(operation, operations),
+  }));
+  const ordered: Operation[] = [];
+  while (remaining.length > 0) {
+    const isReady = (candidate: (typeof remaining)[number]) =>
+      remaining.every(
+        (other) => other === candidate || candidate.needs.isDisjointFrom(other.produces),
+      );
+    const ready = remaining.filter(isReady);
+    const [next] = (ready.length > 0 ? ready : remaining).toSorted(
+      (a, b) => rankOf(a.operation) - rankOf(b.operation),
+    );
+    if (next === undefined) break;
+    ordered.push(next.operation);
+    remaining.splice(remaining.indexOf(next), 1);
+  }
+  return ordered;
+}
+
+/** Returns the rank of an operation: creation comes first, then short paths before long paths. */
+const rankOf = (operation: Operation): number =>
+  ({ post: 0, put: 100 })[operation.method] ?? 200 + depthOf(operation);
+
+const depthOf = ({ path }: Operation): number => path.split('/').length;
+
+/** Returns true if an operation ends a resource, which succeeds only once. */
+export function isEnding({ id, method, path }: Operation): boolean {
+  if (method === 'delete') return true;
+  const last = path.split('/').at(-1) ?? '';
+  return method !== 'get' && (ENDING.test(last) || ENDING.test(id));
+}
+
+/** Normalizes a name for comparison: `orderid` for `order_id` and `orderId`. */
+export const idName = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+
+/** Returns true for the name of another resource's id, such as `orderId`. */
+export const isIdName = (name: string): boolean => /.id$/.test(idName(name));
+
+/** Returns the name of the ids in a collection: `orderid` for `/customers/{id}/orders`. */
+export function idNameOfPath(path: string): string {
+  const collection = path.split('/').findLast((segment) => /^[^{}]+$/.test(segment)) ?? '';
+  return `${idName(collection).replace(/ies$/, 'y').replace(/s$/, '')}id`;
+}
+
+/** Returns the names of the ids that an operation needs in its path, parameters and bodies. */
+function neededIds(root: Json, { parameters, requestBody }: Operation): Set<string> {
+  const named = parameters.filter(({ in: where, name }) => where === 'path' || isIdName(name));
+  const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => membersOf(root, schema));
+  return new Set([...named.map(({ name }) => name), ...bodies.filter(isIdName)].map(idName));
+}
+
+function membersOf(root: Json, schema: unknown, level = 0): string[] {
+  if (level > LEVELS) return [];
+  return schemas
+    .alternatives(root, schema)
+    .flatMap((part) => [
+      ...Object.entries(asObject(part.properties)).flatMap(([name, member]) => [
+        name,
+        ...membersOf(root, member, level + 1),
+      ]),
+      ...(part.items === undefined ? [] : membersOf(root, part.items, level + 1)),
+    ]);
+}
+
+/** Returns the names of the ids that the replies of an operation may contain. */
+function producedIds(operation: Operation, operations: readonly Operation[]): Set<string> {
+  const { path, method, responses } = operation;
+  if (method !== 'post' && method !== 'put' && method !== 'get') return new Set();
+  const children = operations.flatMap(({ path: other }) => {
+    const { names } = pathTemplate(other);
+    const name = names.at(-1) ?? '';
+    return other.startsWith(`${path}/{${name}}`) ? [name] : [];
+  });
+  const named = responses.flatMap(({ media }) => media.flatMap(schemaIdNames));
+  const collection = path.endsWith('}') ? [] : [idNameOfPath(path)];
+  return new Set([...children.map(idName), ...named, ...collection]);
+}
+
+/** Returns the name of the id of a body, from the name of its schema: `paymentid` for `Payment`. */
+export function schemaIdNames({ schema }: Pick<MediaType, 'schema'>): string[] {
+  const { $ref } = asObject(schema);
+  const [, name = ''] = /^#\/components\/schemas\/([^/]+)$/.exec(String($ref)) ?? [];
+  return name === '' ? [] : [`${idName(name)}id`];
+}
+
+/** Returns the operation that creates the resource of another operation. */
+export function creatorOf(
+  { path }: Operation,
+  operations: readonly Operation[],
+): Operation | undefined {
+  const collection = path.slice(0, path.lastIndexOf('}') + 1).replace(/\/[^/]*$/, '');
+  return operations.find((other) => other.method === 'post' && other.path === collection);
+}

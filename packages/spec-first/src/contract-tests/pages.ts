@@ -1,0 +1,92 @@
+import {
+  asArray,
+  asObject,
+  isObject,
+  type Operation,
+  type Parameter,
+  stringifyJson,
+} from 'openapi-document';
+import { bodyOf, Fault } from './checks.ts';
+import type { Answer } from './client.ts';
+import type { Part } from './parts.ts';
+
+const LIMIT = /^(limit|page_?size|per_?page|size|max_?results|first)$/i;
+const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?after)$/i;
+const NEXT = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
+
+/** The maximum number of small pages that are read. */
+const PAGES = 10;
+
+/** The parameters that select a page of a list. */
+interface Paging {
+  readonly limit: Parameter;
+  readonly cursor: Parameter;
+}
+
+/** Returns the paging parameters of an operation, or `undefined` if it has none. */
+export function pagingOf({ method, parameters }: Operation): Paging | undefined {
+  const queries = parameters.filter(({ in: where }) => where === 'query');
+  const limit = queries.find(({ name }) => LIMIT.test(name));
+  const cursor = queries.find(isCursor);
+  return method === 'get' && limit && cursor ? { limit, cursor } : undefined;
+}
+
+/**
+ * Returns true for the parameter with the cursor of a list. Only values from replies are valid
+ * cursors. A parameter with a date, such as `after`, is not a cursor.
+ */
+export const isCursor = ({ in: where, name, schema }: Pick<Part, 'in' | 'name' | 'schema'>) =>
+  where === 'query' && CURSOR.test(name) && !/^date/.test(String(asObject(schema).format));
+
+/** Returns the cursor of the next page in the body of a reply. */
+export function nextCursor(body: unknown): unknown {
+  const [, cursor] = Object.entries(asObject(body)).find(([name]) => NEXT.test(name)) ?? [];
+  return cursor ?? undefined;
+}
+
+/**
+ * Checks that small pages have the same items as one large page, in the same order.
+ *
+ * @param read requests a page with values of query parameters, by name.
+ * @throws {Fault}
+ */
+export async function checkPages(
+  { limit, cursor }: Paging,
+  read: (query: ReadonlyMap<string, unknown>) => Promise<Answer>,
+): Promise<void> {
+  const { maximum = 100, minimum = 1 } = asObject(limit.schema);
+  const whole = pageOf(await read(new Map([[limit.name, maximum]])));
+  if (whole === undefined) return;
+
+  const seen: unknown[] = [];
+  let next: unknown;
+  for (let count = 0; count < PAGES && seen.length < whole.items.length; count += 1) {
+    const query = new Map([[limit.name, minimum]]);
+    if (next !== undefined) query.set(cursor.name, next);
+    const page = pageOf(await read(query));
+    if (page === undefined) return;
+    seen.push(...page.items);
+    next = page.next;
+    if (next === undefined) break;
+  }
+  // After the last page, the small pages must contain all items.
+  const expected = whole.items.slice(0, next === undefined ? undefined : seen.length);
+  const isSame =
+    seen.length >= expected.length &&
+    expected.every((item, index) => keyOf(item) === keyOf(seen[index]));
+  if (isSame) return;
+  const message =
+    `the ${seen.length} items in pages of ${minimum} ` +
+    `differ from the ${expected.length} items in one large page`;
+  throw new Fault('pages contain all items of the list', message);
+}
+
+/** Returns the items of a page and the next cursor, or `undefined` if the body is not a page. */
+function pageOf(answer: Answer) {
+  const body = bodyOf(answer);
+  if (answer.status >= 300 || !isObject(body)) return undefined;
+  const items = Object.values(body).find(Array.isArray);
+  return items && { items: asArray(items), next: nextCursor(body) };
+}
+
+const keyOf = (item: unknown) => stringifyJson(asObject(item).id ?? item);

@@ -1,0 +1,228 @@
+import {
+  asArray,
+  asObject,
+  declaredFor,
+  decoded,
+  isObject,
+  type Json,
+  type Operation,
+  pathTemplate,
+  resolveRef,
+  stringifyJson,
+  valueAt,
+} from 'openapi-document';
+import { bodyOf } from './checks.ts';
+import type { Answer } from './client.ts';
+import { idName, idNameOfPath, isIdName, schemaIdNames } from './order.ts';
+import { nextCursor } from './pages.ts';
+import { namedIn, type Values } from './parts.ts';
+
+/** The maximum number of resources of one kind that are remembered. */
+const REMEMBERED = 50;
+
+/** The resources that replies of the service contained. */
+export type Resources = ReturnType<typeof trackResources>;
+
+/** Keeps the ids in replies, so that later requests can use them. */
+export function trackResources(root: Json, operations: readonly Operation[]) {
+  /** Path parameters of resources, newest first, by the path template of the resource. */
+  const pathsByTemplate = new Map<string, Json[]>();
+  /** Ids by name, from members such as `paymentId` and from the `id` of a payment. */
+  const ids = new Map<string, unknown[]>();
+  /** Entity tags, by path template and path parameters. */
+  const etags = new Map<string, string>();
+  /** Cursors of next pages, by operation. */
+  const cursors = new Map<string, unknown>();
+  let seeded: Json = {};
+  const pathsOf = ({ path }: Operation) => pathsByTemplate.get(resourceOf(path)) ?? [];
+
+  function rememberId(name: string, id: unknown): void {
+    if (typeof id === 'object' || id === undefined || id === '') return;
+    ids.set(name, [id, ...(ids.get(name) ?? [])].slice(0, REMEMBERED));
+  }
+
+  /** Keeps the path parameters of a resource, and returns them with their types. */
+  function remember(target: Operation, values: Json): Json | undefined {
+    const resource = resourceOf(target.path);
+    const { names } = pathTemplate(resource);
+    const typed = names.flatMap((name) => {
+      const parameter = target.parameters.find(
+        (candidate) => candidate.in === 'path' && candidate.name === name,
+      );
+      const value = values[name];
+      if (parameter === undefined || value === undefined || isObject(value)) return [];
+      return [[name, parameter.read(parameter.write(value))] as const];
+    });
+    if (names.length === 0 || typed.length < names.length) return undefined;
+    const path = Object.fromEntries(typed);
+    const others = pathsOf(target);
+    const isNew = others.every((other) => stringifyJson(other) !== stringifyJson(path));
+    if (isNew) pathsByTemplate.set(resource, [path, ...others].slice(0, REMEMBERED));
+    return path;
+  }
+
+  /** Keeps the ids that Link Objects describe (OpenAPI 3.1 §4.8.20). */
+  function followLinks(links: unknown, path: Json, values: Values, answer: Answer): void {
+    for (const link of Object.values(asObject(links))) {
+      const { operationId, parameters } = resolveRef(root, link) ?? {};
+      const named = Object.entries(asObject(parameters)).map(([name, expression]) => [
+        name.replace(/^path\./, ''),
+        evaluate(expression, values, answer),
+      ]);
+      const target = operations.find(({ id }) => id === operationId);
+      if (target !== undefined) remember(target, { ...path, ...Object.fromEntries(named) });
+    }
+  }
+
+  /** Keeps ids by name, for members and parameters such as `paymentId`. */
+  function rememberEntities(
+    { path, responses }: Operation,
+    { status }: Answer,
+    body: unknown,
+  ): void {
+    const declared = declaredFor({ responses }, status)?.media ?? [];
+    const isList = Array.isArray(body) || Object.values(asObject(body)).some(Array.isArray);
+    const names = new Set([idNameOfPath(path), ...(isList ? [] : declared.flatMap(schemaIdNames))]);
+    for (const entity of entitiesIn(body)) {
+      for (const [name, value] of Object.entries(entity)) {
+        if (isIdName(name)) rememberId(idName(name), value);
+      }
+      for (const name of names) rememberId(name, entity.id);
+    }
+  }
+
+  /** Forgets a deleted resource, and the resources below its path. */
+  function forget(operation: Operation, path: Json): void {
+    const isOther = (resource: Json) =>
+      Object.entries(path).some(([name, value]) => resource[name] !== value);
+    for (const [resource, list] of pathsByTemplate) {
+      if (resource.startsWith(resourceOf(operation.path)))
+        pathsByTemplate.set(resource, list.filter(isOther));
+    }
+    const deleted = Object.values(path).at(-1);
+    for (const [name, values] of ids) {
+      const others = values.filter((id) => id !== deleted);
+      ids.set(name, others);
+    }
+  }
+
+  return {
+    /**
+     * Keeps the ids, cursors and entity tags of a reply. Ids come from links, from `Location`, and
+     * from members with the names of path parameters.
+     *
+     * @returns the path parameters of the resources in the reply, by the resource's path template.
+     */
+    learn(operation: Operation, values: Values, answer: Answer): ReadonlyMap<string, Json> {
+      const subjects = new Map<string, Json>();
+      if (answer.status < 200 || answer.status > 299) return subjects;
+      const path = namedIn(values, 'path');
+      if (operation.method === 'delete') {
+        forget(operation, path);
+        return subjects;
+      }
+      const addSubject = (target: Operation, named: Json) => {
+        const subject = remember(target, named);
+        if (subject !== undefined) subjects.set(resourceOf(target.path), subject);
+      };
+      addSubject(operation, path);
+      followLinks(declaredFor(operation, answer.status)?.source.links, path, values, answer);
+
+      const body = bodyOf(answer);
+      const { pathname = '' } = URL.parse(answer.headers.location ?? '', 'http://host') ?? {};
+      for (const target of operations) {
+        const resource = resourceOf(target.path);
+        const { names, match } = pathTemplate(resource);
+        const texts = match(pathname);
+        if (texts) {
+          const located = names.map((name, index) => [name, decoded(texts[index] ?? '')]);
+          addSubject(target, Object.fromEntries(located));
+        }
+        // Only replies for the resource itself or for its collection have its ids as members.
+        if (operation.path !== resource && operation.path !== collectionOf(resource)) continue;
+        const [name = ''] = names.slice(-1);
+        for (const entity of entitiesIn(body)) {
+          const id = entity[name] ?? (/id$/i.test(name) ? entity.id : undefined);
+          const named = { ...path, [name]: id };
+          if (entity === body) addSubject(target, named);
+          else remember(target, named);
+        }
+      }
+      rememberEntities(operation, answer, body);
+
+      const { etag } = answer.headers;
+      if (etag !== undefined) {
+        for (const [resource, subject] of subjects) etags.set(etagKey(resource, subject), etag);
+      }
+      const cursor = nextCursor(body);
+      if (cursor !== undefined) cursors.set(operation.id, cursor);
+      return subjects;
+    },
+
+    /** Adds ids, by name. */
+    seed(named: Json): void {
+      seeded = named;
+      for (const [name, id] of Object.entries(named)) rememberId(idName(name), id);
+    },
+
+    /** Returns the entity tag of a resource, for the header `If-Match`. */
+    etagOf: ({ path }: Operation, subject: Json): string | undefined =>
+      etags.get(etagKey(resourceOf(path), subject)),
+
+    /** Returns the cursor of a next page, which a reply of the operation contained. */
+    cursorOf: ({ id }: Operation): unknown => cursors.get(id),
+
+    /**
+     * Returns the path parameters of an existing resource, as far as replies contained them.
+     *
+     * @param draw a number from 0 to 1 that selects the resource. 0 selects the newest.
+     */
+    pathOf(operation: Operation, draw: number): Json {
+      const paths = pathsOf(operation);
+      const path = paths[Math.floor(draw * paths.length)] ?? {};
+      const { names } = pathTemplate(resourceOf(operation.path));
+      const named = names.map((name) => [
+        name,
+        seeded[name] ?? path[name] ?? ids.get(idName(name))?.[0],
+      ]);
+      return Object.fromEntries(named.filter(([, id]) => id !== undefined));
+    },
+
+    /** Returns values for a parameter or a member, by its name, such as `roomId`. */
+    valuesOf(name: string): unknown[] {
+      if (name === 'id') return [];
+      const inPaths = [...pathsByTemplate.values()]
+        .flat()
+        .flatMap((path) => (Object.hasOwn(path, name) ? [path[name]] : []));
+      const named = isIdName(name) ? (ids.get(idName(name)) ?? []) : [];
+      return inPaths.length > 0 ? inPaths : named;
+    },
+  };
+}
+
+const etagKey = (resource: string, path: Json): string =>
+  `${resource} ${Object.values(path).join(' ')}`;
+
+/** Returns a path up to its last parameter: `/rooms/{roomId}` of `/rooms/{roomId}/close`. */
+export const resourceOf = (path: string): string => path.slice(0, path.lastIndexOf('}') + 1);
+
+/** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
+export const collectionOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');
+
+/** Returns the value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
+function evaluate(expression: unknown, values: Values, answer: Answer): unknown {
+  const [, of, where, name = ''] =
+    /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
+  if (of === undefined) return expression;
+  if (where === 'header') return answer.headers[name.toLowerCase()];
+  if (where !== 'body') return namedIn(values, where === 'path' ? 'path' : 'query')[name];
+  return valueAt(of === 'request' ? namedIn(values, 'body')[''] : bodyOf(answer), name);
+}
+
+/**
+ * Returns the objects in a reply that may have an id: the body, its items and those of its lists.
+ */
+const entitiesIn = (body: unknown): Json[] =>
+  [body, ...asArray(body), ...Object.values(asObject(body)).flatMap(asArray)]
+    .filter(isObject)
+    .slice(0, 5);

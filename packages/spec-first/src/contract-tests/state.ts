@@ -1,0 +1,187 @@
+import {
+  declaredFor,
+  isObject,
+  type Json,
+  mediaTypeFor,
+  type Operation,
+  schemas,
+  stringifyJson,
+} from 'openapi-document';
+import { bodyOf, type Checked, Fault } from './checks.ts';
+import type { Answer } from './client.ts';
+import { namedIn, type Part, partsOf, type Values } from './parts.ts';
+import type { Probe, Target } from './probe.ts';
+import { resourceOf } from './resources.ts';
+import { writeRequest } from './write-request.ts';
+
+/** The maximum number of changes of an operation that are read again. */
+const READ_AGAIN = 10;
+
+/**
+ * Returns a function that checks the effect of a successful request. The sent members must be in
+ * the reply and in a later response to GET. A deleted resource must be gone.
+ *
+ * @param target `reader` is the operation that reads the resource that this one changes.
+ */
+export function stateChecks(
+  target: Target & { readonly reader: Target | undefined },
+  probe: Probe,
+) {
+  const { operation, client, reader } = target;
+  const isDeletion = operation.method === 'delete';
+  const isChange = ['post', 'put', 'patch'].includes(operation.method);
+  const readerParts = reader && partsOf(reader);
+  let readAgain = 0;
+
+  return async (
+    values: Values,
+    answer: Answer,
+    subjects: ReadonlyMap<string, Json>,
+  ): Promise<void> => {
+    const sent = namedIn(values, 'body')[''];
+    if (isChange) {
+      const check = () => checkStored(target, sent, answer, 'the reply');
+      await probe.examine({ values }, answer, check);
+    } else if (!isDeletion) return;
+
+    if (reader === undefined || readerParts === undefined || readAgain >= READ_AGAIN) return;
+    const subject = isDeletion
+      ? namedIn(values, 'path')
+      : subjects.get(resourceOf(reader.operation.path));
+    if (subject === undefined) return;
+    const read = new Map<Part, unknown>();
+    for (const part of readerParts.parameters) {
+      if (part.in === 'path') read.set(part, subject[part.name]);
+      else if (part.required) read.set(part, part.samples[0] ?? part.examples[0]);
+    }
+    readAgain += 1;
+    const request = await writeRequest(reader.operation, { values: read }, reader.secrets);
+    const reading = await client.send(request);
+    const check = () => (isDeletion ? checkGone(reading) : checkReadable(reader, sent, reading));
+    await probe.examine({ values }, reading, check);
+  };
+}
+
+/**
+ * Checks that a deleted resource cannot be read.
+ *
+ * @throws {Fault}
+ */
+function checkGone({ status }: Answer): void {
+  // The tests of the operation that reads report a 5xx.
+  if (status === 404 || status === 410 || status >= 500) return;
+  throw new Fault(
+    'a deleted resource is gone',
+    `GET after the deletion has the status ${status}, not 404 or 410`,
+  );
+}
+
+/**
+ * Checks that a stored resource can be read, and has the members that were sent.
+ *
+ * @throws {Fault}
+ */
+function checkReadable(reader: Checked, sent: unknown, answer: Answer): void {
+  const title = `GET ${reader.operation.path}`;
+  if (answer.status === 404 || answer.status === 410) {
+    const message = `${title} has the status ${answer.status} for a stored resource`;
+    throw new Fault('a change is stored', message);
+  }
+  checkStored(reader, sent, answer, title);
+}
+
+/**
+ * Checks that a reply contains the members that were sent, at each level. Members that the schema
+ * of the reply does not declare are ignored.
+ *
+ * @param place names the reply in messages.
+ * @throws {Fault}
+ */
+function checkStored(
+  { root, operation }: Checked,
+  sent: unknown,
+  answer: Answer,
+  place: string,
+): void {
+  const received = bodyOf(answer);
+  const declared = declaredFor(operation, answer.status);
+  const media = declared && mediaTypeFor(declared.media, answer.headers['content-type'] ?? '');
+  if (media?.kind !== 'json' || !isObject(sent) || !isObject(received)) return;
+  const difference = differenceOf(root, [media.schema], sent, received, '');
+  if (difference === undefined) return;
+  throw new Fault('a change is stored', `${difference} in ${place}`);
+}
+
+/** Describes the first difference from the sent value. Returns `undefined` if there is none. */
+function differenceOf(
+  root: Json,
+  described: readonly unknown[],
+  sent: unknown,
+  received: unknown,
+  path: string,
+): string | undefined {
+  if (isObject(sent) && isObject(received)) {
+    for (const [name, member] of Object.entries(sent)) {
+      const declared = described
+        .flatMap((schema) => schemas.ofProperty(root, schema, name))
+        .filter(isObject);
+      const parts = declared.flatMap((schema) => schemas.allOf(root, schema));
+      const isOneWay = parts.some((part) => part.writeOnly === true || part.readOnly === true);
+      if (declared.length === 0 || isOneWay) continue;
+      const at = `${path}/${name}`;
+      const difference = differenceOf(root, declared, member, received[name], at);
+      if (difference !== undefined) return difference;
+    }
+    return undefined;
+  }
+  if (Array.isArray(sent) && Array.isArray(received) && sent.length === received.length) {
+    for (const [index, item] of sent.entries()) {
+      const items = described.flatMap((schema) => schemas.ofItem(root, schema, index));
+      const difference = differenceOf(root, items, item, received[index], `${path}/${index}`);
+      if (difference !== undefined) return difference;
+    }
+    return undefined;
+  }
+  // A member of another type, such as an object in place of a string, has another meaning.
+  const isOther =
+    !isObject(sent) && (isObject(received) || Array.isArray(received) !== Array.isArray(sent));
+  if (isSame(sent, received) || (isOther && received !== undefined && received !== null)) {
+    return undefined;
+  }
+  return `${path} was sent as ${shown(sent)}, and is ${shown(received)}`;
+}
+
+const shown = (value: unknown): string => stringifyJson(value)?.slice(0, 100) ?? 'missing';
+
+/**
+ * Returns true if a scalar equals the sent scalar. `null` may be omitted, and a time may be written
+ * in another time zone.
+ */
+function isSame(sent: unknown, received: unknown): boolean {
+  if (sent === null) return received === null || received === undefined;
+  if (typeof sent === 'string' && typeof received === 'string') {
+    const areTimes = DATE_TIME.test(sent) && DATE_TIME.test(received);
+    return sent === received || (areTimes && Date.parse(sent) === Date.parse(received));
+  }
+  // A bigint equals the number of the same value.
+  // biome-ignore lint/suspicious/noDoubleEquals: compares two types of numbers
+  return isNumber(sent) && isNumber(received) ? sent == received : sent === received;
+}
+
+const DATE_TIME = /^\d{4}-\d\d-\d\dT/i;
+
+const isNumber = (value: unknown): value is number | bigint =>
+  typeof value === 'number' || typeof value === 'bigint';
+
+/** Returns the operation that reads the resource that another operation creates or changes. */
+export function readerOf(
+  operation: Operation,
+  operations: readonly Operation[],
+): Operation | undefined {
+  const { method, path } = operation;
+  const gets = operations.filter((other) => other.method === 'get');
+  if (method !== 'post') return gets.find((other) => other.path === path);
+  const isItem = (other: Operation) =>
+    other.path.startsWith(`${path}/{`) && /^\/\{[^}/]*\}$/.test(other.path.slice(path.length));
+  return gets.find(isItem);
+}

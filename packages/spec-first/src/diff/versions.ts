@@ -1,0 +1,64 @@
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { asObject, type Document, type Json, resolveRef } from 'openapi-document';
+import { messageOf } from '../command.ts';
+
+/**
+ * Writes the YAML and JSON files of a commit into a folder, through a temporary index. Returns the
+ * path of `file` there.
+ */
+export function checkOut(ref: string, file: string, folder: string): string {
+  const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') };
+  const git = (cwd: string, input: string, ...args: string[]): string =>
+    execFileSync('git', args, {
+      cwd,
+      input,
+      env,
+      encoding: 'utf8',
+      maxBuffer: 2 ** 28,
+      stdio: 'pipe',
+    });
+  try {
+    const places = git('.', '', 'rev-parse', '--show-toplevel', '--show-prefix');
+    const [top = '', inside = ''] = places.split('\n');
+    const path = join(inside, relative('', file));
+    git(top, '', 'read-tree', '--end-of-options', `${ref}^{commit}`);
+    const patterns = ['*.yaml', '*.yml', '*.json', `:(literal)${path}`];
+    const files = git(top, '', 'ls-files', '-z', '--', ...patterns);
+    git(top, files, 'checkout-index', '-z', '--stdin', `--prefix=${folder}/`);
+    return join(folder, path);
+  } catch (cause) {
+    throw new Error(
+      `git has no commit "${ref}" here: name a branch, a tag or a commit, and fetch it first
+${messageOf(cause)}`,
+      { cause },
+    );
+  }
+}
+
+/**
+ * Writes a document as one file whose references all lead into itself. oasdiff may follow each
+ * `$ref` and each target of a discriminator, also in examples and extensions: those that lead
+ * elsewhere are left out.
+ */
+export function writeSelfContained({ root }: Document, file: string): void {
+  const paths = Object.entries(asObject(root.paths)).map(([path, item]) => [
+    path,
+    { ...resolveRef(root, item), ...asObject(item), $ref: undefined },
+  ]);
+  const whole = { ...root, paths: Object.fromEntries(paths) };
+  writeFileSync(file, JSON.stringify(whole, withoutOutside));
+}
+
+/** A replacer of `JSON.stringify`. */
+function withoutOutside(this: Json, key: string, value: unknown): unknown {
+  if (typeof value === 'bigint') return JSON.rawJSON(String(value));
+  if (key === '$ref' && !isInside(value)) return undefined;
+  // A property may be called `mapping`, too.
+  if (key !== 'mapping' || !('propertyName' in this)) return value;
+  return Object.fromEntries(Object.entries(asObject(value)).filter(([, to]) => isInside(to)));
+}
+
+const isInside = (reference: unknown): boolean =>
+  typeof reference !== 'string' || reference.startsWith('#');

@@ -1,0 +1,129 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
+import { randomToken } from 'spec-first-server';
+import { documentFile } from './command.ts';
+import { type TestLog, testLog } from './contract-tests/log.ts';
+
+/** Variables that every program needs. None of them names a database or a credential. */
+const INHERITED = new Set([
+  ...['PATH', 'HOME', 'USERPROFILE', 'SYSTEMROOT', 'TMPDIR', 'TEMP', 'TMP', 'TZ', 'LANG'],
+  ...['NODE_EXTRA_CA_CERTS', 'NODE_V8_COVERAGE', 'NODE_COMPILE_CACHE'],
+]);
+
+export interface TestServiceOptions {
+  /** Environment variables of the service, such as `DATABASE_URL` of a database for tests. */
+  readonly variables?: Readonly<Record<string, string>>;
+  /** Reads files outside the document's folder that it references. */
+  readonly allowOutside?: boolean;
+  /** The program to start. By default `src/main.ts`. */
+  readonly program?: string;
+}
+
+/** A service of the project in a process of its own. */
+export interface TestService {
+  /** The path of the document that it serves. */
+  readonly document: string;
+  readonly allowOutside: boolean;
+  /** Keeps the service's log, so that a failed contract test shows the cause. */
+  readonly log: TestLog;
+  /** Starts the service. @throws {Error} if it does not start. */
+  readonly start: () => Promise<void>;
+  /** Stops the service and deletes what it has written. */
+  readonly stop: () => Promise<void>;
+  /** Returns where the document's paths begin. */
+  readonly url: () => string;
+  /** A token for all security schemes and scopes. */
+  readonly credentials: string;
+  /** A token for all security schemes, without any scope. */
+  readonly unscoped: string;
+}
+
+/**
+ * Makes a service for tests that cannot reach the data a developer works with: it reads no `.env`,
+ * inherits no variable that names a database, and runs in an empty temporary folder, so that
+ * relative paths lead there. Operations without a handler are mocked.
+ *
+ * @example
+ * const service = testService();
+ * before(service.start);
+ * after(service.stop);
+ * await contractTests({ ...service, test });
+ */
+export function testService({
+  variables = {},
+  allowOutside = false,
+  program = 'src/main.ts',
+}: TestServiceOptions = {}): TestService {
+  const document = resolve(documentFile());
+  const path = resolve(program);
+  const log = testLog();
+  let folder = '';
+  let child: ChildProcess | undefined;
+  let address: string | undefined;
+  const [credentials, unscoped] = [randomToken(), randomToken()];
+  const { ACCESS_TOKENS = '' } = variables;
+
+  return {
+    document,
+    allowOutside,
+    log,
+    credentials,
+    unscoped,
+
+    url() {
+      if (address === undefined) throw new Error('The service is not running: call start() first');
+      return address;
+    },
+
+    async start() {
+      folder = mkdtempSync(join(tmpdir(), 'test-service-'));
+      const inherited = Object.entries(process.env).filter(([name]) =>
+        INHERITED.has(name.toUpperCase()),
+      );
+      const env = {
+        ...Object.fromEntries(inherited),
+        PORT: '0',
+        OPENAPI_FILE: document,
+        MISSING_OPERATIONS: 'mock',
+        DEVELOPMENT_TOKEN: credentials,
+        ...variables,
+        ACCESS_TOKENS: `${ACCESS_TOKENS},unscoped:${unscoped} scheme=*`,
+      };
+      const args = allowOutside ? [path, '--allow-outside'] : [path];
+      const service = spawn(process.execPath, args, {
+        cwd: folder,
+        env,
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      child = service;
+      process.once('exit', () => service.kill('SIGKILL'));
+      address = await new Promise<string>((done, fail) => {
+        service.once('exit', () => fail(new Error(`${program} does not start`)));
+        createInterface(service.stdout).on('line', (line) => {
+          log.line(line);
+          const { msg, url } = entryOf(line);
+          if (msg === 'listening') done(String(url));
+        });
+      });
+    },
+
+    async stop() {
+      if (child?.exitCode === null && child.signalCode === null && child.kill())
+        await once(child, 'exit');
+      if (folder !== '') rmSync(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** Returns an entry of the log, or an empty one for a line that a handler printed. */
+function entryOf(line: string): Readonly<Record<string, unknown>> {
+  try {
+    return Object(JSON.parse(line));
+  } catch {
+    return {};
+  }
+}

@@ -1,0 +1,67 @@
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { createApp } from 'spec-first-server';
+import { inOrder } from '../src/contract-tests/order.ts';
+import { failures } from './contract-tests/failures.ts';
+import { STORE_FAULTS, type StoreFault, storeHandlers } from './contract-tests/store.ts';
+
+const document = join(import.meta.dirname, 'contract-tests/store.yaml');
+const failuresOf = (fault?: StoreFault, last?: string) =>
+  failures({ document, app: createApp({ document, handlers: storeHandlers(fault) }) }, last);
+
+const AFTER_CHANGES = 'operations follow the document after others have changed the data';
+
+/** A part of the name of the test that finds each fault, and the message. */
+const EXPECTED: Record<StoreFault, readonly [name: string, message: RegExp]> = {
+  'missing 404': ['deleteOrder', /the status 500 is a failure of the service/],
+  'missing header': ['createOrder', /the status 500 is a failure of the service/],
+  'crash on one enum value': ['createOrder', /the status 500 .*.*"channel":"phone"/s],
+  'crash on two items': ['createOrder', /the status 500 is a failure of the service/],
+  'wrong date format': ['createOrder', /the status 500 is a failure of the service/],
+  'PATCH keeps nothing': ['changeOrder', /\/note was sent as .*, and is .* in the reply/],
+  'DELETE deletes nothing': [
+    'deleteOrder',
+    /GET after the deletion has the status 200, not 404 or 410/,
+  ],
+  'voucher crash': ['payOrder', /the status 500 .*.*"kind":"Voucher"/s],
+  'rounded int64': ['createOrder', /\/number was sent as \S+, and is \S+ in the reply/],
+  'lost second page': [
+    'listOrders',
+    /the 1 items in pages of 1 differ from the \d+ items in one large page/,
+  ],
+  'created but not stored': [
+    'createOrder',
+    /GET \/orders\/\{orderId\} has the status 404 for a stored resource/,
+  ],
+  'note lost in the list of members': ['createOrder', /\/note was sent as .*, and is missing/],
+  'crash on a paid order': [
+    AFTER_CHANGES,
+    /^GET \/orders\/\{orderId\} \(getOrder\) does not follow the document.*the status 500 is a failure/s,
+  ],
+};
+
+test('contract tests call each operation of a store successfully', async () => {
+  expect(await failuresOf()).toEqual({});
+});
+
+test.each(STORE_FAULTS)('contract tests find a store with: %s', async (fault) => {
+  const [name, message] = EXPECTED[fault];
+  const failed = Object.entries(await failuresOf(fault, name));
+  const [, text] = failed.find(([title]) => title.includes(name)) ?? [];
+  expect(text).toMatch(message);
+});
+
+test('operations that create come before those that need their ids, and those that end come last', async () => {
+  const { root, operations } = await loadDocument(document);
+  expect(inOrder(root, operations).map(({ id }) => id)).toEqual([
+    'createOrder',
+    'listOrders',
+    'getOrder',
+    'payOrder',
+    'notify',
+    'changeOrder',
+    'cancelOrder',
+    'deleteOrder',
+  ]);
+});
