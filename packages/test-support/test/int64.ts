@@ -1,0 +1,25 @@
+import fc from 'fast-check';
+
+/** The number of values for each property. */
+export const RUNS = Number(process.env.INT64_RUNS ?? 200);
+const MIN = -(2n ** 63n);
+export const MAX = 2n ** 63n - 1n;
+
+/**
+ * Integers of int64. Half of them are near 2^53, where doubles lose precision, or near the ends of
+ * int64.
+ */
+export const int64 = fc.oneof(
+  fc.bigInt({ min: MIN, max: MAX }),
+  fc
+    .tuple(
+      fc.constantFrom(0n, 2n ** 53n, -(2n ** 53n), 2n ** 62n, MIN, MAX),
+      fc.bigInt({ min: -2000n, max: 2000n }),
+    )
+    .map(([near, distance]) => near + distance)
+    .filter((value) => value >= MIN && value <= MAX),
+);
+
+/** Returns an integer as handlers receive it: a number if it is safe, else a bigint. */
+export const seen = (value: bigint) =>
+  Number.isSafeInteger(Number(value)) ? Number(value) : value;

