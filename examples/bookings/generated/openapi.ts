@@ -1,41 +1,79 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @see openapi.yaml:101
+ */
+export type NewRoom = {
+    name: string;
+    beds: number;
+    /** @default [] */
+    amenities?: ("wifi" | "desk" | "bath")[];
+};
+/**
+ * @see openapi.yaml:108
+ */
+export type Room = NewRoom & Kept;
+/**
+ * @see openapi.yaml:110
+ */
+export type NewBooking = {
+    /** Format: date */
+    day: string;
+    guest: string;
+};
+/**
+ * @see openapi.yaml:116
+ */
+export type Booking = NewBooking & Kept & {
+    roomId: number;
+};
+/**
+ * @see openapi.yaml:121
+ */
+export type Kept = {
+    id: number;
+};
+export type BookingReply = NewBookingReply & Kept & {
+    roomId: number;
+};
+export type NewBookingReply = {
+    /** Format: date */
+    day: string | Date;
+    guest: string;
+};
+/**
+ * @see openapi.yaml:101
+ */
+export type NewRoomWritable = {
+    name: string;
+    beds: number;
+    /** @default [] */
+    amenities: ("wifi" | "desk" | "bath")[];
+};
 export interface components {
     schemas: {
-        NewRoom: {
-            name: string;
-            beds: number;
-            /** @default [] */
-            amenities?: ("wifi" | "desk" | "bath")[];
-        };
-        Room: components["schemas"]["NewRoom"] & components["schemas"]["Kept"];
-        NewBooking: {
-            /** Format: date */
-            day: string;
-            guest: string;
-        };
-        Booking: components["schemas"]["NewBooking"] & components["schemas"]["Kept"] & {
-            roomId: number;
-        };
-        Kept: {
-            id: number;
-        };
-        NewRoomWritable: {
-            name: string;
-            beds: number;
-            /** @default [] */
-            amenities: ("wifi" | "desk" | "bath")[];
-        };
+        NewRoom: NewRoom;
+        Room: Room;
+        NewBooking: NewBooking;
+        Booking: Booking;
+        Kept: Kept;
+        BookingReply: BookingReply;
+        NewBookingReply: NewBookingReply;
+        NewRoomWritable: NewRoomWritable;
     };
 }
 export interface operations {
+    /**
+     * @see openapi.yaml:6
+     */
     listRooms: {
         parameters: {
             query?: {
@@ -55,11 +93,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Room"][];
+                    "application/json": Room[];
                 };
             };
         };
     };
+    /**
+     * @see openapi.yaml:15
+     */
     createRoom: {
         parameters: {
             query?: never;
@@ -69,7 +110,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewRoomWritable"];
+                "application/json": NewRoomWritable;
             };
         };
         responses: {
@@ -79,11 +120,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Room"];
+                    "application/json": Room;
                 };
             };
         };
     };
+    /**
+     * @see openapi.yaml:22
+     */
     getRoom: {
         parameters: {
             query?: never;
@@ -101,7 +145,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Room"];
+                    "application/json": Room;
                 };
             };
             /** @description Why it is impossible. */
@@ -117,6 +161,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:27
+     */
     updateRoom: {
         parameters: {
             query?: never;
@@ -128,7 +175,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewRoomWritable"];
+                "application/json": NewRoomWritable;
             };
         };
         responses: {
@@ -138,7 +185,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Room"];
+                    "application/json": Room;
                 };
             };
             /** @description Why it is impossible. */
@@ -154,6 +201,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:33
+     */
     deleteRoom: {
         parameters: {
             query?: never;
@@ -196,6 +246,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:41
+     */
     listBookings: {
         parameters: {
             query?: never;
@@ -213,7 +266,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Booking"][];
+                    "application/json": BookingReply[];
                 };
             };
             /** @description Why it is impossible. */
@@ -229,6 +282,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:48
+     */
     createBooking: {
         parameters: {
             query?: never;
@@ -240,7 +296,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewBooking"];
+                "application/json": NewBooking;
             };
         };
         responses: {
@@ -250,7 +306,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Booking"];
+                    "application/json": BookingReply;
                 };
             };
             /** @description Why it is impossible. */
@@ -277,6 +333,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:58
+     */
     getBooking: {
         parameters: {
             query?: never;
@@ -294,7 +353,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Booking"];
+                    "application/json": BookingReply;
                 };
             };
             /** @description Why it is impossible. */
@@ -310,6 +369,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:63
+     */
     moveBooking: {
         parameters: {
             query?: never;
@@ -321,7 +383,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewBooking"];
+                "application/json": NewBooking;
             };
         };
         responses: {
@@ -331,7 +393,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Booking"];
+                    "application/json": BookingReply;
                 };
             };
             /** @description Why it is impossible. */
@@ -358,6 +420,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:70
+     */
     cancelBooking: {
         parameters: {
             query?: never;
@@ -392,24 +457,18 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type NewRoom = components["schemas"]["NewRoom"];
-export type Room = components["schemas"]["Room"];
-export type NewBooking = components["schemas"]["NewBooking"];
-export type Booking = components["schemas"]["Booking"];
-export type Kept = components["schemas"]["Kept"];
-export type NewRoomWritable = components["schemas"]["NewRoomWritable"];
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    listRooms: "required";
-    createRoom: "required";
-    getRoom: "required";
-    updateRoom: "required";
-    deleteRoom: "required";
-    listBookings: "required";
-    createBooking: "required";
-    getBooking: "required";
-    moveBooking: "required";
-    cancelBooking: "required";
+    listRooms: "bearerAuth";
+    createRoom: "bearerAuth";
+    getRoom: "bearerAuth";
+    updateRoom: "bearerAuth";
+    deleteRoom: "bearerAuth";
+    listBookings: "bearerAuth";
+    createBooking: "bearerAuth";
+    getBooking: "bearerAuth";
+    moveBooking: "bearerAuth";
+    cancelBooking: "bearerAuth";
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -422,9 +481,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

@@ -24,17 +24,24 @@ export default function bookings(db: DatabaseSync) {
       id INTEGER PRIMARY KEY, name TEXT NOT NULL, beds INTEGER NOT NULL, amenities TEXT NOT NULL
     ) STRICT;
     CREATE TABLE IF NOT EXISTS bookings (
-      id INTEGER PRIMARY KEY, room INTEGER NOT NULL, day TEXT NOT NULL, guest TEXT NOT NULL, UNIQUE (room, day)
+      id INTEGER PRIMARY KEY, room INTEGER NOT NULL, day TEXT NOT NULL, guest TEXT NOT NULL,
+      UNIQUE (room, day)
     ) STRICT`);
-  const insertRoom = db.prepare('INSERT INTO rooms (name, beds, amenities) VALUES (?, ?, ?) RETURNING *');
-  const updateRoom = db.prepare('UPDATE rooms SET name = ?, beds = ?, amenities = ? WHERE id = ? RETURNING *');
+  const insertRoom = db.prepare(
+    'INSERT INTO rooms (name, beds, amenities) VALUES (?, ?, ?) RETURNING *',
+  );
+  const updateRoom = db.prepare(
+    'UPDATE rooms SET name = ?, beds = ?, amenities = ? WHERE id = ? RETURNING *',
+  );
   const oneRoom = db.prepare('SELECT * FROM rooms WHERE id = ?');
   const someRooms = db.prepare('SELECT * FROM rooms WHERE beds >= ? ORDER BY id LIMIT 1000');
   const deleteRoom = db.prepare('DELETE FROM rooms WHERE id = ?');
   const insertBooking = db.prepare(
     'INSERT INTO bookings (room, day, guest) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING *',
   );
-  const moveBooking = db.prepare('UPDATE OR IGNORE bookings SET day = ?, guest = ? WHERE id = ? RETURNING *');
+  const moveBooking = db.prepare(
+    'UPDATE OR IGNORE bookings SET day = ?, guest = ? WHERE id = ? RETURNING *',
+  );
   const oneBooking = db.prepare('SELECT * FROM bookings WHERE id = ?');
   const bookingsOf = db.prepare('SELECT * FROM bookings WHERE room = ? ORDER BY day');
   const deleteBooking = db.prepare('DELETE FROM bookings WHERE id = ?');
@@ -52,7 +59,8 @@ export default function bookings(db: DatabaseSync) {
     book: (room: number, { day, guest }: Schemas['NewBooking']) =>
       found(insertBooking.get(room, day, guest), bookingOf),
     /** `undefined` if the room is taken on that day. */
-    move: (id: number, { day, guest }: Schemas['NewBooking']) => found(moveBooking.get(day, guest, id), bookingOf),
+    move: (id: number, { day, guest }: Schemas['NewBooking']) =>
+      found(moveBooking.get(day, guest, id), bookingOf),
     booking: (id: number) => found(oneBooking.get(id), bookingOf),
     bookings: (room: number) => bookingsOf.all(room).map(bookingOf),
     cancel: (id: number) => deleteBooking.run(id).changes === 1,

@@ -1,24 +1,36 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @see openapi.yaml:45
+ */
+export type NewBook = {
+    title: string;
+    author: string;
+};
+/**
+ * @see openapi.yaml:51
+ */
+export type Book = NewBook & {
+    isbn: string;
+};
 export interface components {
     schemas: {
-        NewBook: {
-            title: string;
-            author: string;
-        };
-        Book: components["schemas"]["NewBook"] & {
-            isbn: string;
-        };
+        NewBook: NewBook;
+        Book: Book;
     };
 }
 export interface operations {
+    /**
+     * @see openapi.yaml:5
+     */
     listBooks: {
         parameters: {
             query?: {
@@ -38,11 +50,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Book"][];
+                    "application/json": Book[];
                 };
             };
         };
     };
+    /**
+     * @see openapi.yaml:17
+     */
     getBook: {
         parameters: {
             query?: never;
@@ -60,7 +75,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Book"];
+                    "application/json": Book;
                 };
             };
             /** @description There is no such book. */
@@ -76,6 +91,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:24
+     */
     putBook: {
         parameters: {
             query?: never;
@@ -87,7 +105,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewBook"];
+                "application/json": NewBook;
             };
         };
         responses: {
@@ -97,11 +115,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Book"];
+                    "application/json": Book;
                 };
             };
         };
     };
+    /**
+     * @see openapi.yaml:33
+     */
     deleteBook: {
         parameters: {
             query?: never;
@@ -136,14 +157,12 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type NewBook = components["schemas"]["NewBook"];
-export type Book = components["schemas"]["Book"];
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    listBooks: "none";
-    getBook: "none";
-    putBook: "none";
-    deleteBook: "none";
+    listBooks: undefined;
+    getBook: undefined;
+    putBook: undefined;
+    deleteBook: undefined;
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -156,9 +175,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

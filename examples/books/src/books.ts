@@ -2,7 +2,10 @@ import type { DatabaseSync } from 'node:sqlite';
 
 export type Book = { isbn: string; title: string; author: string };
 
-/** Runs in the thread of the database. Calls that wait share a commit; one that has resolved is on disk. */
+/**
+ * Runs in the thread of the database. Calls that wait share a commit; one that has resolved is on
+ * disk.
+ */
 export default function books(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE IF NOT EXISTS books (
@@ -10,7 +13,9 @@ export default function books(db: DatabaseSync) {
     ) STRICT, WITHOUT ROWID`);
   const put = db.prepare('INSERT OR REPLACE INTO books (isbn, title, author) VALUES (?, ?, ?)');
   const one = db.prepare('SELECT isbn, title, author FROM books WHERE isbn = ?');
-  const page = db.prepare('SELECT isbn, title, author FROM books WHERE isbn > ? ORDER BY isbn LIMIT ?');
+  const page = db.prepare(
+    'SELECT isbn, title, author FROM books WHERE isbn > ? ORDER BY isbn LIMIT ?',
+  );
   const remove = db.prepare('DELETE FROM books WHERE isbn = ?');
   return {
     put({ isbn, title, author }: Book): void {

@@ -10,20 +10,20 @@ export async function openBooks(file: string): Promise<Backend & { handlers: Han
 
   const handlers: Handlers = {
     async listBooks({ query: { after = '', limit } }) {
-      return { status: 200, body: await books.list(after, Number(limit)) };
+      return { status: 200, body: await books.read('list', after, Number(limit)) };
     },
     async getBook({ path: { isbn } }) {
-      const book = await books.get(isbn);
+      const book = await books.read('get', isbn);
       if (book === undefined) throw noBook();
       return { status: 200, body: book };
     },
     async putBook({ path: { isbn }, body: { title, author } }) {
       const book = { isbn, title, author };
-      await books.put(book);
+      await books.write('put', book);
       return { status: 200, body: book };
     },
     async deleteBook({ path: { isbn } }) {
-      if (!(await books.remove(isbn))) throw noBook();
+      if (!(await books.write('remove', isbn))) throw noBook();
       return { status: 204 };
     },
   };

@@ -2,7 +2,11 @@ import { serve } from 'spec-first-server';
 import { openBooks } from './handlers.ts';
 
 const variables = {
-  DATABASE_FILE: { default: 'data/books.db', description: 'the SQLite file that keeps the books', parse: String },
+  DATABASE_FILE: {
+    default: 'data/books.db',
+    description: 'the SQLite file that keeps the books',
+    parse: String,
+  },
 };
 
 await serve({ variables, open: ({ DATABASE_FILE }) => openBooks(DATABASE_FILE) });

@@ -1,5 +1,6 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
 import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';
@@ -7,18 +8,29 @@ import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-d
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @see openapi.yaml:38
+ */
+export type NewMessage = {
+    text: string;
+};
+/**
+ * @see openapi.yaml:42
+ */
+export type Message = NewMessage & {
+    id: number;
+};
 export interface components {
     schemas: {
-        NewMessage: {
-            text: string;
-        };
-        Message: components["schemas"]["NewMessage"] & {
-            id: number;
-        };
+        NewMessage: NewMessage;
+        Message: Message;
     };
 }
 export interface operations {
-    /** Get messages as they come, also those after the last one that was seen */
+    /**
+     * Get messages as they come, also those after the last one that was seen
+     * @see openapi.yaml:17
+     */
     watchMessages: {
         parameters: {
             query?: never;
@@ -38,13 +50,16 @@ export interface operations {
                 content: {
                     "text/event-stream": AsyncIterable<{
                         id: string;
-                        data: components["schemas"]["Message"];
+                        data: Message;
                     }>;
                 };
             };
         };
     };
-    /** Send a message to all */
+    /**
+     * Send a message to all
+     * @see openapi.yaml:5
+     */
     postMessage: {
         parameters: {
             query?: never;
@@ -54,7 +69,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewMessage"];
+                "application/json": NewMessage;
             };
         };
         responses: {
@@ -64,7 +79,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": Message;
                 };
             };
         };
@@ -72,8 +87,6 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type NewMessage = components["schemas"]["NewMessage"];
-export type Message = components["schemas"]["Message"];
 
 const routes: { readonly [Id in keyof operations]: Route } = {
   "watchMessages": {
@@ -109,4 +122,5 @@ const routes: { readonly [Id in keyof operations]: Route } = {
 };
 
 /** Makes a client of the service. */
-export const createClient = (options: ClientOptions): Client<operations> => clientOf<operations>(routes, options);
+export const createClient = (options: ClientOptions): Client<operations> =>
+    clientOf<operations>(routes, options);

@@ -1,24 +1,36 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @see openapi.yaml:38
+ */
+export type NewMessage = {
+    text: string;
+};
+/**
+ * @see openapi.yaml:42
+ */
+export type Message = NewMessage & {
+    id: number;
+};
 export interface components {
     schemas: {
-        NewMessage: {
-            text: string;
-        };
-        Message: components["schemas"]["NewMessage"] & {
-            id: number;
-        };
+        NewMessage: NewMessage;
+        Message: Message;
     };
 }
 export interface operations {
-    /** Get messages as they come, also those after the last one that was seen */
+    /**
+     * Get messages as they come, also those after the last one that was seen
+     * @see openapi.yaml:17
+     */
     watchMessages: {
         parameters: {
             query?: never;
@@ -38,13 +50,16 @@ export interface operations {
                 content: {
                     "text/event-stream": AsyncIterable<{
                         id: string;
-                        data: components["schemas"]["Message"];
+                        data: Message;
                     }>;
                 };
             };
         };
     };
-    /** Send a message to all */
+    /**
+     * Send a message to all
+     * @see openapi.yaml:5
+     */
     postMessage: {
         parameters: {
             query?: never;
@@ -54,7 +69,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewMessage"];
+                "application/json": NewMessage;
             };
         };
         responses: {
@@ -64,7 +79,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Message"];
+                    "application/json": Message;
                 };
             };
         };
@@ -72,12 +87,10 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type NewMessage = components["schemas"]["NewMessage"];
-export type Message = components["schemas"]["Message"];
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    watchMessages: "none";
-    postMessage: "none";
+    watchMessages: undefined;
+    postMessage: undefined;
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -90,9 +103,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

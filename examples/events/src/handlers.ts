@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import type { components, Handlers } from '../generated/openapi.ts';
 
-/** How many messages are kept for clients that come back. */
+/** The number of messages that are kept for clients that reconnect. */
 const KEPT = 1_000;
 
 const messages: components['schemas']['Message'][] = [];

@@ -19,8 +19,11 @@ after(() => {
 });
 
 test('a client that loses its connection gets each message once', async () => {
-  const client = createClient({ baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-  const post = async (text: string) => equal((await client.postMessage({ body: { text } })).status, 201);
+  const client = createClient({
+    baseUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  });
+  const post = async (text: string) =>
+    equal((await client.postMessage({ body: { text } })).status, 201);
   const watching = new AbortController();
   const { status, body } = await client.watchMessages({}, { signal: watching.signal });
   if (status !== 200) throw new Error(`the answer is ${status}`);

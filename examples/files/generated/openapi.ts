@@ -1,23 +1,31 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @see openapi.yaml:39
+ */
+export type Kept = {
+    /** Format: uuid */
+    id: string;
+    title: string;
+    bytes: number;
+};
 export interface components {
     schemas: {
-        Kept: {
-            /** Format: uuid */
-            id: string;
-            title: string;
-            bytes: number;
-        };
+        Kept: Kept;
     };
 }
 export interface operations {
+    /**
+     * @see openapi.yaml:5
+     */
     uploadFile: {
         parameters: {
             query?: never;
@@ -41,11 +49,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Kept"];
+                    "application/json": Kept;
                 };
             };
         };
     };
+    /**
+     * @see openapi.yaml:23
+     */
     downloadFile: {
         parameters: {
             query?: never;
@@ -76,6 +87,9 @@ export interface operations {
             };
         };
     };
+    /**
+     * @see openapi.yaml:31
+     */
     replaceFile: {
         parameters: {
             query?: never;
@@ -110,12 +124,11 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type Kept = components["schemas"]["Kept"];
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    uploadFile: "none";
-    downloadFile: "none";
-    replaceFile: "none";
+    uploadFile: undefined;
+    downloadFile: undefined;
+    replaceFile: undefined;
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -125,9 +138,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

@@ -1,8 +1,9 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
@@ -11,7 +12,10 @@ export interface components {
     schemas: {};
 }
 export interface operations {
-    /** Greet somebody */
+    /**
+     * Greet somebody
+     * @see openapi.yaml:5
+     */
     sayHello: {
         parameters: {
             query?: {
@@ -41,9 +45,9 @@ export interface operations {
 }
 export interface webhooks {
 }
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    sayHello: "none";
+    sayHello: undefined;
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -56,9 +60,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

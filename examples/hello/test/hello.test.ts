@@ -10,7 +10,10 @@ const document = 'openapi.yaml';
 const app = await createApp({ document, handlers });
 
 test('greets by name', async () => {
-  const request = requestsFor<Handlers>()('sayHello', { path: { name: 'Ann' }, query: { times: 1 } });
+  const request = requestsFor<Handlers>()('sayHello', {
+    path: { name: 'Ann' },
+    query: { times: 1 },
+  });
   deepEqual(await handlers.sayHello(request), { status: 200, body: { text: 'Hello, Ann!' } });
 });
 

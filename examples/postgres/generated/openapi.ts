@@ -1,27 +1,46 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @see openapi.yaml:25
+ */
+export type NewNote = {
+    text: string;
+    tag?: string;
+};
+/**
+ * @see openapi.yaml:31
+ */
+export type Note = NewNote & {
+    /** Format: int64 */
+    id: Int64;
+    /** Format: date-time */
+    createdAt: string;
+};
+export type NoteReply = NewNote & {
+    /** Format: int64 */
+    id: Int64;
+    /** Format: date-time */
+    createdAt: string | Date;
+};
 export interface components {
     schemas: {
-        NewNote: {
-            text: string;
-            tag?: string;
-        };
-        Note: components["schemas"]["NewNote"] & {
-            /** Format: int64 */
-            id: Int64;
-            /** Format: date-time */
-            createdAt: string;
-        };
+        NewNote: NewNote;
+        Note: Note;
+        NoteReply: NoteReply;
     };
 }
 export interface operations {
+    /**
+     * @see openapi.yaml:5
+     */
     listNotes: {
         parameters: {
             query?: {
@@ -39,11 +58,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Note"][];
+                    "application/json": NoteReply[];
                 };
             };
         };
     };
+    /**
+     * @see openapi.yaml:14
+     */
     addNote: {
         parameters: {
             query?: never;
@@ -53,7 +75,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewNote"];
+                "application/json": NewNote;
             };
         };
         responses: {
@@ -63,7 +85,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Note"];
+                    "application/json": NoteReply;
                 };
             };
         };
@@ -71,12 +93,10 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type NewNote = components["schemas"]["NewNote"];
-export type Note = components["schemas"]["Note"];
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    listNotes: "none";
-    addNote: "none";
+    listNotes: undefined;
+    addNote: undefined;
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -86,9 +106,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

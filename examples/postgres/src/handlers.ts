@@ -22,18 +22,19 @@ export async function openNotes(url: string): Promise<Backend & { handlers: Hand
   const database = await openDatabase({
     url,
     name: 'notes',
-    table: 'the files of the folder migrations',
     setUp: migrate,
-    async insert() {},
   }).catch((error: unknown) => {
-    throw error instanceof Unusable ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error }) : error;
+    throw error instanceof Unusable
+      ? new ConfigError(`DATABASE_URL: ${error.message}`, { cause: error })
+      : error;
   });
   const query = (sql: string, values: readonly unknown[]) =>
     database.run(async (client) => (await client.query<Row>(sql, [...values])).rows.map(noteOf));
 
   const handlers: Handlers = {
     async listNotes({ query: { tag } }) {
-      const sql = 'SELECT * FROM notes WHERE $1::text IS NULL OR tag = $1 ORDER BY id DESC LIMIT 50';
+      const sql =
+        'SELECT * FROM notes WHERE $1::text IS NULL OR tag = $1 ORDER BY id DESC LIMIT 50';
       return { status: 200, body: await query(sql, [tag ?? null]) };
     },
     async addNote({ body: { text, tag } }) {

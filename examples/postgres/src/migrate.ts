@@ -3,7 +3,10 @@ import type { ClientBase } from 'pg';
 
 const folder = new URL('../migrations/', import.meta.url);
 
-/** Runs each file of the folder once, in the order of their names. Instances that start together wait for each other. */
+/**
+ * Runs each file of the folder once, in the order of their names. Instances that start together
+ * wait for each other.
+ */
 export async function migrate(client: ClientBase): Promise<void> {
   await client.query('BEGIN');
   try {

@@ -1,20 +1,28 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @see openapi.yaml:24
+ */
+export type Account = {
+    name: string;
+};
 export interface components {
     schemas: {
-        Account: {
-            name: string;
-        };
+        Account: Account;
     };
 }
 export interface operations {
+    /**
+     * @see openapi.yaml:5
+     */
     readAccount: {
         parameters: {
             query?: never;
@@ -30,11 +38,14 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Account"];
+                    "application/json": Account;
                 };
             };
         };
     };
+    /**
+     * @see openapi.yaml:12
+     */
     renameAccount: {
         parameters: {
             query?: never;
@@ -44,7 +55,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["Account"];
+                "application/json": Account;
             };
         };
         responses: {
@@ -60,11 +71,10 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type Account = components["schemas"]["Account"];
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    readAccount: "required";
-    renameAccount: "required";
+    readAccount: "openId";
+    renameAccount: "openId";
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -74,9 +84,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { contractTests } from 'spec-first/contract-tests';
 import { testClient } from 'spec-first/testing';
-import { createApp, createAuthenticator } from 'spec-first-server';
+import { createApp } from 'spec-first-server';
 import type { operations } from '../generated/openapi.ts';
 import { handlers } from '../src/handlers.ts';
 
@@ -15,7 +15,9 @@ const document = 'openapi.yaml';
 // An issuer of tokens: it publishes its key, and signs.
 const { publicKey, privateKey } = await generateKeyPair('ES256');
 const keys = [{ ...(await exportJWK(publicKey)), kid: 'key', alg: 'ES256', use: 'sig' }];
-const server = createServer((_request, response) => void response.end(JSON.stringify({ keys }))).listen(0, '127.0.0.1');
+const server = createServer(
+  (_request, response) => void response.end(JSON.stringify({ keys })),
+).listen(0, '127.0.0.1');
 await once(server, 'listening');
 after(() => server.close());
 const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
@@ -29,8 +31,7 @@ const tokenFor = (subject: string, scope: string) =>
     .sign(privateKey);
 
 const jwt = { jwksUrl: new URL('jwks.json', issuer), issuer, audience: 'accounts' };
-const authenticator = await createAuthenticator({ accessTokens: [], jwt });
-const app = await createApp({ document, handlers, authenticator });
+const app = await createApp({ document, handlers, security: { jwt } });
 const clientWith = async (token: string) =>
   testClient<operations>(app, { document, headers: { Authorization: `Bearer ${token}` } });
 
@@ -38,7 +39,10 @@ test('each caller has an account of its own', async () => {
   const ann = await clientWith(await tokenFor('ann', 'account:read account:write'));
   const bob = await clientWith(await tokenFor('bob', 'account:read'));
   equal((await ann.renameAccount({ body: { name: 'Ann' } })).status, 204);
-  deepEqual([(await ann.readAccount()).body, (await bob.readAccount()).body], [{ name: 'Ann' }, { name: 'nameless' }]);
+  deepEqual(
+    [(await ann.readAccount()).body, (await bob.readAccount()).body],
+    [{ name: 'Ann' }, { name: 'nameless' }],
+  );
 });
 
 test('a token without the scope of the operation gets 403, and no token 401', async () => {

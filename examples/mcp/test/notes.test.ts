@@ -1,0 +1,76 @@
+import { deepEqual, equal, match, rejects } from 'node:assert/strict';
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import { after, test } from 'node:test';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { loadDocument } from 'openapi-document';
+import { contractTests } from 'spec-first/contract-tests';
+import { createApp } from 'spec-first-server';
+import { handlers } from '../src/handlers.ts';
+import { mcpEndpoint } from '../src/mcp.ts';
+
+const document = await loadDocument('openapi.yaml');
+const { router, close } = mcpEndpoint(document);
+const accessTokens = ['ann:a-token-of-ann-for-tests', 'bob:a-token-of-bob-for-tests'];
+const app = await createApp({ document, handlers, accessTokens, use: [router] });
+const server = app.listen(0, '127.0.0.1');
+await once(server, 'listening');
+const { port } = server.address() as AddressInfo;
+after(async () => {
+  await close();
+  server.close();
+});
+
+/** Connects the official client, with the token of a caller. */
+async function clientWith(token?: string) {
+  const headers: Record<string, string> = token ? { Authorization: `Bearer ${token}` } : {};
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const url = new URL(`http://127.0.0.1:${port}/mcp`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  after(() => client.close());
+  return client;
+}
+
+/** Calls a tool, and returns the JSON of its result. */
+async function callTool(client: Client, name: string, input: Record<string, unknown> = {}) {
+  const { content, isError } = await client.callTool({ name, arguments: input });
+  const [first] = content;
+  return { isError, value: JSON.parse(first?.type === 'text' ? first.text : '') };
+}
+
+test('only marked operations are tools, with the schemas of the document', async () => {
+  const { tools } = await (await clientWith()).listTools();
+  deepEqual(tools.map(({ name }) => name).sort(), ['addNote', 'listNotes']);
+  const addNote = tools.find(({ name }) => name === 'addNote');
+  deepEqual(addNote?.inputSchema.required, ['body']);
+  const { Note } = Object(addNote?.inputSchema.$defs);
+  deepEqual(Note.properties, { text: { type: 'string', minLength: 1, maxLength: 1000 } });
+  const ann = await clientWith('a-token-of-ann-for-tests');
+  await rejects(ann.callTool({ name: 'exportNotes', arguments: {} }), /exportNotes/);
+});
+
+test('a tool reaches the handler with the caller of the token', async () => {
+  const ann = await clientWith('a-token-of-ann-for-tests');
+  const bob = await clientWith('a-token-of-bob-for-tests');
+  const { value: note } = await callTool(ann, 'addNote', { body: { text: 'Buy milk' } });
+  equal(note.text, 'Buy milk');
+  deepEqual((await callTool(ann, 'listNotes', { query: { limit: 1 } })).value, [note]);
+  deepEqual((await callTool(bob, 'listNotes')).value, []);
+});
+
+test('a call that breaks the contract is an error that names the violation', async () => {
+  const ann = await clientWith('a-token-of-ann-for-tests');
+  const { isError, value } = await callTool(ann, 'addNote', { body: { text: '' } });
+  equal(isError, true);
+  equal(value.status, 400);
+  match(JSON.stringify(value.errors), /text/);
+});
+
+test('a call without a token, or with a wrong one, is an error', async () => {
+  for (const token of [undefined, 'a-token-of-nobody-at-all']) {
+    const { isError, value } = await callTool(await clientWith(token), 'listNotes');
+    deepEqual([isError, value.status], [true, 401]);
+  }
+});
+
+await contractTests({ document, app, credentials: 'a-token-of-ann-for-tests', test });

@@ -1,0 +1,79 @@
+import { randomBytes, randomUUID, scryptSync } from 'node:crypto';
+import { HttpError } from 'spec-first-server';
+import type { Handlers } from '../generated/openapi.ts';
+import { type Database, isDuplicate } from './database.ts';
+import { Conflict, notFound } from './errors.ts';
+
+type CustomerOperations = 'createCustomer' | 'getCustomer' | 'updateCustomer' | 'deleteCustomer';
+
+const etag = (version: number): string => `"${version}"`;
+
+function hash(password: string): string {
+  const salt = randomBytes(16);
+  return `${salt.toString('hex')}:${scryptSync(password, salt, 32).toString('hex')}`;
+}
+
+const emailTaken = () => new Conflict('email-taken', 'another customer has this address');
+
+export const customerHandlers = (database: Database): Pick<Handlers, CustomerOperations> => ({
+  async createCustomer({ body: { email, name, birthday = null, password } }) {
+    const row = await database
+      .insertInto('customers')
+      .values({
+        id: randomUUID(),
+        email,
+        name,
+        birthday,
+        passwordHash: hash(password),
+        createdAt: new Date().toISOString(),
+      })
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) throw emailTaken();
+    const headers = { ETag: etag(row.version), Location: `/v1/customers/${row.id}` };
+    return { status: 201, headers, body: row };
+  },
+
+  async getCustomer({ path: { customerId } }) {
+    const row = await database
+      .selectFrom('customers')
+      .selectAll()
+      .where('id', '=', customerId)
+      .executeTakeFirst();
+    if (row === undefined) throw notFound('customer');
+    return { status: 200, headers: { ETag: etag(row.version) }, body: row };
+  },
+
+  async updateCustomer({ path: { customerId }, header, body }) {
+    const row = await database
+      .updateTable('customers')
+      .set((expression) => ({ ...body, version: expression('version', '+', 1) }))
+      .where('id', '=', customerId)
+      .where('version', '=', Number(header['If-Match'].slice(1, -1)))
+      .returningAll()
+      .executeTakeFirst()
+      .catch((error: unknown) => {
+        throw isDuplicate(error) ? emailTaken() : error;
+      });
+    if (row !== undefined) {
+      return { status: 200, headers: { ETag: etag(row.version) }, body: row };
+    }
+    const other = await database
+      .selectFrom('customers')
+      .select('version')
+      .where('id', '=', customerId)
+      .executeTakeFirst();
+    if (other === undefined) throw notFound('customer');
+    throw new HttpError(412, `the customer has changed: its ETag is ${etag(other.version)}`);
+  },
+
+  async deleteCustomer({ path: { customerId } }) {
+    const { numDeletedRows } = await database
+      .deleteFrom('customers')
+      .where('id', '=', customerId)
+      .executeTakeFirstOrThrow();
+    if (numDeletedRows === 0n) throw notFound('customer');
+    return { status: 204 };
+  },
+});

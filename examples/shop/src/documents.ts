@@ -1,0 +1,43 @@
+import { randomUUID } from 'node:crypto';
+import type { Handlers } from '../generated/openapi.ts';
+import type { Database, DocumentType } from './database.ts';
+import { notFound } from './errors.ts';
+import type { Orders } from './orders.ts';
+
+export const documentHandlers = (
+  database: Database,
+  orders: Orders,
+): Pick<Handlers, 'uploadDocument' | 'downloadDocument'> => ({
+  async uploadDocument({ caller, path: { orderId }, body: { file, kind, title = null } }) {
+    await orders.find(orderId, caller.subject);
+    const row = {
+      id: randomUUID(),
+      orderId,
+      kind,
+      title,
+      // The document declares these types alone, so the server has rejected all others.
+      contentType: file.type as DocumentType,
+      size: file.size,
+      content: new Uint8Array(await file.arrayBuffer()),
+    };
+    await database.insertInto('documents').values(row).execute();
+    const headers = { Location: `/v1/documents/${row.id}` };
+    return { status: 201, headers, body: { ...row, title: title ?? undefined } };
+  },
+
+  async downloadDocument({ caller, path: { documentId } }) {
+    const row = await database
+      .selectFrom('documents')
+      .selectAll()
+      .where('id', '=', documentId)
+      .executeTakeFirst();
+    if (row === undefined) throw notFound('document');
+    await orders.find(row.orderId, caller.subject);
+    return {
+      status: 200,
+      contentType: row.contentType,
+      headers: { 'Content-Disposition': `attachment; filename="${row.kind}-${row.id}"` },
+      body: row.content,
+    };
+  },
+});

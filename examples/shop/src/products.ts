@@ -1,0 +1,48 @@
+import type { Handlers } from '../generated/openapi.ts';
+import type { Database } from './database.ts';
+import { Conflict, notFound } from './errors.ts';
+import { centsOf, euros } from './money.ts';
+import { keyIn, pageOf } from './pages.ts';
+
+type ProductOperations = 'listProducts' | 'createProduct' | 'getProduct';
+
+/** Returns a product as the document declares it. */
+const productOf = <Row extends { readonly cents: number; readonly tags: string }>(row: Row) => ({
+  ...row,
+  price: euros(row.cents),
+  tags: JSON.parse(row.tags) as string[],
+});
+
+export const productHandlers = (database: Database): Pick<Handlers, ProductOperations> => ({
+  async listProducts({ query: { tags = [], price = {}, cursor, limit } }) {
+    let query = database.selectFrom('products').selectAll().orderBy('id');
+    if (price.min !== undefined) query = query.where('cents', '>=', centsOf(price.min));
+    if (price.max !== undefined) query = query.where('cents', '<=', centsOf(price.max));
+    if (cursor !== undefined) query = query.where('id', '>', BigInt(keyIn(cursor)));
+    for (const tag of tags) query = query.where('tags', 'like', `%${JSON.stringify(tag)}%`);
+    const rows = await query.limit(limit + 1).execute();
+    const { items, next } = pageOf(rows, limit, ({ id }) => String(id));
+    return { status: 200, body: { items: items.map(productOf), next } };
+  },
+
+  async createProduct({ body: { id, name, price, stock, tags = [] } }) {
+    const row = await database
+      .insertInto('products')
+      .values({ id, name, cents: centsOf(price), stock, tags: JSON.stringify(tags) })
+      .onConflict((conflict) => conflict.doNothing())
+      .returningAll()
+      .executeTakeFirst();
+    if (row === undefined) throw new Conflict('product-exists', 'another product has this id');
+    return { status: 201, headers: { Location: `/v1/products/${id}` }, body: productOf(row) };
+  },
+
+  async getProduct({ path: { productId } }) {
+    const row = await database
+      .selectFrom('products')
+      .selectAll()
+      .where('id', '=', productId)
+      .executeTakeFirst();
+    if (row === undefined) throw notFound('product');
+    return { status: 200, body: productOf(row) };
+  },
+});

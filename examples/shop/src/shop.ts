@@ -1,0 +1,62 @@
+import { RateLimiterMemory, RateLimiterRes } from 'rate-limiter-flexible';
+import { type AnyAround, type Backend, HttpError } from 'spec-first-server';
+import type { Handlers } from '../generated/openapi.ts';
+import { customerHandlers } from './customers.ts';
+import { openDatabase } from './database.ts';
+import { documentHandlers } from './documents.ts';
+import { createOrders, orderHandlers } from './orders.ts';
+import { paymentHandlers } from './payments.ts';
+import { productHandlers } from './products.ts';
+import { createReports } from './reports.ts';
+
+export interface ShopSettings {
+  readonly databaseUrl: string;
+  /** Requests of one customer in a minute. */
+  readonly requestsPerMinute: number;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Opens the shop: its database, its handlers and its jobs. */
+export async function openShop({ databaseUrl, requestsPerMinute, onError }: ShopSettings) {
+  const database = await openDatabase(databaseUrl);
+  const orders = createOrders(database);
+  const reports = createReports(database, onError);
+  await reports.resume();
+
+  const handlers: Handlers = {
+    ...customerHandlers(database),
+    ...productHandlers(database),
+    ...orderHandlers(database, orders),
+    ...paymentHandlers(database, orders),
+    ...documentHandlers(database, orders),
+    ...reports.handlers,
+  };
+  return {
+    handlers,
+    around: limitPerCustomer(requestsPerMinute),
+    location: databaseUrl.startsWith('sqlite:') ? databaseUrl : 'PostgreSQL',
+    ready: async () => {
+      await database.selectFrom('reports').select('id').limit(1).execute();
+    },
+    async close() {
+      await reports.finished();
+      await database.destroy();
+    },
+  } satisfies Backend;
+}
+
+/** Limits the requests of each customer. Runs after authentication, so it knows the customer. */
+function limitPerCustomer(points: number): AnyAround {
+  const limiter = new RateLimiterMemory({ points, duration: 60 });
+  return async (_operation, { caller }, next) => {
+    if (caller?.subject === undefined) return next();
+    try {
+      await limiter.consume(caller.subject);
+    } catch (refused) {
+      if (!(refused instanceof RateLimiterRes)) throw refused;
+      const seconds = Math.ceil(refused.msBeforeNext / 1000);
+      throw new HttpError(429, 'too many requests', { headers: { 'Retry-After': seconds } });
+    }
+    return next();
+  };
+}

@@ -1,0 +1,271 @@
+import { deepEqual, equal, match, ok } from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { after, before, test } from 'node:test';
+import { contractTests } from 'spec-first/contract-tests';
+import { testService } from 'spec-first/testing';
+import { createService } from 'spec-first-server';
+import { createClient } from '../generated/client.ts';
+import { errorBody } from '../src/errors.ts';
+import { isIban } from '../src/iban.ts';
+import { openShop } from '../src/shop.ts';
+import { startIssuer } from './support.ts';
+
+type Client = ReturnType<typeof createClient>;
+
+const PROVIDER_KEY = 'provider-key';
+const PAGE = 'https://shop.example';
+
+const [ANN, BOB] = [randomUUID(), randomUUID()];
+const issuer = await startIssuer();
+after(issuer.stop);
+// The tables are new in each run: SQLite in memory, or the database that TEST_DATABASE_URL names.
+const service = testService({
+  variables: {
+    ...issuer.variables,
+    ACCESS_TOKENS: `provider:${PROVIDER_KEY} scheme=paymentProvider`,
+    DATABASE_URL: process.env.TEST_DATABASE_URL ?? 'sqlite::memory:',
+    REQUESTS_PER_MINUTE: '100000',
+    CORS_ORIGINS: PAGE,
+  },
+});
+before(service.start);
+after(service.stop);
+
+const clientWith = (headers: Record<string, string>) =>
+  createClient({ baseUrl: service.url(), headers });
+const customer = async (subject: string, scope?: string) =>
+  clientWith({ Authorization: `Bearer ${await issuer.tokenFor(subject, scope)}` });
+
+let products = 0;
+async function newProduct(shop: Client, stock = 10, price = '19.90') {
+  products += 1;
+  const id = 9_007_199_254_740_993n + BigInt(products);
+  const { status } = await shop.createProduct({
+    body: { id, name: 'Lamp', price, stock, tags: ['light'] },
+  });
+  equal(status, 201);
+  return id;
+}
+const order = (shop: Client, productId: bigint, quantity = 1) =>
+  shop.createOrder({
+    header: { 'Idempotency-Key': randomUUID() },
+    body: { lines: [{ productId, quantity }], deliverOn: '2027-01-31' },
+  });
+
+test('a customer is created, read, changed by ETag and deleted', async () => {
+  const shop = await customer(ANN);
+  const email = `${randomUUID()}@shop.example`;
+  const created = await shop.createCustomer({
+    body: { email, name: 'Ann', password: 'correct horse', birthday: '1990-02-28' },
+  });
+  ok(created.status === 201);
+  equal(created.body.name, 'Ann');
+  const { id } = created.body;
+  deepEqual(Object.keys(created.body).sort(), ['birthday', 'createdAt', 'email', 'id', 'name']);
+
+  const path = { customerId: id };
+  const changed = await shop.updateCustomer({
+    path,
+    header: { 'If-Match': '"1"' },
+    body: { birthday: null },
+  });
+  ok(changed.status === 200);
+  deepEqual([changed.body.birthday, changed.response.headers.get('ETag')], [null, '"2"']);
+  const late = await shop.updateCustomer({
+    path,
+    header: { 'If-Match': '"1"' },
+    body: { name: 'B' },
+  });
+  equal(late.status, 412);
+
+  equal((await shop.deleteCustomer({ path })).status, 204);
+  equal((await shop.getCustomer({ path })).status, 404);
+});
+
+test('anyone can read products, page by page, by tag and by price', async () => {
+  const shop = await customer(ANN);
+  for (const price of ['1.00', '2.00', '3.00']) await newProduct(shop, 1, price);
+  const anyone = clientWith({});
+  const seen: string[] = [];
+  let cursor: string | undefined;
+  do {
+    const page = await anyone.listProducts({
+      query: { tags: ['light'], price: { min: '2.00', max: '3.00' }, limit: 1, cursor },
+    });
+    ok(page.status === 200);
+    seen.push(...page.body.items.map(({ price }) => price));
+    cursor = page.body.next ?? undefined;
+  } while (cursor !== undefined);
+  deepEqual(seen, ['2.00', '3.00']);
+});
+
+test('the id of a product beyond 2^53 is exact', async () => {
+  const shop = await customer(ANN);
+  const id = await newProduct(shop);
+  const read = await shop.getProduct({ path: { productId: id } });
+  ok(read.status === 200);
+  equal(read.body.id, id);
+});
+
+test('a request with the same idempotency key gets the same order', async () => {
+  const shop = await customer(ANN);
+  const productId = await newProduct(shop, 10);
+  const request = {
+    header: { 'Idempotency-Key': 'once' },
+    body: { lines: [{ productId, quantity: 2 }] },
+  };
+  const [first, second] = [await shop.createOrder(request), await shop.createOrder(request)];
+  ok(first.status === 201 && second.status === 201);
+  deepEqual([first.body.id, first.body.total], [second.body.id, '39.80']);
+  const { body } = await shop.getProduct({ path: { productId } });
+  equal(Object(body).stock, 8);
+});
+
+test('an order of more than the stock changes nothing, and the problem names the cause', async () => {
+  const shop = await customer(ANN);
+  const productId = await newProduct(shop, 1);
+  const { status, body } = await order(shop, productId, 2);
+  equal(status, 409);
+  equal(Object(body).type, '/problems/out-of-stock');
+  equal(Object((await shop.getProduct({ path: { productId } })).body).stock, 1);
+});
+
+test('a customer does not see the orders of another one', async () => {
+  const [ann, bob] = [await customer(ANN), await customer(BOB)];
+  const placed = await order(ann, await newProduct(ann));
+  ok(placed.status === 201);
+  equal((await bob.getOrder({ path: { orderId: placed.body.id } })).status, 404);
+});
+
+test('the event stream of an order ends with the payment that the provider notifies', async () => {
+  const [shop, provider] = [await customer(ANN), clientWith({ 'X-Api-Key': PROVIDER_KEY })];
+  const placed = await order(shop, await newProduct(shop));
+  ok(placed.status === 201);
+  const path = { orderId: placed.body.id };
+  const watched = await shop.watchOrder({ path }, { reconnect: false });
+  ok(watched.status === 200);
+
+  const paid = await shop.payOrder({ path, body: { method: 'card', token: 'tok_0000004242' } });
+  ok(paid.status === 201);
+  deepEqual(paid.body.method, { method: 'card', lastDigits: '4242' });
+  const notification = { body: { paymentId: paid.body.id, state: 'received' as const } };
+  equal((await provider.notifyPayment(notification)).status, 204);
+  equal((await provider.notifyPayment(notification)).status, 204);
+
+  const statuses: string[] = [];
+  for await (const { data } of watched.body) statuses.push(data.status);
+  deepEqual(statuses, ['open', 'paid']);
+});
+
+test('a wrong IBAN is rejected by the format of the shop', async () => {
+  const shop = await customer(ANN);
+  const placed = await order(shop, await newProduct(shop));
+  ok(placed.status === 201);
+  const path = { orderId: placed.body.id };
+  const wrong = await shop.payOrder({
+    path,
+    body: { method: 'transfer', iban: 'DE89370400440532013001' },
+  });
+  equal(wrong.status, 400);
+  match(String(Object(wrong.body).detail), /\/body\/iban/);
+  const right = await shop.payOrder({
+    path,
+    body: { method: 'transfer', iban: 'DE89370400440532013000' },
+  });
+  equal(right.status, 201);
+});
+
+test('a file is uploaded and downloaded; a type that is not declared is rejected', async () => {
+  const shop = await customer(ANN);
+  const placed = await order(shop, await newProduct(shop));
+  ok(placed.status === 201);
+  const path = { orderId: placed.body.id };
+  const file = new File(['%PDF-1.7'], 'invoice.pdf', { type: 'application/pdf' });
+  const stored = await shop.uploadDocument({ path, body: { file, kind: 'invoice' } });
+  ok(stored.status === 201);
+  const read = await shop.downloadDocument({ path: { documentId: stored.body.id } });
+  equal(read.status, 200);
+  equal(await new Response(read.body as ReadableStream).text(), '%PDF-1.7');
+
+  const page = new File(['<p>'], 'page.html', { type: 'text/html' });
+  const refused = await shop.uploadDocument({ path, body: { file: page, kind: 'invoice' } });
+  ok([400, 415].includes(refused.status as number));
+});
+
+test('a report is made in the background', async () => {
+  const shop = await customer(ANN);
+  const started = await shop.startReport({ body: { from: '2026-01-01', to: '2099-01-01' } });
+  ok(started.status === 202);
+  const path = { reportId: started.body.id };
+  for (;;) {
+    const { status, body } = await shop.getReport({ path });
+    ok(status === 200);
+    if (body.state === 'done') break;
+  }
+});
+
+test('a credential is accepted for its own scheme only, and a token needs the scope', async () => {
+  const token = await issuer.tokenFor(ANN);
+  const notification = { body: { paymentId: randomUUID(), state: 'received' as const } };
+  equal((await clientWith({ 'X-Api-Key': token }).notifyPayment(notification)).status, 401);
+  const path = { orderId: randomUUID() };
+  const withKey = clientWith({ Authorization: `Bearer ${PROVIDER_KEY}` });
+  equal((await withKey.getOrder({ path })).status, 401);
+  const unscoped = clientWith({ Authorization: `Bearer ${service.unscoped}` });
+  for (const shop of [unscoped, await customer(ANN, 'reports:read')])
+    equal((await order(shop, 1n)).status, 403);
+});
+
+test('pages of CORS_ORIGINS may call, pages of other origins may not', async () => {
+  const preflight = (Origin: string) =>
+    fetch(`${service.url()}/orders`, {
+      method: 'OPTIONS',
+      headers: { Origin, 'Access-Control-Request-Method': 'POST' },
+    });
+  const allowed = await preflight(PAGE);
+  deepEqual([allowed.status, allowed.headers.get('Access-Control-Allow-Origin')], [204, PAGE]);
+  const other = await preflight('https://other.example');
+  equal(other.headers.get('Access-Control-Allow-Origin'), null);
+});
+
+test('long replies are compressed', async () => {
+  const shop = await customer(ANN);
+  for (let count = 0; count < 20; count += 1) await newProduct(shop);
+  const headers = { 'Accept-Encoding': 'gzip' };
+  const response = await fetch(`${service.url()}/products`, { headers });
+  equal(response.headers.get('Content-Encoding'), 'gzip');
+  equal(Object(await response.json()).items.length, 20);
+});
+
+test('each customer has a limit of requests', async () => {
+  const { handlers, around, close } = await openShop({
+    databaseUrl: 'sqlite::memory:',
+    requestsPerMinute: 2,
+    onError() {},
+  });
+  after(close);
+  const accessTokens = ['ann', 'bob'].map((name) => `${name}:token-of-${name} scheme=customer`);
+  const options = { handlers, around, accessTokens, errorBody, formats: { iban: isIban } };
+  const limited = await createService('openapi.yaml', options);
+  const callAs = (name: string) =>
+    limited.handle({
+      method: 'GET',
+      path: '/v1/orders',
+      headers: { authorization: `Bearer token-of-${name}` },
+    });
+
+  const answers = [await callAs('ann'), await callAs('ann'), await callAs('ann')];
+  deepEqual(
+    answers.map(({ status }) => status),
+    [200, 200, 429],
+  );
+  ok(answers[2]?.headers.includes('Retry-After'));
+  equal((await callAs('bob')).status, 200);
+});
+
+await contractTests({
+  ...service,
+  credentials: { customer: await issuer.tokenFor(randomUUID()), paymentProvider: PROVIDER_KEY },
+  formats: { iban: isIban },
+  test,
+});
