@@ -1,6 +1,6 @@
 # Production dependencies alone, installed once for each change of the lock file. The tools are left out: what is not copied
 # here is not installed.
-FROM node:26-slim AS dependencies
+FROM node:26-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY packages/spec-first-server/package.json ./packages/spec-first-server/
@@ -8,7 +8,7 @@ COPY packages/openapi-document/package.json ./packages/openapi-document/
 COPY packages/group-commit/package.json ./packages/group-commit/
 RUN npm ci --omit=dev --omit=optional --omit=peer --ignore-scripts
 
-FROM node:26-slim
+FROM node:26-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33
 WORKDIR /app
 COPY --from=dependencies /app/node_modules ./node_modules
 COPY package.json openapi.yaml ./
@@ -26,10 +26,10 @@ ENV NODE_ENV=production \
     DATABASE_URL=sqlite:/data/plants.db
 EXPOSE 3000
 USER node
-# A first start, so that Node finds its code compiled at each later one. No start writes there again.
-RUN DATABASE_URL=sqlite::memory: ACCESS_TOKENS=none PORT=0 timeout 3 node --import spec-first-server/compile-cache src/main.ts; \
+# Compiles the code for each start. No start writes there: its cache is read-only.
+RUN ACCESS_TOKENS=none node --import spec-first-server/compile-cache src/main.ts --check && \
   chmod -R a-w node_modules/.cache
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "http.get({ port: process.env.PORT || 3000, host: '127.0.0.1', path: '/healthz' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
 # Node itself is the first process, so it gets the signals.
-CMD ["node", "--import", "spec-first-server/compile-cache", "src/main.ts"]
+CMD ["node", "--disable-sigusr1", "--max-heap-size=512", "--import", "spec-first-server/compile-cache", "src/main.ts"]

@@ -1,50 +1,63 @@
 /**
- * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and run it again.
+ * Generated from the OpenAPI document by "npm run generate". Do not edit: change the document and
+ * run it again.
  */
 
-import type { HandlersOf, ReplyOf, RequestOf } from 'spec-first-server';
+import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } from 'spec-first-server';
 
 /** An integer. A number if it is safe, a bigint beyond ±(2^53−1). */
 export type Int64 = number | bigint;
 
+/**
+ * @description A plant.
+ * @see openapi.yaml:152
+ */
+export type Plant = {
+    /**
+     * @description The name of the plant.
+     * @example Monstera deliciosa
+     */
+    name: string;
+    /**
+     * @description A word of your choice. A plant without a tag differs from a plant with an empty tag.
+     * @example climber
+     */
+    tag?: string;
+};
+/**
+ * @description A plant with its id.
+ * @see openapi.yaml:165
+ */
+export type NewPlant = Plant & {
+    /**
+     * Format: int64
+     * @description An integer from −2⁶³ to 2⁶³−1, chosen by the client. Several plants may have the same id.
+     * @example 1
+     */
+    id: Int64;
+};
+/**
+ * @description What went wrong.
+ * @see openapi.yaml:177
+ */
+export type Error = {
+    /**
+     * Format: int32
+     * @description The HTTP status code.
+     * @example 400
+     */
+    error: number;
+    /**
+     * @description What went wrong, for people. Names each violation in a body by its JSON Pointer.
+     * @example /body/id must be integer
+     */
+    message: string;
+};
 export interface components {
     schemas: {
-        /** @description A plant. */
-        Plant: {
-            /**
-             * @description The name of the plant.
-             * @example Monstera deliciosa
-             */
-            name: string;
-            /**
-             * @description A word of your choice. A plant without a tag differs from a plant with an empty tag.
-             * @example climber
-             */
-            tag?: string;
-        };
-        /** @description A plant with its id. */
-        NewPlant: components["schemas"]["Plant"] & {
-            /**
-             * Format: int64
-             * @description An integer from −2⁶³ to 2⁶³−1, chosen by the client. Several plants may have the same id.
-             * @example 1
-             */
-            id: Int64;
-        };
-        /** @description What went wrong. */
-        Error: {
-            /**
-             * Format: int32
-             * @description The HTTP status code.
-             * @example 400
-             */
-            error: number;
-            /**
-             * @description What went wrong, for people. Names each violation in a body by its JSON Pointer.
-             * @example /body/id must be integer
-             */
-            message: string;
-        };
+        Plant: Plant;
+        NewPlant: NewPlant;
+        Error: Error;
     };
 }
 export interface operations {
@@ -60,6 +73,7 @@ export interface operations {
      *     | a body that does not match `NewPlant` | 400, the message names every violation |
      *
      *     Properties that `NewPlant` does not name are accepted and not kept.
+     * @see openapi.yaml:32
      */
     createPlant: {
         parameters: {
@@ -71,7 +85,7 @@ export interface operations {
         /** @description The plant to keep, with its id. */
         requestBody: {
             content: {
-                "application/json": components["schemas"]["NewPlant"];
+                "application/json": NewPlant;
             };
         };
         responses: {
@@ -81,7 +95,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Plant"];
+                    "application/json": Plant;
                 };
             };
             /** @description The body is not a valid plant. Nothing was kept. */
@@ -90,7 +104,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": Error;
                 };
             };
             /**
@@ -109,7 +123,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["Error"];
+                    "application/json": Error;
                 };
             };
         };
@@ -117,12 +131,9 @@ export interface operations {
 }
 export interface webhooks {
 }
-export type Plant = components["schemas"]["Plant"];
-export type NewPlant = components["schemas"]["NewPlant"];
-export type Error = components["schemas"]["Error"];
-/** Whether an operation needs credentials. */
+/** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
-    createPlant: "required";
+    createPlant: "bearerAuth";
 }
 /** Optional parameters that are always present, because they have a default. */
 export interface defaults {
@@ -132,9 +143,12 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. */
-export type Handlers = HandlersOf<contract>;
+/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
+/** Middleware around all handlers. */
+export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
 /** The validated request that a handler gets. */
-export type RequestTo<Id extends keyof operations> = RequestOf<contract, Id>;
+export type RequestTo<Id extends keyof operations, V extends Verifiers = {}> =
+    RequestOf<contract, Id, V>;
 /** The reply that a handler returns: one of the declared responses. */
 export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;

@@ -1,6 +1,6 @@
 import type { ErrorBody } from 'spec-first-server';
 
-/** The body of every failure, as the document declares it; the start checks that it is. */
+/** The body of error responses, as declared in the document. */
 export const errorBody: ErrorBody = {
   mediaType: 'application/json',
   make: ({ status, message }) => ({ error: status, message }),

@@ -10,7 +10,10 @@ import type { PlantStore } from './stores/store.ts';
 
 const run = promisify(exec);
 
-/** The plant store's own environment variables. */
+/** The time limit of the command that prints the password, in milliseconds. */
+const PASSWORD_MS = 3_000;
+
+/** The environment variables of the plant store, in addition to those of the server. */
 export const variables = {
   DATABASE_URL: {
     default: 'sqlite:data/plants.db',
@@ -47,49 +50,66 @@ function readSecret(path: string): string {
   try {
     return path && readFileSync(path, 'utf8').trim();
   } catch (error) {
-    throw new Error(`a file that can be read (${Object(error).code})`, { cause: error });
+    throw new Error(`a readable file (${Object(error).code})`, { cause: error });
   }
 }
 
-/** The handlers of the document's operations. */
+/** The handlers of the operations. */
 export const plantHandlers = (store: PlantStore): Handlers => ({
-  async createPlant({ body: { id, name, tag } }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
+  async createPlant({
+    body: { id, name, tag },
+  }: RequestTo<'createPlant'>): Promise<ReplyTo<'createPlant'>> {
     await store.add({ id: BigInt(id), name, tag });
     return { status: 200, body: { name, tag } };
   },
 });
 
-/** Opens the store of plants. @throws {ConfigError} if DATABASE_URL names no store that can be opened. */
-export async function openPlants(values: ValuesOf<typeof variables>, context: OpenContext): Promise<Backend> {
-  const { workers, ...observers } = context;
-  const url = values.DATABASE_URL_FILE || values.DATABASE_URL;
-  const name = values.DATABASE_URL_FILE ? 'DATABASE_URL_FILE' : 'DATABASE_URL';
-  if (workers > 1 && /^sqlite:/i.test(url)) {
-    throw new ConfigError(
-      `WORKERS is ${workers}, but must be 1 with SQLite: several processes on one file serve fewer requests than one. ` +
-        `Set ${name} to a PostgreSQL database for several processes`,
-    );
-  }
+/**
+ * Opens the store of plants.
+ *
+ * @throws {ConfigError} if DATABASE_URL names no store that can be opened.
+ */
+export async function openPlants(
+  values: ValuesOf<typeof variables>,
+  context: OpenContext,
+): Promise<Backend> {
+  const { name, url } = databaseUrl(values);
   const password = passwordFrom(values.DATABASE_PASSWORD_FILE, values.DATABASE_PASSWORD_COMMAND);
-  const options = { maxWaiting: values.MAX_WAITING, password, ...observers };
+  const options = { maxWaiting: values.MAX_WAITING, password, ...context };
   const store = await openStore(url, options).catch((error: unknown) => {
-    throw error instanceof Unusable ? new ConfigError(`${name}: ${error.message}`, { cause: error }) : error;
+    throw error instanceof Unusable
+      ? new ConfigError(`${name}: ${error.message}`, { cause: error })
+      : error;
   });
   return plantBackend(store);
 }
 
-/** What reads the password of PostgreSQL anew for each connection, as one that rotates needs. */
+/** Returns the URL of the database, and the name of the variable that holds it. */
+export function databaseUrl(values: ValuesOf<typeof variables>) {
+  return values.DATABASE_URL_FILE
+    ? { name: 'DATABASE_URL_FILE', url: values.DATABASE_URL_FILE }
+    : { name: 'DATABASE_URL', url: values.DATABASE_URL };
+}
+
+/** Returns a function that reads the password. It is called for each connection, for rotation. */
 function passwordFrom(file: string, command: string): (() => Promise<string>) | undefined {
   if (!file && !command) return undefined;
   return async () => {
     try {
-      return (file ? await readFile(file, 'utf8') : (await run(command, { timeout: 3_000 })).stdout).trim();
+      return (
+        file ? await readFile(file, 'utf8') : (await run(command, { timeout: PASSWORD_MS })).stdout
+      ).trim();
     } catch (error) {
       const { code, signal } = Object(error);
-      throw new Error(`DATABASE_PASSWORD_${file ? 'FILE' : 'COMMAND'} gives no password (${code ?? signal})`);
+      throw new Error(
+        `DATABASE_PASSWORD_${file ? 'FILE' : 'COMMAND'} gives no password (${code ?? signal})`,
+      );
     }
   };
 }
 
 /** The handlers over an open store. */
-export const plantBackend = (store: PlantStore): Backend => ({ ...store, handlers: plantHandlers(store) });
+export const plantBackend = (store: PlantStore): Backend => ({
+  ...store,
+  handlers: plantHandlers(store),
+});

@@ -6,13 +6,13 @@ const RIGHT =
   'or postgres://user:password@host:5432/database.';
 
 /**
- * Opens the store that a database URL names, and loads only the code that it needs.
+ * Opens the store of a database URL, and only loads the code that it needs.
  *
- * A database that cannot be reached for now (locked, disk full, server down) opens all the same, and is not ready until
- * it can.
+ * Also resolves if the database is locked or unreachable. The store is then not ready until the
+ * database is usable.
  *
- * @throws {Unusable} if the URL names no store, or one that cannot be opened and waiting does not help. The message
- *   never holds the URL, which may hold a password.
+ * @throws {Unusable} if the URL or the database is wrong. The message never contains the URL, since
+ *   that may contain a password.
  */
 export async function openStore(url: string, options: StoreOptions): Promise<PlantStore> {
   const file = sqliteFile(url);
@@ -20,16 +20,23 @@ export async function openStore(url: string, options: StoreOptions): Promise<Pla
   return (await import('./sqlite.ts')).openSqlite(file, options);
 }
 
-/** The file of a `sqlite:` URL, or `:memory:`; `undefined` for PostgreSQL. @throws {Unusable} for any other URL. */
+/**
+ * The file of a `sqlite:` URL, or `:memory:`; `undefined` for PostgreSQL.
+ *
+ * @throws {Unusable} for any other URL.
+ */
 export function sqliteFile(url: string): string | undefined {
   if (/^postgres(ql)?:\/\//i.test(url)) return undefined;
   if (!/^sqlite:/i.test(url)) {
     const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(url) ?? [];
-    throw new Unusable(`${scheme ? `There is no store for ${scheme}: URLs` : 'This is not a database URL'}. ${RIGHT}`);
+    const problem = scheme ? `There is no store for ${scheme}: URLs` : 'This is not a database URL';
+    throw new Unusable(`${problem}. ${RIGHT}`);
   }
   const file = url.slice('sqlite:'.length);
-  if (file === '' || /[/\\]$/.test(file)) throw new Unusable(`The sqlite: URL names no file. ${RIGHT}`);
-  if (file.startsWith('//')) throw new Unusable(`A sqlite: URL has a path, but no // before it. ${RIGHT}`);
+  if (file === '' || /[/\\]$/.test(file))
+    throw new Unusable(`The sqlite: URL names no file. ${RIGHT}`);
+  if (file.startsWith('//'))
+    throw new Unusable(`A sqlite: URL has a path, but no // before it. ${RIGHT}`);
   if (/[?#]/.test(file)) throw new Unusable(`A sqlite: URL takes no parameters. ${RIGHT}`);
   return file;
 }

@@ -1,20 +1,25 @@
-import { openDatabase } from 'group-commit/sqlite';
+import { openDatabase, RowRejected } from 'group-commit/sqlite';
 import { checkPlant, type PlantStore, type StoreOptions, Unstorable } from './store.ts';
 
-/** The result codes SQLITE_TOOBIG, SQLITE_CONSTRAINT and SQLITE_MISMATCH, https://sqlite.org/rescode.html. */
-const RULES = [18, 19, 20];
-
-/** Opens a SQLite file, or `:memory:`, and creates it if it is missing. @throws {Unusable} if it holds no plants. */
+/**
+ * Opens a SQLite file or `:memory:`. Creates a missing file.
+ *
+ * @throws {Unusable} if the file is not a SQLite database or has another table `plants`.
+ */
 export async function openSqlite(file: string, options: StoreOptions): Promise<PlantStore> {
   const module = new URL('./sqlite-plants.ts', import.meta.url);
-  const database = await openDatabase<typeof import('./sqlite-plants.ts').default>({ ...options, file, module });
-  const { add, ready, stats, close } = database;
+  const database = await openDatabase<typeof import('./sqlite-plants.ts').default>({
+    ...options,
+    file,
+    module,
+  });
+  const { write, ready, stats, close } = database;
 
   return {
     location: `sqlite:${file}`,
     async add(plant) {
       checkPlant(plant);
-      await add(plant.id, plant.name, plant.tag ?? null).catch(explain);
+      await write('add', plant.id, plant.name, plant.tag ?? null).catch(explain);
     },
     ready,
     stats,
@@ -22,9 +27,8 @@ export async function openSqlite(file: string, options: StoreOptions): Promise<P
   };
 }
 
-/** @throws {unknown} a rule that the plant breaks as an error for the client, or any other error as it is. */
+/** @throws {Unstorable} if the plant violates a constraint. Rethrows any other error. */
 function explain(error: unknown): never {
-  const code = Number(Object(error).errcode) & 0xff;
-  if (RULES.includes(code)) throw new Unstorable('/body breaks a rule of the database', { cause: error });
-  throw error;
+  if (!(error instanceof RowRejected)) throw error;
+  throw new Unstorable('/body breaks a rule of the database', { cause: error.cause });
 }

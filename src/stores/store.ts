@@ -1,56 +1,56 @@
 import type { OpenContext } from 'spec-first-server';
 
-/** A plant as a store keeps it. */
+/** A stored plant. */
 export interface StoredPlant {
   /** From −2⁶³ to 2⁶³−1. Several plants may share one. */
   readonly id: bigint;
   readonly name: string;
-  /** `undefined` if the plant has no tag. That differs from an empty tag. */
+  /** `undefined` differs from an empty tag. */
   readonly tag?: string | undefined;
 }
 
-/** Keeps plants. Whoever opens a store closes it. */
+/** A store of plants. The caller that opens it must close it. */
 export interface PlantStore {
-  /** Where the plants are, without user and password. */
+  /** The URL of the database, without user and password. */
   readonly location: string;
   /**
-   * Keeps the plant; the same id, name and tag only once. Resolves after the commit that holds the plant, never before.
+   * Stores a plant, unless there is one with the same id, name and tag. Resolves after the commit.
    *
-   * @throws {Unstorable} if the store cannot hold a string exactly.
-   * @throws {Unavailable} if the store cannot be reached, its disk is full or too many plants wait. The plant may have
-   *   been stored all the same: sending it again is safe.
+   * @throws {Unstorable} if the store cannot store a string exactly.
+   * @throws {Unavailable} if the store is unreachable, its disk is full, or too many plants wait.
+   *   The plant may have been stored. Retries are safe.
    */
   add(plant: StoredPlant): Promise<void>;
-  /** @throws {Unavailable} if a plant could not be added now. */
+  /** Resolves if a plant could be added now. @throws {Unavailable} otherwise. */
   ready(): Promise<void>;
-  /** What can be measured now, by name: how many plants are `waiting`, and more. */
+  /** Measurements by name, such as the number of `waiting` plants. */
   stats(): Readonly<Record<string, number>>;
-  /** Finishes what waits, then closes the database. */
+  /** Closes the database after the waiting plants. */
   close(): Promise<void>;
 }
 
-/** How a store is opened. */
-export interface StoreOptions extends Partial<Omit<OpenContext, 'workers'>> {
-  /** How many plants may wait; further ones are rejected. */
+/** Options of a store. */
+export interface StoreOptions extends Partial<OpenContext> {
+  /** The most plants that may wait; more are rejected. */
   readonly maxWaiting: number;
-  /** The password of PostgreSQL, asked for at each connection. By default that of the URL. */
+  /** Called for each connection to PostgreSQL. By default, the password is that of the URL. */
   readonly password?: (() => Promise<string>) | undefined;
 }
 
-/** The store cannot hold a plant exactly. The properties follow http-errors: the message goes to the client. */
+/** A plant cannot be stored. The properties follow http-errors: the client gets the message. */
 export class Unstorable extends Error {
   override readonly name = 'Unstorable';
   readonly status = 400;
   readonly expose = true;
 }
 
-/** @throws {Unstorable} if the id is no int64, or a text holds a lone surrogate, which UTF-8 would replace. */
-export function checkPlant({ id, name, tag }: StoredPlant): void {
-  if (BigInt.asIntN(64, id) !== id) throw new Unstorable('/body/id must be an integer from -2^63 to 2^63-1');
+/** @throws {Unstorable} if a string has a lone surrogate, which UTF-8 would replace. */
+export function checkPlant({ name, tag }: StoredPlant): void {
   checkText('/body/name', name);
   checkText('/body/tag', tag);
 }
 
 function checkText(path: string, text = ''): void {
-  if (!text.isWellFormed()) throw new Unstorable(`${path} must not hold a lone surrogate, which UTF-8 cannot hold`);
+  if (text.isWellFormed()) return;
+  throw new Unstorable(`${path} must not hold a lone surrogate, which UTF-8 cannot hold`);
 }
