@@ -1,0 +1,23 @@
+// Serves in several processes that share the port: node cluster.ts
+import cluster from 'node:cluster';
+
+const WORKERS = 4;
+const METRICS_PORT = 9464;
+
+cluster.setupPrimary({ exec: 'src/main.ts' });
+let isStopping = false;
+
+function fork(metricsPort: number): void {
+  const worker = cluster.fork({ METRICS_PORT: String(metricsPort) });
+  worker.once('exit', () => {
+    if (!isStopping) setTimeout(fork, 1_000, metricsPort);
+  });
+}
+
+for (let index = 0; index < WORKERS; index += 1) fork(METRICS_PORT + index);
+for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+  process.on(signal, () => {
+    isStopping = true;
+    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill(signal);
+  });
+}
