@@ -1,32 +1,69 @@
-/** Copies the SQLite database of DATABASE_URL to a new file, as it is at one moment. */
-import { closeSync, existsSync, fsyncSync, openSync, renameSync, rmSync } from 'node:fs';
+/** Copies the service's SQLite database to a new file, as it is at one moment. */
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { loadEnvFile } from 'spec-first-server';
+import { loadEnvFile, readVariables } from 'spec-first-server';
+import { databaseUrl, variables } from '../src/plants.ts';
 import { sqliteFile } from '../src/stores/index.ts';
 
 const HELP = `Usage: npm run backup -- FILE
 
-Copies the SQLite database of DATABASE_URL (sqlite:data/plants.db by default) to FILE, which must not exist yet. The service
-may go on running. To restore, stop the service, remove the -wal and -shm files beside the database, put the copy in its
-place, and start the service.
+Copies the SQLite database of the service to FILE, which must not exist yet. Reads the
+configuration of the service: DATABASE_URL_FILE, DATABASE_URL and .env. The service may keep
+running. To restore, stop the service, remove the -wal and -shm files beside the database, replace
+the database by the copy, and start the service.
 `;
 
-/** The copy has its name only when it is complete and on disk. */
-function backUp(copy: string): void {
+/** @throws {Error} that names the variable, if it names no SQLite file. */
+function sourceFile(): string {
   loadEnvFile();
-  const file = sqliteFile(process.env.DATABASE_URL?.trim() || 'sqlite:data/plants.db');
-  if (file === undefined) throw new Error('DATABASE_URL names a PostgreSQL database: use pg_dump');
-  if (file === ':memory:') throw new Error('DATABASE_URL is sqlite::memory:, which no other process can read');
-  if (existsSync(copy)) throw new Error(`${copy} exists already; name a new file`);
+  const { name, url } = databaseUrl(readVariables(variables, process.env));
+  const file = sqliteFile(url);
+  if (file === undefined) throw new Error(`${name} names a PostgreSQL database: use pg_dump`);
+  if (file === ':memory:') {
+    throw new Error(`${name} is sqlite::memory:, which no other process can read`);
+  }
+  return file;
+}
+
+/** Removes the unfinished copies of processes that were killed. */
+function removeOldParts(copy: string): void {
+  const start = `${basename(copy)}.part-`;
+  const names = readdirSync(dirname(copy)).filter((name) => name.startsWith(start));
+  for (const name of names) {
+    if (!isRunning(Number(name.slice(start.length)))) rmSync(join(dirname(copy), name));
+  }
+}
+
+function isRunning(pid: number): boolean {
+  if (pid === process.pid) return false;
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+/** The copy gets its name when it is complete and on disk. */
+function backUp(file: string, copy: string): void {
+  if (existsSync(copy)) throw new Error(`${copy} must not exist: name a new file`);
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
-  const part = `${copy}.part`;
-  // VACUUM INTO writes into a file that is empty; made here, only its owner can read it.
+  removeOldParts(copy);
+  const part = `${copy}.part-${process.pid}`;
+  // VACUUM INTO writes into a file that is empty; only its owner can read this one.
   const descriptor = openSync(part, 'wx', 0o600);
   try {
     db.prepare('VACUUM INTO ?').run(part);
     fsyncSync(descriptor);
     renameSync(part, copy);
-    console.log(`${file} is copied to ${copy}.`);
   } finally {
     rmSync(part, { force: true });
     closeSync(descriptor);
@@ -34,14 +71,18 @@ function backUp(copy: string): void {
   }
 }
 
-const [copy, more] = process.argv.slice(2);
-if (copy === undefined || copy.startsWith('-') || more !== undefined) {
+const [copy, extra] = process.argv.slice(2);
+if (copy === undefined || copy.startsWith('-') || extra !== undefined) {
   console.error(HELP);
   process.exit(2);
 }
+let file = '';
 try {
-  backUp(copy);
+  file = sourceFile();
+  backUp(file, copy);
+  console.log(`${file} is copied to ${copy}.`);
 } catch (error) {
-  console.error(Error.isError(error) ? error.message : error);
+  const { message = String(error) } = Object(error);
+  console.error(file && !message.includes(copy) ? `${file} is not copied: ${message}` : message);
   process.exitCode = 1;
 }

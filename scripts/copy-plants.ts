@@ -8,30 +8,34 @@ const HELP = `Usage: npm run copy-plants -- FROM_URL TO_URL
   FROM_URL  a SQLite file, such as sqlite:data/plants.db
   TO_URL    postgres://user:password@host:5432/database, or another SQLite file
 
-Both may be in use. Every plant that FROM held when the command started is in TO when it ends with 0. It may be stopped
-and run again at any time: it adds what is missing. Plants of TO stay as they are.
+Both may be in use. If the command exits with 0, TO has all plants that FROM had when the command
+started. The command can be interrupted and run again: it only adds missing plants.
 `;
 
 /** Plants that are added at a time. */
 const BATCH = 1_000;
 
-/** After so many plants a line tells how far it is. */
+/** The number of plants between two lines of progress. */
 const PROGRESS = 100_000;
 
 async function copy(from: string, to: string): Promise<void> {
   const [file, target] = [sqliteFile(from), sqliteFile(to)];
-  if (file === undefined) throw new Error('FROM_URL must name a SQLite file; use pg_dump for PostgreSQL');
-  if ([file, target].includes(':memory:')) throw new Error('sqlite::memory: is of one process; name a file');
-  const source = new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: 5_000 });
+  if (file === undefined)
+    throw new Error('FROM_URL must name a SQLite file; use pg_dump for PostgreSQL');
+  if ([file, target].includes(':memory:'))
+    throw new Error('sqlite::memory: cannot be shared between processes; name a file');
+  const source = openSource(file);
   const store = await openStore(to, { maxWaiting: BATCH });
   let missing = 0;
   // Adding a plant resolves when it is on disk, or was before.
   const add = (row: Record<string, unknown>): Promise<void> =>
-    store.add({ id: BigInt(String(row.id)), name: String(row.name), tag: row.tag?.toString() }).catch((error) => {
-      if (!(error instanceof Unstorable)) throw error;
-      missing += 1;
-      console.error(`Plant ${row.id} is not copied: ${error.message}`);
-    });
+    store
+      .add({ id: BigInt(String(row.id)), name: String(row.name), tag: row.tag?.toString() })
+      .catch((error) => {
+        if (!(error instanceof Unstorable)) throw error;
+        missing += 1;
+        console.error(`Plant ${row.id} is not copied: ${error.message}`);
+      });
   try {
     let count = 0;
     const batch: Promise<void>[] = [];
@@ -51,8 +55,17 @@ async function copy(from: string, to: string): Promise<void> {
   }
 }
 
-const [from, to, more] = process.argv.slice(2);
-if (from === undefined || to === undefined || more !== undefined || from === to) {
+/** @throws {Error} that names the file. */
+function openSource(file: string): DatabaseSync {
+  try {
+    return new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: 5_000 });
+  } catch (error) {
+    throw new Error(`${file}: ${Object(error).message}`, { cause: error });
+  }
+}
+
+const [from, to, extra] = process.argv.slice(2);
+if (from === undefined || to === undefined || extra !== undefined || from === to) {
   console.error(HELP);
   process.exit(2);
 }

@@ -1,4 +1,7 @@
-/** The build script: lints the OpenAPI document and writes its types. With `--check` it only compares. */
+/**
+ * The build script: lints the OpenAPI document and writes its types. With `--check` it only
+ * compares.
+ */
 import 'spec-first-server/compile-cache';
 
 const { generate } = await import('spec-first');

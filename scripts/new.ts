@@ -1,6 +1,6 @@
 /**
- * Makes the project that `npm create spec-first` makes, for those who have only this clone: the libraries are tarballs in
- * its folder `vendor`.
+ * Creates a project like `npm create spec-first`, without a registry: its libraries are tarballs
+ * in its folder `vendor`.
  *
  * Usage: npm run new -- DIR [DOCUMENT]
  */
@@ -14,21 +14,25 @@ const folder = args[0] ?? '';
 process.exitCode = await run(args);
 if (process.exitCode === 0 && !folder.startsWith('-')) addTarballs();
 
-/** Has a new project install the libraries from its own folder. */
+/** Packs the libraries into the new project, and changes its dependencies to the tarballs. */
 function addTarballs(): void {
   console.log('\nPacking the libraries …');
   const vendor = join(folder, 'vendor');
   mkdirSync(vendor);
   const tarballs = pack(vendor);
   const local = (...names: string[]) =>
-    Object.fromEntries(names.map((name) => [name, `file:vendor/${basename(tarballs.get(name) ?? '')}`]));
+    Object.fromEntries(
+      names.map((name) => [name, `file:vendor/${basename(tarballs.get(name) ?? '')}`]),
+    );
   edit('package.json', (text) => {
     const project = JSON.parse(text);
     Object.assign(project.dependencies, local('openapi-document', 'spec-first-server'));
     Object.assign(project.devDependencies, local('spec-first'));
     return `${JSON.stringify(project, undefined, 2)}\n`;
   });
-  edit('Dockerfile', (text) => text.replace('package-lock.json ./\n', 'package-lock.json ./\nCOPY vendor ./vendor\n'));
+  edit('Dockerfile', (text) =>
+    text.replace('package-lock.json ./\n', 'package-lock.json ./\nCOPY vendor ./vendor\n'),
+  );
   console.log(`The libraries are tarballs in ${vendor}. To take them from a registry later:
 
   npm install spec-first@1 spec-first-server@1 openapi-document@1`);

@@ -1,44 +1,77 @@
 /**
- * Packs the libraries as npm publishes them: `NAME-VERSION.tgz` with JavaScript, declarations and source maps. The
- * repository runs from TypeScript; Node reads none under node_modules.
+ * Packs the libraries as npm publishes them: `NAME-VERSION.tgz` with JavaScript, declarations and
+ * source maps. The repository runs from TypeScript; Node reads none under node_modules.
  *
  * Usage: npm run pack -- [DIR]
  */
 import { execFileSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
 const ROOT = resolve(import.meta.dirname, '..');
 
-/** The libraries, by the names of their folders. */
+/** The published libraries, by the names of their folders. */
 export const PACKAGES = globSync('*/package.json', { cwd: join(ROOT, 'packages') })
+  .filter((file) => !JSON.parse(readFileSync(join(ROOT, 'packages', file), 'utf8')).private)
   .map(dirname)
   .sort();
 
-/** Compiles and packs all libraries into a folder. Returns the file of each by its name. @throws {Error} of the compiler */
+/**
+ * Compiles and packs all libraries into a folder. Returns the file of each by its name.
+ *
+ * @throws {Error} of the compiler
+ */
 export function pack(folder: string): Map<string, string> {
   const stage = mkdtempSync(join(tmpdir(), 'pack-'));
   try {
-    run(join(ROOT, 'node_modules/.bin/tsc'), '-p', 'packages/tsconfig.pack.json', '--outDir', join(stage, 'compiled'));
+    run(
+      join(ROOT, 'node_modules/.bin/tsc'),
+      '-p',
+      'packages/tsconfig.pack.json',
+      '--outDir',
+      join(stage, 'compiled'),
+    );
     const { repository } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8'));
     for (const name of PACKAGES) {
       const source = join(ROOT, 'packages', name);
       const target = join(stage, name);
       cpSync(join(stage, 'compiled', name, 'src'), join(target, 'dist'), { recursive: true });
       // What the code reads beside itself.
-      cpSync(join(source, 'src'), join(target, 'dist'), { recursive: true, filter: (path) => !path.endsWith('.ts') });
+      cpSync(join(source, 'src'), join(target, 'dist'), {
+        recursive: true,
+        filter: (path) => !path.endsWith('.ts'),
+      });
       for (const file of globSync('{README.md,CHANGELOG.md,templates}', { cwd: source })) {
         cpSync(join(source, file), join(target, file), { recursive: true });
       }
       cpSync(join(ROOT, 'LICENSE'), join(target, 'LICENSE'));
       const manifest = publishedManifest(readFileSync(join(source, 'package.json'), 'utf8'));
-      const complete = { ...manifest, repository: { ...repository, directory: `packages/${name}` } };
+      const complete = {
+        ...manifest,
+        repository: { ...repository, directory: `packages/${name}` },
+      };
       writeFileSync(join(target, 'package.json'), `${JSON.stringify(complete, undefined, 2)}\n`);
     }
     mkdirSync(folder, { recursive: true });
     const stages = PACKAGES.map((name) => join(stage, name));
-    const output = run('npm', 'pack', '--json', '--ignore-scripts', '--pack-destination', resolve(folder), ...stages);
+    const output = run(
+      'npm',
+      'pack',
+      '--json',
+      '--ignore-scripts',
+      '--pack-destination',
+      resolve(folder),
+      ...stages,
+    );
     const packed: { name: string; filename: string }[] = Object.values(JSON.parse(output));
     return new Map(packed.map(({ name, filename }) => [name, join(folder, filename)]));
   } finally {
@@ -47,17 +80,27 @@ export function pack(folder: string): Map<string, string> {
 }
 
 function run(program: string, ...args: readonly string[]): string {
-  const options = { cwd: ROOT, encoding: 'utf8', shell: process.platform === 'win32', maxBuffer: 2 ** 26 } as const;
+  const options = {
+    cwd: ROOT,
+    encoding: 'utf8',
+    shell: process.platform === 'win32',
+    maxBuffer: 2 ** 26,
+  } as const;
   return execFileSync(program, args, { ...options, stdio: ['ignore', 'pipe', 'inherit'] });
 }
 
-/** A package.json whose paths lead to compiled code: `./src/*.ts` becomes `./dist/*.js`, in `exports` with its types. */
+/**
+ * A package.json whose paths lead to compiled code: `./src/*.ts` becomes `./dist/*.js`, in
+ * `exports` with its types.
+ */
 export function publishedManifest(text: string): Record<string, unknown> {
   const manifest = JSON.parse(text, (key, value) => {
     if (typeof value !== 'string') return value;
     const code = value.replace(/^(\.\/)?src\/(.*)\.[jt]s$/, '$1dist/$2.js');
     // Keys of exports start with a dot.
-    return key.startsWith('.') && value.endsWith('.ts') ? { types: code.replace(/js$/, 'd.ts'), default: code } : code;
+    return key.startsWith('.') && value.endsWith('.ts')
+      ? { types: code.replace(/js$/, 'd.ts'), default: code }
+      : code;
   });
   return { ...manifest, files: ['dist', 'templates', 'CHANGELOG.md'] };
 }

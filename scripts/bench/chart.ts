@@ -1,7 +1,11 @@
 import { init } from 'echarts';
 
 /** Draws a bar for each row as SVG. @param notes shown below the bars */
-export function drawChart(title: string, rows: Readonly<Record<string, number>>, notes: readonly string[]): string {
+export function drawChart(
+  title: string,
+  rows: Readonly<Record<string, number>>,
+  notes: readonly string[],
+): string {
   const names = Object.keys(rows);
   const data = names.map((name) => ({
     value: rows[name],

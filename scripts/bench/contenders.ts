@@ -16,15 +16,26 @@ const root = join(import.meta.dirname, '../..');
 const service = (where: string, env: Contender['env']): Contender => ({
   name: `This service, ${where}`,
   file: join(root, 'src/main.ts'),
-  env: { OPENAPI_FILE: join(root, 'openapi.yaml'), MISSING_OPERATIONS: '501', NODE_ENV: 'production', ...env },
+  env: {
+    OPENAPI_FILE: join(root, 'openapi.yaml'),
+    MISSING_OPERATIONS: '501',
+    NODE_ENV: 'production',
+    ...env,
+  },
 });
 
 /** The contenders. @param folder where they keep files */
 export function contendersIn(folder: string): Contender[] {
   const OPENAPI_FILE = writeDocument(folder, 1);
-  const other = (name: string, program: string, own = {}): readonly [Contender, Contender] => {
-    const inMemory = { file: join(import.meta.dirname, 'contenders', program), env: { OPENAPI_FILE, ...own } };
-    const onDisk = { ...inMemory, env: { ...inMemory.env, PLANTS_FILE: join(folder, `${name}.db`) } };
+  const other = (name: string, program: string, options = {}): readonly [Contender, Contender] => {
+    const inMemory = {
+      file: join(import.meta.dirname, 'contenders', program),
+      env: { OPENAPI_FILE, ...options },
+    };
+    const onDisk = {
+      ...inMemory,
+      env: { ...inMemory.env, PLANTS_FILE: join(folder, `${name}.db`) },
+    };
     return [
       { ...inMemory, name: `${name}, in memory` },
       { ...onDisk, name: `${name}, a commit per request` },
@@ -36,23 +47,30 @@ export function contendersIn(folder: string): Contender[] {
     ...other('Express + EOV', 'express.ts', { EOV: '1' }),
     ...other('Fastify + openapi-glue', 'fastify-openapi-glue.ts'),
     service('in memory', { DATABASE_URL: 'sqlite::memory:' }),
-    service('on disk, shared commits', { DATABASE_URL: process.env.DATABASE_URL ?? `sqlite:${folder}/plants.db` }),
+    service('on disk, shared commits', {
+      DATABASE_URL: process.env.DATABASE_URL ?? `sqlite:${folder}/plants.db`,
+    }),
   ];
 }
 
 /** The service with more and more paths in its document. */
 export const contendersByPaths = (folder: string): Contender[] =>
   [1, 10, 100, 1000].map((paths) =>
-    service(`${paths} paths`, { OPENAPI_FILE: writeDocument(folder, paths), DATABASE_URL: 'sqlite::memory:' }),
+    service(`${paths} paths`, {
+      OPENAPI_FILE: writeDocument(folder, paths),
+      DATABASE_URL: 'sqlite::memory:',
+    }),
   );
 
 /**
- * Writes the plant store's document with that many paths, `/plants` in the middle of them. The server is "/", since
- * express-openapi-validator misreads server variables and then checks nothing.
+ * Writes the plant store's document with that many paths, `/plants` in the middle of them. The
+ * server is "/", since express-openapi-validator misreads server variables and then checks nothing.
  */
 function writeDocument(folder: string, paths: number): string {
   const document = parse(readFileSync(join(root, 'openapi.yaml'), 'utf8'));
-  const content = { 'application/json': { schema: { type: 'object', properties: { text: { type: 'string' } } } } };
+  const content = {
+    'application/json': { schema: { type: 'object', properties: { text: { type: 'string' } } } },
+  };
   const parameters = [{ name: 'id', in: 'path', required: true, schema: { type: 'integer' } }];
   const items = Array.from({ length: paths - 1 }, (_, index): [string, object] => {
     const responses = { 200: { description: '', content } };
@@ -61,6 +79,9 @@ function writeDocument(folder: string, paths: number): string {
   });
   items.splice(items.length / 2, 0, ['/plants', document.paths['/plants']]);
   const file = join(folder, `openapi-${paths}.json`);
-  writeFileSync(file, JSON.stringify({ ...document, servers: [{ url: '/' }], paths: Object.fromEntries(items) }));
+  writeFileSync(
+    file,
+    JSON.stringify({ ...document, servers: [{ url: '/' }], paths: Object.fromEntries(items) }),
+  );
   return file;
 }

@@ -2,30 +2,50 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { contendersByPaths, contendersIn } from './contenders.ts';
-import { start, takeCore } from './servers.ts';
+import { type Contender, contendersByPaths, contendersIn } from './contenders.ts';
+import { benchFailingCalls } from './failing-calls.ts';
+import { hasWrk, LOADS, type Load, type Measurement } from './load.ts';
+import { type Server, start, takeCore } from './servers.ts';
 import { benchStreams } from './streams.ts';
 
-const HELP = `Measures POST /plants, each request with a new plant: this service beside others, in one run.
+const HELP = `Measures POST /plants, with a new plant in each request, and compares other servers.
 
-  npm run bench                  in memory and on disk, beside Express, express-openapi-validator (EOV) and Fastify
+  npm run bench                  in memory and on disk, compared with Express,
+                                 express-openapi-validator (EOV) and Fastify
   npm run bench -- --paths       this service with 1 to 1,000 paths in the document
   npm run bench -- --streams     streams of events, beside Express
+  npm run bench -- --failing     group-commit when some of its calls fail
 
-  --only PATTERN      only the contenders whose name matches, as in --only '^(Express|This service),'
-  --rounds N          rounds; the contenders take turns in each (5)
+  --only PATTERN      only matching contenders, such as '^(Express|This service),'
+  --rounds N          rounds (5)
   --seconds S         length of a measurement (2)
+  --warm-up S         load on each server before its first measurement of a round (4)
   --connections N,N   how many connections, each with one request at a time (32,128)
+  --load PROGRAM      wrk or autocannon (wrk where it is installed)
   --json FILE         writes all figures
   --svg FILE          draws the answers per second over the first number of connections
   --help
 
-The figures are medians of the rounds; ×: of Express in memory, or of the first row. Each server is warm before the first
-round. On disk: an answered plant survives a power cut. The load has a core of its own where there are two cores and
-taskset. DATABASE_URL takes the place of a new SQLite file.`;
+In each round, the contenders are started, measured and ended one after the other, each with an
+empty store and the same ids. The figures are medians of the rounds; × compares with Express in
+memory, or with the first row. CPU is the time of all threads of the server per request. On disk, a
+200 response means that the plant survives a power cut. With two cores and taskset, the load runs on
+a separate core. DATABASE_URL replaces the new SQLite file.`;
 
-/** Before the first round each server is under load for this many measurements: V8 compiles what runs often. */
-const WARM_UP = 3;
+/** More ids than one measurement can use. */
+const IDS = 10_000_000;
+
+interface Sample extends Measurement {
+  /** CPU time of the server for each request, in microseconds. */
+  readonly cpu: number | undefined;
+}
+
+/** A contender over a number of connections, with a sample of each round. */
+interface Run {
+  readonly name: string;
+  readonly connections: number;
+  readonly samples: Sample[];
+}
 
 try {
   await benchmark();
@@ -33,79 +53,164 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
-// The contenders end with this process.
+// A contender ends with this process.
 process.exit();
 
 function readFlags() {
   const flag = { type: 'boolean' } as const;
   const text = (preset = '') => ({ type: 'string', default: preset }) as const;
-  const files = { only: text(), json: text(), svg: text() };
-  const numbers = { rounds: text('5'), seconds: text('2'), connections: text('32,128') };
-  const { values } = parseArgs({ options: { paths: flag, streams: flag, help: flag, ...files, ...numbers } });
+  const { values } = parseArgs({
+    options: {
+      paths: flag,
+      streams: flag,
+      failing: flag,
+      help: flag,
+      only: text(),
+      load: text(hasWrk() ? 'wrk' : 'autocannon'),
+      json: text(),
+      svg: text(),
+      rounds: text('5'),
+      seconds: text('2'),
+      'warm-up': text('4'),
+      connections: text('32,128'),
+    },
+  });
   const positive = (value: string): number => {
     if (Number(value) > 0) return Number(value);
     throw new Error(`"${value}" must be a number above 0. See npm run bench -- --help.`);
   };
-  const connections = values.connections.split(',').map(positive);
-  return { ...values, connections, rounds: positive(values.rounds), seconds: positive(values.seconds) };
+  const { load } = values;
+  if (load !== 'wrk' && load !== 'autocannon') {
+    throw new Error(`--load must be wrk or autocannon, got "${load}"`);
+  }
+  return {
+    ...values,
+    program: load,
+    load: LOADS[load],
+    connections: values.connections.split(',').map(positive),
+    rounds: positive(values.rounds),
+    seconds: positive(values.seconds),
+    warmUp: positive(values['warm-up']),
+  };
 }
 
 async function benchmark(): Promise<void> {
-  const { help, paths, streams, only, rounds, seconds, connections: numbers, json, svg } = readFlags();
-  if (help) return console.log(HELP);
-  if (streams) return benchStreams(seconds);
-  // In data/: the system's own temporary folder may be in memory.
+  const flags = readFlags();
+  const { rounds, seconds } = flags;
+  if (flags.help) return console.log(HELP);
+  if (flags.streams) return benchStreams(seconds);
+  const data = makeDataFolder();
+  if (flags.failing) return benchFailingCalls(data, rounds, seconds);
+
+  const cores = takeCore();
+  const runs = new Map<string, Run>();
+  for (let round = 1; round <= rounds; round += 1) {
+    const folder = mkdtempSync(join(data, 'round-'));
+    const contenders = (flags.paths ? contendersByPaths : contendersIn)(folder);
+    for (const contender of contenders) {
+      if (!new RegExp(flags.only).test(contender.name)) continue;
+      console.error(`round ${round} of ${rounds}: ${contender.name}`);
+      await measureContender(contender, { ...flags, cores, folder, runs });
+    }
+    rmSync(folder, { recursive: true, maxRetries: 20 });
+  }
+
+  const core = cores ? ', one for the load' : '';
+  const date = new Date().toISOString().slice(0, 10);
+  const measured = `Medians of ${rounds} rounds of ${seconds} s by ${flags.program}`;
+  const notes = [
+    `${measured}. ${date}, Node ${process.versions.node}.`,
+    `${cpus()[0]?.model.trim()}, ${cpus().length} cores${core}.`,
+  ];
+  const allRuns = [...runs.values()];
+  const [rates = {}] = flags.connections.map((connections) => printTable(allRuns, connections));
+  console.log(notes.join('\n'));
+  const { json, svg } = flags;
+  if (json) writeFileSync(json, `${JSON.stringify({ notes, runs: allRuns }, undefined, 2)}\n`);
+  const title = `POST /plants, answers per second over ${flags.connections[0]} connections`;
+  // echarts takes half a second to load.
+  if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, rates, notes));
+  const failed = allRuns.filter(({ samples }) => samples.some(({ failures }) => failures > 0));
+  if (failed.length > 0) {
+    throw new Error(`Some requests failed: ${failed.map(({ name }) => name).join('; ')}`);
+  }
+}
+
+/** Makes a folder in data/, since the system's temporary folder may be in memory. */
+function makeDataFolder(): string {
   const data = join(import.meta.dirname, '../../data');
   mkdirSync(data, { recursive: true });
   const folder = mkdtempSync(join(data, 'bench-'));
   process.on('exit', () => rmSync(folder, { recursive: true, force: true, maxRetries: 20 }));
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, () => process.exit(1));
+  return folder;
+}
 
-  const cores = takeCore();
-  const servers = [];
-  for (const contender of (paths ? contendersByPaths : contendersIn)(folder)) {
-    if (!new RegExp(only).test(contender.name)) continue;
-    console.error(`starting ${contender.name}`);
-    const server = await start(contender, join(folder, `${servers.length}.log`), cores);
-    servers.push(server);
-    for (let times = 0; times < WARM_UP; times += 1) await server.fire(32, seconds);
-  }
-  const runs = servers.flatMap(({ name, fire }) =>
-    numbers.map((connections) => ({ name, connections, fire, rounds: [] as Awaited<ReturnType<typeof fire>>[] })),
-  );
-  for (let round = 1; round <= rounds; round += 1) {
-    console.error(`round ${round} of ${rounds}`);
-    for (const run of runs) run.rounds.push(await run.fire(run.connections, seconds));
-  }
+interface MeasureOptions {
+  readonly load: Load;
+  readonly cores: string | undefined;
+  readonly folder: string;
+  readonly connections: readonly number[];
+  readonly seconds: number;
+  readonly warmUp: number;
+  readonly runs: Map<string, Run>;
+}
 
-  const how = [
-    `Medians of ${rounds} rounds of ${seconds} s. ${new Date().toISOString().slice(0, 10)}, Node ${process.versions.node}.`,
-    `${cpus()[0]?.model.trim()}, ${cpus().length} cores${cores ? ', one for the load' : ''}.`,
-  ];
-  const [rates = {}] = numbers.map((connections) => {
-    const measured = runs.filter((run) => run.connections === connections);
-    const median = (run: (typeof runs)[number], key: 'throughput' | 'p50' | 'p99') =>
-      run.rounds.map((round) => round[key]).sort((a, b) => a - b)[rounds >> 1] ?? NaN;
-    const base = measured.find(({ name }) => name === 'Express, in memory') ?? measured[0];
-    const rows = measured.map((run) => {
-      const all = run.rounds.map(({ throughput }) => Math.round(throughput));
-      const row = {
-        '/s': Math.round(median(run, 'throughput')),
-        rounds: `${Math.min(...all)}–${Math.max(...all)}`,
-        'p50 ms': median(run, 'p50').toFixed(2),
-        'p99 ms': median(run, 'p99').toFixed(2),
-        '×': base && (median(run, 'throughput') / median(base, 'throughput')).toFixed(2),
-      };
-      return [run.name, row] as const;
-    });
-    console.log(`\nPOST /plants over ${connections} connections`);
-    console.table(Object.fromEntries(rows));
-    return Object.fromEntries(rows.map(([name, row]) => [name, row['/s']]));
+/** Starts a contender, measures it once over each number of connections, and ends it. */
+async function measureContender(contender: Contender, options: MeasureOptions): Promise<void> {
+  const { load, cores, folder, seconds, warmUp, runs } = options;
+  const { name } = contender;
+  const server = await start(contender, join(folder, 'server.log'), cores);
+  const { url } = server;
+  await load({ url, connections: 32, seconds: warmUp, firstId: 1 });
+  for (const [at, connections] of options.connections.entries()) {
+    const key = `${name} ${connections}`;
+    const run = runs.get(key) ?? { name, connections, samples: [] };
+    runs.set(key, run);
+    run.samples.push(await measure(server, load, connections, seconds, 1 + (at + 1) * IDS));
+  }
+  await server.end();
+}
+
+async function measure(
+  server: Server,
+  load: Load,
+  connections: number,
+  seconds: number,
+  firstId: number,
+): Promise<Sample> {
+  const before = server.cpu();
+  const measurement = await load({ url: server.url, connections, seconds, firstId });
+  const after = server.cpu();
+  const isKnown = before !== undefined && after !== undefined;
+  return { ...measurement, cpu: isKnown ? (after - before) / measurement.answers : undefined };
+}
+
+/** Prints the runs over a number of connections. Returns the median rates by name. */
+function printTable(allRuns: readonly Run[], connections: number): Record<string, number> {
+  const runs = allRuns.filter((run) => run.connections === connections);
+  const base = runs.find(({ name }) => name === 'Express, in memory') ?? runs[0];
+  const baseRate = medianOf(base, 'rate');
+  const rows = runs.map((run) => {
+    const rates = run.samples.map(({ rate }) => Math.round(rate));
+    return [
+      run.name,
+      {
+        '/s': Math.round(medianOf(run, 'rate')),
+        rounds: `${Math.min(...rates)}–${Math.max(...rates)}`,
+        'p50 ms': medianOf(run, 'p50').toFixed(2),
+        'p99 ms': medianOf(run, 'p99').toFixed(2),
+        '×': (medianOf(run, 'rate') / baseRate).toFixed(2),
+        'CPU µs': medianOf(run, 'cpu').toFixed(1),
+      },
+    ] as const;
   });
-  console.log(how.join('\n'));
-  if (json) writeFileSync(json, `${JSON.stringify({ how, runs }, undefined, 2)}\n`);
-  const title = `POST /plants, answers per second over ${numbers[0]} connections`;
-  // echarts takes half a second to load.
-  if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, rates, how));
-  if (runs.some((run) => run.rounds.some(({ failures }) => failures > 0))) throw new Error('Some requests failed.');
+  console.log(`\nPOST /plants over ${connections} connections`);
+  console.table(Object.fromEntries(rows));
+  return Object.fromEntries(rows.map(([name, row]) => [name, row['/s']]));
+}
+
+function medianOf(run: Run | undefined, key: 'rate' | 'p50' | 'p99' | 'cpu'): number {
+  const values = run?.samples.map((sample) => sample[key] ?? NaN) ?? [];
+  return values.sort((a, b) => a - b)[values.length >> 1] ?? NaN;
 }

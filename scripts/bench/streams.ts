@@ -1,4 +1,7 @@
-/** Streams of events: this service beside Express, where the same bytes are written by hand. Each runs in its own process. */
+/**
+ * Streams of events: this service beside Express, where the same bytes are written by hand. Each
+ * runs in its own process.
+ */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -14,10 +17,24 @@ const OPEN = 1_000;
 const plant = { id: 1, name: 'Monstera deliciosa', tag: 'tropical' };
 const EVENT = `id: 1\ndata: ${JSON.stringify(plant)}\n\n`;
 
-const properties = { id: { type: 'integer', format: 'int64' }, name: { type: 'string' }, tag: { type: 'string' } };
-const data = { type: 'string', contentMediaType: 'application/json', contentSchema: { type: 'object', properties } };
-const itemSchema = { type: 'object', required: ['data'], properties: { id: { type: 'string' }, data } };
-const responses = { 200: { description: 'plants', content: { 'text/event-stream': { itemSchema } } } };
+const properties = {
+  id: { type: 'integer', format: 'int64' },
+  name: { type: 'string' },
+  tag: { type: 'string' },
+};
+const data = {
+  type: 'string',
+  contentMediaType: 'application/json',
+  contentSchema: { type: 'object', properties },
+};
+const itemSchema = {
+  type: 'object',
+  required: ['data'],
+  properties: { id: { type: 'string' }, data },
+};
+const responses = {
+  200: { description: 'plants', content: { 'text/event-stream': { itemSchema } } },
+};
 const paths = { '/': { get: { operationId: 'watch', responses } } };
 const document = { openapi: '3.2.0', info: { title: 'Streams', version: '1' }, paths };
 
@@ -34,13 +51,19 @@ const contenders = {
     const folder = mkdtempSync(join(tmpdir(), 'streams-'));
     const file = join(folder, 'openapi.json');
     writeFileSync(file, JSON.stringify(document));
-    const app = await createApp({ document: file, handlers: { watch: () => ({ status: 200, body: watch() }) } });
+    const app = await createApp({
+      document: file,
+      handlers: { watch: () => ({ status: 200, body: watch() }) },
+    });
     rmSync(folder, { recursive: true });
     return app;
   },
   async Express() {
     return express().get('/', async (_request, response) => {
-      response.setHeader('Content-Type', 'text/event-stream').setHeader('Cache-Control', 'no-cache').write(EVENT);
+      response
+        .setHeader('Content-Type', 'text/event-stream')
+        .setHeader('Cache-Control', 'no-cache')
+        .write(EVENT);
       await go.promise;
       for (;;) {
         if (response.write(`id: 1\ndata: ${JSON.stringify(plant)}\n\n`)) continue;
@@ -58,7 +81,11 @@ export async function benchStreams(seconds: number): Promise<void> {
   for (const name of Object.keys(contenders)) {
     const one = await measure(name, 1, seconds);
     const { rate, memory } = await measure(name, OPEN, seconds);
-    rows[name] = { 'events/s, 1 stream': one.rate, [`${OPEN} streams`]: rate, 'KiB a waiting stream': memory };
+    rows[name] = {
+      'events/s, 1 stream': one.rate,
+      [`${OPEN} streams`]: rate,
+      'KiB a waiting stream': memory,
+    };
   }
   console.table(rows);
 }

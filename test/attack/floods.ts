@@ -1,31 +1,35 @@
 /**
- * Floods the service, one kind after the other, and measures how long another client waits for `/healthz`, and the memory.
- * `npm run test:attack`; ATTACK_SECONDS is the length of each flood, ATTACK_ONLY a pattern of their names.
+ * Floods the service, one kind after the other. Measures the time that another client waits for
+ * `/healthz`, and the memory of the service. ATTACK_SECONDS is the length of each flood,
+ * ATTACK_ONLY a pattern of their names. Needs about 10,100 open files (`ulimit -n`).
  */
 import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { isMainThread, Worker, workerData } from 'node:worker_threads';
-import { endAll, launch } from '../support/launch.ts';
-import { request } from '../support/raw-http.ts';
+import { request } from 'test-support/raw-http';
+import { endAll, launch, PROJECT } from '../support/launch.ts';
 
 interface Flood {
   readonly name: string;
   readonly connections: number;
-  /** Sent once on each connection, which is opened again when it is closed. */
+  /** Sent once on each connection. A connection that is closed is opened again. */
   readonly first?: string;
-  /** Sent again and again, as fast as the service takes it. */
+  /** Sent repeatedly, as fast as the service reads it. */
   readonly again?: string;
-  /** Whether the answers are left unread. */
+  /** True if the answers are not read. */
   readonly unread?: boolean;
+  /** True if it floods the service of `costly`. */
+  readonly costly?: boolean;
 }
 
 const JSON_TYPE = { 'Content-Type': 'application/json' };
 const GOOD = { ...JSON_TYPE, Authorization: 'Bearer token' };
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-/** A token whose issuer does not answer: the service cannot check it. */
+/** A token that the service cannot verify, because its issuer does not answer. */
 const UNCHECKED = `${part({ alg: 'RS256', kid: 'a' })}.${part({ sub: 'a', exp: 4e9 })}.${'a'.repeat(340)}`;
 const withLength = (length: number, headers = {}): string =>
   `POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...JSON_TYPE, ...headers })}\r\n`;
@@ -35,14 +39,38 @@ const lines = (headers: object): string =>
   Object.entries(headers)
     .map(([name, value]) => `${name}: ${value}\r\n`)
     .join('');
+/** Returns the head of a request with a chunked body. */
+const head = (line: string, fields: object): string =>
+  `${line} HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n${lines(fields)}\r\n`;
+const headers = (count: number, length: number): string =>
+  Array.from({ length: count }, (_, index) => `${index}:${'x'.repeat(length)}\r\n`).join('');
 const plants = (body: string, headers = GOOD): string => request('POST /plants', headers, body);
 
 const FLOODS: readonly Flood[] = [
   { name: 'nothing', connections: 0 },
-  { name: 'bodies of blank lines', connections: 50, first: withLength(1e12), again: '\r\n\r\n'.repeat(16_384) },
-  { name: 'bodies of one letter', connections: 50, first: withLength(1e12), again: 'x'.repeat(65_536) },
-  { name: 'blank lines under the limit', connections: 24, again: withLength(99_000) + '\r\n'.repeat(49_500) },
-  { name: 'chunks of one byte', connections: 50, first: inChunks(), again: '1\r\n\n\r\n'.repeat(10_000) },
+  {
+    name: 'bodies of blank lines',
+    connections: 50,
+    first: withLength(1e12),
+    again: '\r\n\r\n'.repeat(16_384),
+  },
+  {
+    name: 'bodies of one letter',
+    connections: 50,
+    first: withLength(1e12),
+    again: 'x'.repeat(65_536),
+  },
+  {
+    name: 'blank lines under the limit',
+    connections: 24,
+    again: withLength(99_000) + '\r\n'.repeat(49_500),
+  },
+  {
+    name: 'chunks of one byte',
+    connections: 50,
+    first: inChunks(),
+    again: '1\r\n\n\r\n'.repeat(10_000),
+  },
   {
     name: 'blank lines while a token is checked',
     connections: 300,
@@ -55,7 +83,12 @@ const FLOODS: readonly Flood[] = [
     first: inChunks({ Authorization: `Bearer ${UNCHECKED}` }),
     again: '1\r\nx\r\n'.repeat(10_000),
   },
-  { name: 'pipelined probes, unread', connections: 40, again: request('GET /healthz').repeat(500), unread: true },
+  {
+    name: 'pipelined probes, unread',
+    connections: 40,
+    again: request('GET /healthz').repeat(500),
+    unread: true,
+  },
   { name: 'pipelined probes, read', connections: 2, again: request('GET /healthz').repeat(500) },
   {
     name: 'files of the page, unread',
@@ -64,27 +97,112 @@ const FLOODS: readonly Flood[] = [
     unread: true,
   },
   { name: 'unknown paths', connections: 40, again: request('GET /a/b/c').repeat(100) },
-  { name: 'wrong tokens', connections: 40, again: plants('{"id":1}', { ...JSON_TYPE, Authorization: 'Bearer x' }) },
-  { name: 'plants, unread', connections: 40, again: plants('{"id":1,"name":"Fern"}').repeat(100), unread: true },
+  {
+    name: 'wrong tokens',
+    connections: 40,
+    again: plants('{"id":1}', { ...JSON_TYPE, Authorization: 'Bearer x' }),
+  },
+  {
+    name: 'plants, unread',
+    connections: 40,
+    again: plants('{"id":1,"name":"Fern"}').repeat(100),
+    unread: true,
+  },
   { name: 'bodies that are not JSON', connections: 40, again: plants('['.repeat(90_000)) },
-  { name: 'plants with a long name', connections: 40, again: plants(`{"id":1,"name":"${'x'.repeat(90_000)}"}`) },
+  {
+    name: 'plants with a long name',
+    connections: 40,
+    again: plants(`{"id":1,"name":"${'x'.repeat(90_000)}"}`),
+  },
   { name: 'bytes that are not HTTP', connections: 40, again: '\0\r\n'.repeat(1_000) },
   { name: 'long headers', connections: 40, again: `GET / HTTP/1.1\r\n${'a:\r\n'.repeat(16_000)}` },
-  { name: 'upgrades', connections: 20, again: request('GET /docs', { Connection: 'Upgrade', Upgrade: 'h2c' }) },
+  {
+    name: 'upgrades',
+    connections: 20,
+    again: request('GET /docs', { Connection: 'Upgrade', Upgrade: 'h2c' }),
+  },
   { name: 'connections that send nothing', connections: 1_000 },
+  {
+    name: 'heads that do not end',
+    connections: 5_000,
+    first: `GET / HTTP/1.1\r\n${headers(900, 10)}`,
+  },
+  {
+    name: 'pipelined probes of many, unread',
+    connections: 3_000,
+    again: request('GET /healthz').repeat(60),
+    unread: true,
+  },
+  {
+    name: 'bodies of 99 kB of many',
+    connections: 3_000,
+    again: plants(`{"id":1,"name":"${'x'.repeat(99_000)}"}`),
+  },
+  {
+    name: 'plants with 9,500 further members',
+    connections: 40,
+    again: plants(
+      `{"id":1,"name":"Fern"${Array.from({ length: 9_500 }, (_, index) => `,"${index}":1`).join('')}}`,
+    ),
+  },
+  {
+    name: 'plants with 12,000 large numbers',
+    connections: 40,
+    again: plants(`{"id":1,"name":"Fern","a":[${Array(12_000).fill('1e18').join()}]}`),
+  },
+  {
+    name: 'plants with long paths in their errors',
+    connections: 40,
+    again: plants(`{"id":1,"name":{"${'x'.repeat(90_000)}":1}}`),
+  },
+  {
+    name: 'forms of 17,000 fields',
+    connections: 40,
+    costly: true,
+    again: request(
+      'POST /form',
+      { ...GOOD, 'Content-Type': 'application/x-www-form-urlencoded' },
+      Array.from({ length: 17_000 }, (_, index) => `${index.toString(36)}=1`).join('&'),
+    ),
+  },
+  {
+    name: 'blank lines of a sequence',
+    connections: 40,
+    costly: true,
+    first: `${head('POST /lines', { ...GOOD, 'Content-Type': 'application/jsonl' })}`,
+    again: `${(65_536).toString(16)}\r\n${'\n'.repeat(65_536)}\r\n`,
+  },
+  {
+    name: 'texts against a pattern',
+    connections: 40,
+    costly: true,
+    again: request('POST /texts', GOOD, JSON.stringify(Array(1_000).fill('ab'.repeat(47)))),
+  },
+  {
+    name: 'objects that fit no alternative',
+    connections: 40,
+    costly: true,
+    again: request('POST /shapes', GOOD, JSON.stringify(Array(2_000).fill({}))),
+  },
   { name: 'connections that close', connections: 40, first: 'GET', again: ' ' },
 ];
 
-/** As `npm start` does it. */
+const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+
+/** Starts a service with the flags of `npm start`. */
 const AS_SHIPPED = {
-  flags: ['--import', 'spec-first-server/compile-cache'],
+  flags: String(scripts.start).split(' ').slice(1, -1),
   stdio: ['ignore', 'pipe', 'inherit'] satisfies StdioOptions,
 };
 
-if (isMainThread) await attack();
-else for (let index = 0; index < workerData.flood.connections; index += 1) flood(workerData.flood, workerData.port);
+const COSTLY = join(import.meta.dirname, 'costly');
 
-/** Runs in a thread of its own, so that the measuring client does not wait for it. */
+if (isMainThread) await attack();
+else
+  for (let index = 0; index < workerData.flood.connections; index += 1)
+    flood(workerData.flood, workerData.port);
+
+/** Floods from a worker thread, so that the measuring client is not delayed. */
 function flood(kind: Flood, port: number): void {
   const { first = '', again, unread = false } = kind;
   const socket = connect(port, '127.0.0.1');
@@ -104,38 +222,60 @@ function flood(kind: Flood, port: number): void {
 async function attack(): Promise<void> {
   const seconds = Number(process.env.ATTACK_SECONDS ?? 3);
   const chosen = new RegExp(process.env.ATTACK_ONLY ?? '');
-  const stalled = createServer((socket) => void socket.on('error', () => undefined)).listen(0, '127.0.0.1');
+  const stalled = createServer((socket) => void socket.on('error', () => undefined)).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(stalled, 'listening');
   const address = stalled.address();
   const rows: Record<string, object> = {};
   let passed = true;
   for (const kind of FLOODS.filter(({ name }) => chosen.test(name))) {
     const issuer = `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`;
-    const service = launch({ ACCESS_TOKENS: 'token', JWKS_URL: issuer }, AS_SHIPPED);
+    const service = kind.costly
+      ? launch(
+          { ACCESS_TOKENS: 'token', OPENAPI_FILE: `${COSTLY}/openapi.yaml` },
+          {
+            ...AS_SHIPPED,
+            main: `${COSTLY}/service.ts`,
+          },
+        )
+      : launch({ ACCESS_TOKENS: 'token', JWKS_URL: issuer }, AS_SHIPPED);
     const { port } = new URL(await service.url);
     const probe = async () => {
       const signal = AbortSignal.timeout(20_000);
-      const healthy = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(() => undefined);
+      const healthy = await fetch(`http://127.0.0.1:${port}/healthz`, { signal }).catch(
+        () => undefined,
+      );
       await healthy?.arrayBuffer();
       return healthy?.ok;
     };
     for (let warm = 0; warm < 20; warm += 1) await probe();
-    const flooder = new Worker(new URL(import.meta.url), { workerData: { flood: kind, port: Number(port) } });
+    const flooder = new Worker(new URL(import.meta.url), {
+      workerData: { flood: kind, port: Number(port) },
+    });
     const times: number[] = [];
     let mebibytes = 0;
     for (const end = performance.now() + seconds * 1000; performance.now() < end; await delay(10)) {
       const asked = performance.now();
       const healthy = await probe();
       times.push(healthy ? performance.now() - asked : Number.POSITIVE_INFINITY);
-      const [, kibibytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? [];
+      const [, kibibytes] =
+        /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? [];
       mebibytes = Math.round(Number(kibibytes) / 1024);
     }
     await flooder.terminate();
     service.child.kill('SIGKILL');
     const sorted = times.toSorted((a, b) => a - b);
-    const percentile = (share: number) => Number(sorted[Math.ceil(share * sorted.length) - 1]?.toFixed(1));
+    const percentile = (share: number) =>
+      Number(sorted[Math.ceil(share * sorted.length) - 1]?.toFixed(1));
     const ok = percentile(0.99) <= 100 && mebibytes < 300;
-    rows[kind.name] = { 'p50 ms': percentile(0.5), 'p99 ms': percentile(0.99), 'most MiB': mebibytes, ok };
+    rows[kind.name] = {
+      'p50 ms': percentile(0.5),
+      'p99 ms': percentile(0.99),
+      'most MiB': mebibytes,
+      ok,
+    };
     console.error(kind.name, rows[kind.name]);
     passed &&= ok;
   }

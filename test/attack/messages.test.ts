@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { connected, exchange } from 'test-support/raw-http';
 import { endAll, launch } from '../support/launch.ts';
-import { connected, exchange } from '../support/raw-http.ts';
 
 let port: number;
 beforeAll(async () => {
@@ -10,7 +10,8 @@ beforeAll(async () => {
 afterAll(endAll);
 
 const HOST = 'Host: example.com\r\n';
-const get = (fields = '', line = 'GET /healthz HTTP/1.1'): string => `${line}\r\n${HOST}${fields}\r\n`;
+const get = (fields = '', line = 'GET /healthz HTTP/1.1'): string =>
+  `${line}\r\n${HOST}${fields}\r\n`;
 const post = (fields: string, body = ''): string =>
   `POST /plants HTTP/1.1\r\n${HOST}Authorization: Bearer token\r\nContent-Type: application/json\r\n${fields}\r\n${body}`;
 const chunked = (body: string): string => post('Transfer-Encoding: chunked\r\n', body);
@@ -19,7 +20,22 @@ const PLANT = '{"id":1,"name":"Fern"}';
 describe('a request that has not ended is waited for', () => {
   const whole = get();
   test('wherever it is cut', async () => {
-    const cuts = [1, 4, 12, 13, 17, 21, 22, 23, 26, 28, 29, whole.length - 3, whole.length - 2, whole.length - 1];
+    const cuts = [
+      1,
+      4,
+      12,
+      13,
+      17,
+      21,
+      22,
+      23,
+      26,
+      28,
+      29,
+      whole.length - 3,
+      whole.length - 2,
+      whole.length - 1,
+    ];
     const sockets = await Promise.all(cuts.map(() => connected(port)));
     const answered = new Set<number>();
     for (const [index, socket] of sockets.entries()) {
@@ -50,15 +66,28 @@ describe('a message that is right is answered', () => {
     ['a body in chunks', chunked(`${PLANT.length.toString(16)}\r\n${PLANT}\r\n0\r\n\r\n`), 200],
     ['an extension of a chunk (§7.1.1)', chunked(`16;a=b\r\n${PLANT}\r\n0\r\n\r\n`), 200],
     ['a trailer field (§7.1.2)', chunked(`16\r\n${PLANT}\r\n0\r\nX: a\r\n\r\n`), 200],
-    ['a size of a chunk in capitals', chunked(`1E\r\n{"id":1,"name":"Fern oh Fern"}\r\n0\r\n\r\n`), 200],
+    [
+      'a size of a chunk in capitals',
+      chunked(`1E\r\n{"id":1,"name":"Fern oh Fern"}\r\n0\r\n\r\n`),
+      200,
+    ],
     ['many chunks', chunked(`1\r\n{\r\n15\r\n${PLANT.slice(1)}\r\n0\r\n\r\n`), 200],
-    ['a name of a coding in any case', post('Transfer-Encoding: CHUNKED\r\n', `16\r\n${PLANT}\r\n0\r\n\r\n`), 200],
+    [
+      'a name of a coding in any case',
+      post('Transfer-Encoding: CHUNKED\r\n', `16\r\n${PLANT}\r\n0\r\n\r\n`),
+      200,
+    ],
     ['an unknown value of Connection', get('Connection: unknown\r\n'), 200],
-    ['an upgrade to an unknown protocol (RFC 9110 §7.8)', get('Connection: Upgrade\r\nUpgrade: unknown\r\n'), 200],
+    [
+      'an upgrade to an unknown protocol (RFC 9110 §7.8)',
+      get('Connection: Upgrade\r\nUpgrade: unknown\r\n'),
+      200,
+    ],
     ['HTTP/1.0 without Host', 'GET /healthz HTTP/1.0\r\n\r\n', 200],
     ['an expectation that cannot be met (RFC 9110 §10.1.1)', get('Expect: else\r\n'), 417],
     ['a target of 8,000 characters', get('', `GET /${'a'.repeat(7_999)} HTTP/1.1`), 404],
     ['HEAD', get('', 'HEAD /healthz HTTP/1.1'), 200],
+    ['OPTIONS * (RFC 9110 §9.3.7)', get('', 'OPTIONS * HTTP/1.1'), 204],
     [
       'a body that is expected to be asked for',
       post(`Expect: 100-continue\r\nContent-Length: ${PLANT.length}\r\n`, PLANT),
@@ -95,11 +124,20 @@ test('a message that two programs could read in different ways is rejected, and 
     ['a length in hexadecimal', post('Content-Length: 0x5\r\n', 'hello')],
     ['two lengths', post('Content-Length: 5\r\nContent-Length: 6\r\n', 'hello')],
     ['a list of two lengths', post('Content-Length: 5, 6\r\n', 'hello')],
-    ['a length and chunks (§6.3)', post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n')],
-    ['chunks that are not the last coding', post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n')],
+    [
+      'a length and chunks (§6.3)',
+      post('Content-Length: 5\r\nTransfer-Encoding: chunked\r\n', '0\r\n\r\n'),
+    ],
+    [
+      'chunks that are not the last coding',
+      post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n'),
+    ],
     ['chunks twice', post('Transfer-Encoding: chunked, chunked\r\n', '0\r\n\r\n')],
     ['a coding that does not exist', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
-    ['a coding behind a control character', post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n')],
+    [
+      'a coding behind a control character',
+      post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n'),
+    ],
     ['a chunk with a size that is no number', chunked('g\r\nx\r\n0\r\n\r\n')],
     ['a chunk with a negative size', chunked('-1\r\nx\r\n0\r\n\r\n')],
     ['a chunk with 0x before its size', chunked('0x1\r\nx\r\n0\r\n\r\n')],
@@ -130,7 +168,10 @@ test('a message that two programs could read in different ways is rejected, and 
     ['a length with a fraction', post('Content-Length: 5.0\r\n', 'hello')],
     ['a length with an exponent', post('Content-Length: 1e1\r\n', 'hello hell')],
     ['the same length twice in one field', post('Content-Length: 5, 5\r\n', 'hello')],
-    ['codings in two fields', post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', '0\r\n\r\n')],
+    [
+      'codings in two fields',
+      post('Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n', '0\r\n\r\n'),
+    ],
     ['a coding with a parameter', post('Transfer-Encoding: chunked;a=b\r\n', '0\r\n\r\n')],
     ['a coding in quotes', post('Transfer-Encoding: "chunked"\r\n', '0\r\n\r\n')],
     ['a coding before chunks', post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
@@ -138,7 +179,10 @@ test('a message that two programs could read in different ways is rejected, and 
     ['a coding with a comma after it', post('Transfer-Encoding: chunked,\r\n', '0\r\n\r\n')],
     ['a coding with NUL', post('Transfer-Encoding: chunked\0\r\n', '0\r\n\r\n')],
     ['a folded coding', post('Transfer-Encoding:\r\n chunked\r\n', '0\r\n\r\n')],
-    ['chunks and a length of 0', post('Transfer-Encoding: chunked\r\nContent-Length: 0\r\n', '0\r\n\r\n')],
+    [
+      'chunks and a length of 0',
+      post('Transfer-Encoding: chunked\r\nContent-Length: 0\r\n', '0\r\n\r\n'),
+    ],
     ['a chunk without its size', chunked('\r\nx\r\n0\r\n\r\n')],
     ['a chunk with a plus before its size', chunked('+1\r\nx\r\n0\r\n\r\n')],
     ['a chunk with a space before its size', chunked(' 1\r\nx\r\n0\r\n\r\n')],
@@ -154,18 +198,28 @@ test('a message that two programs could read in different ways is rejected, and 
     ['a method in small letters', get('', 'get / HTTP/1.1')],
     ['a method that does not exist', get('', 'GETT / HTTP/1.1')],
     ['CONNECT', get('', 'CONNECT example.com:443 HTTP/1.1')],
-    ['chunks in HTTP/1.0', post('Transfer-Encoding: chunked\r\n', '0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0')],
+    [
+      'chunks in HTTP/1.0',
+      post('Transfer-Encoding: chunked\r\n', '0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0'),
+    ],
   ];
   // All at once: the server reads on for a while after it has rejected a body.
   const outcomes = await Promise.all(
     messages.map(async ([what, bytes]) => {
-      const { responses, closed } = await exchange(port, bytes + get(), { responses: 2, wait: 10_000 });
+      const { responses, closed } = await exchange(port, bytes + get(), {
+        responses: 2,
+        wait: 10_000,
+      });
       const [only, ...others] = responses.map(({ status }) => status);
       return [
         what,
-        closed && others.length === 0 && only !== undefined && only >= 400 ? 'rejected' : { only, others, closed },
+        closed && others.length === 0 && only !== undefined && only >= 400
+          ? 'rejected'
+          : { only, others, closed },
       ];
     }),
   );
-  expect(Object.fromEntries(outcomes)).toEqual(Object.fromEntries(messages.map(([what]) => [what, 'rejected'])));
+  expect(Object.fromEntries(outcomes)).toEqual(
+    Object.fromEntries(messages.map(([what]) => [what, 'rejected'])),
+  );
 });

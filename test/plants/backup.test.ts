@@ -1,11 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { ENVIRONMENT } from 'test-support/environment';
 import { openStore } from '../../src/stores/index.ts';
-import { ENVIRONMENT } from '../support/environment.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/backup.ts');
@@ -22,8 +22,12 @@ beforeEach(() => {
 
 afterEach(() => rmSync(folder, { recursive: true }));
 
-function backUp(args: string[], url = `sqlite:${database}`): Promise<{ code: unknown; out: string; err: string }> {
-  const options = { cwd: folder, env: { ...ENVIRONMENT, DATABASE_URL: url } };
+function backUp(
+  args: string[],
+  url = `sqlite:${database}`,
+  variables = {},
+): Promise<{ code: unknown; out: string; err: string }> {
+  const options = { cwd: folder, env: { ...ENVIRONMENT, DATABASE_URL: url, ...variables } };
   return new Promise((done) => {
     execFile(process.execPath, [SCRIPT, ...args], options, (error, out, err) =>
       done({ code: error?.code ?? 0, out, err }),
@@ -42,7 +46,11 @@ test('copies the plants as they are at one moment while the service adds more, a
       while (going) await store.add({ id: BigInt(next++), name: 'later' });
     }),
   );
-  expect(await backUp([copy])).toEqual({ code: 0, out: `${database} is copied to ${copy}.\n`, err: '' });
+  expect(await backUp([copy])).toEqual({
+    code: 0,
+    out: `${database} is copied to ${copy}.\n`,
+    err: '',
+  });
   going = false;
   await adding;
   await store.close();
@@ -77,13 +85,45 @@ test('writes over no file, and leaves none behind when it fails', async () => {
     await backUp([]),
   ];
   expect(runs.map(({ code, err }) => [code, err.split('\n')[0]])).toEqual([
-    [1, `${copy} exists already; name a new file`],
-    [1, `${database} exists already; name a new file`],
-    [1, expect.stringMatching(/^ENOENT: no such file or directory, open '.*copy\.db\.part'/)],
-    [1, 'unable to open database file'],
+    [1, `${copy} must not exist: name a new file`],
+    [1, `${database} must not exist: name a new file`],
+    [1, expect.stringMatching(/^.*plants\.db is not copied: ENOENT: .*none/)],
+    [1, `${join(folder, 'none.db')} is not copied: unable to open database file`],
     [1, 'DATABASE_URL names a PostgreSQL database: use pg_dump'],
     [1, 'DATABASE_URL is sqlite::memory:, which no other process can read'],
     [2, 'Usage: npm run backup -- FILE'],
   ]);
   expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'plants.db']);
+});
+
+test('copies the database of DATABASE_URL_FILE, as the service uses it', async () => {
+  const store = await openStore(`sqlite:${database}`, { maxWaiting: 10 });
+  await store.add({ id: 7n, name: 'Fern' });
+  await store.close();
+  const other = new DatabaseSync(join(folder, 'other.db'));
+  other.exec('CREATE TABLE plants (id)');
+  other.close();
+  writeFileSync(join(folder, 'url'), `sqlite:${database}\n`);
+  const variables = { DATABASE_URL_FILE: join(folder, 'url') };
+  expect(await backUp([copy], 'sqlite:other.db', variables)).toMatchObject({ code: 0 });
+  expect([...plantsIn(copy).keys()]).toEqual([7n]);
+  const missing = { DATABASE_URL_FILE: join(folder, 'none') };
+  expect(await backUp(['new.db'], undefined, missing)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^DATABASE_URL_FILE /),
+  });
+});
+
+test('cleans up after a backup that was killed, and leaves one that is under way', async () => {
+  const store = await openStore(`sqlite:${database}`, { maxWaiting: 10 });
+  await store.close();
+  const dead = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).trim();
+  writeFileSync(`${copy}.part-${dead}`, 'half a copy');
+  writeFileSync(`${copy}.part-${process.pid}`, 'another one');
+  expect(await backUp([copy])).toMatchObject({ code: 0, err: '' });
+  expect(
+    readdirSync(folder)
+      .filter((name) => name.startsWith('copy'))
+      .toSorted(),
+  ).toEqual(['copy.db', `copy.db.part-${process.pid}`]);
 });

@@ -4,11 +4,11 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { openStore } from '../../src/stores/index.ts';
 import { keyOf } from '../../src/stores/postgres-sql.ts';
 import type { StoredPlant } from '../../src/stores/store.ts';
-import { eventually } from '../support/eventually.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/copy-plants.ts');
@@ -40,7 +40,9 @@ interface Run {
 
 function copy(...args: string[]): Promise<Run> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [SCRIPT, ...args], (error, out, err) => resolve({ code: error?.code ?? 0, out, err }));
+    execFile(process.execPath, [SCRIPT, ...args], (error, out, err) =>
+      resolve({ code: error?.code ?? 0, out, err }),
+    );
   });
 }
 
@@ -62,7 +64,11 @@ function heldByPostgres(url: string): Promise<Record<string, unknown>[]> {
 const plants: readonly StoredPlant[] = [
   { id: -(2n ** 63n), name: 'the first' },
   { id: -1n, name: '', tag: '' },
-  ...Array.from({ length: 2500 }, (_, at) => ({ id: BigInt(at), name: `plant ${at}`, tag: `NULL "{\\}" ${at}` })),
+  ...Array.from({ length: 2500 }, (_, at) => ({
+    id: BigInt(at),
+    name: `plant ${at}`,
+    tag: `NULL "{\\}" ${at}`,
+  })),
   { id: 2n ** 53n, name: '\u{1f33f} e\u0301 \uffff \ufffd' },
   { id: 2n ** 53n + 1n, name: 'its neighbour' },
   { id: 2n ** 63n - 1n, name: 'the last', tag: 'end' },
@@ -73,7 +79,11 @@ test('copies every plant exactly, only what is missing when it is run again, and
   await fill(sqlite, plants.slice(10));
   const there = await server.createSchema();
   await fill(there, plants.slice(0, 20));
-  const done = { code: 0, out: `FROM holds ${N - 10} plants; ${N - 10} of them are in TO.\n`, err: '' };
+  const done = {
+    code: 0,
+    out: `FROM holds ${N - 10} plants; ${N - 10} of them are in TO.\n`,
+    err: '',
+  };
   expect(await copy(sqlite, there)).toEqual(done);
   expect(await copy(sqlite, there)).toEqual(done);
   expect(await heldByPostgres(there)).toEqual(plants.map(row));
@@ -81,25 +91,35 @@ test('copies every plant exactly, only what is missing when it is run again, and
 
 test('goes on where it was killed', async () => {
   const store = await openStore(sqlite, { maxWaiting: 100_000 });
-  await Promise.all(Array.from({ length: 20_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })));
+  await Promise.all(
+    Array.from({ length: 20_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
+  );
   await store.close();
   const there = await server.createSchema();
   await fill(there, [{ id: 0n, name: 'Basil' }]);
   // Another transaction adds the same plant: the copy waits in the middle until it is killed.
   const rival = await server.connect(there);
   const key = keyOf({ id: 10_000n, name: 'Basil' }).toString('hex');
-  await rival.query(`BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 10000, 'Basil')`);
-  const first = spawn(process.execPath, [SCRIPT, sqlite, `${there}&statement_timeout=60000`], { stdio: 'ignore' });
+  await rival.query(
+    `BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 10000, 'Basil')`,
+  );
+  const first = spawn(process.execPath, [SCRIPT, sqlite, `${there}&statement_timeout=60000`], {
+    stdio: 'ignore',
+  });
   const ended = once(first, 'exit');
   await eventually(async () => {
-    const [row] = await server.query("SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'");
+    const [row] = await server.query(
+      "SELECT count(*)::int FROM pg_stat_activity WHERE wait_event_type = 'Lock'",
+    );
     return row?.count === 1;
   });
   first.kill('SIGKILL');
   expect(await ended).toEqual([null, 'SIGKILL']);
   await rival.end();
   expect((await copy(sqlite, there)).code).toBe(0);
-  expect(await server.query('SELECT count(*)::int FROM plants', there)).toEqual([{ count: 20_000 }]);
+  expect(await server.query('SELECT count(*)::int FROM plants', there)).toEqual([
+    { count: 20_000 },
+  ]);
 });
 
 test('names a plant that TO cannot hold, and fails', async () => {
@@ -110,13 +130,17 @@ test('names a plant that TO cannot hold, and fails', async () => {
   const there = await server.createSchema();
   const { code, err } = await copy(sqlite, there);
   expect(code).toBe(1);
-  expect(err).toContain('Plant 1 is not copied: /body/name must not hold U+0000, which PostgreSQL cannot hold\n');
+  expect(err).toContain(
+    'Plant 1 is not copied: /body/name must not hold U+0000, which PostgreSQL cannot hold\n',
+  );
   expect(await heldByPostgres(there)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
 });
 
 test('copies all that FROM held at the start while plants go on arriving, also to another file', async () => {
   const source = await openStore(sqlite, { maxWaiting: 10_000 });
-  await Promise.all(Array.from({ length: 5000 }, (_, at) => source.add({ id: 2n * BigInt(at), name: 'Basil' })));
+  await Promise.all(
+    Array.from({ length: 5000 }, (_, at) => source.add({ id: 2n * BigInt(at), name: 'Basil' })),
+  );
   let going = true;
   let late = 0;
   const writing = (async () => {
@@ -153,12 +177,17 @@ test('says what is wrong at either end, shows no password and makes no file', as
   ]);
   expect(runs.map(({ code, err }) => [code, err])).toEqual([
     [1, 'FROM_URL must name a SQLite file; use pg_dump for PostgreSQL\n'],
-    [1, expect.stringMatching(/^PostgreSQL at 127.*password authentication failed.*right user and password/)],
-    [1, 'unable to open database file\n'],
+    [
+      1,
+      expect.stringMatching(
+        /^PostgreSQL at 127.*password authentication failed.*user and the password/,
+      ),
+    ],
+    [1, `${none}: unable to open database file\n`],
     [1, expect.stringMatching(/^PostgreSQL at 127.*ECONNREFUSED.*\n$/)],
     [1, expect.stringMatching(/^There is no store for mysql: URLs\. Use sqlite:/)],
     [1, expect.stringMatching(/^A sqlite: URL has a path, but no \/\/ before it/)],
-    [1, 'sqlite::memory: is of one process; name a file\n'],
+    [1, 'sqlite::memory: cannot be shared between processes; name a file\n'],
     [2, expect.stringMatching(/^Usage: npm run copy-plants -- FROM_URL TO_URL\n/)],
     [2, expect.stringMatching(/^Usage/)],
   ]);

@@ -5,14 +5,16 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/chromium.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
-/** A page of an origin of its own. */
+/** A page of another origin. */
 let pages: Server;
 let browser: Browser;
 let listed: Running;
 let open: Running;
 
 beforeAll(async () => {
-  pages = createServer((_request, response) => response.setHeader('Content-Type', 'text/html').end('<!doctype html>'));
+  pages = createServer((_request, response) =>
+    response.setHeader('Content-Type', 'text/html').end('<!doctype html>'),
+  );
   await new Promise<void>((listening) => pages.listen(0, '127.0.0.1', listening));
   [browser, listed, open] = await Promise.all([
     launchBrowser(),
@@ -29,7 +31,7 @@ afterAll(async () => {
 
 const origin = (host: string): string => `http://${host}:${(pages.address() as AddressInfo).port}`;
 
-/** What a script of a page learns when it sends a plant. */
+/** The result of a script that sends a plant. */
 async function send(from: string, { url, token }: Running, how: string): Promise<unknown> {
   const page = await browser.newPage();
   try {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from 'test-support/eventually';
 import { plantsIn, type ServiceProcess, start, TOKEN } from './support/plant-service.ts';
 
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 2);
@@ -40,40 +40,62 @@ interface Plant {
 }
 
 /** Every third one has no tag. */
-const plant = (id: number): Plant => ({ name: `plant ${id} 🌱`, ...(id % 3 > 0 && { tag: `tag ${id}` }) });
+const plant = (id: number): Plant => ({
+  name: `plant ${id} 🌱`,
+  ...(id % 3 > 0 && { tag: `tag ${id}` }),
+});
 
-/** Resolves to the status of the answer and to its `error`. Rejects if the connection ends before the answer does. */
-function post(agent: Agent, port: number, id: number, content: Plant): Promise<{ status: number; error?: number }> {
+/**
+ * Resolves to the status of the answer and to its `error`. Rejects if the connection ends before
+ * the answer does.
+ */
+function post(
+  agent: Agent,
+  port: number,
+  id: number,
+  content: Plant,
+): Promise<{ status: number; error?: number }> {
   return new Promise((resolve, reject) => {
     const headers = { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' };
-    const sent = request({ host: '127.0.0.1', port, path: '/plants', method: 'POST', agent, headers }, (response) => {
-      let text = '';
-      response.on('data', (chunk) => {
-        text += chunk;
-      });
-      response.on('error', reject);
-      response.on('end', () => resolve({ status: response.statusCode ?? 0, ...JSON.parse(text) }));
-    });
+    const sent = request(
+      { host: '127.0.0.1', port, path: '/plants', method: 'POST', agent, headers },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk) => {
+          text += chunk;
+        });
+        response.on('error', reject);
+        response.on('end', () =>
+          resolve({ status: response.statusCode ?? 0, ...JSON.parse(text) }),
+        );
+      },
+    );
     sent.on('error', reject);
     sent.end(JSON.stringify({ id, ...content }));
   });
 }
 
-/** Resolves to the code of the error that a new connection ends with, or to `undefined` if it is served. */
+/**
+ * Resolves to the code of the error that a new connection ends with, or to `undefined` if it is
+ * served.
+ */
 const connectionError = ({ port }: ServiceProcess): Promise<unknown> =>
   fetch(`http://127.0.0.1:${port}/healthz`).then(
     () => undefined,
     (error: unknown) => Object(Object(error).cause).code,
   );
 
-/** What clients know of what they sent. */
+/** The ids that clients have sent. */
 interface Sent {
   next: number;
   readonly sent: Set<number>;
   readonly acknowledged: Set<number>;
 }
 
-/** Posts new plants through many connections, one after the other on each, until the service is gone. */
+/**
+ * Posts new plants through many connections, one after the other on each, until the service is
+ * gone.
+ */
 async function load({ port }: ServiceProcess, ids: Sent): Promise<void> {
   const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
   const client = async () => {
@@ -121,17 +143,19 @@ describe('a process that is killed', () => {
         expect(await service.exit).toBe('SIGKILL');
 
         service = await run();
-        const found = kept(ids);
-        expect([...ids.acknowledged].filter((id) => !found.has(id))).toEqual([]);
+        const stored = kept(ids);
+        expect([...ids.acknowledged].filter((id) => !stored.has(id))).toEqual([]);
 
-        // Who never got an answer sends again, and who got one may.
+        // Clients without a response send again; the others may.
         const unanswered = [...ids.sent].filter((id) => !ids.acknowledged.has(id));
         expect(unanswered.length).toBeGreaterThan(0);
         const agent = new Agent({ keepAlive: true, maxSockets: CONNECTIONS });
         const again = [...unanswered, ...[...ids.acknowledged].slice(-100)];
-        const answers = await Promise.all(again.map((id) => post(agent, service.port, id, plant(id))));
+        const answers = await Promise.all(
+          again.map((id) => post(agent, service.port, id, plant(id))),
+        );
         expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
-        expect(kept(ids)).toEqual(new Set([...found, ...unanswered]));
+        expect(kept(ids)).toEqual(new Set([...stored, ...unanswered]));
         agent.destroy();
         for (const id of unanswered) ids.acknowledged.add(id);
       }
@@ -174,6 +198,20 @@ describe('a process that is told to stop', () => {
     expect(plantsIn(path).size).toBe(10);
   });
 
+  test('answers 503 to what a lock holds up, within the time of a call, and ends with 0', async () => {
+    const service = await run();
+    const blocker = new DatabaseSync(path);
+    blocker.exec('BEGIN IMMEDIATE');
+    const answers = [1, 2, 3].map((id) => post(new Agent(), service.port, id, plant(id)));
+    await eventually(async () => (await service.waiting()) === 3);
+    const begun = performance.now();
+    service.child.kill('SIGTERM');
+    expect((await Promise.all(answers)).map(({ status }) => status)).toEqual([503, 503, 503]);
+    expect(await service.exit).toBe(0);
+    expect(performance.now() - begun).toBeLessThan(8_000);
+    blocker.close();
+  });
+
   test('does not wait for connections that do nothing', async () => {
     const service = await run();
     const agent = new Agent({ keepAlive: true });
@@ -187,7 +225,9 @@ describe('a process that is told to stop', () => {
     const service = await run();
     const blocker = new DatabaseSync(path);
     blocker.exec('BEGIN IMMEDIATE');
-    const unanswered = post(new Agent(), service.port, 1, plant(1)).catch((error: unknown) => error);
+    const unanswered = post(new Agent(), service.port, 1, plant(1)).catch(
+      (error: unknown) => error,
+    );
     await eventually(async () => (await service.waiting()) === 1);
     service.child.kill('SIGTERM');
     await eventually(async () => (await connectionError(service)) === 'ECONNREFUSED');

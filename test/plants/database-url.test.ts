@@ -2,10 +2,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { readVariables } from '../../packages/spec-first-server/src/process/configuration.ts';
+import { eventually } from 'test-support/eventually';
+import { type PostgresServer, startPostgres } from 'test-support/postgres';
+import { readVariables } from '../../packages/spec-first-server/src/serve/configuration.ts';
 import { openPlants, variables } from '../../src/plants.ts';
-import { eventually } from '../support/eventually.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { runPlants } from './support/plants.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-database-url-'));
@@ -23,7 +23,6 @@ test.each([
   ['postgres://127.0.0.1:1/x?host=/nowhere', 'postgres:///nowhere/x'],
 ])('%s is shown as %s', async (url, place) => {
   const backend = await openPlants(readVariables(variables, { DATABASE_URL: url }), {
-    workers: 1,
     onBatch: undefined,
     warn() {},
   });
@@ -33,16 +32,26 @@ test.each([
 
 describe('the start rejects', () => {
   test.each([
-    ['a URL of no store', () => 'mysql://me:secret@host/db', /: There is no store for mysql: URLs\. Use /],
+    [
+      'a URL of no store',
+      () => 'mysql://me:secret@host/db',
+      /: There is no store for mysql: URLs\. Use /,
+    ],
     ['what is no URL', () => 'plants.db', /: This is not a database URL\. Use sqlite:/],
     [
       'a file that is not a database',
       () => `sqlite:${file('text.db', 'no database '.repeat(99))}`,
       /text\.db is not a SQ/,
     ],
-    ['a folder that cannot be made', () => `sqlite:${file('flat', '')}/plants.db`, /in a folder that can be written/],
+    [
+      'a folder that cannot be made',
+      () => `sqlite:${file('flat', '')}/plants.db`,
+      /in a writable folder/,
+    ],
   ])('%s', async (_what, url, message) => {
-    const { message: said } = await runPlants({ DATABASE_URL_FILE: file('url', `${url()}\n`) }).then(
+    const { message: said } = await runPlants({
+      DATABASE_URL_FILE: file('url', `${url()}\n`),
+    }).then(
       async ({ stop }) => {
         await stop();
         throw new Error('it was accepted');
@@ -69,7 +78,7 @@ describe('the password of PostgreSQL is read anew for each connection', () => {
     const path = file('password', 'correct horse\n');
     const url = (await server.createSchema()).replace(/:[^:@]*@/, ':outdated@');
     const env = { DATABASE_URL_FILE: file('secret-url', `${url}\n`), [name]: value(path) };
-    const backend = await openPlants(readVariables(variables, env), { workers: 2, warn() {} });
+    const backend = await openPlants(readVariables(variables, env), { warn() {} });
     await backend.ready?.();
     await server.query("ALTER ROLE postgres PASSWORD 'another'");
     try {
@@ -90,7 +99,7 @@ describe('the password of PostgreSQL is read anew for each connection', () => {
   ])('and %s that gives none is an outage, and is named in the log', async (name, value) => {
     const url = await server.createSchema();
     const env = { DATABASE_URL: url, [name]: value };
-    const backend = await openPlants(readVariables(variables, env), { workers: 1, warn() {} });
+    const backend = await openPlants(readVariables(variables, env), { warn() {} });
     await expect(backend.ready?.()).rejects.toThrow(name);
     await backend.close?.();
   });

@@ -6,7 +6,9 @@ import { parse } from 'yaml';
 import type { PlantStore } from '../../src/stores/store.ts';
 import { type Service, serve, TOKEN } from './support/plant-service.ts';
 
-const { paths, components } = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
+const { paths, components } = parse(
+  readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'),
+);
 const { tagged, untagged } = paths['/plants'].post.requestBody.content['application/json'].examples;
 
 /** Out of reach. */
@@ -45,11 +47,15 @@ test('every example of an answer in the document is what the service answers', a
   };
   const shown = Object.entries<Shown>(components.responses).map(([name, { content }]) => [
     name,
-    Object.fromEntries(Object.entries(content['application/json'].examples).map(([key, { value }]) => [key, value])),
+    Object.fromEntries(
+      Object.entries(content['application/json'].examples).map(([key, { value }]) => [key, value]),
+    ),
   ]);
   expect(answers).toEqual(Object.fromEntries(shown));
 });
 
 interface Shown {
-  readonly content: { 'application/json': { examples: Readonly<Record<string, { value: unknown }>> } };
+  readonly content: {
+    'application/json': { examples: Readonly<Record<string, { value: unknown }>> };
+  };
 }

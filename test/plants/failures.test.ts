@@ -2,9 +2,15 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import supertest from 'supertest';
+import { eventually } from 'test-support/eventually';
+import {
+  connected,
+  type Exchange,
+  exchange,
+  type RawResponse,
+  request,
+} from 'test-support/raw-http';
 import { openStore } from '../../src/stores/index.ts';
-import { eventually } from '../support/eventually.ts';
-import { connected, type Exchange, exchange, type RawResponse, request } from '../support/raw-http.ts';
 import { type Differences, type Service, serve, TOKEN } from './support/plant-service.ts';
 
 const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` };
@@ -58,9 +64,16 @@ function failure({ status, headers, text }: Answer, expected: number): string {
   return String((body as { message?: unknown }).message);
 }
 
-const answerOf = ({ status, headers, body }: RawResponse): Answer => ({ status, headers, text: body.toString() });
+const answerOf = ({ status, headers, body }: RawResponse): Answer => ({
+  status,
+  headers,
+  text: body.toString(),
+});
 
-/** Checks that an exchange ends with a failure and with the end of the connection. Returns the message. */
+/**
+ * Checks that an exchange ends with a failure and with the end of the connection. Returns the
+ * message.
+ */
 function lastAnswer({ responses, rest, closed }: Exchange, status: number): string {
   const last = responses.at(-1);
   expect({ last: last?.status, rest, closed }).toEqual({ last: status, rest: '', closed: true });
@@ -81,7 +94,10 @@ const linesOf = (started: Service): object[] =>
 const send = (bytes: string | Uint8Array, to = service) =>
   exchange(to.port, bytes, { responses: Number.POSITIVE_INFINITY });
 
-const chunked = (headers: Record<string, string>) => ({ ...headers, 'Transfer-Encoding': 'chunked' });
+const chunked = (headers: Record<string, string>) => ({
+  ...headers,
+  'Transfer-Encoding': 'chunked',
+});
 const chunk = (bytes: Buffer) => `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
 
 describe('a body', () => {
@@ -101,12 +117,17 @@ describe('a body', () => {
     expect(failure(await post(body), 400)).toBe('the body must be JSON');
   });
 
-  test.each(['null', '1', '"a"', '[]', 'true'])('of %s gets 400: it must be an object', async (body) => {
-    expect(failure(await post(body), 400)).toBe('/body must be object');
-  });
+  test.each(['null', '1', '"a"', '[]', 'true'])(
+    'of %s gets 400: it must be an object',
+    async (body) => {
+      expect(failure(await post(body), 400)).toBe('/body must be object');
+    },
+  );
 
   test('that is missing gets 400', async () => {
-    expect(failure(await http().post('/plants').set(JSON_BODY), 400)).toMatch(/^\/body is required/);
+    expect(failure(await http().post('/plants').set(JSON_BODY), 400)).toMatch(
+      /^\/body is required/,
+    );
     const { responses } = await exchange(
       service.port,
       request('POST /plants', { ...JSON_BODY, 'Content-Length': '0' }),
@@ -116,19 +137,36 @@ describe('a body', () => {
 
   test('with a key that comes twice has its last value', async () => {
     const answer = await post('{"id":5,"name":1,"name":"a"}');
-    expect({ status: answer.status, body: answer.body }).toEqual({ status: 200, body: { name: 'a' } });
+    expect({ status: answer.status, body: answer.body }).toEqual({
+      status: 200,
+      body: { name: 'a' },
+    });
   });
 
   test('that is not UTF-8 gets 400', async () => {
-    for (const bytes of [[0xff], [0xc0, 0x80], [0xed, 0xa0, 0x80], [0xf4, 0x90, 0x80, 0x80], [0xe2, 0x82]]) {
-      const body = Buffer.concat([Buffer.from('{"id":1,"name":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    for (const bytes of [
+      [0xff],
+      [0xc0, 0x80],
+      [0xed, 0xa0, 0x80],
+      [0xf4, 0x90, 0x80, 0x80],
+      [0xe2, 0x82],
+    ]) {
+      const body = Buffer.concat([
+        Buffer.from('{"id":1,"name":"'),
+        Buffer.from(bytes),
+        Buffer.from('"}'),
+      ]);
       expect(failure(await post(body), 400)).toBe('the body must be UTF-8');
     }
   });
 
   test('with a lone surrogate gets 400 that names the property', async () => {
-    expect(failure(await post('{"id":2,"name":"\\ud83c"}'), 400)).toMatch(/^\/body\/name .*surrogate/);
-    expect(failure(await post('{"id":2,"name":"a","tag":"\\udf31\\ud83c"}'), 400)).toMatch(/^\/body\/tag .*surrogate/);
+    expect(failure(await post('{"id":2,"name":"\\ud83c"}'), 400)).toMatch(
+      /^\/body\/name .*surrogate/,
+    );
+    expect(failure(await post('{"id":2,"name":"a","tag":"\\udf31\\ud83c"}'), 400)).toMatch(
+      /^\/body\/tag .*surrogate/,
+    );
   });
 
   test('of more than the limit gets 413 that names it, however it comes', async () => {
@@ -145,11 +183,14 @@ describe('a body', () => {
     expect(responses.map(({ status }) => status)).toEqual([413]);
   });
 
-  test.each(['gzip', 'identity'])('of %s that is announced as too large gets 413 before it comes', async (coding) => {
-    const headers = { ...JSON_BODY, 'Content-Encoding': coding, 'Content-Length': '99999999999' };
-    const { responses } = await exchange(service.port, request('POST /plants', headers));
-    expect(responses.map(({ status }) => status)).toEqual([413]);
-  });
+  test.each(['gzip', 'identity'])(
+    'of %s that is announced as too large gets 413 before it comes',
+    async (coding) => {
+      const headers = { ...JSON_BODY, 'Content-Encoding': coding, 'Content-Length': '99999999999' };
+      const { responses } = await exchange(service.port, request('POST /plants', headers));
+      expect(responses.map(({ status }) => status)).toEqual([413]);
+    },
+  );
 
   test('of gzip that becomes too large gets 413', async () => {
     const bomb = gzipSync(Buffer.alloc(80 * 1024 * 1024));
@@ -171,7 +212,9 @@ describe('a body', () => {
     const frame = '{"id":4,"name":""}';
     const name = 'a'.repeat(100 * 1024 - frame.length);
     expect((await post(`{"id":4,"name":"${name}"}`)).status).toBe(200);
-    expect((await post(gzipSync(`{"id":4,"name":"${name}"}`), { 'Content-Encoding': 'gzip' })).status).toBe(200);
+    expect(
+      (await post(gzipSync(`{"id":4,"name":"${name}"}`), { 'Content-Encoding': 'gzip' })).status,
+    ).toBe(200);
   });
 
   test.each([
@@ -194,7 +237,9 @@ describe('a body', () => {
       const answer = await post(PLANT, { 'Content-Type': `application/json; charset=${charset}` });
       expect(failure(answer, 415)).toBe('the charset of the body must be utf-8');
     }
-    expect((await post(PLANT, { 'Content-Type': 'Application/JSON;charset="UTF-8"' })).status).toBe(200);
+    expect((await post(PLANT, { 'Content-Type': 'Application/JSON;charset="UTF-8"' })).status).toBe(
+      200,
+    );
   });
 
   test('of another encoding gets 415 with Accept-Encoding', async () => {
@@ -207,7 +252,11 @@ describe('a body', () => {
 
   test('that is not what its encoding says gets 400', async () => {
     const zipped = gzipSync(PLANT);
-    for (const bytes of [Buffer.from(PLANT), zipped.subarray(0, 12), Buffer.concat([zipped, Buffer.from('more')])]) {
+    for (const bytes of [
+      Buffer.from(PLANT),
+      zipped.subarray(0, 12),
+      Buffer.concat([zipped, Buffer.from('more')]),
+    ]) {
       const answer = await post(bytes, { 'Content-Encoding': 'gzip' });
       expect(failure(answer, 400)).toBe('the body does not have the declared Content-Encoding');
     }
@@ -221,20 +270,30 @@ describe('credentials', () => {
     ['only hold the word', `Basic xx Bearer ${TOKEN}`, 'Bearer'],
     ['are another token', 'Bearer another', 'Bearer error="invalid_token"'],
     ['are the token and more', `Bearer ${TOKEN} more`, 'Bearer error="invalid_token"'],
-    ['are the beginning of the token', `Bearer ${TOKEN.slice(0, -1)}`, 'Bearer error="invalid_token"'],
+    [
+      'are the beginning of the token',
+      `Bearer ${TOKEN.slice(0, -1)}`,
+      'Bearer error="invalid_token"',
+    ],
     ['are an empty token', 'Bearer ', 'Bearer error="invalid_token"'],
-    ['are two tokens', `Bearer ${TOKEN}, Bearer ${TOKEN}`, 'Bearer error="invalid_token"'],
   ])('that %s get 401 with a challenge', async (_what, authorization, challenge) => {
     const answer = await http()
       .post('/plants')
-      .set({ 'Content-Type': 'application/json', ...(authorization !== undefined && { Authorization: authorization }) })
+      .set({
+        'Content-Type': 'application/json',
+        ...(authorization !== undefined && { Authorization: authorization }),
+      })
       .send(PLANT);
     failure(answer, 401);
     expect(answer.headers['www-authenticate']).toBe(challenge);
   });
 
   test('are checked before the body is read', async () => {
-    const waiting = { 'Content-Type': 'application/json', Expect: '100-continue', 'Content-Length': '26' };
+    const waiting = {
+      'Content-Type': 'application/json',
+      Expect: '100-continue',
+      'Content-Length': '26',
+    };
     const denied = await exchange(service.port, request('POST /plants', waiting));
     expect(denied.responses.map(({ status }) => status)).toEqual([401]);
 
@@ -256,29 +315,44 @@ describe('credentials', () => {
     expect(responses.map(({ status }) => status)).toEqual([401]);
   });
 
-  test('that come twice get 401, and a media type that comes twice gets 415', async () => {
-    const twice = (header: string) => exchange(service.port, GOOD.replace('\r\n', `\r\n${header}\r\n`));
+  test('that are two tokens in one header get 400', async () => {
+    const answer = await http()
+      .post('/plants')
+      .set('Authorization', `Bearer ${TOKEN}, Bearer ${TOKEN}`)
+      .send({ id: 1, name: 'Fern' });
+    expect(failure(answer, 400)).toBe('the header authorization must have one credential');
+  });
+
+  test('that come twice get 400, and a media type that comes twice gets 415', async () => {
+    const twice = (header: string) =>
+      exchange(service.port, GOOD.replace('\r\n', `\r\n${header}\r\n`));
     for (const [header, status] of [
-      ['Authorization: Bearer another', 401],
-      [`Authorization: Bearer ${TOKEN}`, 401],
+      ['Authorization: Bearer another', 400],
+      [`Authorization: Bearer ${TOKEN}`, 400],
       ['Content-Type: text/plain', 415],
     ] as const) {
       const { responses } = await twice(header);
-      expect(responses.map((answer) => [answer.status, JSON.parse(String(answer.body)).error])).toEqual([
-        [status, status],
-      ]);
+      expect(
+        responses.map((answer) => [answer.status, JSON.parse(String(answer.body)).error]),
+      ).toEqual([[status, status]]);
     }
   });
 });
 
 describe('a path', () => {
-  test.each(['/plant', '/plants/', '//plants', '/plants/1', '/Plants', '/plants%2f', '/%2e%2e/plants', '/__proto__'])(
-    '%s gets 404',
-    async (path) => {
-      const { responses } = await exchange(service.port, request(`POST ${path}`, JSON_BODY, PLANT));
-      failure(answerOf(responses[0] as RawResponse), 404);
-    },
-  );
+  test.each([
+    '/plant',
+    '/plants/',
+    '//plants',
+    '/plants/1',
+    '/Plants',
+    '/plants%2f',
+    '/%2e%2e/plants',
+    '/__proto__',
+  ])('%s gets 404', async (path) => {
+    const { responses } = await exchange(service.port, request(`POST ${path}`, JSON_BODY, PLANT));
+    failure(answerOf(responses[0] as RawResponse), 404);
+  });
 
   test.each(['/%', '/%zz', '/plants%', '/%ff', '/plants/%c0%80', '/healthz/%ff', '/docs/%ff'])(
     '%s that is not percent-encoded UTF-8 gets 400',
@@ -299,7 +373,9 @@ describe('a path', () => {
 
   test('gets 405 with Allow for methods that OpenAPI does not know, and for HEAD', async () => {
     for (const method of ['PROPFIND', 'QUERY', 'PURGE', 'HEAD']) {
-      const { responses } = await exchange(service.port, request(`${method} /plants`), { head: method === 'HEAD' });
+      const { responses } = await exchange(service.port, request(`${method} /plants`), {
+        head: method === 'HEAD',
+      });
       expect(responses[0]).toMatchObject({ status: 405, headers: { allow: 'POST' } });
     }
   });
@@ -313,14 +389,16 @@ describe('a path', () => {
   });
 
   test('in absolute form is the path within it', async () => {
-    const { responses } = await exchange(service.port, request('POST http://elsewhere:1/plants?', JSON_BODY, PLANT));
+    const { responses } = await exchange(
+      service.port,
+      request('POST http://elsewhere:1/plants?', JSON_BODY, PLANT),
+    );
     expect(responses[0]?.status).toBe(200);
     const open = await exchange(service.port, request('POST http://elsewhere/plants', {}, PLANT));
     expect(open.responses[0]?.status).toBe(401);
   });
 
   test.each([
-    'OPTIONS *',
     'GET http://elsewhere/nothing?x',
     'POST http://elsewhere/nothing',
     'POST http://[::1]:1/nothing?x',
@@ -365,7 +443,10 @@ describe('the service', () => {
   test.each<[string, object]>([
     ['an undeclared body', { status: 200, body: { name: 1 } }],
     ['no body', { status: 200 }],
-    ['a media type that is not declared', { status: 200, contentType: 'text/html', body: '<html>' }],
+    [
+      'a media type that is not declared',
+      { status: 200, contentType: 'text/html', body: '<html>' },
+    ],
     ['a status that is none', { status: 99, body: {} }],
     ['a broken error body', { status: 503, body: { error: 'no' } }],
     [
@@ -386,7 +467,11 @@ describe('the service', () => {
 describe('bytes', () => {
   test.each([
     ['that are not HTTP', 'hello there\r\n\r\n', 'the request line must begin with a method'],
-    ['of a TLS handshake', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc', 'the request line must begin with a method'],
+    [
+      'of a TLS handshake',
+      '\x16\x03\x01\x02\x00\x01\x00\x01\xfc',
+      'the request line must begin with a method',
+    ],
     [
       'with a method in small letters',
       'post /plants HTTP/1.1\r\nHost: a\r\n\r\n',
@@ -402,11 +487,31 @@ describe('bytes', () => {
       'GET /caf\xe9 HTTP/1.1\r\nHost: a\r\n\r\n',
       'the request target must be percent-encoded',
     ],
-    ['with a target without a host', 'GET http:///healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
-    ['with a target on no port', 'GET http://a:b/healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
-    ['with a target on half a host', 'GET http://[/healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
-    ['with a target of another scheme', 'GET ftp://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
-    ['with a target of no method but OPTIONS', 'GET * HTTP/1.1\r\nHost: a\r\n\r\n', 'the target must be a path'],
+    [
+      'with a target without a host',
+      'GET http:///healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the target must be a path',
+    ],
+    [
+      'with a target on no port',
+      'GET http://a:b/healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the target must be a path',
+    ],
+    [
+      'with a target on half a host',
+      'GET http://[/healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the target must be a path',
+    ],
+    [
+      'with a target of another scheme',
+      'GET ftp://a/healthz HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the target must be a path',
+    ],
+    [
+      'with a target of no method but OPTIONS',
+      'GET * HTTP/1.1\r\nHost: a\r\n\r\n',
+      'the target must be a path',
+    ],
     ['of HTTP/2', 'PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', ''],
     [
       'of a version that HTTP does not have',
@@ -415,25 +520,61 @@ describe('bytes', () => {
     ],
     ['of HTTP/0.9', 'GET /healthz\r\n\r\n', 'the version of HTTP must be 1.1'],
     ['without Host', 'GET /healthz HTTP/1.1\r\n\r\n', 'the header host must come once'],
-    ['with two Hosts', 'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n', 'the header host must come once'],
-    ['with a Host that is none', 'GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n', 'the header host must come once'],
-    ['with a space before a colon', 'GET /healthz HTTP/1.1\r\nHost : a\r\n\r\n', 'a header must be a name'],
+    [
+      'with two Hosts',
+      'GET /healthz HTTP/1.1\r\nHost: a\r\nHost: a\r\n\r\n',
+      'the header host must come once',
+    ],
+    [
+      'with a Host that is none',
+      'GET /healthz HTTP/1.1\r\nHost: a/b\r\n\r\n',
+      'the header host must come once',
+    ],
+    [
+      'with a space before a colon',
+      'GET /healthz HTTP/1.1\r\nHost : a\r\n\r\n',
+      'a header must be a name',
+    ],
     ['with a folded header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\r\n b\r\n\r\n', ''],
     ['with a line feed alone', 'GET /healthz HTTP/1.1\nHost: a\n\n', ''],
-    ['with a NUL in a header', 'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n', 'a header must be a name'],
+    [
+      'with a NUL in a header',
+      'GET /healthz HTTP/1.1\r\nHost: a\r\nX: a\0b\r\n\r\n',
+      'a header must be a name',
+    ],
   ])('%s get 400', async (_what, bytes, message) => {
     expect(lastAnswer(await send(bytes), 400)).toContain(message);
   });
 
   test.each([
     ['two lengths', 'Content-Length: 5\r\nContent-Length: 6', 'Content-Length must come once'],
-    ['a length and chunks', 'Content-Length: 5\r\nTransfer-Encoding: chunked', 'the transfer coding must be chunked'],
-    ['chunks and a length', 'Transfer-Encoding: chunked\r\nContent-Length: 5', 'Content-Length must be'],
+    [
+      'a length and chunks',
+      'Content-Length: 5\r\nTransfer-Encoding: chunked',
+      'the transfer coding must be chunked',
+    ],
+    [
+      'chunks and a length',
+      'Transfer-Encoding: chunked\r\nContent-Length: 5',
+      'Content-Length must be',
+    ],
     ['a negative length', 'Content-Length: -1', 'Content-Length must be a number'],
-    ['a length beyond all numbers', 'Content-Length: 99999999999999999999999', 'Content-Length must be a number'],
+    [
+      'a length beyond all numbers',
+      'Content-Length: 99999999999999999999999',
+      'Content-Length must be a number',
+    ],
     ['another transfer coding', 'Transfer-Encoding: gzip', 'the transfer coding must be chunked'],
-    ['a transfer coding before the chunks', 'Transfer-Encoding: gzip, chunked', 'the transfer coding must be chunked'],
-    ['a chunk without a size', 'Transfer-Encoding: chunked\r\n\r\nzz', 'a chunk must begin with its size'],
+    [
+      'a transfer coding before the chunks',
+      'Transfer-Encoding: gzip, chunked',
+      'the transfer coding must be chunked',
+    ],
+    [
+      'a chunk without a size',
+      'Transfer-Encoding: chunked\r\n\r\nzz',
+      'a chunk must begin with its size',
+    ],
   ])('with %s get 400', async (_what, headers, message) => {
     const head = request('POST /plants', JSON_BODY).slice(0, -2);
     expect(lastAnswer(await send(`${head}${headers}\r\n\r\n`), 400)).toContain(message);
@@ -441,27 +582,46 @@ describe('bytes', () => {
 
   test('in HTTP/1.0 with chunks get 400', async () => {
     const head = `POST /plants HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\nConnection: keep-alive\r\n`;
-    expect(lastAnswer(await send(`${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`), 400)).toContain('HTTP/1.1');
+    expect(
+      lastAnswer(await send(`${head}Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n`), 400),
+    ).toContain('HTTP/1.1');
   });
 
   test('in HTTP/1.0 are answered, without Host too', async () => {
     const head = `POST /plants HTTP/1.0\r\nAuthorization: Bearer ${TOKEN}\r\nContent-Type: application/json\r\n`;
-    const { responses, closed } = await send(`${head}Content-Length: ${PLANT.length}\r\n\r\n${PLANT}`);
+    const { responses, closed } = await send(
+      `${head}Content-Length: ${PLANT.length}\r\n\r\n${PLANT}`,
+    );
     expect(responses.map(({ status }) => status)).toEqual([200]);
     expect(closed).toBe(true);
   });
 
   test('in HTTP/1.0 get no 100 Continue, which that version does not know', async () => {
-    const fields = [`Authorization: Bearer ${TOKEN}`, 'Content-Type: application/json', 'Expect: 100-continue'];
-    const head = ['POST /plants HTTP/1.0', ...fields, `Content-Length: ${PLANT.length}`, '', ''].join('\r\n');
+    const fields = [
+      `Authorization: Bearer ${TOKEN}`,
+      'Content-Type: application/json',
+      'Expect: 100-continue',
+    ];
+    const head = [
+      'POST /plants HTTP/1.0',
+      ...fields,
+      `Content-Length: ${PLANT.length}`,
+      '',
+      '',
+    ].join('\r\n');
     const { responses } = await send(head + PLANT);
     expect(responses.map(({ status }) => status)).toEqual([200]);
   });
 
   test('of a header section that is too large get 431 that names the limit', async () => {
     const large = 'a'.repeat(16_500);
-    for (const bytes of [`GET / HTTP/1.1\r\nHost: a\r\nX: ${large}`, `GET /${large} HTTP/1.1\r\nHost: a\r\n\r\n`]) {
-      expect(lastAnswer(await send(bytes), 431)).toBe('the header section must have at most 16384 bytes');
+    for (const bytes of [
+      `GET / HTTP/1.1\r\nHost: a\r\nX: ${large}`,
+      `GET /${large} HTTP/1.1\r\nHost: a\r\n\r\n`,
+    ]) {
+      expect(lastAnswer(await send(bytes), 431)).toBe(
+        'the header section must have at most 16384 bytes and 199 headers',
+      );
     }
   });
 
@@ -469,8 +629,14 @@ describe('bytes', () => {
     const watched = await another({});
     const bytes = `${request('POST /plants', chunked(JSON_BODY))}1;${'a'.repeat(20_000)}\r\n`;
     const reason = lastAnswer(await send(bytes, watched), 413);
+    await eventually(() => linesOf(watched).length > 0);
     expect(linesOf(watched)).toEqual([
-      expect.objectContaining({ requestId: expect.any(String), status: 413, reason, msg: 'answered' }),
+      expect.objectContaining({
+        requestId: expect.any(String),
+        status: 413,
+        reason,
+        msg: 'answered',
+      }),
     ]);
   });
 
@@ -481,7 +647,9 @@ describe('bytes', () => {
     expect(answer.responses[0]?.headers.allow).toBe('');
     for (let round = 0; round < 20; round += 1) {
       const socket = await connected(service.port);
-      socket.write(round % 2 === 0 ? connect : connect.replace('\r\n\r\n', '\r\nContent-Length: 5\r\n\r\n'));
+      socket.write(
+        round % 2 === 0 ? connect : connect.replace('\r\n\r\n', '\r\nContent-Length: 5\r\n\r\n'),
+      );
       await delay(round % 5);
       socket.resetAndDestroy();
     }
@@ -489,18 +657,27 @@ describe('bytes', () => {
   });
 
   test('that ask for another protocol are answered in HTTP/1.1', async () => {
-    const upgrade = { Connection: 'Upgrade, HTTP2-Settings', Upgrade: 'h2c', 'HTTP2-Settings': 'AAMAAABkAAQAAP__' };
+    const upgrade = {
+      Connection: 'Upgrade, HTTP2-Settings',
+      Upgrade: 'h2c',
+      'HTTP2-Settings': 'AAMAAABkAAQAAP__',
+    };
     const { responses } = await exchange(service.port, request('GET /healthz', upgrade));
     expect(responses.map(({ status }) => status)).toEqual([200]);
   });
 
   test('of another expectation get 417', async () => {
-    lastAnswer(await send(request('POST /plants', { ...JSON_BODY, Expect: 'tea', 'Content-Length': '5' })), 417);
+    lastAnswer(
+      await send(request('POST /plants', { ...JSON_BODY, Expect: 'tea', 'Content-Length': '5' })),
+      417,
+    );
   });
 
   test('that are cut off get 400, if the client still reads', async () => {
     const cut = await exchange(service.port, GOOD.slice(0, -5), { end: true });
-    expect(cut.responses.map(answerOf).map((answer) => failure(answer, 400))).toEqual(['the request was cut off']);
+    expect(cut.responses.map(answerOf).map((answer) => failure(answer, 400))).toEqual([
+      'the request was cut off',
+    ]);
     const headers = await exchange(service.port, GOOD.slice(0, 40), { end: true });
     expect(headers.responses.map(({ status }) => status)).toEqual([400]);
   });
@@ -518,30 +695,44 @@ describe('bytes', () => {
     const expected: object[] = [];
     for (const [bytes, status] of rejections) {
       const reason = lastAnswer(await send(bytes, watched), status);
-      expected.push(expect.objectContaining({ level: 30, client: '127.0.0.1', status, reason, msg: 'rejected' }));
+      expected.push(
+        expect.objectContaining({
+          level: 30,
+          client: '127.0.0.1',
+          status,
+          reason,
+          msg: 'rejected',
+        }),
+      );
     }
+    await eventually(() => linesOf(watched).length >= expected.length);
     expect(linesOf(watched)).toEqual(expected);
     expect(watched.log()).not.toContain(secret);
   });
 
-  test('with more headers than Node counts keep the last ones', async () => {
+  test('with more headers than Node reads get 431', async () => {
     const many = Array.from({ length: 3_000 }, () => 'a:\r\n').join('');
     const head = `POST /plants HTTP/1.1\r\n${many}`;
-    const { responses } = await exchange(service.port, head + GOOD.slice(GOOD.indexOf('\r\n') + 2));
-    expect(responses.map(({ status }) => status)).toEqual([200]);
+    lastAnswer(await send(head + GOOD.slice(GOOD.indexOf('\r\n') + 2)), 431);
   });
 });
 
 describe('pipelined requests', () => {
   test('are answered in their order', async () => {
-    const { responses } = await exchange(service.port, `${GOOD}${request('GET /nothing')}${GOOD}`, { responses: 3 });
+    const { responses } = await exchange(service.port, `${GOOD}${request('GET /nothing')}${GOOD}`, {
+      responses: 3,
+    });
     expect(responses.map(({ status }) => status)).toEqual([200, 404, 200]);
   });
 
   test.each([
     ['garbage', 'GARBAGE\0\r\n\r\n', 400],
     ['CONNECT', 'CONNECT a:1 HTTP/1.1\r\nHost: a\r\n\r\n', 405],
-    ['a broken body', `${GOOD.slice(0, GOOD.indexOf('Content-Length'))}Transfer-Encoding: chunked\r\n\r\nzz\r\n`, 400],
+    [
+      'a broken body',
+      `${GOOD.slice(0, GOOD.indexOf('Content-Length'))}Transfer-Encoding: chunked\r\n\r\nzz\r\n`,
+      400,
+    ],
   ])('are all answered before %s is', async (_what, bytes, status) => {
     const answer = await send(`${GOOD}${GOOD}${bytes}`);
     lastAnswer(answer, status);
@@ -549,16 +740,20 @@ describe('pipelined requests', () => {
   });
 
   test('get no second answer for a body that breaks after the first one', async () => {
-    const denied = request('POST /plants', { 'Content-Type': 'application/json', 'Transfer-Encoding': 'chunked' });
+    const denied = request('POST /plants', {
+      'Content-Type': 'application/json',
+      'Transfer-Encoding': 'chunked',
+    });
     const socket = await connected(service.port);
     let received = '';
     socket.on('data', (chunk) => {
       received += chunk;
     });
+    const closed = new Promise((resolve) => socket.once('close', resolve));
     socket.write(denied);
     await eventually(() => received !== '');
     socket.write('zz\r\n');
-    await new Promise((resolve) => socket.once('close', resolve));
+    await closed;
     expect(received.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 401']);
   });
 });
@@ -567,7 +762,8 @@ describe('a client that takes its time', () => {
   const quick = {
     headersTimeout: 300,
     requestTimeout: 600,
-    idleTimeout: 10_000,
+    // Only the other limits can close a connection during a test.
+    idleTimeout: 600_000,
     keepAliveTimeout: 500,
     lingerTimeout: 200,
   };
@@ -590,6 +786,7 @@ describe('a client that takes its time', () => {
     const watched = await another({ limits: quick });
     const reason = lastAnswer(await send(GOOD.slice(0, 40), watched), 408);
     lastAnswer(await send(GOOD.slice(0, -1), watched), 408);
+    await eventually(() => linesOf(watched).length === 2);
     expect(linesOf(watched)).toEqual([
       expect.objectContaining({ client: '127.0.0.1', status: 408, reason, msg: 'rejected' }),
       expect.objectContaining({ operationId: 'createPlant', status: 408, reason, msg: 'answered' }),
@@ -597,7 +794,10 @@ describe('a client that takes its time', () => {
   });
 
   test('is closed once its answered request goes on for too long', async () => {
-    const denied = request('POST /plants', { 'Content-Type': 'application/json', 'Content-Length': '1000' });
+    const denied = request('POST /plants', {
+      'Content-Type': 'application/json',
+      'Content-Length': '1000',
+    });
     const { responses, closed } = await send(denied, impatient);
     expect(responses.map(({ status }) => status)).toEqual([401]);
     expect(closed).toBe(true);

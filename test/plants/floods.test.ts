@@ -3,9 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server, type Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../support/eventually.ts';
+import { eventually } from 'test-support/eventually';
+import { connected, request } from 'test-support/raw-http';
 import { endAll, type Launched, launch, post } from '../support/launch.ts';
-import { connected, request } from '../support/raw-http.ts';
 
 const MIB = 1024 ** 2;
 
@@ -14,7 +14,10 @@ let stalled: Server;
 let service: Launched;
 const waiting = new Set<Socket>();
 beforeAll(async () => {
-  stalled = createServer((socket) => void waiting.add(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+  stalled = createServer((socket) => void waiting.add(socket.on('error', () => undefined))).listen(
+    0,
+    '127.0.0.1',
+  );
   await once(stalled, 'listening');
   service = startFlooded();
 });
@@ -48,50 +51,64 @@ const descriptors = (pid: number): number => readdirSync(`/proc/${pid}/fd`).leng
 const POST = { 'Content-Type': 'application/json' };
 const PLANT = '{"id":1,"name":"Fern"}';
 
-(existsSync('/proc/self/fd') ? describe : describe.skip)('many requests at once, whose answers nobody reads', () => {
-  test.each([
-    ['for a file of the page', 4, request('GET /docs/swagger-ui-bundle.js', { Host: '' })],
-    ['for readiness', 40, request('GET /readyz', { Host: '' })],
-    ['for nothing', 40, request('GET /nothing', { Host: '' })],
-    [
-      'with tokens that the issuer would have to confirm',
-      20,
-      request('POST /plants', { ...POST, Authorization: `Bearer ${JUNK}` }, PLANT),
-    ],
-    ['that are good', 20, request('POST /plants', { ...POST, Authorization: 'Bearer token' }, PLANT)],
-    ['for upgrades', 20, request('GET /docs', { Connection: 'Upgrade', Upgrade: 'h2c' })],
-  ])('%s leave memory bounded, descriptors where they were, and others served', async (_what, count, bytes) => {
-    const url = await service.url;
-    expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
-    const before = descriptors(service.pid);
-    const sockets = await Promise.all(Array.from({ length: count }, () => connected(Number(new URL(url).port))));
-    // Nobody reads the answers, so each connection takes what its buffers hold.
-    for (const socket of sockets)
-      socket.pause().write(bytes.repeat(Math.ceil((4 * MIB) / count / bytes.length) + 1_310));
-    let most = 0;
-    for (let times = 0; times < 10; times += 1) {
-      expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
-      most = Math.max(most, residentBytes(service.pid));
-      await delay(50);
-    }
-    expect(most).toBeLessThan(300 * MIB);
-    for (const socket of sockets) socket.destroy();
-    // One more is the connection to the server of keys.
-    await eventually(() => descriptors(service.pid) <= before + 1);
-  });
+(existsSync('/proc/self/fd') ? describe : describe.skip)(
+  'many requests at once, whose answers nobody reads',
+  () => {
+    test.each([
+      ['for a file of the page', 4, request('GET /docs/swagger-ui-bundle.js', { Host: '' })],
+      ['for readiness', 40, request('GET /readyz', { Host: '' })],
+      ['for nothing', 40, request('GET /nothing', { Host: '' })],
+      [
+        'with tokens that the issuer would have to confirm',
+        20,
+        request('POST /plants', { ...POST, Authorization: `Bearer ${JUNK}` }, PLANT),
+      ],
+      [
+        'that are good',
+        20,
+        request('POST /plants', { ...POST, Authorization: 'Bearer token' }, PLANT),
+      ],
+      ['for upgrades', 20, request('GET /docs', { Connection: 'Upgrade', Upgrade: 'h2c' })],
+    ])(
+      '%s leave memory bounded, descriptors where they were, and others served',
+      async (_what, count, bytes) => {
+        const url = await service.url;
+        expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
+        const before = descriptors(service.pid);
+        const sockets = await Promise.all(
+          Array.from({ length: count }, () => connected(Number(new URL(url).port))),
+        );
+        // Nobody reads the answers, so each connection takes what its buffers hold.
+        for (const socket of sockets)
+          socket.pause().write(bytes.repeat(Math.ceil((4 * MIB) / count / bytes.length) + 1_310));
+        let most = 0;
+        for (let times = 0; times < 10; times += 1) {
+          expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
+          most = Math.max(most, residentBytes(service.pid));
+          await delay(50);
+        }
+        expect(most).toBeLessThan(300 * MIB);
+        for (const socket of sockets) socket.destroy();
+        // One more is the connection to the server of keys.
+        await eventually(() => descriptors(service.pid) <= before + 1);
+      },
+    );
 
-  test('for metrics leave memory bounded, and others served', async () => {
-    const listening = await service.line(({ msg }) => msg === 'listening');
-    const metrics = new URL(String(listening.metrics));
-    const sockets = await Promise.all(Array.from({ length: 40 }, () => connected(Number(metrics.port))));
-    for (const socket of sockets) socket.pause().write(request('GET /metrics').repeat(3_000));
-    let most = 0;
-    for (let times = 0; times < 10; times += 1) {
-      expect((await fetch(metrics, { headers: { Connection: 'close' } })).status).toBe(200);
-      most = Math.max(most, residentBytes(service.pid));
-      await delay(50);
-    }
-    expect(most).toBeLessThan(300 * MIB);
-    for (const socket of sockets) socket.destroy();
-  });
-});
+    test('for metrics leave memory bounded, and others served', async () => {
+      const listening = await service.line(({ msg }) => msg === 'listening');
+      const metrics = new URL(String(listening.metrics));
+      const sockets = await Promise.all(
+        Array.from({ length: 40 }, () => connected(Number(metrics.port))),
+      );
+      for (const socket of sockets) socket.pause().write(request('GET /metrics').repeat(3_000));
+      let most = 0;
+      for (let times = 0; times < 10; times += 1) {
+        expect((await fetch(metrics, { headers: { Connection: 'close' } })).status).toBe(200);
+        most = Math.max(most, residentBytes(service.pid));
+        await delay(50);
+      }
+      expect(most).toBeLessThan(300 * MIB);
+      for (const socket of sockets) socket.destroy();
+    });
+  },
+);

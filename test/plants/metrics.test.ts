@@ -1,8 +1,7 @@
-import { join } from 'node:path';
 import { afterEach, expect, test } from '@jest/globals';
-import { eventually } from '../support/eventually.ts';
-import { childrenOf, endAll, type Launched, launch, post } from '../support/launch.ts';
-import { exchange, request } from '../support/raw-http.ts';
+import { eventually } from 'test-support/eventually';
+import { exchange, request } from 'test-support/raw-http';
+import { endAll, type Launched, launch, post } from '../support/launch.ts';
 
 afterEach(endAll);
 
@@ -13,9 +12,14 @@ async function scraper(service: Launched): Promise<() => Promise<Map<string, num
     const response = await fetch(String(metrics));
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
-    const lines = (await response.text()).split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+    const lines = (await response.text())
+      .split('\n')
+      .filter((line) => line !== '' && !line.startsWith('#'));
     return new Map(
-      lines.map((line) => [line.slice(0, line.lastIndexOf(' ')), Number(line.slice(line.lastIndexOf(' ')))]),
+      lines.map((line) => [
+        line.slice(0, line.lastIndexOf(' ')),
+        Number(line.slice(line.lastIndexOf(' '))),
+      ]),
     );
   };
 }
@@ -40,8 +44,12 @@ test('requests, durations, the queue, batches, event-loop delay and memory are m
   expect(metrics.get('http_requests_total{operation="(rejected)",status="400"}')).toBe(1);
   expect(metrics.get('http_requests_total{operation="(rejected)",status="431"}')).toBe(1);
   expect(metrics.get('http_request_duration_seconds_count{operation="createPlant"}')).toBe(4);
-  expect(metrics.get('http_request_duration_seconds_bucket{le="+Inf",operation="createPlant"}')).toBe(4);
-  expect(metrics.get('http_request_duration_seconds_sum{operation="createPlant"}')).toBeGreaterThan(0);
+  expect(
+    metrics.get('http_request_duration_seconds_bucket{le="+Inf",operation="createPlant"}'),
+  ).toBe(4);
+  expect(metrics.get('http_request_duration_seconds_sum{operation="createPlant"}')).toBeGreaterThan(
+    0,
+  );
   expect(metrics.get('store_waiting')).toBe(0);
   expect(metrics.get('store_batch_size_count')).toBe(2);
   expect(metrics.get('store_batch_size_sum')).toBe(2);
@@ -57,31 +65,22 @@ test('requests, durations, the queue, batches, event-loop delay and memory are m
 
   const { metrics: address } = service.lines()[0] ?? {};
   expect((await fetch(new URL('/', String(address)))).status).toBe(404);
+  expect((await fetch(`${address}?x=1`)).status).toBe(200);
   expect((await fetch(String(address), { method: 'POST' })).status).toBe(405);
   service.child.kill('SIGTERM');
   expect(await service.exit).toBe(0);
 });
 
-test('several workers have their own metrics on one page, as long as they run', async () => {
-  const main = join(import.meta.dirname, 'support/storeless.ts');
-  const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0', WORKERS: '2' }, { main });
-  const [url, scrape] = [await service.url, await scraper(service)];
-  const ids = Array.from({ length: 40 }, (_, id) => id);
-  expect(new Set(await Promise.all(ids.map((id) => post(url, { id, name: 'Fern' }))))).toEqual(new Set([200]));
-  const answered = async (worker: number) =>
-    (await scrape()).get(`http_requests_total{operation="createPlant",status="200",worker="${worker}"}`);
-  // Each worker reports its metrics once a second.
-  await eventually(async () => Number(await answered(1)) + Number(await answered(2)) === 40);
-
-  const [first = 0] = childrenOf(service.pid);
-  process.kill(first, 'SIGKILL');
-  await service.line(({ msg }) => msg === 'a worker died');
-  await eventually(async () => (await scrape()).has('process_start_time_seconds{worker="3"}'));
-  const metrics = await scrape();
-  expect(metrics.get('worker_restarts_total')).toBe(1);
-  expect([...metrics.keys()].filter((series) => series.includes('worker="1"'))).toEqual([]);
-  // The supervisor has no number.
-  expect(metrics.get('process_start_time_seconds')).toBeGreaterThan(1.7e9);
+test('metrics and health have an address of their own', async () => {
+  const service = launch({ METRICS_PORT: '0', METRICS_HOST: '127.0.0.2', DRAIN_SECONDS: '60' });
+  await service.url;
+  const { metrics } = service.lines()[0] ?? {};
+  expect(metrics).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/metrics$/);
+  const status = async (path: string) => (await fetch(new URL(path, String(metrics)))).status;
+  expect([await status('/healthz'), await status('/readyz')]).toEqual([200, 200]);
+  service.child.kill('SIGTERM');
+  await eventually(async () => (await status('/readyz')) === 503);
+  expect([await status('/healthz'), await status('/metrics')]).toEqual([200, 200]);
 });
 
 test('without METRICS_PORT, what measures is not even loaded', async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { eventually } from '../support/eventually.ts';
-import { connected, exchange, type RawResponse, request } from '../support/raw-http.ts';
+import { eventually } from 'test-support/eventually';
+import { connected, exchange, type RawResponse, request } from 'test-support/raw-http';
 import { plantsIn, type ServiceProcess, serve, start, TOKEN } from './support/plant-service.ts';
 
 const MAX_WAITING = 50;
@@ -19,7 +19,10 @@ let blocker: DatabaseSync;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'plants-'));
   path = join(folder, 'plants.db');
-  service = await start({ DATABASE_URL: `sqlite:${path}`, MAX_WAITING: String(MAX_WAITING), METRICS_PORT: '0' });
+  service = await start(
+    { DATABASE_URL: `sqlite:${path}`, MAX_WAITING: String(MAX_WAITING), METRICS_PORT: '0' },
+    join(import.meta.dirname, 'support/patient-service.ts'),
+  );
   blocker = new DatabaseSync(path);
 });
 
@@ -38,7 +41,7 @@ function newPlant(): string {
   return request('POST /plants', headers, JSON.stringify({ id: lastId, name: `plant ${lastId}` }));
 }
 
-/** Posts new plants, so many on each of so many connections. */
+/** Posts `each` new plants on each connection. */
 async function flood(connections: number, each: number): Promise<RawResponse[]> {
   const exchanges = await Promise.all(
     Array.from({ length: connections }, () =>
@@ -56,7 +59,11 @@ async function expectHealthy(): Promise<void> {
   expect(responses.map(({ status }) => status)).toEqual([200]);
 }
 
-/** Lets as many plants wait for the locked store as may. Resolves once they do, to what resolves to their answers. */
+/**
+ * Locks the store, and posts plants until no more may wait.
+ *
+ * @returns a function that unlocks the store, and resolves to the answers.
+ */
 async function fillQueue(): Promise<() => Promise<RawResponse[]>> {
   blocker.exec('BEGIN IMMEDIATE');
   const answers = flood(MAX_WAITING, 1);
@@ -67,8 +74,8 @@ async function fillQueue(): Promise<() => Promise<RawResponse[]>> {
   };
 }
 
-describe('while the store is held up', () => {
-  test('as many requests as may wait are answered later, the others with 503 at once, and then all again', async () => {
+describe('while the store is locked', () => {
+  test('MAX_WAITING requests wait, and others get 503 at once', async () => {
     const warm = await flood(10, 20);
     const release = await fillQueue();
 
@@ -89,7 +96,7 @@ describe('while the store is held up', () => {
 
   test('a flood leaves no memory behind, and health is answered throughout', async () => {
     const release = await fillQueue();
-    // The first of a flood makes what lasts: compiled code, pools.
+    // The first flood creates compiled code and pools, which stay in memory.
     await flood(20, 50);
     const before = await service.memory();
     for (let round = 0; round < 3; round += 1) {
@@ -103,11 +110,13 @@ describe('while the store is held up', () => {
 });
 
 describe('connections', () => {
-  test('that do nothing cost little, and leave nothing behind', async () => {
+  test('that are idle take little memory, and none after their end', async () => {
     const before = await service.memory();
     const sockets: Socket[] = [];
     for (let group = 0; group < 20; group += 1) {
-      sockets.push(...(await Promise.all(Array.from({ length: 100 }, () => connected(service.port)))));
+      sockets.push(
+        ...(await Promise.all(Array.from({ length: 100 }, () => connected(service.port)))),
+      );
     }
     await Promise.all(
       sockets.map((socket) => {
@@ -122,8 +131,13 @@ describe('connections', () => {
     await eventually(async () => (await service.memory()) - before < 3 * MIB);
   });
 
-  test('that never read are cut off, also while the service has much to say', async () => {
-    const limits = { idleTimeout: 500, headersTimeout: 300, requestTimeout: 600, keepAliveTimeout: 300 };
+  test('that never read are closed, also while answers are written to them', async () => {
+    const limits = {
+      idleTimeout: 500,
+      headersTimeout: 300,
+      requestTimeout: 600,
+      keepAliveTimeout: 300,
+    };
     const impatient = await serve({ limits });
     const socket = await connected(impatient.port);
     socket.pause();

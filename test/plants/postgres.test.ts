@@ -7,16 +7,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from '@jest/globals';
 import { Unavailable, Unusable } from 'group-commit';
 import type { Client } from 'pg';
+import { eventually } from 'test-support/eventually';
+import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { openPostgres } from '../../src/stores/postgres.ts';
 import { keyOf } from '../../src/stores/postgres-sql.ts';
 import { type PlantStore, type StoredPlant, Unstorable } from '../../src/stores/store.ts';
-import { eventually } from '../support/eventually.ts';
 import { endAll, launch, post } from '../support/launch.ts';
-import { type PostgresServer, startPostgres } from '../support/postgres.ts';
 import { describeStore } from './store-suite.ts';
 import { serve, TOKEN } from './support/plant-service.ts';
 
-/** How often the server is killed under load. */
+/** The number of times that the server is killed under load. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
 
 const options = { maxWaiting: 10_000 };
@@ -41,7 +41,7 @@ async function open(url: string, maxWaiting = options.maxWaiting): Promise<Plant
   return store;
 }
 
-/** A session of its own, which can hold locks. */
+/** Opens a separate session, which can hold locks. */
 async function session(url: string): Promise<Client> {
   const client = await server.connect(url);
   opened.push({ close: () => client.end() });
@@ -91,8 +91,8 @@ function load(store: PlantStore, from: bigint) {
 
 async function expectFound(url: string, acknowledged: Map<bigint, string>): Promise<void> {
   const rows = await server.query('SELECT id, name FROM plants', url);
-  const found = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
-  expect([...acknowledged].filter(([id, name]) => found.get(id) !== name)).toEqual([]);
+  const stored = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
+  expect([...acknowledged].filter(([id, name]) => stored.get(id) !== name)).toEqual([]);
 }
 
 describeStore(
@@ -113,7 +113,13 @@ describeStore(
         const { rows } = await client.query<{ id: string; name: string; tag: string | null }>(
           'SELECT id, name, tag FROM plants',
         );
-        return rows.map(({ id, name, tag }): StoredPlant => ({ id: BigInt(id), name, ...(tag !== null && { tag }) }));
+        return rows.map(
+          ({ id, name, tag }): StoredPlant => ({
+            id: BigInt(id),
+            name,
+            ...(tag !== null && { tag }),
+          }),
+        );
       },
       async dispose() {
         await Promise.all([client.end(), ...stores.map((each) => each.close())]);
@@ -127,9 +133,14 @@ describe('storing', () => {
   test('sends what waits as one statement', async () => {
     const url = await server.createSchema();
     const store = await open(url);
-    await Promise.all(Array.from({ length: 300 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })));
+    await Promise.all(
+      Array.from({ length: 300 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
+    );
     expect(
-      await server.query('SELECT count(*)::int, count(DISTINCT xmin::text)::int AS commits FROM plants', url),
+      await server.query(
+        'SELECT count(*)::int, count(DISTINCT xmin::text)::int AS commits FROM plants',
+        url,
+      ),
     ).toEqual([{ count: 300, commits: 1 }]);
   });
 
@@ -154,7 +165,10 @@ describe('storing', () => {
     await Promise.all(names.map((name, at) => store.add({ id: BigInt(at), name, tag: name })));
     await store.add({ id: -1n, name: 'no tag' });
     const rows = await server.query('SELECT name, tag FROM plants ORDER BY id', url);
-    expect(rows).toEqual([{ name: 'no tag', tag: null }, ...names.map((name) => ({ name, tag: name }))]);
+    expect(rows).toEqual([
+      { name: 'no tag', tag: null },
+      ...names.map((name) => ({ name, tag: name })),
+    ]);
   });
 
   test('rejects U+0000 by the name of the property and stores the others', async () => {
@@ -166,8 +180,14 @@ describe('storing', () => {
       store.add({ id: 3n, name: 'Basil' }),
     ]);
     expect(outcomes).toEqual([
-      { status: 'rejected', reason: new Unstorable('/body/name must not hold U+0000, which PostgreSQL cannot hold') },
-      { status: 'rejected', reason: new Unstorable('/body/tag must not hold U+0000, which PostgreSQL cannot hold') },
+      {
+        status: 'rejected',
+        reason: new Unstorable('/body/name must not hold U+0000, which PostgreSQL cannot hold'),
+      },
+      {
+        status: 'rejected',
+        reason: new Unstorable('/body/tag must not hold U+0000, which PostgreSQL cannot hold'),
+      },
       { status: 'fulfilled', value: undefined },
     ]);
   });
@@ -213,12 +233,18 @@ describe('storing', () => {
         Promise.all(
           (at === 0 ? ids : ids.toReversed()).map(async (id) => {
             await delay(Number(id % 7n));
-            await Promise.all([store.add({ id, name: 'both' }), store.add({ id, name: `instance ${at}` })]);
+            await Promise.all([
+              store.add({ id, name: 'both' }),
+              store.add({ id, name: `instance ${at}` }),
+            ]);
           }),
         ),
       );
       await Promise.all(added);
-      const rows = await server.query('SELECT name, count(*)::int FROM plants GROUP BY name ORDER BY name', url);
+      const rows = await server.query(
+        'SELECT name, count(*)::int FROM plants GROUP BY name ORDER BY name',
+        url,
+      );
       expect(rows).toEqual([
         { name: 'both', count: 400 },
         { name: 'instance 0', count: 400 },
@@ -234,47 +260,19 @@ describe('storing', () => {
     await rival.query(`BEGIN; ${insertOf({ id: 50n, name: 'Basil' })}`);
     const ids = Array.from({ length: 100 }, (_, at) => BigInt(at));
     const adds = stores.map((store, at) =>
-      Promise.all((at === 0 ? ids : ids.toReversed()).map((id) => store.add({ id, name: 'Basil' }))),
+      Promise.all(
+        (at === 0 ? ids : ids.toReversed()).map((id) => store.add({ id, name: 'Basil' })),
+      ),
     );
     await locked(rival, 2);
     await rival.query('ROLLBACK');
     await Promise.all(adds);
     expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 100 }]);
-    // What a connection counts is there at the latest when it ends.
+    // Statistics of a connection are complete when it has ended.
     await Promise.all(stores.map((store) => store.close()));
-    const counted = 'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()';
+    const counted =
+      'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()';
     expect(await server.query(counted, url)).toEqual([{ deadlocks: 0 }]);
-  });
-});
-
-describe('a table of the former shape', () => {
-  const FORMER_TABLE = 'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text)';
-
-  test('is migrated, and loses nothing, also when many instances start at once', async () => {
-    const url = await server.createSchema();
-    await server.query(
-      `${FORMER_TABLE}; INSERT INTO plants SELECT at, 'plant ' || at, nullif(at % 3, 0)::text FROM generate_series(1, 5000) AS at`,
-      url,
-    );
-    const stores = await Promise.all(Array.from({ length: 6 }, () => open(url)));
-    await Promise.all(stores.map((store, at) => store.add({ id: 7n, name: `another ${at}` })));
-    await Promise.all(stores.map((store) => store.add({ id: 7n, name: 'plant 7', tag: '1' })));
-    expect(await server.query("SELECT count(*)::int FROM plants WHERE name LIKE 'plant %'", url)).toEqual([
-      { count: 5000 },
-    ]);
-    expect(await server.query('SELECT count(*)::int FROM plants WHERE id = 7', url)).toEqual([{ count: 7 }]);
-  });
-
-  test('stays as it was if it cannot be migrated, and the start says what is missing', async () => {
-    const url = await server.createDatabase();
-    await server.query(
-      `${FORMER_TABLE}; CREATE ROLE reader LOGIN PASSWORD 'p'; GRANT SELECT, INSERT ON plants TO reader;
-       GRANT CREATE ON SCHEMA public TO reader`,
-      url,
-    );
-    await expect(open(url.replace(/\/\/.*@/, '//reader:p@'))).rejects.toThrow(/permission denied.*must own the table/);
-    expect(await server.query("SELECT FROM pg_constraint WHERE conname = 'plants_pkey'", url)).toHaveLength(1);
-    await (await open(url)).add({ id: 1n, name: 'Basil' });
   });
 });
 
@@ -292,7 +290,10 @@ describe('starting', () => {
   test('asks for no right to make a table that is there', async () => {
     const url = await server.createDatabase();
     await (await open(url)).add({ id: 1n, name: 'Basil' });
-    await server.query("CREATE ROLE writer LOGIN PASSWORD 'p'; GRANT SELECT, INSERT ON plants TO writer", url);
+    await server.query(
+      "CREATE ROLE writer LOGIN PASSWORD 'p'; GRANT SELECT, INSERT ON plants TO writer",
+      url,
+    );
     const store = await open(url.replace(/\/\/.*@/, '//writer:p@'));
     await store.add({ id: 1n, name: 'Basil' });
   });
@@ -319,12 +320,17 @@ describe('starting', () => {
     opened.push({ close: () => silent.close() });
     await once(silent.listen(0, '127.0.0.1'), 'listening');
     const { port } = Object(silent.address());
-    const service = launch({ DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/plants?connect_timeout=1` });
+    const service = launch({
+      DATABASE_URL: `postgres://u:p@127.0.0.1:${port}/plants?connect_timeout=1`,
+    });
     const url = await service.url;
-    await service.line(({ msg }) => msg === 'the store is not ready yet');
-    expect(service.lines().map(({ msg }) => msg)).toEqual(['listening', 'the store is not ready yet']);
+    await service.line(({ msg }) => msg === 'the store is not ready');
+    expect(service.lines().map(({ msg }) => msg)).toEqual(['listening', 'the store is not ready']);
     expect((await fetch(`${url}/healthz`)).status).toBe(200);
-    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({ error: 503, message: 'the store is not ready' });
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+      error: 503,
+      message: 'the store is not ready',
+    });
   });
 
   test('reaches the server over a Unix socket, and tells its place without the user', async () => {
@@ -338,41 +344,77 @@ describe('starting', () => {
     listener.listen(join(folder, '.s.PGSQL.5432'));
     await once(listener, 'listening');
     const url = (await server.createSchema()).replace(/@[^/]*/, '@');
-    const service = launch({ ACCESS_TOKENS: 'token', DATABASE_URL: `${url}&host=${encodeURIComponent(folder)}` });
+    const service = launch({
+      ACCESS_TOKENS: 'token',
+      DATABASE_URL: `${url}&host=${encodeURIComponent(folder)}`,
+    });
     expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
     expect(service.lines()[0]).toMatchObject({ store: `postgres://${folder}/postgres` });
   });
 
-  const here = (): string => `postgres://postgres:correct%20horse@127.0.0.1:${server.port}/postgres`;
+  const urlOf = (): string =>
+    `postgres://postgres:correct%20horse@127.0.0.1:${server.port}/postgres`;
   test.each<[string, (url: string) => string, RegExp]>([
     [
       'a wrong password',
       (url) => url.replace('correct%20horse', 's3cret'),
-      /password authentication failed.*right user/,
+      /password authentication failed.*user and the password/,
     ],
-    ['no password', (url) => url.replace(':correct%20horse', ''), /right user and password/],
-    ['an unknown user', (url) => url.replace('//postgres', '//nobody'), /nobody.*right user and password/],
-    ['an unknown database', (url) => `${url}x`, /database "postgresx" does not exist.*CREATE DATABASE/],
-    ['TLS where there is none', (url) => `${url}?sslmode=require`, /does not support SSL.*sslmode=disable/],
+    ['no password', (url) => url.replace(':correct%20horse', ''), /user and the password/],
+    [
+      'an unknown user',
+      (url) => url.replace('//postgres', '//nobody'),
+      /nobody.*user and the password/,
+    ],
+    [
+      'an unknown database',
+      (url) => `${url}x`,
+      /database "postgresx" does not exist.*CREATE DATABASE/,
+    ],
+    [
+      'TLS where there is none',
+      (url) => `${url}?sslmode=require`,
+      /does not support SSL.*sslmode=disable/,
+    ],
     [
       'an unknown sslmode',
       (url) => `${url}?sslmode=always`,
-      /"always".*one of disable, prefer, require, verify-ca, verify-full/,
+      /one of disable, prefer, require, verify-ca, verify-full, got "always"/,
     ],
     ['verify-ca with no authority', (url) => `${url}?sslmode=verify-ca`, /sslrootcert/],
-    ['a certificate that is not there', (url) => `${url}?sslmode=require&sslrootcert=/none`, /no such file.*\/none/],
-    ['a time that is none', (url) => `${url}?connect_timeout=soon`, /connect_timeout.*"soon".*1 to 60/],
-    ['a pool of none', (url) => `${url}?max=0`, /max.*"0".*integer from 1 to 100/],
-    ['an unknown parameter', (url) => `${url}?pool=3`, /"pool".*known are application_name, connect_timeout/],
-    ['unknown options', (url) => `${url}?options=-cfoo%3D1`, /unrecognized configuration parameter "foo".*options/],
+    [
+      'a certificate that is not there',
+      (url) => `${url}?sslmode=require&sslrootcert=/none`,
+      /no such file.*\/none/,
+    ],
+    [
+      'a time that is none',
+      (url) => `${url}?connect_timeout=soon`,
+      /connect_timeout.*1 to 60, got "soon"/,
+    ],
+    ['a pool of none', (url) => `${url}?max=0`, /max.*integer from 1 to 100, got "0"/],
+    [
+      'an unknown parameter',
+      (url) => `${url}?pool=3`,
+      /"pool".*use application_name, connect_timeout/,
+    ],
+    [
+      'unknown options',
+      (url) => `${url}?options=-cfoo%3D1`,
+      /unrecognized configuration parameter "foo".*options/,
+    ],
     ['two databases', (url) => `${url}/b`, /database "postgres\/b" does not exist/],
-    ['a # in the password', (url) => url.replace('correct%20horse', '12#s3cret'), /of the form.*%23/],
-    ['a / in the password', (url) => url.replace('correct%20horse', '12/s3cret'), /of the form.*%2F/],
-    ['a ? in the password', (url) => url.replace('correct%20horse', '12?s3cret'), /of the form.*%3F/],
-    ['a stray % in the password', (url) => url.replace('correct%20horse', 's3cret%'), /right user and password/],
-    ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /of the form/],
+    ['a # in the password', (url) => url.replace('correct%20horse', '12#s3cret'), /the form.*%23/],
+    ['a / in the password', (url) => url.replace('correct%20horse', '12/s3cret'), /the form.*%2F/],
+    ['a ? in the password', (url) => url.replace('correct%20horse', '12?s3cret'), /the form.*%3F/],
+    [
+      'a stray % in the password',
+      (url) => url.replace('correct%20horse', 's3cret%'),
+      /user and the password/,
+    ],
+    ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /the form/],
   ])('rejects %s, says what would be right and shows no password', async (_, change, message) => {
-    const error = await open(change(here())).catch((error: unknown) => error);
+    const error = await open(change(urlOf())).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Unusable);
     expect(String(error)).toMatch(message);
     expect(String(error)).not.toMatch(/s3cret|correct/);
@@ -384,13 +426,21 @@ describe('starting', () => {
       'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(20), tag text)',
       /another table/,
     ],
-    ['a table with no such column', 'CREATE TABLE plants (id bigint PRIMARY KEY)', /another table plants/],
+    [
+      'a table with no such column',
+      'CREATE TABLE plants (id bigint PRIMARY KEY)',
+      /another table plants/,
+    ],
     [
       'a column that it knows nothing of and must fill',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, must int NOT NULL, also int NOT NULL)',
       /another table plants: it needs \(also integer, id bigint, must integer, name text, tag text\)/,
     ],
-    ['an unlogged table', 'CREATE UNLOGGED TABLE plants (id bigint, name text, tag text)', /unlogged.*SET LOGGED/],
+    [
+      'an unlogged table',
+      'CREATE UNLOGGED TABLE plants (key bytea PRIMARY KEY, id bigint, name text, tag text)',
+      /unlogged.*SET LOGGED/,
+    ],
   ])('rejects %s', async (_, statement, message) => {
     const url = await server.createSchema();
     await server.query(statement, url);
@@ -402,7 +452,8 @@ describe('starting', () => {
   test('fills no column that can be left out', async () => {
     const url = await server.createSchema();
     await server.query(
-      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, gone int NOT NULL, free int, ' +
+      'CREATE TABLE plants (key bytea PRIMARY KEY, id bigint NOT NULL, name text NOT NULL, tag text, ' +
+        'gone int NOT NULL, free int, ' +
         'since timestamptz NOT NULL DEFAULT now(), row int GENERATED ALWAYS AS IDENTITY, ' +
         'size int NOT NULL GENERATED ALWAYS AS (length(name)) STORED); ALTER TABLE plants DROP gone',
       url,
@@ -413,7 +464,7 @@ describe('starting', () => {
   test('leaves to a trigger what it may fill', async () => {
     const url = await server.createSchema();
     await server.query(
-      'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, size int NOT NULL); ' +
+      'CREATE TABLE plants (key bytea PRIMARY KEY, id bigint, name text NOT NULL, tag text, size int NOT NULL); ' +
         'CREATE FUNCTION fill() RETURNS trigger LANGUAGE plpgsql AS $$BEGIN NEW.size := 1; RETURN NEW; END$$; ' +
         'CREATE TRIGGER fill BEFORE INSERT ON plants FOR EACH ROW EXECUTE FUNCTION fill()',
       url,
@@ -431,16 +482,18 @@ describe('starting', () => {
     const url = await server.createDatabase();
     await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
     await expect(open(url.replace(/\/\/.*@/, '//guest:p@'))).rejects.toThrow(
-      /permission denied.*once its owner has created it: CREATE TABLE .*tag text\)/,
+      /permission denied.*once its owner created it: CREATE TABLE .*tag text\)/,
     );
   });
 });
 
 test('disable over a network is a warning in the log of the service', async () => {
-  const service = launch({ DATABASE_URL: 'postgres://u:s3cret@192.0.2.1/x?sslmode=disable&connect_timeout=1' });
+  const service = launch({
+    DATABASE_URL: 'postgres://u:s3cret@192.0.2.1/x?sslmode=disable&connect_timeout=1',
+  });
   const { level, msg } = await service.line(({ msg }) => String(msg).includes('not encrypted'));
   expect(level).toBe(40);
-  expect(msg).toContain('PostgreSQL at 192.0.2.1 is not encrypted; sslmode=verify-full');
+  expect(msg).toContain('PostgreSQL at 192.0.2.1 is not encrypted: add sslmode=verify-full');
 });
 
 describe('a commit', () => {
@@ -469,7 +522,9 @@ describe('a commit', () => {
     await server.query('ALTER SYSTEM SET fsync = off');
     await server.query('SELECT pg_reload_conf()');
     try {
-      await eventually(async () => expect(await store.ready().catch(String)).toMatch(/fsync must be on, but is off/));
+      await eventually(async () =>
+        expect(await store.ready().catch(String)).toMatch(/fsync must be on, but is off/),
+      );
       await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(Unavailable);
       await expect(open(url)).rejects.toThrow(Unusable);
       expect(await server.query('SELECT FROM plants', url)).toEqual([]);
@@ -485,7 +540,9 @@ describe('a commit', () => {
     const url = await server.createSchema();
     const store = await open(url);
     await server.query('ALTER TABLE plants SET UNLOGGED', url);
-    await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(/the table is unlogged; ALTER TABLE/);
+    await expect(store.add({ id: 1n, name: 'Basil' })).rejects.toThrow(
+      /the table is unlogged; ALTER TABLE/,
+    );
     await expect(store.ready()).rejects.toThrow(Unavailable);
     await server.query('ALTER TABLE plants SET LOGGED', url);
     await store.ready();
@@ -536,7 +593,10 @@ describe('trouble', () => {
     const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
     const locker = await session(url);
     await locker.query('BEGIN; LOCK TABLE plants');
-    const outcomes = await Promise.allSettled([store.add({ id: 1n, name: 'Basil' }), store.ready()]);
+    const outcomes = await Promise.allSettled([
+      store.add({ id: 1n, name: 'Basil' }),
+      store.ready(),
+    ]);
     expect(outcomes.map((outcome) => outcome.status === 'rejected' && outcome.reason)).toEqual([
       expect.any(Unavailable),
       expect.any(Unavailable),
@@ -561,7 +621,9 @@ describe('trouble', () => {
 
   test('is unavailable at once past its limit, and counts what waits', async () => {
     const store = await open(await server.createSchema(), 10);
-    const outcomes = Array.from({ length: 12 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' }));
+    const outcomes = Array.from({ length: 12 }, (_, at) =>
+      store.add({ id: BigInt(at), name: 'Basil' }),
+    );
     expect(store.stats().waiting).toBe(10);
     const first = Promise.race(
       outcomes.map((outcome, at) =>
@@ -571,7 +633,9 @@ describe('trouble', () => {
         ),
       ),
     );
-    await expect(outcomes[10]).rejects.toThrow('The database is busy: 10 calls of 50 characters are waiting.');
+    await expect(outcomes[10]).rejects.toThrow(
+      'Too many calls: 10 are waiting, with 50 characters.',
+    );
     await expect(outcomes[11]).rejects.toThrow(Unavailable);
     expect(await first).toBe(10);
     await Promise.all(outcomes.slice(0, 10));

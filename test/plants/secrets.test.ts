@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
-import { exchange, request } from '../support/raw-http.ts';
+import { exchange, request } from 'test-support/raw-http';
 import { type ServiceProcess, start, TOKEN } from './support/plant-service.ts';
 
 const HASHED = 'only-its-digest.is~configured';
@@ -37,7 +37,8 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
   const send = async (bytes: string | Buffer, status: number) => {
     const { responses } = await exchange(service.port, bytes);
     expect(responses.map((response) => response.status)).toEqual([status]);
-    if (status !== 200) failures.push(responses.map(({ headers, body }) => JSON.stringify(headers) + body).join());
+    if (status !== 200)
+      failures.push(responses.map(({ headers, body }) => JSON.stringify(headers) + body).join());
   };
 
   for (const token of [TOKEN, HASHED]) {
@@ -50,31 +51,54 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
     await send(request('POST /plants', good, `"${text}"`), 400);
     // Their messages quote what was sent: the client learns it, the log does not.
     for (const query of [token, `${text}=${token}`]) {
-      const { responses } = await exchange(service.port, request(`POST /plants?${query}`, good, plant()));
+      const { responses } = await exchange(
+        service.port,
+        request(`POST /plants?${query}`, good, plant()),
+      );
       expect(responses.map(({ status }) => status)).toEqual([400]);
       quoted += responses.map(({ body }) => body.toString()).join();
     }
     await send(request('POST /plants', { ...good, 'Content-Type': `text/${text}` }, text), 415);
     await send(request('POST /plants', { ...good, 'Content-Encoding': 'gzip' }, text), 400);
     await send(request('POST /plants', { ...good, 'Content-Encoding': text }, text), 415);
-    await send(request('POST /plants', { ...good, Cookie: `token=${token}` }, text.repeat(10_000)), 413);
+    await send(
+      request('POST /plants', { ...good, Cookie: `token=${token}` }, text.repeat(10_000)),
+      413,
+    );
     await send(request('GET /plants', good), 405);
     await send(request('POST /plants', { ...good, Expect: token }, plant()), 417);
     await send(request('POST /plants', { ...good, 'Transfer-Encoding': token }), 400);
-    await send(request('POST /plants', good).replace('\r\n', `\r\nAuthorization: Bearer ${token}\r\n`), 401);
+    await send(
+      request('POST /plants', good).replace('\r\n', `\r\nAuthorization: Bearer ${token}\r\n`),
+      400,
+    );
   }
   for (const token of [TOKEN, HASHED, wrong, digest(TOKEN), `sha256:${digest(HASHED)}`]) {
     const presented = token === TOKEN || token === HASHED;
     await send(request('POST /plants', { Authorization: `Basic ${token}`, ...json }, plant()), 401);
-    await send(request('POST /plants', { Authorization: `Bearer ${token} ${token}`, ...json }, plant()), 401);
+    await send(
+      request('POST /plants', { Authorization: `Bearer ${token} ${token}`, ...json }, plant()),
+      401,
+    );
     await send(request('POST /plants', { Authorization: token, ...json }, plant()), 401);
-    if (!presented) await send(request('POST /plants', { Authorization: `Bearer ${token}`, ...json }, plant()), 401);
+    if (!presented)
+      await send(
+        request('POST /plants', { Authorization: `Bearer ${token}`, ...json }, plant()),
+        401,
+      );
     await send(request(`POST /plants?access_token=${token}`, json, plant()), 401);
     await send(
-      request(`POST /plants?access_token=${token}`, { Authorization: `Bearer ${TOKEN}`, ...json }, plant()),
+      request(
+        `POST /plants?access_token=${token}`,
+        { Authorization: `Bearer ${TOKEN}`, ...json },
+        plant(),
+      ),
       400,
     );
-    await send(request('POST /plants', { 'X-Api-Key': token, Cookie: `token=${token}`, ...json }, plant()), 401);
+    await send(
+      request('POST /plants', { 'X-Api-Key': token, Cookie: `token=${token}`, ...json }, plant()),
+      401,
+    );
     await send(request(`GET /plants/${token}`), 404);
     await send(request(`GET /${token}?${token}`), 404);
     await send(request(`GET /%ff${token}`), 400);
@@ -86,7 +110,9 @@ test('neither tokens nor digests nor bodies are in a log line or a failure', asy
   service.child.kill('SIGTERM');
   expect(await service.exit).toBe(0);
   const log = service.output();
-  expect(log.split('\n').filter((line) => line.includes('"status":401')).length).toBeGreaterThan(20);
+  expect(log.split('\n').filter((line) => line.includes('"status":401')).length).toBeGreaterThan(
+    20,
+  );
   for (const sent of [TOKEN, HASHED, text]) expect(quoted).toContain(sent);
   for (const secret of [TOKEN, HASHED, wrong, digest(TOKEN), digest(HASHED), digest(wrong), text]) {
     expect(log.split('\n').filter((line) => line.includes(secret))).toEqual([]);

@@ -2,8 +2,9 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { openSqlite } from '../../src/stores/sqlite.ts';
 
 /**
- * Adds plants from a process of its own. Arguments: the database, the first id, how many adders work at once, how many
- * plants at the most, and the file to which the id of each plant is written when it is acknowledged.
+ * Adds plants from a process of its own. Arguments: the database, the first id, how many adders
+ * work at once, how many plants at the most, and the file to which the id of each plant is written
+ * when it is acknowledged.
  */
 const [path = '', first = '', adders = '', most = '', acknowledged = ''] = process.argv.slice(2);
 

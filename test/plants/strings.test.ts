@@ -25,7 +25,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-async function post(body: string | Uint8Array<ArrayBuffer>): Promise<{ status: number; answer: unknown }> {
+async function post(
+  body: string | Uint8Array<ArrayBuffer>,
+): Promise<{ status: number; answer: unknown }> {
   const response = await fetch(`http://127.0.0.1:${service.port}/plants`, {
     method: 'POST',
     headers: { Authorization: `Bearer ${TOKEN}`, 'Content-Type': 'application/json' },
@@ -40,7 +42,7 @@ const escapedUnits = (text: string): string =>
 
 const anyText = fc.string({ unit: 'binary', maxLength: 60 });
 
-/** What normalization, trimming, C strings, byte order marks and JSON itself would change. */
+/** Strings that normalization, trimming, C strings, byte order marks or JSON would change. */
 const delicate = fc.constantFrom(
   '',
   '\0',
@@ -68,16 +70,24 @@ const text = fc.oneof(
 
 test('every text comes back, and lies in the file, byte for byte', async () => {
   await fc.assert(
-    fc.asyncProperty(text, fc.option(text, { nil: undefined }), fc.boolean(), async (name, tag, escaped) => {
-      lastId += 1n;
-      const write = escaped ? escapedUnits : JSON.stringify;
-      const tagged = tag === undefined ? '' : `,"tag":${write(tag)}`;
-      const { status, answer } = await post(`{"id":${lastId},"name":${write(name)}${tagged}}`);
-      expect({ status, answer }).toEqual({ status: 200, answer: { name, ...(tag !== undefined && { tag }) } });
-      const kept = plantsIn(path).get(lastId);
-      expect(kept).toEqual({ name, tag: tag ?? null });
-      expect(Buffer.from(String(kept?.name))).toEqual(Buffer.from(name));
-    }),
+    fc.asyncProperty(
+      text,
+      fc.option(text, { nil: undefined }),
+      fc.boolean(),
+      async (name, tag, escaped) => {
+        lastId += 1n;
+        const write = escaped ? escapedUnits : JSON.stringify;
+        const tagged = tag === undefined ? '' : `,"tag":${write(tag)}`;
+        const { status, answer } = await post(`{"id":${lastId},"name":${write(name)}${tagged}}`);
+        expect({ status, answer }).toEqual({
+          status: 200,
+          answer: { name, ...(tag !== undefined && { tag }) },
+        });
+        const kept = plantsIn(path).get(lastId);
+        expect(kept).toEqual({ name, tag: tag ?? null });
+        expect(Buffer.from(String(kept?.name))).toEqual(Buffer.from(name));
+      },
+    ),
     { numRuns: RUNS },
   );
 });
@@ -94,9 +104,14 @@ test('every text with a lone surrogate is rejected, and nothing is kept', async 
     fc.asyncProperty(lone, fc.constantFrom('name', 'tag'), async (broken, property) => {
       lastId += 1n;
       const other = property === 'tag' ? '"name":"a",' : '';
-      const { status, answer } = await post(`{"id":${lastId},${other}"${property}":${escapedUnits(broken)}}`);
+      const { status, answer } = await post(
+        `{"id":${lastId},${other}"${property}":${escapedUnits(broken)}}`,
+      );
       expect(status).toBe(400);
-      expect(answer).toMatchObject({ error: 400, message: expect.stringContaining(`/body/${property}`) });
+      expect(answer).toMatchObject({
+        error: 400,
+        message: expect.stringContaining(`/body/${property}`),
+      });
       expect(plantsIn(path).has(lastId)).toBe(false);
     }),
     { numRuns: RUNS },
@@ -113,14 +128,19 @@ test('every body that is not UTF-8 is rejected, and nothing is kept', async () =
       return false;
     }
   };
-  const broken = fc.uint8Array({ minLength: 1, maxLength: 8, min: 0x80 }).filter((bytes) => !isUtf8(bytes));
+  const broken = fc
+    .uint8Array({ minLength: 1, maxLength: 8, min: 0x80 })
+    .filter((bytes) => !isUtf8(bytes));
   await fc.assert(
     fc.asyncProperty(broken, async (bytes) => {
       lastId += 1n;
       const { status, answer } = await post(
         Buffer.concat([Buffer.from(`{"id":${lastId},"name":"`), bytes, Buffer.from('"}')]),
       );
-      expect({ status, answer }).toEqual({ status: 400, answer: { error: 400, message: 'the body must be UTF-8' } });
+      expect({ status, answer }).toEqual({
+        status: 400,
+        answer: { error: 400, message: 'the body must be UTF-8' },
+      });
       expect(plantsIn(path).has(lastId)).toBe(false);
     }),
     { numRuns: RUNS },
@@ -128,9 +148,13 @@ test('every body that is not UTF-8 is rejected, and nothing is kept', async () =
 });
 
 test('texts that look alike are different plants', async () => {
-  const bodies = ['"é"', '"e\u0301"', '"É"', '"é\\u0000"'].map((name) => `{"id":-1,"name":${name}}`);
+  const bodies = ['"é"', '"e\u0301"', '"É"', '"é\\u0000"'].map(
+    (name) => `{"id":-1,"name":${name}}`,
+  );
   for (const body of [...bodies, ...bodies]) expect((await post(body)).status).toBe(200);
   const database = new DatabaseSync(path, { readOnly: true });
-  expect(database.prepare('SELECT count(*) AS count FROM plants WHERE id = -1').get()).toEqual({ count: 4 });
+  expect(database.prepare('SELECT count(*) AS count FROM plants WHERE id = -1').get()).toEqual({
+    count: 4,
+  });
   database.close();
 });

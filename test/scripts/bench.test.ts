@@ -6,14 +6,18 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { contendersIn } from '../../scripts/bench/contenders.ts';
-import { start, TOKEN } from '../../scripts/bench/servers.ts';
+import { hasWrk, TOKEN } from '../../scripts/bench/load.ts';
+import { start } from '../../scripts/bench/servers.ts';
 
 const root = join(import.meta.dirname, '../..');
 const folder = mkdtempSync(join(tmpdir(), 'bench-test-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function bench(...flags: string[]): ChildProcess {
-  return spawn(process.execPath, ['scripts/bench/main.ts', ...flags], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] });
+  return spawn(process.execPath, ['scripts/bench/main.ts', ...flags], {
+    cwd: root,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
 
 async function finished({ stdout, stderr, ...child }: ChildProcess) {
@@ -22,22 +26,59 @@ async function finished({ stdout, stderr, ...child }: ChildProcess) {
 }
 
 const foldersOfRuns = () =>
-  readdirSync(join(root, 'data'), { recursive: false }).filter((name) => /^bench-/.test(String(name)));
+  readdirSync(join(root, 'data'), { recursive: false }).filter((name) =>
+    /^bench-/.test(String(name)),
+  );
 
-test('npm run bench measures the chosen contenders, writes figures and a chart, and leaves no file behind', async () => {
+/** Measures contenders, and checks the figures and the chart. */
+async function benchWith(
+  load: string,
+  seconds: string,
+  rounds: number,
+  names: readonly string[],
+): Promise<void> {
   const [json, svg] = [join(folder, 'figures.json'), join(folder, 'chart.svg')];
-  const only = ['--only', '^(Express|This service), (in memory|on disk)'];
-  const short = ['--rounds', '2', '--seconds', '0.1', '--connections', '4', '--json', json, '--svg', svg];
-  const { stdout, stderr } = await finished(bench(...only, ...short));
-  expect(stderr).toContain('round 2 of 2');
+  const only = ['--only', `^(${names.join('|')})$`, '--load', load];
+  const short = ['--rounds', String(rounds), '--seconds', seconds, '--warm-up', seconds];
+  const outputs = ['--connections', '4', '--json', json, '--svg', svg];
+  const { stdout, stderr } = await finished(bench(...only, ...short, ...outputs));
+  expect(stderr).toContain(`round ${rounds} of ${rounds}`);
   expect(stdout).toContain('POST /plants over 4 connections');
-  const names = ['Express, in memory', 'This service, in memory', 'This service, on disk, shared commits'];
-  const { runs }: { runs: { name: string; rounds: object[] }[] } = JSON.parse(readFileSync(json, 'utf8'));
+  const { runs }: { runs: { name: string; samples: object[] }[] } = JSON.parse(
+    readFileSync(json, 'utf8'),
+  );
   expect(runs.map(({ name }) => name)).toEqual(names);
-  const round = { throughput: expect.any(Number), failures: 0, p50: expect.any(Number), p99: expect.any(Number) };
-  for (const { rounds } of runs) expect(rounds).toEqual(Array(2).fill(expect.objectContaining(round)));
+  const sample = {
+    rate: expect.any(Number),
+    answers: expect.any(Number),
+    failures: 0,
+    p50: expect.any(Number),
+    p99: expect.any(Number),
+    ...(process.platform === 'linux' && { cpu: expect.any(Number) }),
+  };
+  for (const { samples } of runs) expect(samples).toEqual(Array(rounds).fill(sample));
   const chart = readFileSync(svg, 'utf8');
   for (const name of names) expect(chart).toContain(`>${name}<`);
+  expect(foldersOfRuns()).toEqual([]);
+}
+
+test('npm run bench measures the chosen contenders, writes figures and a chart, and leaves no file behind', () =>
+  benchWith('autocannon', '0.3', 2, [
+    'Express, in memory',
+    'This service, on disk, shared commits',
+  ]));
+
+// wrk loads for whole seconds.
+(hasWrk() ? test : test.skip)('npm run bench makes the load with wrk', () =>
+  benchWith('wrk', '1', 1, ['Express, in memory']),
+);
+
+test('npm run bench -- --failing measures group-commit when calls fail', async () => {
+  const { stdout, stderr } = await finished(
+    bench('--failing', '--rounds', '1', '--seconds', '0.2'),
+  );
+  expect(stderr).toBe('');
+  expect(stdout).toMatch(/1 % of the calls fail +│ [1-9]\d* +│ '\d/);
   expect(foldersOfRuns()).toEqual([]);
 });
 
@@ -51,7 +92,7 @@ test('npm run bench -- --streams measures events of this service and of Express'
 
 test('npm run bench ends its servers and removes their files when it is interrupted', async () => {
   const child = bench('--only', '^Express, in memory', '--seconds', '30');
-  for await (const line of child.stderr ?? []) if (String(line).includes('starting')) break;
+  for await (const line of child.stderr ?? []) if (String(line).includes('round 1')) break;
   child.kill('SIGINT');
   await once(child, 'exit');
   expect(foldersOfRuns()).toEqual([]);
@@ -60,6 +101,7 @@ test('npm run bench ends its servers and removes their files when it is interrup
 test.each([
   [['--rounds', '0'], /"0" must be a number above 0/],
   [['--connections', '32,x'], /"x" must be a number above 0/],
+  [['--load', 'ab'], /--load must be wrk or autocannon, got "ab"/],
 ])('npm run bench rejects %j', async (flags, message) => {
   const { stdout, stderr } = await finished(bench(...flags));
   expect(stdout).toBe('');
@@ -67,19 +109,22 @@ test.each([
 });
 
 describe('a contender that checks the contract', () => {
-  const checking = contendersIn(folder).filter(({ name }) => /(EOV|glue|service), in memory/.test(name));
+  const checking = contendersIn(folder).filter(({ name }) =>
+    /(EOV|glue|service), in memory/.test(name),
+  );
 
   test.each(checking)('$name: rejects a missing token and an invalid plant', async (contender) => {
     const { url, end } = await start(contender, join(folder, 'log'));
     const post = async (headers: Record<string, string>, body: object) => {
       const json = { 'Content-Type': 'application/json', ...headers };
-      return (await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(body) })).status;
+      return (await fetch(url, { method: 'POST', headers: json, body: JSON.stringify(body) }))
+        .status;
     };
     try {
       expect(await post({}, { id: 1, name: 'Fern' })).toBe(401);
       expect(await post({ Authorization: `Bearer ${TOKEN}` }, { id: 1 })).toBe(400);
     } finally {
-      end();
+      await end();
     }
   });
 });

@@ -11,16 +11,17 @@ const modules = join(import.meta.dirname, '../../node_modules');
 const args = ['--host-resolver-rules=MAP *.test 127.0.0.1'];
 
 /**
- * Starts a headless browser: the one that `CHROME_PATH` names; else, on x64 Linux, the Chromium of the npm package
- * `@sparticuz/chromium`, which brings its own libraries and fonts, beside the fonts of the system; else the Google Chrome that is installed.
- * Whoever launches it closes it.
+ * Starts a headless browser: the one that `CHROME_PATH` names; else, on x64 Linux, the Chromium of
+ * the npm package `@sparticuz/chromium`, which brings its own libraries and fonts, beside the fonts
+ * of the system; else the Google Chrome that is installed. Whoever launches it closes it.
  *
  * @throws {Error} from Playwright, when there is no such browser or it does not start
  */
 export async function launchBrowser(): Promise<Browser> {
   const { CHROME_PATH } = process.env;
   if (CHROME_PATH) return chromium.launch({ args, executablePath: CHROME_PATH });
-  if (process.platform !== 'linux' || process.arch !== 'x64') return chromium.launch({ args, channel: 'chrome' });
+  if (process.platform !== 'linux' || process.arch !== 'x64')
+    return chromium.launch({ args, channel: 'chrome' });
 
   const folder = await unpackedChromium();
   return chromium.launch({
@@ -35,7 +36,10 @@ export async function launchBrowser(): Promise<Browser> {
   });
 }
 
-/** Unpacks the packaged Chromium once per version. Test processes that do so at the same time do not disturb each other. */
+/**
+ * Unpacks the packaged Chromium once per version. Test processes that do so at the same time do not
+ * disturb each other.
+ */
 async function unpackedChromium(): Promise<string> {
   const { version }: { version: string } = JSON.parse(
     await readFile(join(modules, '@sparticuz/chromium/package.json'), 'utf8'),
@@ -47,12 +51,19 @@ async function unpackedChromium(): Promise<string> {
   await mkdir(cache, { recursive: true });
   const staging = await mkdtemp(`${folder}-`);
   try {
-    // The package unpacks into the system's temporary folder, and its libraries only where it believes to be in a
-    // Lambda function: a process of its own can be told both.
+    // The package unpacks into the system's temporary folder, and its libraries only where it
+    // believes to be in a Lambda function: a process of its own can be told both.
     await promisify(execFile)(
       process.execPath,
-      ['--input-type=module', '--eval', 'await (await import("@sparticuz/chromium")).default.executablePath()'],
-      { cwd: modules, env: { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' } },
+      [
+        '--input-type=module',
+        '--eval',
+        'await (await import("@sparticuz/chromium")).default.executablePath()',
+      ],
+      {
+        cwd: modules,
+        env: { ...process.env, TMPDIR: staging, AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x' },
+      },
     );
     await writeFile(
       join(staging, 'fonts.conf'),

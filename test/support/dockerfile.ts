@@ -2,13 +2,14 @@ import { spawnSync } from 'node:child_process';
 import { cpSync, lstatSync, mkdirSync, readFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 
-/** One instruction of a Dockerfile, its continued lines joined and its flags taken out. */
+/** One instruction of a Dockerfile, with continued lines joined and flags parsed. */
 export interface Instruction {
   readonly name: string;
   readonly flags: Readonly<Record<string, string>>;
   readonly text: string;
 }
 
+/** Parses the instructions of a Dockerfile. */
 export function instructionsOf(dockerfile: string): Instruction[] {
   const lines = dockerfile
     .replace(/^\s*#.*\n/gm, '')
@@ -17,43 +18,59 @@ export function instructionsOf(dockerfile: string): Instruction[] {
     .filter((line) => line.trim() !== '');
   return lines.map((line) => {
     const [, name = '', flags = '', text = ''] = /^(\w+)\s+((?:--\S+\s+)*)(.*)$/.exec(line) ?? [];
-    const pairs = [...flags.matchAll(/--([\w-]+)=(\S+)/g)].map(([, key = '', value = '']) => [key, value]);
+    const pairs = [...flags.matchAll(/--([\w-]+)=(\S+)/g)].map(([, key = '', value = '']) => [
+      key,
+      value,
+    ]);
     return { name: name.toUpperCase(), flags: Object.fromEntries(pairs), text: text.trim() };
   });
 }
 
-/** Whether `.dockerignore` lets a path of a project into the build: the last pattern that fits decides. */
+/**
+ * Returns true if `.dockerignore` includes a path of a project in the build. The last matching
+ * pattern decides.
+ */
 export function isSent(project: string, path: string): boolean {
   const patterns = readFileSync(join(project, '.dockerignore'), 'utf8')
     .split('\n')
     .filter((line) => line !== '' && !line.startsWith('#'));
-  const fits = patterns.filter((pattern) => {
+  const matches = patterns.filter((pattern) => {
     const plain = pattern.replace(/^!/, '');
     return plain === '*' || path === plain || path.startsWith(`${plain}/`);
   });
-  return fits.at(-1)?.startsWith('!') ?? true;
+  return matches.at(-1)?.startsWith('!') ?? true;
 }
 
-/** Node's own image gives its user this id. As root the service runs as that user, else as the user of the tests. */
+/**
+ * True if the tests run as root. Then the service runs as the user of Node's image, else as the
+ * user of the tests.
+ */
 export const asRoot = process.getuid?.() === 0;
+/** The id of the user `node` in Node's image. */
 export const NODE_USER = 1000;
 
 /**
- * Follows the steps of a project's Dockerfile without a container engine, in a folder that stands for the root folders of
- * the stages.
+ * Runs the steps of a project's Dockerfile without a container engine. Each stage has a root
+ * folder of its own.
  *
- * @param folder where the root folders are made. A `node` there is the Node of the image.
- * @param commandFor what is run for the text of a `RUN`. By default the text.
+ * @param folder contains the root folders. A file `node` in it is the Node of the image.
+ * @param commandFor returns the command to run for the text of a `RUN`. By default the text.
  * @returns the root folder of the last stage.
  * @throws {Error} if a step fails.
  */
-export function build(project: string, folder: string, commandFor = (text: string) => text): string {
+export function build(
+  project: string,
+  folder: string,
+  commandFor = (text: string) => text,
+): string {
   const stages = new Map<string, string>();
   let root = '';
   let at = '/';
   let user = {};
   const place = (path: string): string => join(root, path.startsWith('/') ? '' : at, path);
-  for (const { name, flags, text } of instructionsOf(readFileSync(join(project, 'Dockerfile'), 'utf8'))) {
+  for (const { name, flags, text } of instructionsOf(
+    readFileSync(join(project, 'Dockerfile'), 'utf8'),
+  )) {
     if (name === 'FROM') {
       const stage = /\bAS (\S+)$/i.exec(text)?.[1] ?? 'last';
       root = join(folder, stage);
@@ -74,7 +91,8 @@ export function build(project: string, folder: string, commandFor = (text: strin
     const paths = text.split(/\s+/);
     const target = paths.pop() ?? '';
     for (const path of paths) {
-      if (stage === undefined && !isSent(project, path)) throw new Error(`.dockerignore keeps ${path} out`);
+      if (stage === undefined && !isSent(project, path))
+        throw new Error(`.dockerignore excludes ${path}, add it there with a !`);
       const source = join(stage ?? project, path);
       const inside = !lstatSync(source).isDirectory() && target.endsWith('/');
       cpSync(source, inside ? join(place(target), basename(path)) : place(target), {
@@ -85,7 +103,9 @@ export function build(project: string, folder: string, commandFor = (text: strin
   }
 
   function run(text: string): void {
-    const [owner, group] = asRoot ? [NODE_USER, NODE_USER] : [process.getuid?.(), process.getgid?.()];
+    const [owner, group] = asRoot
+      ? [NODE_USER, NODE_USER]
+      : [process.getuid?.(), process.getgid?.()];
     const command = commandFor(text)
       .replaceAll('-o node -g node', `-o ${owner} -g ${group}`)
       .replace(/(?<=\s)\/\w+/g, (path) => join(root, path));

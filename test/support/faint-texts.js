@@ -13,7 +13,10 @@
   };
 
   const faint = [];
-  const texts = document.createTreeWalker(document.querySelector('#swagger-ui'), NodeFilter.SHOW_TEXT);
+  const texts = document.createTreeWalker(
+    document.querySelector('#swagger-ui'),
+    NodeFilter.SHOW_TEXT,
+  );
   while (texts.nextNode()) {
     const words = texts.currentNode.textContent.trim();
     const element = texts.currentNode.parentElement;
@@ -29,11 +32,13 @@
       opacity *= Number(style.opacity);
     }
     const text = colour(getComputedStyle(element).color);
-    const [dark, light] = [luminance(over(text.rgb, text.alpha * opacity, ground)), luminance(ground)].sort(
-      (a, b) => a - b,
-    );
+    const [dark, light] = [
+      luminance(over(text.rgb, text.alpha * opacity, ground)),
+      luminance(ground),
+    ].sort((a, b) => a - b);
     const contrast = (light + 0.05) / (dark + 0.05);
-    if (contrast < 4.5) faint.push(`${contrast.toFixed(2)}: ${words} (${element.tagName}.${element.className})`);
+    if (contrast < 4.5)
+      faint.push(`${contrast.toFixed(2)}: ${words} (${element.tagName}.${element.className})`);
   }
   return faint;
 })();

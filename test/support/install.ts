@@ -2,24 +2,29 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 
-/** Dependencies of a project, by the lists of its package.json. */
+/** The lists of dependencies in a package.json. */
 export type Lists = readonly ('dependencies' | 'devDependencies')[];
 
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Installs what a package.json lists without npm, which takes longer than what is tested: a tarball is unpacked, all other
- * packages are links to those of this repository. Each package sees only what its own package.json lists.
+ * Installs the dependencies of a project without npm, which takes longer than the tests. Unpacks
+ * tarballs and links other packages to those of this repository. A package sees only the
+ * dependencies in its package.json.
  *
- * @param target where `node_modules` is made.
+ * @param target the folder of the new `node_modules`.
  */
 export function install(project: string, lists: Lists, target = project): void {
   const manifest = manifestOf(project);
   const modules = join(target, 'node_modules');
-  for (const [name, version] of lists.flatMap((list) => Object.entries<string>(manifest[list] ?? {}))) {
+  for (const [name, version] of lists.flatMap((list) =>
+    Object.entries<string>(manifest[list] ?? {}),
+  )) {
     if (version.startsWith('file:')) unpack(join(project, version.slice(5)), modules, name);
     else link(join(ROOT, 'node_modules', name), join(modules, name));
-    for (const [command, path] of Object.entries<string>(manifestOf(join(modules, name)).bin ?? {})) {
+    for (const [command, path] of Object.entries<string>(
+      manifestOf(join(modules, name)).bin ?? {},
+    )) {
       link(join(modules, name, path), join(modules, '.bin', command));
     }
   }
@@ -40,7 +45,8 @@ function unpack(tarball: string, modules: string, name: string): void {
   }
 }
 
-const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+const manifestOf = (folder: string) =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
 function link(to: string, path: string): void {
   mkdirSync(dirname(path), { recursive: true });

@@ -2,8 +2,8 @@ import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from 'node:chi
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { join } from 'node:path';
-import { ENVIRONMENT } from './environment.ts';
-import { eventually } from './eventually.ts';
+import { ENVIRONMENT } from 'test-support/environment';
+import { eventually } from 'test-support/eventually';
 
 export const PROJECT = join(import.meta.dirname, '../..');
 export const MAIN = join(PROJECT, 'src/main.ts');
@@ -19,7 +19,11 @@ export interface Launched {
   stderr(): string;
   /** The lines on standard output so far. @throws {SyntaxError} if one is no JSON. */
   lines(): Line[];
-  /** Resolves to the first log line that is as asked. @throws {Error} with all output, if it does not come */
+  /**
+   * Resolves to the first log line that is as asked.
+   *
+   * @throws {Error} with all output, if it does not come
+   */
   line(wanted: (line: Line) => boolean): Promise<Line>;
   /** Resolves once it listens, to where. */
   readonly url: Promise<string>;
@@ -38,10 +42,19 @@ interface Invocation {
 
 const running = new Set<ChildProcess>();
 
-/** Starts `src/main.ts` on a free port of 127.0.0.1, with nothing else of this process's environment but {@link ENVIRONMENT}. */
+/**
+ * Starts `src/main.ts` on a free port of 127.0.0.1, with nothing else of this process's environment
+ * but {@link ENVIRONMENT}.
+ */
 export function launch(
   env: Readonly<Record<string, string>> = {},
-  { args = [], flags = [], main = MAIN, node = process.execPath, ...options }: Invocation & SpawnOptions = {},
+  {
+    args = [],
+    flags = [],
+    main = MAIN,
+    node = process.execPath,
+    ...options
+  }: Invocation & SpawnOptions = {},
 ): Launched {
   const child = spawn(node, [...flags, main, ...args], {
     cwd: PROJECT,
@@ -86,15 +99,15 @@ export function launch(
       };
       const look = () => {
         try {
-          const found = lines().find(wanted);
-          if (found === undefined) return;
+          const match = lines().find(wanted);
+          if (match === undefined) return;
           end();
-          resolve(found);
+          resolve(match);
         } catch (error) {
           fail(error);
         }
       };
-      const timer = setTimeout(() => fail('no such line within 30 s'), 30_000);
+      const timer = setTimeout(() => fail('no such line within 60 s'), 60_000);
       watchers.add(look);
       exit.then((how) => fail(`the service ended with ${how}`));
       look();
@@ -119,7 +132,10 @@ export const FAULTY = [
   'data:text/javascript,process.on("SIGUSR2", () => { throw Object.assign(new Error("a fault"), { code: "E_FAULT", detail: "what a driver quotes" }) })',
 ];
 
-/** Flags of Node with which an expression is evaluated in the middle of the start, before the store is open. */
+/**
+ * Flags of Node with which an expression is evaluated in the middle of the start, before the store
+ * is open.
+ */
 export const whileStarting = (expression: string) => [
   '--import',
   `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "./service.ts") ${expression}; return next(what, at); } });`,
@@ -135,7 +151,9 @@ export function childrenOf(pid: number): number[] {
     .flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
 }
 
-/** Whether a process runs; one that has ended and that nobody has asked for its exit code does not. */
+/**
+ * Whether a process runs; one that has ended and that nobody has asked for its exit code does not.
+ */
 export function isRunning(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
   return /^[^Z]/.test(stdout.trim());
@@ -152,7 +170,11 @@ export async function endAll(): Promise<void> {
 export async function post(url: string, plant: object, token = 'token'): Promise<number> {
   const response = await fetch(`${url}/plants`, {
     method: 'POST',
-    headers: { Authorization: `Bearer ${token}`, 'Content-Type': 'application/json', Connection: 'close' },
+    headers: {
+      Authorization: `Bearer ${token}`,
+      'Content-Type': 'application/json',
+      Connection: 'close',
+    },
     body: JSON.stringify(plant),
   });
   await response.arrayBuffer();
@@ -181,7 +203,9 @@ export async function postAlmost(url: string, plant: object): Promise<() => Prom
     `Content-Length: ${body.length}`,
     'Expect: 100-continue',
   ];
-  socket.write(`POST /plants HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields.join('\r\n')}\r\n\r\n`);
+  socket.write(
+    `POST /plants HTTP/1.1\r\nHost: ${host}\r\nConnection: close\r\n${fields.join('\r\n')}\r\n\r\n`,
+  );
   await eventually(() => received === 'HTTP/1.1 100 Continue\r\n\r\n');
   received = '';
   socket.write(body.slice(0, -1));

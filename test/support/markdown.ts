@@ -7,9 +7,16 @@ export interface Block {
 /** A Markdown text, as far as the README's tests need it. */
 export interface Markdown {
   readonly blocks: readonly Block[];
-  /** What people are told to type, each once: lines of `sh` blocks, and code spans that call a program. */
+  /**
+   * What people are told to type, each once: lines of `sh` blocks, and code spans that call a
+   * program.
+   */
   readonly commands: readonly string[];
-  /** The cells of the table's body whose header row starts with these cells. @throws {Error} if there is none */
+  /**
+   * The cells of the table's body whose header row starts with these cells.
+   *
+   * @throws {Error} if there is none
+   */
   table(...header: string[]): readonly (readonly string[])[];
 }
 
@@ -42,7 +49,9 @@ export function readMarkdown(text: string): Markdown {
 
   const rows = prose
     .split('\n')
-    .map((line) => (/^\|.*\|$/.test(line) ? line.slice(1, -1).split('|') : []).map((cell) => cell.trim()));
+    .map((line) =>
+      (/^\|.*\|$/.test(line) ? line.slice(1, -1).split('|') : []).map((cell) => cell.trim()),
+    );
   return {
     blocks,
     commands: [...new Set([...lines, ...spans])],

@@ -21,13 +21,15 @@
     const range = document.createRange();
     range.selectNodeContents(texts.currentNode);
     const words = texts.currentNode.textContent.trim();
-    if (words !== '') for (const box of range.getClientRects()) add(texts.currentNode.parentElement, box, words);
+    if (words !== '')
+      for (const box of range.getClientRects()) add(texts.currentNode.parentElement, box, words);
   }
   for (const control of root.querySelectorAll('button, select, input, textarea')) {
     add(control, control.getBoundingClientRect(), control.outerHTML.slice(0, 80));
   }
 
-  const within = (one, other) => one.element.contains(other.element) || other.element.contains(one.element);
+  const within = (one, other) =>
+    one.element.contains(other.element) || other.element.contains(one.element);
   // Lines of text may touch: a pixel is no overlap.
   const meet = (one, other) =>
     Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&

@@ -1,4 +1,7 @@
-/** Express alone, which checks nothing; with `EOV` set, with express-openapi-validator as its README shows. */
+/**
+ * Express alone, which checks nothing; with `EOV` set, with express-openapi-validator as its README
+ * shows.
+ */
 import express from 'express';
 import { middleware } from 'express-openapi-validator';
 import { keeper } from './keep.ts';
@@ -7,9 +10,14 @@ const { PORT, ACCESS_TOKENS, OPENAPI_FILE = '', EOV } = process.env;
 const keep = keeper();
 const app = express().use(express.json());
 if (EOV !== undefined) {
-  const bearerAuth = (req: express.Request) => req.headers.authorization === `Bearer ${ACCESS_TOKENS}`;
+  const bearerAuth = (req: express.Request) =>
+    req.headers.authorization === `Bearer ${ACCESS_TOKENS}`;
   app.use(
-    middleware({ apiSpec: OPENAPI_FILE, validateResponses: true, validateSecurity: { handlers: { bearerAuth } } }),
+    middleware({
+      apiSpec: OPENAPI_FILE,
+      validateResponses: true,
+      validateSecurity: { handlers: { bearerAuth } },
+    }),
   );
 }
 app.post('/plants', (req, res) => {

@@ -1,6 +1,6 @@
 /**
- * Fastify with fastify-openapi-glue, as its README shows: checks requests and bearer tokens. Fastify writes responses by
- * their schemas and does not check them.
+ * Fastify with fastify-openapi-glue, as its README shows: checks requests and bearer tokens.
+ * Fastify writes responses by their schemas and does not check them.
  */
 import Fastify, { type FastifyRequest } from 'fastify';
 import openapiGlue from 'fastify-openapi-glue';
@@ -11,9 +11,11 @@ const keep = keeper();
 const credentials = `Bearer ${ACCESS_TOKENS}`;
 // "strict: false" lets Ajv accept keywords of OpenAPI such as "example".
 const fastify = Fastify({ ajv: { customOptions: { strict: false } } });
-fastify.setErrorHandler<{ statusCode?: number; message: string }>(({ statusCode = 500, message }, _request, reply) => {
-  reply.code(statusCode).send({ error: statusCode, message });
-});
+fastify.setErrorHandler<{ statusCode?: number; message: string }>(
+  ({ statusCode = 500, message }, _request, reply) => {
+    reply.code(statusCode).send({ error: statusCode, message });
+  },
+);
 await fastify.register(openapiGlue, {
   specification: String(OPENAPI_FILE),
   serviceHandlers: {

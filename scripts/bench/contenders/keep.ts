@@ -6,7 +6,10 @@ export interface Plant {
   readonly tag?: string | undefined;
 }
 
-/** Stores plants in the SQLite file `PLANTS_FILE`, with one durable commit for each; without it, in memory. */
+/**
+ * Stores plants in the SQLite file `PLANTS_FILE`, with one durable commit for each; without it, in
+ * memory.
+ */
 export function keeper(): (plant: Plant) => void {
   const file = process.env.PLANTS_FILE;
   if (file === undefined) {
@@ -14,7 +17,8 @@ export function keeper(): (plant: Plant) => void {
     return ({ id, name, tag }) => void plants.set(id, { id, name, tag });
   }
   const database = new DatabaseSync(file);
-  const table = 'plants (id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, UNIQUE (id, name, tag)) STRICT';
+  const table =
+    'plants (id INTEGER NOT NULL, name TEXT NOT NULL, tag TEXT, UNIQUE (id, name, tag)) STRICT';
   database.exec(`PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE ${table}`);
   const insert = database.prepare('INSERT INTO plants VALUES (?, ?, ?) ON CONFLICT DO NOTHING');
   return ({ id, name, tag }) => void insert.run(id, name, tag ?? null);

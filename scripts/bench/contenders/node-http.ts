@@ -1,4 +1,7 @@
-/** Node's own HTTP server with the least work for the same request. It shows how much load the client can produce. */
+/**
+ * Node's own HTTP server with the least work for the same request. It shows how much load the
+ * client can produce.
+ */
 import { createServer } from 'node:http';
 
 createServer((request, response) => {
@@ -10,7 +13,10 @@ createServer((request, response) => {
   request.on('end', () => {
     const { name, tag } = JSON.parse(body);
     const answer = JSON.stringify({ name, tag });
-    response.writeHead(200, { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(answer) });
+    response.writeHead(200, {
+      'Content-Type': 'application/json',
+      'Content-Length': Buffer.byteLength(answer),
+    });
     response.end(answer);
   });
 }).listen(Number(process.env.PORT), '127.0.0.1');

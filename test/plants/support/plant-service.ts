@@ -5,16 +5,18 @@ import { DatabaseSync } from 'node:sqlite';
 import { Writable } from 'node:stream';
 import { loadDocument } from 'openapi-document';
 import { pino } from 'pino';
-import type { AnyHandler } from '../../../packages/spec-first-server/src/handlers/types.ts';
-import { rejectionLog } from '../../../packages/spec-first-server/src/http/access-log.ts';
-import { type Limits, listen } from '../../../packages/spec-first-server/src/http-server/index.ts';
-import { createListener } from '../../../packages/spec-first-server/src/routing/app.ts';
-import { createAuthenticator } from '../../../packages/spec-first-server/src/security/tokens.ts';
+import { ENVIRONMENT } from 'test-support/environment';
+import {
+  type Limits,
+  listen,
+} from '../../../packages/spec-first-server/src/adapters/node/index.ts';
+import type { AnyHandler } from '../../../packages/spec-first-server/src/core/handlers/types.ts';
+import { createListener } from '../../../packages/spec-first-server/src/serve/app.ts';
+import { rejectionLog } from '../../../packages/spec-first-server/src/serve/rejection-log.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { plantBackend } from '../../../src/plants.ts';
 import { openStore } from '../../../src/stores/index.ts';
 import type { PlantStore } from '../../../src/stores/store.ts';
-import { ENVIRONMENT } from '../../support/environment.ts';
 
 const project = join(import.meta.dirname, '../../..');
 
@@ -39,7 +41,12 @@ export interface Differences {
 }
 
 /** Serves the real contract on 127.0.0.1, by default from memory. */
-export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Differences = {}): Promise<Service> {
+export async function serve({
+  store,
+  handlers,
+  limits,
+  maxWaiting = 1_000,
+}: Differences = {}): Promise<Service> {
   const lines: string[] = [];
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -52,7 +59,7 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
   const app = await createListener({
     document: await loadDocument(join(project, 'openapi.yaml')),
     handlers: handlers ?? backend.handlers,
-    authenticator: await createAuthenticator({ accessTokens: [TOKEN], accessTokensFile: undefined, jwt: undefined }),
+    accessTokens: [TOKEN],
     log,
     errorBody,
     bodyLimit: 100 * 1024,
@@ -68,7 +75,8 @@ export async function serve({ store, handlers, limits, maxWaiting = 1_000 }: Dif
   return {
     port: Number(new URL(url).port),
     log: () => lines.join(''),
-    connections: () => new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
+    connections: () =>
+      new Promise((resolve) => server.getConnections((_error, count) => resolve(count))),
     async stop() {
       await stop();
       await backend.close?.();
@@ -98,12 +106,16 @@ const MEASURED = `data:text/javascript,process.on('message', () => {
 }).channel.unref()`.replaceAll('\n', ' ');
 
 /**
- * Starts `src/main.ts` with {@link TOKEN} on a free port. It must log, since the log says which. Whoever starts it ends it.
+ * Starts a service with {@link TOKEN} on a free port, which is read from its log. The caller must
+ * end it.
  *
  * @throws {Error} with its output, if it ends before it listens.
  */
-export async function start(env: Readonly<Record<string, string>>): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--expose-gc', '--import', MEASURED, join(project, 'src/main.ts')], {
+export async function start(
+  env: Readonly<Record<string, string>>,
+  main = join(project, 'src/main.ts'),
+): Promise<ServiceProcess> {
+  const child = spawn(process.execPath, ['--expose-gc', '--import', MEASURED, main], {
     cwd: project,
     env: { ...ENVIRONMENT, PORT: '0', HOST: '127.0.0.1', ACCESS_TOKENS: TOKEN, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -125,9 +137,12 @@ export async function start(env: Readonly<Record<string, string>>): Promise<Serv
     port,
     output: () => output,
     async memory() {
-      const told = once(child, 'message');
+      // The service also tells its parent that it has started.
+      const measured = new Promise<number>((resolve) => {
+        child.on('message', (message) => typeof message === 'number' && resolve(message));
+      });
       child.send('measure');
-      return Number((await told)[0]);
+      return measured;
     },
     async waiting() {
       const [, metrics = ''] = /"metrics":"([^"]+)"/.exec(output) ?? [];
@@ -143,7 +158,9 @@ export function plantsIn(path: string): Map<bigint, { name: unknown; tag: unknow
   const database = new DatabaseSync(path, { readOnly: true });
   const select = database.prepare('SELECT id, name, tag FROM plants');
   select.setReadBigInts(true);
-  const plants = new Map(select.all().map(({ id, name, tag }) => [BigInt(String(id)), { name, tag }]));
+  const plants = new Map(
+    select.all().map(({ id, name, tag }) => [BigInt(String(id)), { name, tag }]),
+  );
   database.close();
   return plants;
 }

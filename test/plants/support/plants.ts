@@ -1,22 +1,36 @@
 import { pino } from 'pino';
-import { readConfig, readVariables } from '../../../packages/spec-first-server/src/process/configuration.ts';
-import { startService } from '../../../packages/spec-first-server/src/process/service.ts';
+import {
+  readConfig,
+  readVariables,
+} from '../../../packages/spec-first-server/src/serve/configuration.ts';
+import { startService } from '../../../packages/spec-first-server/src/serve/service.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { openPlants, variables } from '../../../src/plants.ts';
 
-/** The whole service in this process, on a port of its own. */
+/** Runs the service in this process, on a free port. */
 export interface Running {
   readonly url: string;
   readonly token: string;
   stop(): Promise<void>;
 }
 
-/** Starts the plant store as `npm start` does, with plants in memory unless `env` says otherwise. */
+/**
+ * Starts the plant store as `npm start` does, with plants in memory unless `env` says otherwise.
+ */
 export async function runPlants(env: Record<string, string> = {}): Promise<Running> {
   const token = 'test-token';
-  const all = { PORT: '0', ACCESS_TOKENS: token, DATABASE_URL: 'sqlite::memory:', ...env };
-  const values = readVariables(variables, all);
+  const variablesOfTest = {
+    PORT: '0',
+    ACCESS_TOKENS: token,
+    DATABASE_URL: 'sqlite::memory:',
+    ...env,
+  };
+  const values = readVariables(variables, variablesOfTest);
   const stub = { open: openPlants.bind(undefined, values), errorBody, verifiers: undefined };
-  const { started, stop } = await startService(readConfig(all), stub, pino({ level: 'silent' }));
+  const { started, stop } = await startService(
+    readConfig(variablesOfTest),
+    stub,
+    pino({ level: 'silent' }),
+  );
   return { url: started.url, token, stop };
 }

@@ -1,4 +1,4 @@
-/** The service without a store: what `WORKERS` does needs none. */
+/** The service without a store. */
 import { serve } from 'spec-first-server';
 import { errorBody } from '../../../src/errors.ts';
 import { plantHandlers } from '../../../src/plants.ts';

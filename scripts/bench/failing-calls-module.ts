@@ -1,0 +1,14 @@
+import type { DatabaseSync } from 'node:sqlite';
+
+/** Orders that fail when they are told to, after they have changed something. */
+export default function orders(db: DatabaseSync) {
+  db.exec('CREATE TABLE IF NOT EXISTS orders (id INTEGER PRIMARY KEY, text TEXT) STRICT');
+  const insert = db.prepare('INSERT INTO orders VALUES (?, ?)');
+
+  return {
+    order(id: number, fails: boolean): void {
+      insert.run(id, 'Monstera deliciosa');
+      if (fails) throw new Error('out of stock');
+    },
+  };
+}

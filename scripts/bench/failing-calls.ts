@@ -1,0 +1,70 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { openDatabase } from 'group-commit/sqlite';
+
+/** The number of callers, each with one call at a time. */
+const CALLERS = 128;
+
+/** The share of calls that fail, in percent. */
+const SHARES = [0, 1, 10];
+
+/** Prints the rate and the latency of group-commit when some of the calls fail. */
+export async function benchFailingCalls(data: string, rounds: number, seconds: number) {
+  const rates = SHARES.map((): Measurement[] => []);
+  for (let round = 0; round < rounds; round += 1) {
+    for (const [at, share] of SHARES.entries())
+      rates[at]?.push(await measure(data, share, seconds));
+  }
+
+  const medians = rates.map((measurements) => ({
+    rate: median(measurements.map(({ rate }) => rate)),
+    p99: median(measurements.map(({ p99 }) => p99)),
+  }));
+  const rows = medians.map(({ rate, p99 }, at) => [
+    `${SHARES[at]} % of the calls fail`,
+    {
+      'calls/s': Math.round(rate),
+      '×': (rate / (medians[0]?.rate ?? NaN)).toFixed(2),
+      'p99 ms': p99.toFixed(2),
+      'p99 ×': (p99 / (medians[0]?.p99 ?? NaN)).toFixed(2),
+    },
+  ]);
+  console.table(Object.fromEntries(rows));
+}
+
+interface Measurement {
+  readonly rate: number;
+  readonly p99: number;
+}
+
+async function measure(data: string, share: number, seconds: number): Promise<Measurement> {
+  const folder = mkdtempSync(join(data, 'failing-'));
+  const database = await openDatabase<typeof import('./failing-calls-module.ts').default>({
+    file: join(folder, 'orders.db'),
+    module: new URL('./failing-calls-module.ts', import.meta.url),
+  });
+  const times: number[] = [];
+  let calls = 0;
+  const begun = performance.now();
+  const end = begun + seconds * 1000;
+
+  async function caller(): Promise<void> {
+    while (performance.now() < end) {
+      calls += 1;
+      const fails = calls % 100 < share;
+      const sent = performance.now();
+      await database.write('order', calls, fails).catch(() => {});
+      times.push(performance.now() - sent);
+    }
+  }
+
+  await Promise.all(Array.from({ length: CALLERS }, caller));
+  const rate = times.length / ((performance.now() - begun) / 1000);
+  await database.close();
+  rmSync(folder, { recursive: true });
+  times.sort((a, b) => a - b);
+  return { rate, p99: times[Math.floor(0.99 * times.length)] ?? NaN };
+}
+
+const median = (values: number[]): number =>
+  values.sort((a, b) => a - b)[values.length >> 1] ?? NaN;

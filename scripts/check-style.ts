@@ -1,0 +1,43 @@
+/**
+ * Checks rules of style that the linter does not have: no line of code is wider than 100 columns,
+ * and no docstring begins with a question word.
+ *
+ * Usage: node scripts/check-style.ts. Exits with 1 if a rule is broken.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+
+const WIDEST = 100;
+const QUESTION = /^\s*(?:\/\*\*|\*) (?:What|Whether|How|Why|Where|Who|Which)\b/;
+const DOCSTRING_START = /^\s*\/\*\*\s*$/;
+
+/** Lists the broken rules of a file, with their places. */
+export function findingsIn(file: string, text: string): string[] {
+  const lines = text.split('\n');
+  // Tests quote documents and messages whole.
+  const isTest = file.includes('/test/');
+  return lines.flatMap((line, index) => {
+    const place = `${file}:${index + 1}`;
+    const begins = line.includes('/**') || DOCSTRING_START.test(lines[index - 1] ?? '');
+    return [
+      ...(line.length > WIDEST && !isTest
+        ? [`${place} has ${line.length} columns, at most ${WIDEST}`]
+        : []),
+      ...(begins && QUESTION.test(line)
+        ? [`${place} begins a docstring with a question word: start with a verb or the name`]
+        : []),
+    ];
+  });
+}
+
+if (import.meta.main) {
+  const list = execFileSync('git', ['ls-files', '-z', 'src', 'scripts', 'packages', 'examples'], {
+    encoding: 'utf8',
+  });
+  const files = list
+    .split('\0')
+    .filter((file) => /\.(ts|js|css)$/.test(file) && !/\/generated\//.test(file));
+  const findings = files.flatMap((file) => findingsIn(file, readFileSync(file, 'utf8')));
+  for (const finding of findings) console.error(finding);
+  process.exitCode = findings.length > 0 ? 1 : 0;
+}

@@ -1,0 +1,111 @@
+/** Adds plants while the leader of a Patroni cluster changes, and looks for each of them. */
+import { execFileSync, execSync } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Unavailable } from 'group-commit';
+import { openDatabase } from 'group-commit/postgres';
+import { openStore } from '../src/stores/index.ts';
+import type { PlantStore } from '../src/stores/store.ts';
+
+const HELP = `Usage: npm run patroni-drill -- CONFIG URL [KILL_COMMAND]
+
+  CONFIG        the configuration of patronictl
+  URL           a database for tests, such as
+                postgres://user:password@db1,db2,db3/database?target_session_attrs=read-write
+  KILL_COMMAND  kills the leader, such as "ssh db1 sudo pkill -9 postgres"
+
+Adds plants with 16 concurrent callers during a switchover and, with KILL_COMMAND, a crash of the
+leader. Exits with 1 if an acknowledged plant is missing afterwards.
+`;
+
+const CALLERS = 16;
+
+/** The time for the cluster to find a leader, in milliseconds. */
+const FAILOVER_MS = 120_000;
+
+const name = `drill ${randomUUID()}`;
+
+/** Adds plants until it is stopped. */
+function load(store: PlantStore) {
+  const acknowledged = new Set<string>();
+  let next = 0n;
+  let going = true;
+  let longestOutage = 0;
+  let last = performance.now();
+
+  async function caller(): Promise<void> {
+    while (going) {
+      const id = next++;
+      try {
+        await store.add({ id, name });
+        acknowledged.add(String(id));
+        longestOutage = Math.max(longestOutage, performance.now() - last);
+        last = performance.now();
+      } catch (error) {
+        if (!(error instanceof Unavailable)) throw error;
+        await delay(20);
+      }
+    }
+  }
+
+  const callers = Promise.all(Array.from({ length: CALLERS }, caller));
+  return {
+    acknowledged,
+    longestOutage: () => Math.round(longestOutage),
+    async stop() {
+      going = false;
+      await callers;
+    },
+  };
+}
+
+/** Waits until further plants are acknowledged. */
+async function waitForPlants({ acknowledged }: ReturnType<typeof load>): Promise<void> {
+  const enough = acknowledged.size + 500;
+  const deadline = performance.now() + FAILOVER_MS;
+  while (acknowledged.size < enough) {
+    if (performance.now() > deadline) throw new Error('no leader was found in two minutes');
+    await delay(50);
+  }
+}
+
+async function idsIn(url: string): Promise<Set<string>> {
+  const database = await openDatabase({ url, name: 'patroni-drill' });
+  const query = 'SELECT id::text FROM plants WHERE name = $1';
+  const { rows } = await database.run((client) => client.query<{ id: string }>(query, [name]));
+  await database.close();
+  return new Set(rows.map(({ id }) => id));
+}
+
+async function drill(config: string, url: string, killCommand: string | undefined) {
+  const store = await openStore(url, { maxWaiting: 1_000 });
+  const running = load(store);
+  await waitForPlants(running);
+  console.log('switchover');
+  execFileSync('patronictl', ['-c', config, 'switchover', '--force'], { stdio: 'inherit' });
+  await waitForPlants(running);
+  if (killCommand) {
+    console.log(killCommand);
+    execSync(killCommand, { stdio: 'inherit' });
+    await waitForPlants(running);
+  }
+  await running.stop();
+  await store.close();
+
+  const stored = await idsIn(url);
+  const lost = [...running.acknowledged].filter((id) => !stored.has(id));
+  const outage = `longest outage ${running.longestOutage()} ms`;
+  console.log(`${running.acknowledged.size} acknowledged, ${lost.length} lost, ${outage}`);
+  if (lost.length > 0) process.exitCode = 1;
+}
+
+const [config, url, killCommand, more] = process.argv.slice(2);
+if (config === undefined || url === undefined || more !== undefined) {
+  console.error(HELP);
+  process.exit(2);
+}
+await drill(config, url, killCommand).catch((error: unknown) => {
+  const isMissing = Object(error).code === 'ENOENT';
+  console.error(isMissing ? 'patronictl is not installed' : String(Object(error).message ?? error));
+  process.exit(1);
+});

@@ -1,0 +1,11 @@
+import { serve } from 'spec-first-server';
+
+const done = async () => ({ status: 204 });
+
+/** Reads all items of a sequence. */
+async function lines({ body }: { readonly body: unknown }) {
+  for await (const _item of body as AsyncIterable<unknown>);
+  return { status: 204 };
+}
+
+await serve({ open: () => ({ handlers: { form: done, lines, texts: done, shapes: done } }) });

@@ -1,0 +1,415 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, jest, test } from '@jest/globals';
+import express, { type ErrorRequestHandler, type Express } from 'express';
+import { middleware } from 'express-openapi-validator';
+import { isObject, type Json, loadDocument, type Operation, stringifyJson } from 'openapi-document';
+import { valuesOf } from 'openapi-document/samples';
+import { type AnyHandler, type AnyReply, createApp } from 'spec-first-server';
+import request from 'supertest';
+import { withFiles } from 'test-support/documents';
+
+/** A reason for a different verdict, as docs/design.md lists it. */
+type Reason = string;
+
+/** A body, as JSON, and why the verdicts differ on it, as a request or as a reply. */
+type Case = readonly [body: string, inRequest?: Reason, inReply?: Reason];
+
+const DROPPED = 'undeclared members of closed objects in replies';
+const ONE_WAY = 'members of the other direction';
+const INTEGERS = 'integers beyond int64';
+const TUPLES = '`prefixItems` without `minItems`';
+const PARENT = 'discriminators of a base schema';
+const REPLY_TAGS = 'discriminators in replies';
+const DECIMALS = 'multiples of decimals';
+const DAYS = 'days that do not exist';
+const NULLS = 'replies that are `null`';
+const CONSTANTS = 'objects in `const`';
+const BESIDE = 'keywords beside a `$ref`';
+const EMPTY = 'query parameters without a value';
+
+/** Documents with one schema, for the body of a request and of its reply. */
+const DOCUMENTS: Readonly<
+  Record<string, readonly [schema: Json, cases: readonly Case[], more?: Json]>
+> = {
+  'a string': [{ type: 'string' }, [['"a"'], ['1'], ['null']]],
+  'a length in code points': [{ type: 'string', maxLength: 2 }, [['"🌵🌵"'], ['"abc"']]],
+  'a pattern': [{ type: 'string', pattern: '^a+$' }, [['"aa"'], ['"ab"']]],
+  'a date-time': [
+    { type: 'string', format: 'date-time' },
+    [['"2024-02-29T12:00:00Z"'], ['"2023-02-29T12:00:00Z"', DAYS, DAYS], ['"now"']],
+  ],
+  'a date': [{ type: 'string', format: 'date' }, [['"2024-02-29"'], ['"2023-02-29"', DAYS, DAYS]]],
+  'a uuid': [
+    { type: 'string', format: 'uuid' },
+    [['"123e4567-e89b-12d3-a456-426614174000"'], ['"123"']],
+  ],
+  'an email': [{ type: 'string', format: 'email' }, [['"a@example.com"'], ['"a"']]],
+  Base64: [{ type: 'string', format: 'byte' }, [['"YQ=="'], ['"?"']]],
+  'an unknown format': [{ type: 'string', format: 'colour' }, [['"red"']]],
+  'an integer': [{ type: 'integer' }, [['1'], ['1.0'], ['1.5'], ['"1"']]],
+  'an int32': [{ type: 'integer', format: 'int32' }, [['1'], ['2147483648']]],
+  'an int64': [
+    { type: 'integer', format: 'int64' },
+    [['1'], ['9007199254740993'], ['1e300', INTEGERS, INTEGERS]],
+  ],
+  'a number': [{ type: 'number', minimum: 0, exclusiveMaximum: 2 }, [['1.5'], ['-1'], ['2']]],
+  'a multiple': [
+    { type: 'number', multipleOf: 0.01 },
+    [['0.5'], ['19.99', DECIMALS, DECIMALS], ['0.005']],
+  ],
+  'a boolean': [{ type: 'boolean' }, [['true'], ['"true"'], ['0']]],
+  'a nullable type': [{ type: ['string', 'null'] }, [['null', undefined, NULLS], ['"a"'], ['1']]],
+  'an enum': [{ enum: ['a', 1, null] }, [['"a"'], ['1'], ['null', undefined, NULLS], ['"b"']]],
+  'a constant': [
+    { anyOf: [{ const: { a: 1 } }, { type: 'null' }] },
+    [['null', undefined, NULLS], ['{"a":1}', CONSTANTS, CONSTANTS], ['{"a":2}']],
+  ],
+  'a list': [
+    { type: 'array', items: { type: 'integer' }, minItems: 1, uniqueItems: true },
+    [['[1,2]'], ['[]'], ['[1,1]'], ['["a"]'], ['{}']],
+  ],
+  'a list that contains': [
+    { type: 'array', contains: { const: 1 }, maxContains: 1 },
+    [['[1,2]'], ['[2]'], ['[1,1]']],
+  ],
+  'a tuple': [
+    { type: 'array', prefixItems: [{ type: 'integer' }, { type: 'string' }] },
+    [
+      ['[1,"a"]', TUPLES, TUPLES],
+      ['["a"]', TUPLES],
+    ],
+  ],
+  'a closed tuple': [
+    { type: 'array', prefixItems: [{ type: 'integer' }], items: false, minItems: 1 },
+    [['[1]'], ['[1,2]'], ['[]']],
+  ],
+  'an object': [
+    { type: 'object', required: ['id'], properties: { id: { type: 'integer' } } },
+    [['{"id":1}'], ['{}'], ['{"id":"a"}'], ['[]'], ['{"id":1,"more":2}']],
+  ],
+  'a closed object': [
+    { type: 'object', properties: { id: { type: 'integer' } }, additionalProperties: false },
+    [['{"id":1}'], ['{"id":1,"more":2}', undefined, DROPPED]],
+  ],
+  'a map': [
+    { type: 'object', additionalProperties: { type: 'integer' }, maxProperties: 1 },
+    [['{"a":1}'], ['{"a":"b"}'], ['{"a":1,"b":2}']],
+  ],
+  'names by pattern': [
+    { type: 'object', patternProperties: { '^x-': { type: 'integer' } } },
+    [['{"x-a":1}'], ['{"x-a":"b"}'], ['{"y":"b"}']],
+  ],
+  'names that fit': [
+    { type: 'object', propertyNames: { maxLength: 1 }, additionalProperties: true },
+    [['{"a":1}'], ['{"ab":1}']],
+  ],
+  'members that need others': [
+    { type: 'object', properties: { a: {}, b: {} }, dependentRequired: { a: ['b'] } },
+    [['{"a":1,"b":1}'], ['{"a":1}'], ['{"b":1}']],
+  ],
+  'an allOf': [
+    {
+      allOf: [
+        { type: 'object', required: ['a'], properties: { a: {} } },
+        { type: 'object', properties: { b: { type: 'integer' } } },
+      ],
+      unevaluatedProperties: false,
+    },
+    [['{"a":1,"b":2}'], ['{"b":2}'], ['{"a":1,"c":3}', undefined, DROPPED]],
+  ],
+  'an anyOf': [{ anyOf: [{ type: 'integer' }, { type: 'string' }] }, [['1'], ['"a"'], ['true']]],
+  'a oneOf': [
+    {
+      oneOf: [
+        { type: 'integer', minimum: 2 },
+        { type: 'integer', maximum: 2 },
+      ],
+    },
+    [['1'], ['3'], ['2'], ['"a"']],
+  ],
+  'a not': [{ not: { type: 'string' } }, [['1'], ['"a"']]],
+  'a condition': [
+    JSON.parse(
+      '{"type":"object","properties":{"kind":{"type":"string"},"n":{}},"if":{"properties":{"kind":{"const":"n"}},"required":["kind"]},"then":{"required":["n"]}}',
+    ),
+    [['{"kind":"n","n":1}'], ['{"kind":"n"}'], ['{"kind":"m"}']],
+  ],
+  'a recursive schema': [
+    { $ref: '#/components/schemas/Tree' },
+    [['{"next":[{"next":[]}]}'], ['{"next":[{"next":1}]}']],
+    {
+      Tree: {
+        type: 'object',
+        properties: { next: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } },
+      },
+    },
+  ],
+  'a reference with keywords beside it': [
+    { $ref: '#/components/schemas/Short', minLength: 2 },
+    [['"ab"'], ['"a"', BESIDE, BESIDE], ['"abcd"']],
+    { Short: { type: 'string', maxLength: 3 } },
+  ],
+  'members of one direction': [
+    {
+      type: 'object',
+      required: ['id', 'secret'],
+      properties: {
+        id: { type: 'integer', readOnly: true },
+        secret: { type: 'string', writeOnly: true },
+      },
+    },
+    [
+      ['{"secret":"a"}', undefined, undefined],
+      ['{"id":1,"secret":"a"}', ONE_WAY, ONE_WAY],
+      ['{"id":1}'],
+    ],
+  ],
+  'a discriminator': [
+    {
+      oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+      discriminator: { propertyName: 'kind' },
+    },
+    [
+      ['{"kind":"Cat","lives":9}'],
+      ['{"kind":"Dog","bark":"a"}'],
+      ['{"kind":"Dog","lives":9}', undefined, REPLY_TAGS],
+      ['{"kind":"Cow"}'],
+      ['{}'],
+    ],
+    {
+      Cat: {
+        type: 'object',
+        required: ['kind', 'lives'],
+        properties: { kind: { type: 'string' }, lives: { type: 'integer' } },
+      },
+      Dog: {
+        type: 'object',
+        required: ['kind', 'bark'],
+        properties: { kind: { type: 'string' }, bark: { type: 'string' } },
+      },
+    },
+  ],
+  'a discriminator of a base schema': [
+    { $ref: '#/components/schemas/Pet' },
+    [['{"kind":"Cow","milk":1}'], ['{"kind":"Cow"}', PARENT, PARENT], ['{}']],
+    {
+      Pet: {
+        type: 'object',
+        required: ['kind'],
+        properties: { kind: { type: 'string' } },
+        discriminator: { propertyName: 'kind' },
+      },
+      Cow: {
+        allOf: [
+          { $ref: '#/components/schemas/Pet' },
+          { type: 'object', required: ['milk'], properties: { milk: { type: 'integer' } } },
+        ],
+      },
+    },
+  ],
+};
+
+function documentOf(schema: Json, components: Json = {}): Json {
+  const content = { 'application/json': { schema } };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Reference', version: '1.0.0' },
+    paths: {
+      '/it': {
+        post: {
+          operationId: 'it',
+          requestBody: { required: true, content },
+          responses: { 200: { description: 'it', content }, 204: { description: 'none' } },
+        },
+      },
+    },
+    components: { schemas: components },
+  };
+}
+
+/** An app that answers each request as `reply` says, behind EOV's middleware as its README has it. */
+function eovApp(document: Json, reply: () => AnyReply): Express {
+  const app = express();
+  app.use(express.json({ strict: false }));
+  const apiSpec = Object(structuredClone(document));
+  app.use(middleware({ apiSpec, validateRequests: true, validateResponses: true }));
+  app.use((_request, response) => {
+    const { status, body } = reply();
+    if (body === undefined) response.status(status).end();
+    else response.status(status).json(body);
+  });
+  const failed: ErrorRequestHandler = ({ status = 500, message }, _request, response, _next) => {
+    response.status(status).json({ message });
+  };
+  app.use(failed);
+  return app;
+}
+
+interface Call {
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  readonly path: string;
+  readonly body?: string | undefined;
+}
+
+async function bothOf(document: Json, ids: readonly string[]) {
+  let next: AnyReply = { status: 204 };
+  const handler: AnyHandler = () => next;
+  const ours = await withFiles({ 'openapi.json': JSON.stringify(document) }, (folder) =>
+    createApp({
+      document: join(folder, 'openapi.json'),
+      handlers: Object.fromEntries(ids.map((id) => [id, handler])),
+    }),
+  );
+  const theirs = eovApp(document, () => next);
+  /** Returns the statuses of both for the same request and the same reply. */
+  return async (call: Call, reply: AnyReply) => {
+    next = reply;
+    const send = async (app: Parameters<typeof request>[0]) => {
+      const sent = request(app)[call.method](call.path);
+      const typed = call.body === undefined ? sent : sent.type('application/json').send(call.body);
+      return (await typed).status;
+    };
+    return { eov: await send(theirs), own: await send(ours) };
+  };
+}
+
+const post = (body: string): Call => ({ method: 'post', path: '/it', body });
+
+// EOV's Ajv warns of unknown formats.
+jest.spyOn(console, 'warn').mockImplementation(() => undefined);
+
+const used = new Set<Reason>();
+
+describe('express-openapi-validator gives the same verdict on', () => {
+  test.each(Object.entries(DOCUMENTS))('%s', async (_title, [schema, cases, components]) => {
+    const both = await bothOf(documentOf(schema, components), ['it']);
+    const [valid = ['null']] = cases;
+    const different: Record<string, string> = {};
+    const expected: Record<string, unknown> = {};
+    for (const [body, inRequest, inReply] of cases) {
+      const verdicts = {
+        request: await both(post(body), { status: 204 }),
+        reply: await both(post(valid[0]), { status: 200, body: JSON.parse(body) }),
+      };
+      for (const [side, { eov, own }] of Object.entries(verdicts)) {
+        if (eov !== own) different[`${side} ${body}`] = `EOV ${eov}, here ${own}`;
+        const reason = side === 'request' ? inRequest : inReply;
+        if (reason === undefined) continue;
+        used.add(reason);
+        expected[`${side} ${body}`] = expect.any(String);
+      }
+    }
+    expect(different).toEqual(expected);
+  });
+});
+
+/** The documents of this repository that have bodies in JSON. */
+const FILES = [
+  'openapi.yaml',
+  ...['books', 'bookings', 'postgres', 'hello'].map((name) => `examples/${name}/openapi.yaml`),
+];
+
+/** Returns values that differ from a valid one in a member, or in their type. */
+function variantsOf(value: unknown): unknown[] {
+  const others = [null, true, 'text', 1.5, [], {}];
+  if (!isObject(value)) return others;
+  const changed = Object.keys(value).flatMap((name) => {
+    const { [name]: _member, ...rest } = value;
+    return [rest, ...others.map((other) => ({ ...value, [name]: other }))];
+  });
+  return [...others, ...changed, { ...value, undeclared: 1 }];
+}
+
+/** The calls of an operation: with valid values, and with each value changed. */
+function callsOf(root: Json, { method, template, parameters, requestBody }: Operation): Call[] {
+  const media = requestBody?.media.find(({ kind }) => kind === 'json');
+  const sample = (schema: unknown): unknown => valuesOf(root, schema, 'request').next().value;
+  const inPath = Object.fromEntries(
+    parameters
+      .filter((each) => each.in === 'path')
+      .map(({ name, schema }) => [name, String(sample(schema))]),
+  );
+  const path = template.write((name) => encodeURIComponent(inPath[name] ?? 'x'));
+  const query = parameters.filter((each) => each.in === 'query');
+  const targets = [
+    path,
+    ...query.flatMap(({ name }) => [
+      `${path}?${name}=text`,
+      `${path}?${name}=`,
+      `${path}?${name}=1`,
+    ]),
+    `${path}?undeclared=1`,
+  ];
+  const bodies =
+    media === undefined
+      ? [undefined]
+      : [...valuesOf(root, media.schema, 'request').take(2)].flatMap((value) => [
+          value,
+          ...variantsOf(value),
+        ]);
+  const isCall = (name: string): name is Call['method'] =>
+    ['get', 'post', 'put', 'patch', 'delete'].includes(name);
+  if (!isCall(method)) return [];
+  return [
+    ...targets.map((target) => ({ method, path: target, body: stringifyJson(bodies[0]) })),
+    ...bodies.map((body) => ({ method, path, body: stringifyJson(body) })),
+  ];
+}
+
+describe('express-openapi-validator gives the same verdict on the requests and replies of', () => {
+  test.each(FILES)('%s', async (file) => {
+    const { root: declared } = await loadDocument(file);
+    const root = withoutSecurity(declared);
+    const { operations } = await withFiles(
+      { 'openapi.json': stringifyJson(root) ?? '' },
+      (folder) => loadDocument(join(folder, 'openapi.json')),
+    );
+    const both = await bothOf(
+      root,
+      operations.map(({ id }) => id),
+    );
+    const different: string[] = [];
+    let compared = 0;
+    const compare = async (what: string, call: Call, reply: AnyReply) => {
+      const { eov, own } = await both(call, reply);
+      compared += 1;
+      const isSame = (eov === 400) === (own === 400) && (eov === 500) === (own === 500);
+      const isEmpty = call.path.endsWith('=') && eov === 400;
+      if (!isSame && isEmpty) used.add(EMPTY);
+      if (!isSame && !isEmpty)
+        different.push(`${what} ${call.method} ${call.path} ${call.body}: EOV ${eov}, here ${own}`);
+    };
+    for (const operation of operations) {
+      const response = operation.responses.find(
+        ({ key, media }) => /^2/.test(key) && media[0]?.kind === 'json',
+      );
+      const schema = response?.media[0]?.schema;
+      const [valid, ...others] = callsOf(root, operation);
+      const [body] = valuesOf(root, schema, 'response');
+      if (response === undefined || valid === undefined) continue;
+      const status = Number(response.key);
+      for (const call of [valid, ...others]) await compare('request', call, { status, body });
+      for (const variant of variantsOf(body))
+        await compare(`reply ${stringifyJson(variant)}`, valid, { status, body: variant });
+    }
+    expect(different).toEqual([]);
+    expect(compared).toBeGreaterThan(5);
+  });
+});
+
+test('docs/design.md lists each difference, and no other', () => {
+  const page = readFileSync('docs/design.md', 'utf8');
+  const [, section = ''] = page.split('\n## express-openapi-validator\n');
+  const [table = ''] = section.split('\n## ');
+  const rows = [...table.matchAll(/^\| (?!on \||---)(.+?) \|/gm)].map(([, row]) => row);
+  expect(rows.sort()).toEqual([...used].sort());
+});
+
+function withoutSecurity(root: Json): Json {
+  const { security: _security, servers: _servers, ...rest } = root;
+  const text = stringifyJson(rest) ?? '';
+  return JSON.parse(text, (key, value) =>
+    key === 'security' && Array.isArray(value) ? undefined : value,
+  );
+}

@@ -1,0 +1,122 @@
+import { globSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { PROJECT } from './support/launch.ts';
+import { readMarkdown } from './support/markdown.ts';
+
+/** Returns the number that all declarations of a constant or property of a package have. */
+function constant(place: string): number {
+  const [, library = '', folder = '', name = ''] = /^([\w-]+)(.*)\/(\w+)$/.exec(place) ?? [];
+  const declaration = new RegExp(
+    `(?:const ${name} =|^  ${name}:|integer\\(.*'${name}',) ([\\d_.* ]+)[;,]`,
+    'gm',
+  );
+  const root = library === 'src' ? 'src' : `packages/${library}/src`;
+  const texts = globSync(`${root}${folder}/**/*.ts`, { cwd: PROJECT }).flatMap((file) => {
+    const text = readFileSync(join(PROJECT, file), 'utf8');
+    return Array.from(text.matchAll(declaration), ([, value = '']) => value);
+  });
+  const values = new Set(texts.map((text) => product(text.replaceAll('_', ''))));
+  expect({ place, values: [...values] }).toEqual({ place, values: [expect.any(Number)] });
+  return [...values][0] ?? Number.NaN;
+}
+
+/** Evaluates a product of numbers and powers, such as `64 * 1024 ** 2`. */
+function product(text: string): number {
+  const factors = text.split(/(?<!\*)\*(?!\*)/).map((factor) => {
+    const [base, exponent = 1] = factor.split('**').map(Number);
+    return Number(base) ** exponent;
+  });
+  return factors.reduce((result, factor) => result * factor);
+}
+
+const UNITS: Readonly<Record<string, number>> = {
+  ms: 1,
+  s: 1000,
+  min: 60_000,
+  h: 3_600_000,
+  KiB: 1024,
+  MiB: 1024 ** 2,
+  million: 1_000_000,
+};
+
+/** Returns the number of a cell, such as `10 s` or `16 KiB`. Times are in milliseconds. */
+function amount(cell: string): number {
+  const [, number = '', unit = ''] = /^([\d.]+)(?: (\w+))?/.exec(cell) ?? [];
+  return Number(number) * (UNITS[unit] ?? 1);
+}
+
+const page = (file: string) => readMarkdown(readFileSync(join(PROJECT, file), 'utf8'));
+const operating = page('docs/operating.md');
+const readme = page('packages/spec-first-server/README.md');
+const rows = [
+  ...operating.table('limit', 'value'),
+  ...operating.table('limit of a stop', 'time'),
+  ...operating.table('limit of signed tokens', 'time'),
+  ...page('docs/databases.md').table('limit of PostgreSQL', 'default'),
+  ...readme.table('limit of a stream', 'value'),
+];
+const documented = new Map(rows.map(([label = '', value = '']) => [label, value]));
+
+const CONSTANTS: Readonly<Record<string, string>> = {
+  'target, names and values of headers': 'spec-first-server/MAX_HEADER_SIZE',
+  'number of headers at which a request is rejected': 'spec-first-server/MAX_HEADERS',
+  'requests of one connection that wait for responses': 'spec-first-server/MOST_REQUESTS',
+  'rest of a body that a response did not wait for': 'spec-first-server/SMALL_BODY',
+  'memory of all requests whose bytes are not read yet': 'spec-first-server/core/BUDGET',
+  'time for the header section': 'spec-first-server/headersTimeout',
+  'time for the whole request': 'spec-first-server/requestTimeout',
+  'no byte in either direction, or a response that is not read': 'spec-first-server/idleTimeout',
+  'between two requests of a connection': 'spec-first-server/keepAliveTimeout',
+  'reading after a rejection, so that the client gets the response':
+    'spec-first-server/lingerTimeout',
+  'CPU time to validate a request; large bodies have more':
+    'spec-first-server/core/validation/VALIDATING',
+  'nesting of JSON': 'openapi-document/MAX_DEPTH',
+  'parts of a form': 'spec-first-server/MAX_PARTS',
+  token: 'spec-first-server/core/security/MAX_LENGTH',
+  'characters of waiting requests': 'group-commit/WAITING_SIZE',
+  'the next request of an idle connection': 'spec-first-server/idleStopTimeout',
+  'the first request of a new connection': 'spec-first-server/arrivalStopTimeout',
+  'the first requests of all new connections': 'spec-first-server/longestArrivalStop',
+  'requests in flight': 'spec-first-server/stopTimeout',
+  'all steps but the second': 'spec-first-server/STOP_LIMIT',
+  'the last lines of the log': 'spec-first-server/FLUSH_LIMIT',
+  'signals that count as one': 'spec-first-server/SAME_SIGNAL',
+  'until keys are fetched again, in the background': 'spec-first-server/refreshAfter',
+  'use of known keys while the key server is down; other tokens get 503':
+    'spec-first-server/cacheMaxAge',
+  '`connect_timeout`': 'group-commit/connect_timeout',
+  '`statement_timeout`': 'group-commit/statement_timeout',
+  'the command for the password': 'src/PASSWORD_MS',
+  'without an item, before the headers are sent': 'spec-first-server/OPENING',
+  'silence, before an event stream gets a comment': 'spec-first-server/HEARTBEAT',
+  'silence, before any other stream is cut': 'spec-first-server/idleTimeout',
+  'bytes, before other requests get their turn': 'spec-first-server/core/response/SLICE',
+  'pause between the items of a mock': 'spec-first-server/PACE',
+  'difference between the clocks of issuer and service': 'spec-first-server/CLOCK_TOLERANCE',
+};
+
+/** Constants in seconds; all others are in milliseconds, bytes or plain numbers. */
+const IN_SECONDS = new Set(['group-commit/connect_timeout', 'spec-first-server/CLOCK_TOLERANCE']);
+
+test.each(Object.entries(CONSTANTS))('%s: the documentation has the value of %s', (label, name) => {
+  expect(documented.has(label)).toBe(true);
+  expect(amount(documented.get(label) ?? '')).toBe(
+    constant(name) * (IN_SECONDS.has(name) ? 1000 : 1),
+  );
+});
+
+const HEAP = 'JavaScript heap: `--max-heap-size` of the script `start`';
+
+test('the documented limit of the heap is that of npm start', () => {
+  const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
+  const [, megabytes = ''] = /--max-heap-size=(\d+)/.exec(scripts.start) ?? [];
+  expect(documented.get(HEAP)).toBe(`${megabytes} MiB`);
+});
+
+test('every documented limit is compared with a constant', () => {
+  // The last one is the value of a variable.
+  const compared = new Set([...Object.keys(CONSTANTS), HEAP, 'body']);
+  expect([...documented.keys()].filter((label) => !compared.has(label))).toEqual([]);
+});

@@ -1,0 +1,60 @@
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import axe from 'axe-core';
+import type { Browser } from 'playwright-core';
+import { eventually } from 'test-support/eventually';
+import { launchBrowser } from './support/chromium.ts';
+import { type Launched, launch, PROJECT } from './support/launch.ts';
+
+const cwd = join(PROJECT, 'examples/shop');
+const start = (flags: readonly string[] = []): Launched =>
+  launch(
+    { DEVELOPMENT_TOKEN: 'token' },
+    { cwd, main: 'src/main.ts', flags: [...flags, '--no-warnings'] },
+  );
+
+let shop: Launched;
+let browser: Browser;
+beforeAll(async () => {
+  shop = start();
+  [browser] = await Promise.all([launchBrowser(), shop.url]);
+}, 60_000);
+afterAll(async () => {
+  await browser?.close();
+  shop?.child.kill('SIGTERM');
+  await shop?.exit;
+});
+
+test('the page of the shop shows all operations, examples with discriminators, and axe finds nothing critical', async () => {
+  const page = await browser.newPage({ bypassCSP: true });
+  const errors: unknown[] = [];
+  page.on('pageerror', (error) => errors.push(error));
+  await page.goto(new URL('/docs', await shop.url).href);
+  await page.locator('.opblock').nth(17).waitFor();
+  expect(await page.locator('.opblock').count()).toBe(18);
+
+  await page.locator('#operations-payments-payOrder .opblock-summary-control').click();
+  const body = page.locator('#operations-payments-payOrder textarea');
+  await page.locator('#operations-payments-payOrder .try-out__btn').click();
+  expect(JSON.parse(await body.inputValue())).toMatchObject({ method: 'card' });
+
+  await page.addScriptTag({ content: axe.source });
+  const critical = await page.evaluate(async () => {
+    const { violations } = await Reflect.get(globalThis, 'axe').run();
+    return violations
+      .filter((violation: { impact: string }) => violation.impact === 'critical')
+      .map(({ id }: { id: string }) => id);
+  });
+  expect([critical, errors]).toEqual([[], []]);
+}, 60_000);
+
+test('the shop writes spans of OpenTelemetry as its README says', async () => {
+  const traced = start(['--import', './src/tracing.ts']);
+  try {
+    expect((await fetch(`${await traced.url}/products`)).status).toBe(200);
+    await eventually(() => /name: 'GET \/v1\/products'/.test(traced.stdout()));
+  } finally {
+    traced.child.kill('SIGTERM');
+    await traced.exit;
+  }
+}, 60_000);
