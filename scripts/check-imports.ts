@@ -6,7 +6,7 @@
  * Usage: node scripts/check-imports.ts. Exits with 1 if a rule is broken.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path/posix';
 
 type Imports = Readonly<Record<string, readonly string[]>>;
@@ -132,7 +132,8 @@ function partOf(file: string): string {
 
 if (import.meta.main) {
   const list = execFileSync('git', ['ls-files', '-z', '*.ts', '*.js'], { encoding: 'utf8' });
-  const files = list.split('\0').filter((file) => file !== '');
+  // Git also lists files that were deleted but not committed yet.
+  const files = list.split('\0').filter((file) => existsSync(file));
   const findings = files.flatMap((file) => forbiddenImports(file, readFileSync(file, 'utf8')));
   for (const finding of findings) console.error(finding);
   process.exitCode = findings.length > 0 ? 1 : 0;

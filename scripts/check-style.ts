@@ -5,7 +5,7 @@
  * Usage: node scripts/check-style.ts. Exits with 1 if a rule is broken.
  */
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 const WIDEST = 100;
 const QUESTION = /^\s*(?:\/\*\*|\*) (?:What|Whether|How|Why|Where|Who|Which)\b/;
@@ -36,7 +36,9 @@ if (import.meta.main) {
   });
   const files = list
     .split('\0')
-    .filter((file) => /\.(ts|js|css)$/.test(file) && !/\/generated\//.test(file));
+    .filter((file) => /\.(ts|js|css)$/.test(file) && !/\/generated\//.test(file))
+    // Git also lists files that were deleted but not committed yet.
+    .filter((file) => existsSync(file));
   const findings = files.flatMap((file) => findingsIn(file, readFileSync(file, 'utf8')));
   for (const finding of findings) console.error(finding);
   process.exitCode = findings.length > 0 ? 1 : 0;

@@ -244,9 +244,9 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     expect(existsSync(join(scratch, 'hello/src/main.ts'))).toBe(true);
   },
   async [command('npm run pack')]() {
-    await run(inScratch(command('npm run pack')), {}, PROJECT);
-    const tarballs = readdirSync(join(scratch, 'hello/vendor'));
-    expect(tarballs).toEqual(PACKAGES.map((name) => `${name}-${manifestOf(name).version}.tgz`));
+    // test/packages.test.ts packs the libraries.
+    expect(command('npm run pack')).toBe('npm run pack -- ../hello/vendor');
+    expect(scripts).toHaveProperty('pack', 'node scripts/pack.ts');
   },
   async [command('cd ../hello')]() {
     // Without a registry nothing can be installed: each library must be among the tarballs.

@@ -12,6 +12,8 @@ import { PROJECT } from './support/launch.ts';
 const run = promisify(execFile);
 const folder = join(PROJECT, 'examples');
 const names = readdirSync(folder);
+/** The smallest example. */
+const FIRST = 'hello';
 
 /** The output of the tests of each example. */
 const outputs = new Map<string, Promise<string>>();
@@ -21,38 +23,35 @@ let postgres: PostgresServer;
 beforeAll(async () => {
   postgres = await startPostgres();
   const DATABASE_URL = await postgres.createDatabase();
-  const args = ['--test', '--test-isolation=none', '--test-reporter=spec'];
+  const TEST_DATABASE_URL = await postgres.createDatabase();
+  const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS: '10', DATABASE_URL };
+  // The first process fills the cache of compiled code for the others.
+  await testExample(FIRST, env);
   for (const name of names) {
-    const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS: '20', DATABASE_URL };
-    const output = run(process.execPath, args, { cwd: join(folder, name), env })
-      .then(({ stdout }) => String(stdout))
-      .catch(textOf);
-    outputs.set(name, output);
-    // The shop's tests run a second time, on PostgreSQL: the values are those of the first run.
-    if (name === 'shop') {
-      const TEST_DATABASE_URL = await postgres.createDatabase();
-      const onPostgres = run(process.execPath, args, {
-        cwd: join(folder, name),
-        env: { ...env, CONTRACT_RUNS: '5', TEST_DATABASE_URL },
-      });
-      outputs.set(
-        'shop on PostgreSQL',
-        onPostgres.then(({ stdout }) => String(stdout)).catch(textOf),
-      );
-    }
+    const output = outputs.get(name) ?? testExample(name, env);
     starts.set(
       name,
       output.then(() => startAndStop(name)),
     );
   }
+  // The shop's tests run a second time, on PostgreSQL: the values are those of the first run.
+  testExample('shop', { ...env, CONTRACT_RUNS: '5', TEST_DATABASE_URL }, 'shop on PostgreSQL');
 });
 afterAll(async () => {
   await Promise.all(starts.values());
   await postgres.remove();
 });
 
-/** Returns the output of a program that failed. */
-const textOf = ({ stdout }: { readonly stdout?: string }): string => String(stdout);
+/** Runs the tests of an example. Resolves to their output, also if they fail. */
+function testExample(name: string, env: NodeJS.ProcessEnv, title = name): Promise<string> {
+  const args = ['--test', '--test-isolation=none', '--test-reporter=spec'];
+  const output = run(process.execPath, args, { cwd: join(folder, name), env }).then(
+    ({ stdout }) => stdout,
+    ({ stdout }: { readonly stdout?: string }) => String(stdout),
+  );
+  outputs.set(title, output);
+  return output;
+}
 
 /** Starts an example, requests its readiness, and stops it. */
 async function startAndStop(name: string) {

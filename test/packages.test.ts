@@ -203,7 +203,8 @@ describe('a project that npm run new makes for a document', () => {
     const npm = resolve(execFileSync('which', ['npm'], { encoding: 'utf8' }).trim());
     const tested = await run(library, [npm, 'test']);
     writeFileSync(join(library, 'tsconfig.json'), text);
-    expect(tested).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ pass 15$/m) });
+    expect(tested).toMatchObject({ code: 0, output: expect.stringMatching(/^ℹ fail 0$/m) });
+    expect(tested.output).toMatch(/Contract tests: (\d+) of \1 operations succeeded\./);
   });
 
   test('starts with mocks, but not in production', async () => {

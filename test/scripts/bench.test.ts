@@ -63,7 +63,7 @@ async function benchWith(
 }
 
 test('npm run bench measures the chosen contenders, writes figures and a chart, and leaves no file behind', () =>
-  benchWith('autocannon', '0.3', 2, [
+  benchWith('autocannon', '0.3', 1, [
     'Express, in memory',
     'This service, on disk, shared commits',
   ]));

@@ -1,4 +1,4 @@
-import { randomBytes, randomUUID, scryptSync } from 'node:crypto';
+import { randomBytes, randomUUID, scrypt } from 'node:crypto';
 import { HttpError } from 'spec-first-server';
 import type { Handlers } from '../generated/openapi.ts';
 import { type Database, isDuplicate } from './database.ts';
@@ -8,9 +8,15 @@ type CustomerOperations = 'createCustomer' | 'getCustomer' | 'updateCustomer' | 
 
 const etag = (version: number): string => `"${version}"`;
 
-function hash(password: string): string {
+/** Hashes a password in the thread pool, so that other requests do not wait. */
+function hash(password: string): Promise<string> {
   const salt = randomBytes(16);
-  return `${salt.toString('hex')}:${scryptSync(password, salt, 32).toString('hex')}`;
+  return new Promise((resolve, reject) =>
+    scrypt(password, salt, 32, (error, key) => {
+      if (error) reject(error);
+      else resolve(`${salt.toString('hex')}:${key.toString('hex')}`);
+    }),
+  );
 }
 
 const emailTaken = () => new Conflict('email-taken', 'another customer has this address');
@@ -24,7 +30,7 @@ export const customerHandlers = (database: Database): Pick<Handlers, CustomerOpe
         email,
         name,
         birthday,
-        passwordHash: hash(password),
+        passwordHash: await hash(password),
         createdAt: new Date().toISOString(),
       })
       .onConflict((conflict) => conflict.doNothing())

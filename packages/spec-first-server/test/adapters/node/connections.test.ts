@@ -78,7 +78,7 @@ describe('a client that closes its side', () => {
     const socket = await connected(port);
     socket.write(GET.repeat(20));
     await eventually(() => held.length === 1 && bytesLeft() < before);
-    socket.destroy();
+    socket.resetAndDestroy();
     await eventually(() => bytesLeft() === before);
     release.resolve();
   });
