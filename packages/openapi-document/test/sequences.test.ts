@@ -16,6 +16,15 @@ async function* chunksOf(text: string | Uint8Array): AsyncGenerator<Uint8Array> 
   yield Buffer.from(text);
 }
 
+/** The items of chunks, or the message of the error. */
+async function itemsOf(type: string, chunks: readonly Uint8Array[]): Promise<unknown> {
+  const media = await sequenceOf(type);
+  async function* each() {
+    yield* chunks;
+  }
+  return Array.fromAsync(media.readItems(type, each(), LIMIT)).catch(({ message }) => message);
+}
+
 const EVENTS = await sequenceOf('text/event-stream');
 
 describe('an item without an end', () => {
@@ -64,4 +73,44 @@ describe('an event', () => {
       expect(await Array.fromAsync(items)).toEqual([{ data: data.replace(/\r\n?/g, '\n') }]);
     },
   );
+});
+
+describe('text of several bytes', () => {
+  const types: readonly (readonly [type: string, text: string, item: unknown])[] = [
+    ['application/jsonl', '"é🌵"\n', 'é🌵'],
+    ['application/json-seq', '\x1e"é🌵"\n', 'é🌵'],
+    ['text/event-stream', 'data: é🌵\n\n', { data: 'é🌵' }],
+    ['multipart/mixed; boundary=x', '--x\r\nA: b\r\n\r\né🌵\r\n--x--\r\nafter', 'é🌵'],
+  ];
+
+  test.each(types)('of %s may be split anywhere', async (type, text, item) => {
+    const bytes = [...Buffer.from(text)].map((byte) => Uint8Array.of(byte));
+    expect(await itemsOf(type, bytes)).toEqual([item]);
+  });
+
+  test.each(types)('of %s must be UTF-8', async (type, text) => {
+    const [start = '', end = ''] = text.split('é');
+    const bytes = Buffer.concat([Buffer.from(start), Buffer.of(0xff), Buffer.from(end)]);
+    expect(await itemsOf(type, [bytes])).toBe('must be UTF-8');
+  });
+
+  test.each(types.slice(0, 3))('of %s must not end inside a character', async (type, text) => {
+    expect(await itemsOf(type, [Buffer.from(text), Uint8Array.of(0xc3)])).toBe('must be UTF-8');
+  });
+});
+
+test.each([
+  ['application/jsonl', '1\n[2]', [1, [2]]],
+  ['application/jsonl', '1\n\r\n[2', 'must be JSON'],
+  ['application/json-seq', '\x1e1\n\x1e[2]', [1, [2]]],
+  ['application/json-seq', '\x1e1\n\x1e2', 'must end with a line feed (RFC 7464 §2.4)'],
+  ['text/event-stream', 'data: 1\n\ndata: 2', [{ data: '1' }]],
+  ['multipart/mixed; boundary="x y"', '--x y\r\nA: b\r\n\r\n1\r\n--x y--', ['1']],
+  [
+    'multipart/mixed; boundary=x',
+    '--x\r\nA: b\r\n\r\n1\r\n',
+    expect.stringMatching(/^must be a part/),
+  ],
+])('a sequence of %s may end with %j: %j', async (type, text, expected) => {
+  expect(await itemsOf(type, [Buffer.from(text)])).toEqual(expected);
 });

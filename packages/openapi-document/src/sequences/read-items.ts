@@ -113,8 +113,18 @@ async function* readParts(
   const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const options = { maxFileSize: limit, maxParts: Infinity, maxTotalSize: Infinity };
   const parser = new MultipartParser(quoted ?? plain, options);
+  const isFinished = () => {
+    try {
+      parser.finish();
+      return true;
+    } catch {
+      return false;
+    }
+  };
   try {
     for await (const chunk of chunks) {
+      // The text after the last boundary is ignored (RFC 2046 §5.1.1), also its line break.
+      if (isFinished()) continue;
       for (const { headers, bytes } of parser.write(chunk)) {
         // The default of RFC 2046 §5.1.
         const type = headers['content-type'] ?? 'text/plain';
