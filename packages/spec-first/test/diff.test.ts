@@ -217,6 +217,43 @@ test.each([
   expect(await diff(['HEAD', '--fail-on', 'none'])).toMatchObject({ status: 0 });
 });
 
+test('names each place inside a schema where a limit has changed, but no annotation', async () => {
+  const places = (limit: object) => {
+    const list = { type: 'array', description: JSON.stringify(limit), ...limit };
+    const properties = {
+      p: list,
+      l: { type: 'array', items: list },
+      m: { type: 'object', additionalProperties: list },
+      o: { oneOf: [list, { type: 'string' }] },
+      u: { anyOf: [{ type: 'string' }, list] },
+    };
+    return limited(JSON.stringify({ type: 'object', properties }).slice(1, -1));
+  };
+  write('openapi.yaml', places({}));
+  git('commit', '-qam', 'before');
+  write('openapi.yaml', places({ uniqueItems: true }));
+  const { status, stdout } = await diff(['HEAD']);
+  expect(status).toBe(1);
+  const named = stdout.matchAll(/\[not-compared-by-oasdiff\] POST \/plants: (\S+) has changed/g);
+  const inValue = 'properties/value/properties';
+  expect([...named].map(([, place]) => place).sort()).toEqual(
+    ['l/items', 'm/additionalProperties', 'o/oneOf/0', 'p', 'u/anyOf/1'].map(
+      (place) => `${inValue}/${place}/uniqueItems`,
+    ),
+  );
+});
+
+test('names each operation that has the same change', async () => {
+  const post = DOCUMENT.slice(DOCUMENT.indexOf('    post:'));
+  write('openapi.yaml', DOCUMENT + post.replace('post:', 'put:').replace('addPlant', 'putPlant'));
+  git('commit', '-qam', 'before');
+  write('schemas/new.yaml', NEW_PLANT.replace('required: [code]', 'required: [code, tag]'));
+  const { stdout } = await diff(['HEAD']);
+  const named = stdout.matchAll(/ (\w+) \/plants: .*`tag` became required/g);
+  expect([...named].map(([, method]) => method).sort()).toEqual(['POST', 'PUT']);
+  expect(stdout).toContain('Changes since HEAD: error 2, warning 0, info 0');
+});
+
 test('exits with 0 when a request loses a limit that oasdiff does not compare', async () => {
   write('openapi.yaml', limited('type: array, uniqueItems: true'));
   git('commit', '-qam', 'before');

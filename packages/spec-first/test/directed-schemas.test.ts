@@ -50,6 +50,7 @@ export const filter: Filter = { not: { all: ['x', { not: 'y' }] } };
 export const wrongFilter: Filter = { not: 1 };
 
 export const prices: Prices = { currency: 'EUR', small: 1, large: 2 };
+export const withoutNote: Prices = { currency: 'EUR', note: undefined };
 // @ts-expect-error a price is no boolean
 export const wrongPrices: Prices = { currency: 'EUR', small: true };
 

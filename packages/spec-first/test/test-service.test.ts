@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { makeProject, run } from 'test-support/project';
@@ -32,7 +32,8 @@ beforeAll(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test("the tests of a new project do not touch the developer's databases", async () => {
+test("the tests of a new project do not touch the developer's databases and clean up", async () => {
+  mkdirSync(path('temporary'));
   const databases = ['data/shop.db', 'variable.db', 'url.db', 'dotenv.db'].map(path);
   mkdirSync(path('data'));
   for (const file of databases) writeFileSync(file, 'three customers');
@@ -43,6 +44,7 @@ test("the tests of a new project do not touch the developer's databases", async 
     DATABASE_FILE: path('variable.db'),
     DATABASE_URL: path('url.db'),
     CONTRACT_RUNS: '2',
+    TMPDIR: path('temporary'),
   });
 
   expect({ code, output }).toEqual({ code: 0, output: expect.stringMatching(/^ℹ fail 0$/m) });
@@ -50,4 +52,5 @@ test("the tests of a new project do not touch the developer's databases", async 
     databases.map(() => 'three customers'),
   );
   expect(existsSync(path('data/other.db'))).toBe(false);
+  expect(readdirSync(path('temporary'))).toEqual([]);
 });
