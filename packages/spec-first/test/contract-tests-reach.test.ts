@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { type AnyHandler, createApp, HttpError } from 'spec-first-server';
+import { withFiles } from 'test-support/documents';
 import { testLog } from '../src/contract-tests/contract-tests.ts';
 import { failures } from './contract-tests/failures.ts';
 
@@ -148,5 +149,63 @@ describe('contract tests', () => {
     const withSeed = createApp({ document, handlers: seeded });
     const seed = async () => ({ number: 'A-1' });
     expect(await failures({ document, app: withSeed, seed })).toEqual({});
+  });
+});
+
+test('contract tests do not use the ids of deleted resources again', async () => {
+  const id = { type: 'integer', minimum: 1 };
+  const json = (schema: object) => ({ content: { 'application/json': { schema } } });
+  const idOf = (name: string) =>
+    json({ type: 'object', required: [name], properties: { [name]: id } });
+  const none = { '404': { description: 'No such room.' } };
+  const paths = {
+    '/rooms': {
+      post: { operationId: 'addRoom', responses: { '201': { description: '', ...idOf('id') } } },
+    },
+    '/rooms/{id}': {
+      delete: {
+        operationId: 'deleteRoom',
+        parameters: [{ name: 'id', in: 'path', required: true, schema: id }],
+        responses: { '204': { description: '' }, ...none },
+      },
+    },
+    '/bookings': {
+      post: {
+        operationId: 'book',
+        requestBody: { required: true, ...idOf('roomId') },
+        responses: { '204': { description: '' }, ...none },
+      },
+    },
+  };
+  const info = { title: 'Rooms', version: '1.0.0' };
+  const text = JSON.stringify({ openapi: '3.1.0', info, security: [], paths });
+  await withFiles({ 'rooms.json': text }, async (folder) => {
+    const rooms = new Set<unknown>();
+    const deleted = new Set<unknown>();
+    const booked: unknown[] = [];
+    const handlers: Record<string, AnyHandler> = {
+      addRoom() {
+        // Not a number that a test would try by chance.
+        const room = 1_234_567 + rooms.size + deleted.size;
+        rooms.add(room);
+        return { status: 201, body: { id: room } };
+      },
+      deleteRoom({ path }) {
+        if (!rooms.delete(path.id)) return { status: 404 };
+        deleted.add(path.id);
+        return { status: 204 };
+      },
+      book({ body }) {
+        const { roomId } = Object(body);
+        if (deleted.size > 0) booked.push(roomId);
+        return { status: rooms.has(roomId) ? 204 : 404 };
+      },
+    };
+    const file = join(folder, 'rooms.json');
+    const app = createApp({ document: file, handlers });
+    expect(await failures({ document: file, app })).toEqual({});
+    expect(deleted.size).toBeGreaterThan(0);
+    expect(booked.some((room) => rooms.has(room))).toBe(true);
+    expect(booked.filter((room) => deleted.has(room))).toEqual([]);
   });
 });
