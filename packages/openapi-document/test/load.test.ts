@@ -110,6 +110,26 @@ test('anchors and dynamic anchors are replaced by pointers', async () => {
   });
 });
 
+test('anchors are found in schemas whose names are keywords, but not in data', async () => {
+  const words = ['default', 'example', 'examples', 'const', 'enum'];
+  const schemasOf = (at: string) =>
+    words.map((word) => `${word}: { $anchor: ${at}-${word} }`).join(', ');
+  const references = ['schemas', 'defs', 'properties'].flatMap((at) =>
+    words.map((word) => `{ $ref: '#${at}-${word}' }`),
+  );
+  const data = words.map((word) => `${word}: { $anchor: properties-${word} }`).join(', ');
+  const schemas = `{ ${schemasOf('schemas')}, D: { $defs: { ${schemasOf('defs')} } }, P: { properties: { ${schemasOf('properties')} } }, R: { prefixItems: [${references}] }, X: { ${data} } }`;
+  const root = await rootOf({
+    'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: ${schemas} }\n`,
+  });
+  const at = '#/components/schemas';
+  expect(Object(root).components.schemas.R.prefixItems).toEqual(
+    [at, `${at}/D/$defs`, `${at}/P/properties`].flatMap((place) =>
+      words.map((word) => ({ $ref: `${place}/${word}` })),
+    ),
+  );
+});
+
 test('a schema with $id is referenced by that URI, which is the base of its references', async () => {
   const tree = `{ $id: 'https://example.com/tree', properties: { leaf: { $ref: leaf }, all: { $ref: '#top' }, other: { $ref: '#/components/schemas/Other' } }, $defs: { leaf: { $id: leaf }, top: { $anchor: top } } }`;
   const schemas = `Tree: ${tree}, Other: { items: { $ref: 'https://example.com/leaf' } }`;

@@ -88,6 +88,46 @@ test('reserved characters are not encoded with allowReserved', async () => {
   ]);
 });
 
+const integers = { type: 'integer' };
+
+test.each<[keyword: string, schema: object, query: string, value: unknown]>([
+  ['items', { items: integers }, 'value=1&value=2', [1, 2]],
+  ['prefixItems', { prefixItems: [{ type: 'string' }, integers] }, 'value=1&value=2', ['1', 2]],
+  [
+    'items beside prefixItems',
+    { prefixItems: [{ type: 'string' }], items: integers },
+    'value=1&value=2',
+    ['1', 2],
+  ],
+  ['unevaluatedItems', { type: 'array', unevaluatedItems: integers }, 'value=1&value=2', [1, 2]],
+  ['allOf', { allOf: [{ items: integers }] }, 'value=1', [1]],
+  ['properties', { properties: { n: integers } }, 'value[n]=1&value[o]=1', { n: 1, o: '1' }],
+  [
+    'patternProperties',
+    { properties: { o: {} }, patternProperties: { '^n': integers } },
+    'value[n1]=1&value[o]=1',
+    { n1: 1, o: '1' },
+  ],
+  [
+    'additionalProperties',
+    { properties: { o: { type: 'string' } }, additionalProperties: integers },
+    'value[n]=1&value[o]=1',
+    { n: 1, o: '1' },
+  ],
+  [
+    'unevaluatedProperties',
+    { properties: { o: { type: 'string' } }, unevaluatedProperties: integers },
+    'value[n]=1&value[o]=1',
+    { n: 1, o: '1' },
+  ],
+])('numbers that %s describes are parsed', async (_keyword, schema, query, value) => {
+  const style = query.includes('[') ? 'deepObject' : 'form';
+  const { read } = await readerOf({ in: 'query', style, explode: true, value, ...{ schema } });
+  const { values, violations } = read({ path: '/things', query, headers: {} });
+  expect(violations).toEqual([]);
+  expect(values.query).toEqual({ value });
+});
+
 test.each([
   ['a scalar', each({ in: 'query' }, text)],
   ['a list that is not exploded', each({ in: 'query', explode: false }, list)],
@@ -128,6 +168,30 @@ describe('a field of a form', () => {
       metadata: { size: 3, colour: 'red' },
       other: 'x',
     });
+  });
+
+  test.each<[schema: unknown, contentType: string | undefined, kinds: string]>([
+    [undefined, undefined, 'file or text'],
+    [true, undefined, 'file or text'],
+    [{}, undefined, 'file'],
+    [{ type: 'string', format: 'binary' }, undefined, 'file'],
+    [{ contentMediaType: 'image/png' }, undefined, 'file'],
+    [{ type: 'string', contentMediaType: 'image/png' }, undefined, 'file'],
+    [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, undefined, 'text'],
+    [{ contentMediaType: 'application/json' }, undefined, 'text'],
+    [{ type: 'string' }, undefined, 'text'],
+    [{ type: 'object' }, 'application/json', 'text'],
+    [{}, 'image/png, image/jpeg', 'file'],
+    [{}, 'text/plain', 'text'],
+    [{ anyOf: [{ type: 'string' }] }, undefined, 'text'],
+    [{ type: 'array', items: { format: 'binary' } }, undefined, 'file'],
+    [{ type: 'array', items: { type: 'string' } }, undefined, 'text'],
+  ])('with the schema %j and the media type %s is %s', async (field, contentType, kinds) => {
+    const properties = field === undefined ? {} : { field };
+    const reader = await read({ schema: { properties }, encoding: { field: { contentType } } });
+    const { isFile, isText, types } = reader.partOf('field');
+    expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
+    expect(types).toEqual(contentType?.split(', ') ?? []);
   });
 
   test('is parsed as JSON or an array without an encoding', async () => {
