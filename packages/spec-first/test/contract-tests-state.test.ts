@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { createApp } from 'spec-first-server';
+import { withFiles } from 'test-support/documents';
 import { inOrder } from '../src/contract-tests/order.ts';
 import { failures } from './contract-tests/failures.ts';
 import { STORE_FAULTS, type StoreFault, storeHandlers } from './contract-tests/store.ts';
@@ -64,4 +65,25 @@ test('operations that create come before those that need their ids, and those th
     'cancelOrder',
     'deleteOrder',
   ]);
+});
+
+test('parts are deleted before the resources that contain them', async () => {
+  const remove = (id: string) => ({ delete: { operationId: id, responses: {} } });
+  const paths = {
+    '/houses/{houseId}': remove('house'),
+    '/houses/{houseId}/rooms/{roomId}': remove('room'),
+    '/houses/{houseId}/rooms/{roomId}/beds/{bedId}': remove('bed'),
+    '/houses/{houseId}/rooms': remove('rooms'),
+  };
+  const info = { title: 'Houses', version: '1.0.0' };
+  const text = JSON.stringify({ openapi: '3.1.0', info, paths });
+  await withFiles({ 'houses.json': text }, async (folder) => {
+    const { root, operations } = await loadDocument(join(folder, 'houses.json'));
+    expect(inOrder(root, operations).map(({ id }) => id)).toEqual([
+      'bed',
+      'room',
+      'rooms',
+      'house',
+    ]);
+  });
 });
