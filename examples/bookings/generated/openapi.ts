@@ -41,9 +41,15 @@ export type Booking = NewBooking & Kept & {
 export type Kept = {
     id: number;
 };
+/**
+ * @see openapi.yaml:116
+ */
 export type BookingReply = NewBookingReply & Kept & {
     roomId: number;
 };
+/**
+ * @see openapi.yaml:110
+ */
 export type NewBookingReply = {
     /** Format: date */
     day: string | Date;

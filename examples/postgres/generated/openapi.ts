@@ -24,6 +24,9 @@ export type Note = NewNote & {
     /** Format: date-time */
     createdAt: string;
 };
+/**
+ * @see openapi.yaml:31
+ */
 export type NoteReply = NewNote & {
     /** Format: int64 */
     id: Int64;

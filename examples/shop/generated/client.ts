@@ -29,7 +29,9 @@ export type problem = {
 /**
  * @see schemas/customer.yaml:11
  */
-export type NewCustomer = WithRequired<CustomerWritable, "password"> & unknown;
+export type NewCustomer = CustomerWritable & {
+    password: string;
+};
 /**
  * @see schemas/customer.yaml:1
  */
@@ -72,7 +74,9 @@ export type ProductPage = {
 /**
  * @see schemas/product.yaml:10
  */
-export type Product = WithRequired<NewProduct, "tags"> & unknown;
+export type Product = NewProduct & {
+    tags: string[];
+};
 /**
  * @see schemas/product.yaml:1
  */
@@ -1016,9 +1020,6 @@ export interface operations {
 }
 export interface webhooks {
 }
-type WithRequired<T, K extends keyof T> = T & {
-    [P in K]-?: T[P];
-};
 
 const routes: { readonly [Id in keyof operations]: Route } = {
   "createCustomer": {

@@ -29,7 +29,9 @@ export type problem = {
 /**
  * @see schemas/customer.yaml:11
  */
-export type NewCustomer = WithRequired<CustomerWritable, "password"> & unknown;
+export type NewCustomer = CustomerWritable & {
+    password: string;
+};
 /**
  * @see schemas/customer.yaml:1
  */
@@ -72,7 +74,9 @@ export type ProductPage = {
 /**
  * @see schemas/product.yaml:10
  */
-export type Product = WithRequired<NewProduct, "tags"> & unknown;
+export type Product = NewProduct & {
+    tags: string[];
+};
 /**
  * @see schemas/product.yaml:1
  */
@@ -255,6 +259,9 @@ export type Report = {
     to: string;
     revenue?: Amount;
 };
+/**
+ * @see schemas/customer.yaml:1
+ */
 export type CustomerReply = {
     /** Format: uuid */
     id: string;
@@ -266,10 +273,16 @@ export type CustomerReply = {
     /** Format: date-time */
     createdAt: string | Date;
 };
+/**
+ * @see schemas/order.yaml:29
+ */
 export type OrderPageReply = {
     items: OrderReply[];
     next: string | null;
 };
+/**
+ * @see schemas/order.yaml:18
+ */
 export type OrderReply = NewOrderReply & {
     /** Format: uuid */
     id: string;
@@ -280,12 +293,18 @@ export type OrderReply = NewOrderReply & {
     /** Format: date-time */
     placedAt: string | Date;
 };
+/**
+ * @see schemas/order.yaml:11
+ */
 export type NewOrderReply = {
     lines: OrderLine[];
     note?: string | null;
     /** Format: date */
     deliverOn?: string | Date;
 };
+/**
+ * @see schemas/report.yaml:7
+ */
 export type ReportReply = {
     /** Format: uuid */
     id: string;
@@ -1063,9 +1082,6 @@ export interface operations {
 }
 export interface webhooks {
 }
-type WithRequired<T, K extends keyof T> = T & {
-    [P in K]-?: T[P];
-};
 /** The security schemes of each operation; undefined if it needs no credentials. */
 export interface security {
     createCustomer: "customer";

@@ -8,8 +8,11 @@ export {
   decoded,
   escapePointerToken,
   type Finding,
+  freeName,
   isObject,
   type Json,
+  mapMembers,
+  memoized,
   resolveRef,
   valueAt,
 } from './document/document.ts';

@@ -7,6 +7,7 @@ export {
   definitionName,
   type LoweredSchema,
   type LoweredSchemas,
+  reachedFrom,
 } from './document/lower.ts';
 export { isFile } from './document/media-types.ts';
 export {

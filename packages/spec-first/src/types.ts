@@ -1,18 +1,6 @@
 import { basename } from 'node:path';
-import {
-  asObject,
-  type Document,
-  escapePointerToken,
-  isObject,
-  type Json,
-  type MediaType,
-  type Operation,
-  type Parameter,
-  schemas,
-} from 'openapi-document';
+import { type Document, type Json, type Operation, schemas } from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
-import { type Direction, directedSchemas, LINE, printable, STREAM } from './directed-schemas.ts';
-import { linesOf } from './places.ts';
 
 /** A string as a literal of TypeScript. */
 export const quoted = (text: string): string =>
@@ -64,12 +52,14 @@ export async function generateTypes(
   document: Document,
   name = basename(document.file),
 ): Promise<string> {
-  const { root, operations, types } = await declarations(document, true, name);
+  const { root, operations } = document;
+  const { typesOf } = await import('./generator.ts');
+  const types = typesOf(document, { fillsDefaults: true, acceptsDates: true }, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +
     "from 'spec-first-server';\n";
   const requirements = securityOf(operations) + defaultsOf(root, operations);
-  return `${HEADER}${imports}${types}${requirements}${FOR_HANDLERS}`;
+  return HEADER + imports + INT64 + types + requirements + FOR_HANDLERS;
 }
 
 /**
@@ -77,7 +67,9 @@ export async function generateTypes(
  * `openapi-document`.
  */
 export async function generateClient(document: Document): Promise<string> {
-  const { types } = await declarations(document, false, basename(document.file));
+  const { typesOf } = await import('./generator.ts');
+  const options = { fillsDefaults: false, acceptsDates: false };
+  const types = INT64 + typesOf(document, options, basename(document.file));
   const routes = JSON.stringify(routesOf(document.operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';
   return `${HEADER}${imports}from 'openapi-document/client';
@@ -88,118 +80,6 @@ const routes: { readonly [Id in keyof operations]: Route } = ${routes};
 export const createClient = (options: ClientOptions): Client<operations> =>
     clientOf<operations>(routes, options);
 `;
-}
-
-async function declarations(document: Document, isServer: boolean, name: string) {
-  const { typesOf } = await import('./generator.ts');
-  const { root, operations } = document;
-  const directed = directedSchemas(root, { fillsDefaults: isServer, acceptsDates: isServer });
-  const typed = typedOperations(operations, directed.schema, 'request');
-  const sent = typedOperations(document.webhooks, directed.schema, 'reply');
-  const webhooks: Record<string, Json> = {};
-  for (const [index, { path, method }] of document.webhooks.entries()) {
-    webhooks[path] = { ...webhooks[path], [method]: sent[index] };
-  }
-  const components = directed.components();
-  const byId = Object.fromEntries(operations.map(({ id }, index) => [id, typed[index]]));
-  addLines(document, components, byId, name);
-  const text = await typesOf(components, byId, webhooks);
-  return { root, operations, types: `${INT64}${text}` };
-}
-
-/** Adds the line of the document to each schema and each operation. */
-function addLines(
-  document: Document,
-  components: Json,
-  operations: Json,
-  documentName: string,
-): void {
-  const declared = asObject(asObject(document.root.components).schemas);
-  const pointers = new Map<unknown, string>();
-  for (const [name, schema] of Object.entries(components)) {
-    const declaredName = Object.hasOwn(declared, name) ? name : name.replace(/Writable\d*$/, '');
-    if (Object.hasOwn(declared, declaredName))
-      pointers.set(schema, `/components/schemas/${escapePointerToken(declaredName)}`);
-  }
-  for (const { id, pointer } of document.operations) pointers.set(operations[id], pointer);
-  const lines = linesOf(document, [...pointers.values()], documentName);
-  for (const [part, pointer] of pointers)
-    if (isObject(part)) Reflect.set(part, LINE, lines.get(pointer));
-}
-
-/**
- * Converts operations for openapi-typescript. Only references to schemas remain.
- *
- * @param sent the direction of the requests: `reply` for webhooks, which the server itself sends.
- */
-function typedOperations(
-  operations: readonly Operation[],
-  schemaFor: ReturnType<typeof directedSchemas>['schema'],
-  sent: Direction,
-): readonly Json[] {
-  const answered = sent === 'request' ? 'reply' : 'request';
-  const typedValue = (
-    { source, in: where, name, required, schema = {} }: Parameter,
-    direction: Direction,
-  ) => {
-    return {
-      ...annotationsOf(source),
-      in: where,
-      name,
-      required,
-      schema: schemaFor(schema, direction),
-    };
-  };
-  const contentOf = (media: readonly MediaType[], direction: Direction) =>
-    Object.fromEntries(
-      media.map(({ type, kind, schema, items, source: { encoding } }) => {
-        const form = kind === 'multipart' ? asObject(encoding) : undefined;
-        if (items === undefined) return [type, { schema: schemaFor(schema, direction, form) }];
-        return [
-          type,
-          { schema: { type: 'array', items: schemaFor(items.schema, direction), [STREAM]: true } },
-        ];
-      }),
-    );
-  // Before the requests, since schemas of replies keep their names.
-  const responses = operations.map((operation) =>
-    operation.responses.map(({ key, headers, media, source }) => {
-      const named = headers.map((header) => [nameInDocument(header), typedValue(header, answered)]);
-      const content = contentOf(media, answered);
-      return [key, { ...annotationsOf(source), headers: Object.fromEntries(named), content }];
-    }),
-  );
-  return operations.map(({ source, parameters, requestBody }, index) => {
-    const body = requestBody && {
-      ...annotationsOf(requestBody.source),
-      required: requestBody.required,
-      content: contentOf(requestBody.media, sent),
-    };
-    return {
-      ...annotationsOf(source),
-      parameters: parameters.map((parameter) => typedValue(parameter, sent)),
-      requestBody: body,
-      responses: Object.fromEntries(responses[index] ?? []),
-    };
-  });
-}
-
-/** The name of a header as the document writes it. */
-const nameInDocument = ({ pointer }: Parameter): string =>
-  pointer
-    .slice(pointer.lastIndexOf('/') + 1)
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~');
-
-/** The annotations that editors show. */
-function annotationsOf({ summary, description, deprecated, example, examples }: Json): Json {
-  return {
-    summary,
-    description,
-    deprecated,
-    example: printable(example),
-    examples: printable(examples),
-  };
 }
 
 function securityOf(operations: readonly Operation[]): string {

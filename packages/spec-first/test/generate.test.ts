@@ -540,6 +540,7 @@ type Plant = components['schemas']['Plant'];
 type Read = operations['readPlant'];
 type Bodies = operations['plants/replace']['requestBody']['content'];
 type Named = components['schemas']['Named'];
+type Flat<T> = { [K in keyof T]: T[K] };
 type Part = components['schemas']['Part'];
 type Form = Bodies['multipart/form-data'];
 type Event = webhooks['grown']['post']['requestBody']['content']['application/json'];
@@ -579,7 +580,7 @@ const claims: true[] = [
   true satisfies Same<Request['filled'], string>,
   true satisfies Same<Reply['filled'], string | undefined>,
   true satisfies Same<Event, Reply>,
-  true satisfies Same<Named, { id: number; note?: string }>,
+  true satisfies Same<Flat<Named>, { id: number; note?: string }>,
   true satisfies Same<Part, string>,
   true satisfies Same<components['schemas']['title'], string>,
   true satisfies Same<components['schemas']['Odd']['one'], number>,

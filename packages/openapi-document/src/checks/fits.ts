@@ -6,6 +6,7 @@ import {
   type Finding,
   isObject,
   type Json,
+  mapMembers,
   memoized,
   pointerTokens,
 } from '../document/document.ts';
@@ -105,9 +106,5 @@ const asSchema = (value: unknown): Json | boolean =>
   value === true || value === false ? value : asObject(value);
 
 /** Replaces bigints by numbers, since Ajv compares numbers as doubles. */
-function withDoubles(part: unknown): unknown {
-  if (typeof part === 'bigint') return Number(part);
-  if (Array.isArray(part)) return part.map(withDoubles);
-  if (!isObject(part)) return part;
-  return Object.fromEntries(Object.entries(part).map(([key, value]) => [key, withDoubles(value)]));
-}
+const withDoubles = (part: unknown): unknown =>
+  typeof part === 'bigint' ? Number(part) : mapMembers(part, withDoubles);

@@ -36,6 +36,16 @@ export const asObject = (value: unknown): Json => (isObject(value) ? value : {})
 /** The value if it is an array, or else an empty array. */
 export const asArray = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 
+/** Replaces each item of an array, or each member of an object. Returns other values unchanged. */
+export function mapMembers(
+  value: unknown,
+  replace: (member: unknown, key: string) => unknown,
+): unknown {
+  if (Array.isArray(value)) return value.map((item) => replace(item, ''));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, replace(item, key)]));
+}
+
 /** Escapes one reference token of a JSON pointer (RFC 6901 §3). */
 export const escapePointerToken = (key: string | number): string =>
   String(key).replaceAll('~', '~0').replaceAll('/', '~1');

@@ -3,10 +3,12 @@ import {
   asArray,
   asObject,
   capitalized,
+  decoded,
   escapePointerToken,
   freeName,
   isObject,
   type Json,
+  memoized,
   pointerTokens,
   valueAt,
 } from './document.ts';
@@ -300,7 +302,23 @@ export const refTo = (name: string): string =>
 
 /** The name of the definition at a `$ref` of a lowered schema. */
 export const definitionName = (ref: string): string =>
-  pointerTokens(decodeURIComponent(ref.slice(DEFINITIONS.length - 1)))[0] ?? '';
+  pointerTokens(decoded(ref.slice(DEFINITIONS.length - 1)))[0] ?? '';
+
+/** Lists the definitions that a schema references, directly or through others. */
+export function reachedFrom($defs: LoweredSchemas['$defs'], schema: unknown): Set<string> {
+  const reached = new Set(referencesIn($defs, schema));
+  for (const name of reached) {
+    for (const next of referencesIn($defs, $defs[name])) reached.add(next);
+  }
+  return reached;
+}
+
+const referencesIn = memoized((root, value: unknown): readonly string[] => {
+  if (typeof value !== 'object' || value === null) return [];
+  const { $ref } = asObject(value);
+  const inside = Object.values(value).flatMap((part) => referencesIn(root, part));
+  return typeof $ref === 'string' ? [definitionName($ref), ...inside] : inside;
+});
 
 const annotation = ({ name, values }: Tag): Tag => ({ name, values });
 

@@ -78,13 +78,13 @@ export function parseJson(text: string): unknown {
  *
  * @throws {TypeError} for a circular object.
  */
-export function stringifyJson(value: unknown): string | undefined {
+export function stringifyJson(value: unknown, space?: number): string | undefined {
   try {
     // JSON.stringify is several times faster without a replacer. It throws at the first bigint.
-    return JSON.stringify(value);
+    return JSON.stringify(value, undefined, space);
   } catch {
-    return JSON.stringify(value, (_key, item) =>
-      typeof item === 'bigint' ? JSON.rawJSON(item.toString()) : item,
-    );
+    const replacer = (_key: string, item: unknown) =>
+      typeof item === 'bigint' ? JSON.rawJSON(item.toString()) : item;
+    return JSON.stringify(value, replacer, space);
   }
 }

@@ -1,6 +1,6 @@
 import { generateSync, type JsonSchema } from 'json-schema-faker';
-import { asObject, isObject, type Json, memoized } from '../document/document.ts';
-import { type Direction, definitionName } from '../document/lower.ts';
+import { isObject, type Json, mapMembers, memoized } from '../document/document.ts';
+import { type Direction, reachedFrom } from '../document/lower.ts';
 import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
 import { lowerSchemas } from '../lowered.ts';
@@ -34,7 +34,12 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
     items: plain(root, source),
     minItems: 1,
     maxItems: 1,
-    $defs: definitionsOf(source, lowered.$defs),
+    $defs: Object.fromEntries(
+      [...reachedFrom(lowered.$defs, source)].map((name) => [
+        name,
+        plain(root, lowered.$defs[name]),
+      ]),
+    ),
   };
   // Limits the parts instead of the time, so that the values do not depend on the machine.
   let parts = 0;
@@ -70,22 +75,6 @@ const FORMATS: Readonly<Record<string, string>> = {
 
 const BOUNDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
 
-/** The definitions that a schema needs. */
-function definitionsOf(source: Json, $defs: Json): Record<string, JsonSchema> {
-  const needed = new Set<string>();
-  const visit = (part: unknown): void => {
-    if (typeof part !== 'object' || part === null) return;
-    for (const value of Object.values(part)) visit(value);
-    const { $ref } = asObject(part);
-    const name = typeof $ref === 'string' ? definitionName($ref) : undefined;
-    if (name === undefined || needed.has(name)) return;
-    needed.add(name);
-    visit($defs[name]);
-  };
-  visit(source);
-  return Object.fromEntries([...needed].map((name) => [name, plain($defs, $defs[name])]));
-}
-
 /** Converts a schema for the generator. */
 const plain = memoized(
   (_root, schema: unknown): JsonSchema =>
@@ -93,11 +82,7 @@ const plain = memoized(
 );
 
 function plainValue(value: unknown, key: string): unknown {
-  if (Array.isArray(value)) return value.map((item) => plainValue(item, ''));
-  if (isObject(value))
-    return Object.fromEntries(
-      Object.entries(value).map(([name, item]) => [name, plainValue(item, name)]),
-    );
+  if (typeof value === 'object') return mapMembers(value, plainValue);
   if (key === '$ref' && typeof value === 'string') return decodeURIComponent(value);
   if (key === 'format' && typeof value === 'string') return FORMATS[value] ?? value;
   if (typeof value === 'bigint' && BOUNDS.test(key)) return Number(value);

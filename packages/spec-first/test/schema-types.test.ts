@@ -82,7 +82,7 @@ export const dry: Pet = { type: 'Cow' };
 `;
 
 test('recursive schemas, maps, required members, dates and discriminators have correct types', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'directed-schemas-'));
+  const folder = mkdtempSync(join(tmpdir(), 'schema-types-'));
   try {
     const project = {
       extends: resolve('tsconfig.json'),
@@ -112,7 +112,7 @@ test('recursive schemas, maps, required members, dates and discriminators have c
 });
 
 test('schemas that contain themselves directly are reported, and the other types are generated', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'directed-schemas-'));
+  const folder = mkdtempSync(join(tmpdir(), 'schema-types-'));
   try {
     const text = DOCUMENT.replace(
       'components:\n  schemas:\n',

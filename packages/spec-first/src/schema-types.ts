@@ -1,0 +1,346 @@
+import { isDeepStrictEqual } from 'node:util';
+import {
+  asArray,
+  asObject,
+  escapePointerToken,
+  freeName,
+  isObject,
+  type Json,
+  mapMembers,
+  memoized,
+  resolveRef,
+  schemas,
+} from 'openapi-document';
+import * as openapi from 'openapi-typescript';
+import ts from 'typescript';
+import { memberOf } from './type-nodes.ts';
+
+const { factory } = ts;
+const INT64 = factory.createTypeReferenceNode('Int64');
+const DATE = factory.createTypeReferenceNode('Date');
+
+/** A handler receives requests and returns replies. */
+export type Direction = 'request' | 'reply';
+
+/** A type of one direction, or of a reply whose dates are strings. */
+type Variant = Direction | 'plain';
+
+export interface TypeOptions {
+  /** True if a property with a default is always present in a request. */
+  readonly fillsDefaults: boolean;
+  /** True if a date of a reply may be a `Date`. */
+  readonly acceptsDates: boolean;
+}
+
+/** The type of a definition. */
+export interface NamedType {
+  /** The name of the definition, with a suffix if its types differ. */
+  readonly name: string;
+  /** The name of the type in TypeScript. */
+  readonly alias: string;
+  readonly definition: string;
+  readonly schema: Json;
+  readonly type: ts.TypeNode;
+}
+
+/** The place of a schema. */
+interface Place {
+  readonly variant: Variant;
+  /** The schemas around that apply to the same value. */
+  readonly around: readonly Json[];
+  /** The Encoding Objects of a form, which decide if a property is a file. */
+  readonly encoding?: Json | undefined;
+}
+
+/**
+ * Makes types of TypeScript from the lowered schemas of a document, so that types and validators
+ * agree. The types of replies must be made first, since they keep the names of the document.
+ */
+export function schemaTypes(root: Json, { fillsDefaults, acceptsDates }: TypeOptions) {
+  const replies = schemas.lower(root, 'response');
+  const lowered = { request: schemas.lower(root, 'request'), reply: replies, plain: replies };
+  const declared = Object.keys(asObject(asObject(root.components).schemas));
+  /** The names of types, by variant and definition. */
+  const names = new Map<string, string>();
+  const types = new Map<string, NamedType | undefined>();
+  const aliases = new Map<string, string>();
+  const takenAliases = new Set(TAKEN);
+  for (const name of declared) aliasOf(name);
+  /** Returns true if a schema of replies, or one that it references, has dates. */
+  const hasDates = memoized((_root: Json, schema: unknown): boolean => {
+    const reached = [...schemas.reachedFrom(replies.$defs, schema)];
+    const parts = [schema, ...reached.map((name) => replies.$defs[name])];
+    return acceptsDates && parts.some((part) => containsDate(root, part));
+  });
+
+  return {
+    /**
+     * @param encoding that of a form, whose properties may be files (OpenAPI 3.1 §4.8.14.3 and
+     *   §4.8.15).
+     */
+    typeOf(source: unknown, direction: Direction, encoding?: Json): ts.TypeNode {
+      const variant = direction === 'reply' && !acceptsDates ? 'plain' : direction;
+      return typeIn(lowered[variant].lower(source), { variant, around: [], encoding });
+    },
+
+    /**
+     * Returns the types of definitions. One that differs in requests has the suffix `Writable`, if
+     * replies have it as well. One of a reply with dates has the suffix `Reply`.
+     */
+    named(): NamedType[] {
+      for (const name of declared) {
+        const $ref = `#/components/schemas/${escapePointerToken(name)}`;
+        const isNamed = names.get(`request ${name}`) === name;
+        if (!isNamed) typeIn(replies.lower({ $ref }), { variant: 'plain', around: [] });
+      }
+      const first = declared.filter((name) => types.has(name));
+      const ordered = new Set([...first, ...types.keys()]);
+      return [...ordered].flatMap((name) => types.get(name) ?? []);
+    },
+  };
+
+  function typeIn(schema: unknown, place: Place): ts.TypeNode {
+    if (!isObject(schema)) return schema === false ? openapi.NEVER : openapi.UNKNOWN;
+    const { variant, around, encoding } = place;
+    const { $ref, allOf, anyOf, oneOf } = schema;
+    if (encoding !== undefined && $ref !== undefined) {
+      const form = targetOf(variant, schema);
+      if (form !== undefined && !around.includes(form)) return typeIn(form, place);
+    }
+    const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
+    if (Array.isArray(values)) return openapi.tsUnion([...new Set(values.map(literalOf))]);
+
+    const inside = { ...place, around: [...around, schema] };
+    const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, inside));
+    const composed = [
+      ...(typeof $ref === 'string' ? [referenceTo(schemas.definitionName($ref), variant)] : []),
+      ...typesIn(allOf),
+      ...[anyOf, oneOf].filter(Array.isArray).map((parts) => openapi.tsUnion(typesIn(parts))),
+    ];
+    const parts = [...coreTypes(schema, inside, composed.length > 0), ...composed].filter(
+      (type) => type !== openapi.UNKNOWN,
+    );
+    return parts.length > 0 ? openapi.tsIntersection(parts) : openapi.UNKNOWN;
+  }
+
+  /**
+   * Returns a list with the type that `type` and the members of a schema make, if they make one.
+   *
+   * @param isComposed true if other schemas describe the value.
+   */
+  function coreTypes(schema: Json, place: Place, isComposed: boolean): ts.TypeNode[] {
+    const hasMembers = MEMBERS.some((key) => (schema[key] ?? false) !== false);
+    const implied = schema.type ?? (hasMembers ? 'object' : []);
+    const names = [implied].flat();
+    const isEmpty = !hasMembers && names.every((name) => name === 'object' || name === 'null');
+    if (names.length === 0 || (isComposed && isEmpty)) return [];
+    const types = names.flatMap((name): ts.TypeNode | ts.TypeNode[] => {
+      switch (name) {
+        case 'string':
+          return place.variant === 'reply' && isDate(schema)
+            ? [openapi.STRING, DATE]
+            : openapi.STRING;
+        case 'integer':
+          return isSafe(schema) ? openapi.NUMBER : INT64;
+        case 'number':
+          return openapi.NUMBER;
+        case 'boolean':
+          return openapi.BOOLEAN;
+        case 'null':
+          return openapi.NULL;
+        case 'array':
+          return arrayType(schema, place);
+        case 'object':
+          return hasMembers
+            ? objectType(schema, place)
+            : openapi.tsRecord(openapi.STRING, openapi.UNKNOWN);
+        default:
+          return openapi.UNKNOWN;
+      }
+    });
+    return [openapi.tsUnion(types)];
+  }
+
+  function arrayType(schema: Json, { variant }: Place): ts.TypeNode {
+    const { prefixItems, items, unevaluatedItems, minItems = 0, maxItems = Infinity } = schema;
+    const typeOf = (item: unknown) => typeIn(item, { variant, around: [] });
+    const rest = factory.createArrayTypeNode(typeOf(items));
+    if (!Array.isArray(prefixItems)) return rest;
+    const elements = prefixItems.map((item, index) =>
+      index < Number(minItems) ? typeOf(item) : factory.createOptionalTypeNode(typeOf(item)),
+    );
+    const isFull = Number(maxItems) <= elements.length;
+    if (!isFull && items !== false && unevaluatedItems !== false)
+      elements.push(factory.createRestTypeNode(rest));
+    return factory.createTupleTypeNode(elements);
+  }
+
+  function objectType(schema: Json, { variant, around, encoding }: Place): ts.TypeNode {
+    const { $defs } = lowered[variant];
+    const properties = asObject(schema.properties);
+    const required = requiredOf(schema, variant === 'request' && fillsDefaults);
+    const typeOf = (member: unknown) => typeIn(member, { variant, around: [] });
+    const members = Object.entries(properties).map(([name, property]) => {
+      const file = encoding && fileType(property, asObject(encoding[name]).contentType, variant);
+      const isOptional = !required.has(name);
+      return memberOf(name, file ?? typeOf(property), { source: asObject(property), isOptional });
+    });
+    // Members that are declared by another schema for the same value.
+    const others = around.flatMap((part) => schemas.allOf({ $defs }, part));
+    for (const name of required) {
+      if (Object.hasOwn(properties, name)) continue;
+      const declarations = others.map((part) => asObject(part.properties));
+      const declaration = declarations.find((part) => Object.hasOwn(part, name));
+      members.push(memberOf(name, typeOf(declaration?.[name]), { source: {} }));
+    }
+    return factory.createTypeLiteralNode([...members, ...indexOf(schema, members, typeOf)]);
+  }
+
+  /** Returns the type of a property of a form, if it is a file or a list of files. */
+  function fileType(property: unknown, contentType: unknown, variant: Variant) {
+    const { $defs } = lowered[variant];
+    const isFile = (field: unknown) => schemas.isFile({ $defs }, field, contentType);
+    const file = factory.createTypeReferenceNode(variant === 'request' ? 'File' : 'Blob');
+    if (isFile(property)) return file;
+    const items = targetOf(variant, property)?.items;
+    return items !== undefined && isFile(items) ? factory.createArrayTypeNode(file) : undefined;
+  }
+
+  function targetOf(variant: Variant, schema: unknown): Json | undefined {
+    const { $defs } = lowered[variant];
+    return resolveRef({ $defs }, schema);
+  }
+
+  /** Returns a reference to the type of a definition. The first call makes the type. */
+  function referenceTo(definition: string, direction: Variant): ts.TypeNode {
+    const isPlain = direction === 'reply' && !hasDates(root, replies.$defs[definition]);
+    const variant = isPlain ? 'plain' : direction;
+    const key = `${variant} ${definition}`;
+    const name = names.get(key) ?? nameFor(definition, variant);
+    names.set(key, name);
+    const alias = aliasOf(name);
+    if (!types.has(name)) {
+      types.set(name, undefined);
+      const schema = lowered[variant].$defs[definition];
+      const type = typeIn(schema, { variant, around: [] });
+      types.set(name, { name, alias, definition, schema: asObject(schema), type });
+    }
+    return factory.createTypeReferenceNode(alias);
+  }
+
+  function nameFor(definition: string, variant: Variant): string {
+    const isInReplies = names.has(`plain ${definition}`) || names.has(`reply ${definition}`);
+    const isPlain = variant === 'request' && (!isInReplies || isAlike(definition));
+    if (variant === 'plain' || isPlain) return definition;
+    const name = `${definition}${variant === 'reply' ? 'Reply' : 'Writable'}`;
+    return freeName(name, (text) => types.has(text) || Object.hasOwn(replies.$defs, text));
+  }
+
+  /** Returns the name of a type in TypeScript: its own name, if TypeScript allows it. */
+  function aliasOf(name: string): string {
+    const existingAlias = aliases.get(name);
+    if (existingAlias !== undefined) return existingAlias;
+    const words = name.replaceAll(/[^\p{ID_Continue}]+(.?)/gu, (_, next: string) =>
+      next.toUpperCase(),
+    );
+    const base = /^[\p{ID_Start}_]/u.test(words) ? words : `Schema${words}`;
+    const alias = freeName(base, (text) => takenAliases.has(text));
+    takenAliases.add(alias);
+    aliases.set(name, alias);
+    return alias;
+  }
+
+  /** Returns true if a definition, and those that it references, are the same both ways. */
+  function isAlike(definition: string): boolean {
+    const requests = lowered.request.$defs;
+    const reached = schemas.reachedFrom(requests, requests[definition]);
+    return [definition, ...reached].every((name) =>
+      isDeepStrictEqual(
+        comparable(requests[name], fillsDefaults),
+        comparable(replies.$defs[name], false),
+      ),
+    );
+  }
+}
+
+/** Keywords that declare members of an object. */
+const MEMBERS = ['properties', 'additionalProperties', 'patternProperties', 'required'];
+
+const isDate = ({ format }: Json): boolean => /^date(-time)?$/.test(String(format));
+
+/** Returns true if a schema has a date, except behind a reference. */
+const containsDate = memoized(
+  (root, value: unknown): boolean =>
+    typeof value === 'object' &&
+    value !== null &&
+    (isDate(asObject(value)) || Object.values(value).some((part) => containsDate(root, part))),
+);
+
+/** Returns true if a JavaScript number holds every value exactly. */
+function isSafe(schema: Json): boolean {
+  const { minimum = schema.exclusiveMinimum, maximum = schema.exclusiveMaximum } = schema;
+  return (
+    !schemas.isWide(schema) || [minimum, maximum].every((bound) => Number.isSafeInteger(bound))
+  );
+}
+
+const literalOf = (value: unknown): ts.TypeNode =>
+  typeof value === 'bigint' ? INT64 : Object(openapi.tsLiteral(value));
+
+/** Returns the names of the members that a value has, with those of defaults if they are added. */
+function requiredOf({ required, properties }: Json, fillsDefaults: boolean): Set<string> {
+  const filled = Object.entries(asObject(properties)).filter(([, property]) =>
+    Object.hasOwn(asObject(property), 'default'),
+  );
+  const names = fillsDefaults ? filled.map(([name]) => name) : [];
+  return new Set([...asArray(required).map(String), ...names]);
+}
+
+/** Returns the index signature of an object. TypeScript requires that it includes all members. */
+function indexOf(
+  { additionalProperties = false, patternProperties }: Json,
+  members: readonly ts.PropertySignature[],
+  typeOf: (schema: unknown) => ts.TypeNode,
+): ts.IndexSignatureDeclaration[] {
+  const indexed = [additionalProperties, ...Object.values(asObject(patternProperties))].filter(
+    (schema) => schema !== false,
+  );
+  if (indexed.length === 0) return [];
+  const types = [...indexed.map(typeOf), ...members.flatMap(({ type }) => type ?? [])];
+  if (members.some(({ questionToken }) => questionToken)) types.push(openapi.UNDEFINED);
+  const type = types.includes(openapi.UNKNOWN) ? openapi.UNKNOWN : openapi.tsUnion(types);
+  const key = factory.createParameterDeclaration(
+    undefined,
+    undefined,
+    'key',
+    undefined,
+    openapi.STRING,
+  );
+  return [factory.createIndexSignature(undefined, [key], type)];
+}
+
+/**
+ * Returns a schema without its defaults, which are only comments in types. If they are filled in,
+ * their members are required.
+ */
+function comparable(schema: unknown, fillsDefaults: boolean): unknown {
+  const inside = (part: unknown) => comparable(part, fillsDefaults);
+  if (!isObject(schema)) return mapMembers(schema, inside);
+  const { default: _, properties, ...others } = schema;
+  return {
+    ...asObject(mapMembers(others, inside)),
+    properties: mapMembers(properties, inside),
+    required: requiredOf(schema, fillsDefaults),
+  };
+}
+
+/** Names that have another meaning in the generated file or in TypeScript. */
+const TAKEN = [
+  'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64',
+  'File Blob Record Extract AsyncIterable Date Client ClientOptions Route Readable Promise',
+  'components operations webhooks security defaults contract routes createClient clientOf',
+  'any bigint boolean never null number object string symbol undefined unknown void type interface',
+  'break case catch class const continue debugger default delete do else enum export extends false',
+  'finally for function if import in instanceof new return super switch this throw true try typeof',
+  'var while with implements let package private protected public static yield await async',
+].flatMap((names) => names.split(' '));
