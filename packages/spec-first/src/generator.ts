@@ -1,3 +1,4 @@
+import { dirname, relative } from 'node:path';
 import {
   asObject,
   type Document,
@@ -6,10 +7,10 @@ import {
   type MediaType,
   type Operation,
   type Parameter,
+  valueAt,
 } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
-import { linesOf } from './places.ts';
 import { type Direction, schemaTypes, type TypeOptions } from './schema-types.ts';
 import { addComment, annotationsOf, memberOf } from './type-nodes.ts';
 
@@ -31,30 +32,30 @@ export function typesOf(document: Document, options: TypeOptions, documentName: 
   const sent = typedOperations(webhooks, typeOf, 'reply');
   const types = named();
 
-  const pointers = [
-    ...types.map(({ definition }) => `/components/schemas/${escapePointerToken(definition)}`),
-    ...operations.map(({ pointer }) => pointer),
-  ];
-  const lines = linesOf(document, pointers, documentName);
+  const linesOf = (pointers: readonly string[]) =>
+    document
+      .positions(pointers)
+      .map((position) => withoutFolder(document.file, documentName, position));
   const exported = openapi.tsModifiers({ export: true });
-  const aliases = types.map(({ alias, type, schema, definition }) => {
+  const schemaLines = linesOf(types.map(({ definition }) => pointerOf(definition)));
+  const aliases = types.map(({ alias, type, schema, definition }, index) => {
     const declaration = factory.createTypeAliasDeclaration(exported, alias, undefined, type);
-    const pointer = `/components/schemas/${escapePointerToken(definition)}`;
-    const line = isDeclared(root, definition) ? lines.get(pointer) : undefined;
-    addComment(declaration, { source: schema, line });
+    const isDeclared = valueAt(root, pointerOf(definition)) !== undefined;
+    addComment(declaration, { source: schema, line: isDeclared ? schemaLines[index] : undefined });
     return declaration;
   });
   const byName = types.map(({ name, alias }) =>
     memberOf(name, factory.createTypeReferenceNode(alias), { source: {} }),
   );
+  const operationLines = linesOf(operations.map(({ pointer }) => pointer));
   const webhookMembers = webhooks.map(({ path, method }, index) => ({
     path,
     member: memberOf(method, operationType(sent[index]), { source: asObject(sent[index]) }),
   }));
   const sections = {
     components: [memberOf('schemas', factory.createTypeLiteralNode(byName), { source: {} })],
-    operations: operations.map(({ id, source, pointer }, index) =>
-      memberOf(id, operationType(received[index]), { source, line: lines.get(pointer) }),
+    operations: operations.map(({ id, source }, index) =>
+      memberOf(id, operationType(received[index]), { source, line: operationLines[index] }),
     ),
     webhooks: [...Map.groupBy(webhookMembers, ({ path }) => path)].map(([path, members]) => {
       const type = factory.createTypeLiteralNode(members.map(({ member }) => member));
@@ -67,8 +68,18 @@ export function typesOf(document: Document, options: TypeOptions, documentName: 
   return openapi.astToString([...aliases, ...interfaces]);
 }
 
-const isDeclared = (root: Json, name: string): boolean =>
-  Object.hasOwn(asObject(asObject(root.components).schemas), name);
+const pointerOf = (schema: string): string => `/components/schemas/${escapePointerToken(schema)}`;
+
+/**
+ * Returns `file:line` of a position, relative to the folder of the document.
+ *
+ * @param name the name of the document's own file.
+ */
+function withoutFolder(documentFile: string, name: string, position: string): string {
+  const [, file = '', line] = /^(.*):(\d+):\d+$/.exec(position) ?? [];
+  const path = file === documentFile ? name : relative(dirname(documentFile), file);
+  return `${path.replaceAll('\\', '/')}:${line}`;
+}
 
 /** Returns `unknown` for what openapi-typescript cannot convert. The checks report it. */
 function operationType(operation: Json | undefined): ts.TypeNode {

@@ -18,6 +18,16 @@ import { memberOf } from './type-nodes.ts';
 const { factory } = ts;
 const INT64 = factory.createTypeReferenceNode('Int64');
 const DATE = factory.createTypeReferenceNode('Date');
+const RECORD = openapi.tsRecord(openapi.STRING, openapi.UNKNOWN);
+
+/** The types of values without members. */
+const SIMPLE: Readonly<Record<string, ts.TypeNode>> = {
+  string: openapi.STRING,
+  number: openapi.NUMBER,
+  integer: openapi.NUMBER,
+  boolean: openapi.BOOLEAN,
+  null: openapi.NULL,
+};
 
 /** A handler receives requests and returns replies. */
 export type Direction = 'request' | 'reply';
@@ -135,28 +145,12 @@ export function schemaTypes(root: Json, { fillsDefaults, acceptsDates }: TypeOpt
     const isEmpty = !hasMembers && names.every((name) => name === 'object' || name === 'null');
     if (names.length === 0 || (isComposed && isEmpty)) return [];
     const types = names.flatMap((name): ts.TypeNode | ts.TypeNode[] => {
-      switch (name) {
-        case 'string':
-          return place.variant === 'reply' && isDate(schema)
-            ? [openapi.STRING, DATE]
-            : openapi.STRING;
-        case 'integer':
-          return isSafe(schema) ? openapi.NUMBER : INT64;
-        case 'number':
-          return openapi.NUMBER;
-        case 'boolean':
-          return openapi.BOOLEAN;
-        case 'null':
-          return openapi.NULL;
-        case 'array':
-          return arrayType(schema, place);
-        case 'object':
-          return hasMembers
-            ? objectType(schema, place)
-            : openapi.tsRecord(openapi.STRING, openapi.UNKNOWN);
-        default:
-          return openapi.UNKNOWN;
-      }
+      if (name === 'array') return arrayType(schema, place);
+      if (name === 'object') return hasMembers ? objectType(schema, place) : RECORD;
+      if (name === 'string' && place.variant === 'reply' && isDate(schema))
+        return [openapi.STRING, DATE];
+      if (name === 'integer' && !isSafe(schema)) return INT64;
+      return SIMPLE[String(name)] ?? openapi.UNKNOWN;
     });
     return [openapi.tsUnion(types)];
   }

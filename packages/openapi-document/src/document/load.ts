@@ -12,7 +12,7 @@ import {
 } from './document.ts';
 import { mend } from './mend.ts';
 import { operationsOf, webhooksOf } from './operations.ts';
-import { describeFindings, parseFile } from './parse.ts';
+import { describeFindings, originOf, parseFile, positionsOf } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
 import type { Content } from './resolver.ts';
 
@@ -57,6 +57,8 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
   const { root, mended } = await mend(file, bundled.root);
   const operations = operationsOf(root, root.paths);
   const schemes = Object.entries(asObject(asObject(root.components).securitySchemes));
+  const positions = (pointers: readonly string[]) =>
+    positionsOf(pointers.map((pointer) => originOf(file, root, bundled.origins, pointer)));
   return {
     file,
     root,
@@ -80,8 +82,9 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     /** The mistakes of the document that were corrected in `root`. */
     mended: [...bundled.notices, ...mended],
     /** Formats findings as sorted, distinct lines: `file:line:column message`. */
-    describe: (findings: readonly Finding[]) =>
-      describeFindings(file, root, bundled.origins, findings),
+    describe: (findings: readonly Finding[]) => describeFindings(findings, positions),
+    /** Returns `file:line:column` of each pointer, or of the nearest value around it. */
+    positions,
   };
 }
 

@@ -38,9 +38,6 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
 
 const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
-/** Matches any document with an integer beyond 2^53. */
-const LARGE = /\d{16}(?:[\s,\]}]|$)/;
-
 /** The maximum number of arrays and objects that aliases repeat. Each of them is read again. */
 const MAX_REPEATED = 100_000;
 
@@ -51,7 +48,7 @@ const MAX_REPEATED = 100_000;
  */
 export function parseFile(file: string, text: string): unknown {
   try {
-    if (text.startsWith('{')) return LARGE.test(text) ? parseJson(text) : JSON.parse(text);
+    if (text.startsWith('{')) return parseJson(text);
   } catch {
     // The YAML parser names the position of the error.
   }
@@ -150,12 +147,12 @@ function sizeOf(value: unknown, sizes: Map<object, number>): number {
 /**
  * Formats findings as sorted, distinct lines: `file:line:column message`. Findings about the same
  * file become one line.
+ *
+ * @param positionsOf returns the positions of pointers.
  */
 export function describeFindings(
-  file: string,
-  root: Json,
-  origins: ReadonlyMap<string, Location>,
   findings: readonly Finding[],
+  positionsOf: (pointers: readonly string[]) => readonly string[],
 ): string {
   const byFile = Map.groupBy(findings, ({ about }) => about);
   const described = [...byFile].flatMap(([about, [first, ...repeated]]): readonly Finding[] => {
@@ -164,17 +161,23 @@ export function describeFindings(
     const message = `${first.message} (referenced ${repeated.length + 1} times)`;
     return [{ pointer: first.pointer, message }];
   });
-  const positions = positionsOf(
-    described.map(({ pointer }) => {
-      const target = directPointer(root, pointer);
-      const at = pointersTo(target).findLast((outer) => origins.has(outer)) ?? '';
-      const origin = origins.get(at) ?? { file, pointer: '' };
-      return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
-    }),
-  );
+  const positions = positionsOf(described.map(({ pointer }) => pointer));
   const lines = new Set(described.map(({ message }, index) => `${positions[index]} ${message}`));
   const byNumbers = new Intl.Collator('en', { numeric: true });
   return [...lines].sort(byNumbers.compare).join('\n');
+}
+
+/** Returns the location of a part of a document of several files. */
+export function originOf(
+  file: string,
+  root: Json,
+  origins: ReadonlyMap<string, Location>,
+  pointer: string,
+): Location {
+  const target = directPointer(root, pointer);
+  const at = pointersTo(target).findLast((outer) => origins.has(outer)) ?? '';
+  const origin = origins.get(at) ?? { file, pointer: '' };
+  return { file: origin.file, pointer: origin.pointer + target.slice(at.length) };
 }
 
 /**
