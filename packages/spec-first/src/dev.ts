@@ -1,9 +1,8 @@
 import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
-import { extname, join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { styleText } from 'node:util';
-import { Worker as Thread } from 'node:worker_threads';
 import {
   banner,
   hasCredentials,
@@ -16,7 +15,7 @@ import {
 import { command, messageOf, OUTSIDE } from './command.ts';
 import { checkTypes } from './dev/compiler.ts';
 import { watchSaves } from './dev/watch.ts';
-import type { TypesJob, TypesResult } from './dev/write-types.ts';
+import { writeTypes } from './dev/write-types.ts';
 
 const USAGE = `Usage: spec-first dev [--allow-outside]
 
@@ -57,6 +56,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   let isStopping = false;
   let isAnnounced = false;
   let typeCheck = new AbortController();
+  let lastWrite = Promise.resolve();
   const lastTexts = new Map<string, string>();
 
   // Each server accepts its own connections: those that this process passed on would be lost with
@@ -69,16 +69,6 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   });
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, stop);
 
-  const workerData: TypesJob = { file, allowOutside };
-  const module = join(import.meta.dirname, `dev/write-types${extname(import.meta.filename)}`);
-  const types = new Thread(module, { execArgv: CACHED, workerData });
-  types.on('message', ({ files, text }: TypesResult) => {
-    watchDocument([resolve(file), ...files]);
-    sayOnce('document', text);
-    void compile();
-  });
-  types.on('error', (error) => say(`No types are written any more: ${messageOf(error)}`));
-
   const watchDocument = watchSaves(follow);
   watchDocument([resolve(file)]);
   follow(true);
@@ -86,8 +76,20 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
 
   function follow(ofDocument: boolean): void {
     void serveNewest();
-    if (ofDocument) types.postMessage('');
+    // Earlier types must not replace later ones.
+    if (ofDocument) lastWrite = lastWrite.then(followDocument).catch(sayNotWritten);
     else void compile();
+  }
+
+  async function followDocument(): Promise<void> {
+    const { files, text } = await writeTypes(file, allowOutside);
+    watchDocument([resolve(file), ...files]);
+    sayOnce('document', text);
+    void compile();
+  }
+
+  function sayNotWritten(error: unknown): void {
+    say(`The types are not written: ${messageOf(error)}`);
   }
 
   async function compile(): Promise<void> {
