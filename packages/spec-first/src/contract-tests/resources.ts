@@ -27,7 +27,7 @@ export type Resources = ReturnType<typeof trackResources>;
 export function trackResources(root: Json, operations: readonly Operation[]) {
   /** Path parameters of resources, newest first, by the path template of the resource. */
   const pathsByTemplate = new Map<string, Json[]>();
-  /** Ids by name, from members such as `paymentId` and from the `id` of a payment. */
+  /** Ids by name: path parameters, members such as `paymentId`, and the `id` of a payment. */
   const ids = new Map<string, unknown[]>();
   /** Entity tags, by path template and path parameters. */
   const etags = new Map<string, string>();
@@ -38,7 +38,8 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
 
   function rememberId(name: string, id: unknown): void {
     if (typeof id === 'object' || id === undefined || id === '') return;
-    ids.set(name, [id, ...(ids.get(name) ?? [])].slice(0, REMEMBERED));
+    const distinct = new Set([id, ...(ids.get(name) ?? [])]);
+    ids.set(name, [...distinct].slice(0, REMEMBERED));
   }
 
   /** Keeps the path parameters of a resource, and returns them with their types. */
@@ -55,6 +56,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     });
     if (names.length === 0 || typed.length < names.length) return undefined;
     const path = Object.fromEntries(typed);
+    for (const [name, value] of typed) if (name !== 'id') rememberId(idName(name), value);
     const others = pathsOf(target);
     const isNew = others.every((other) => stringifyJson(other) !== stringifyJson(path));
     if (isNew) pathsByTemplate.set(resource, [path, ...others].slice(0, REMEMBERED));
@@ -189,14 +191,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     },
 
     /** Returns values for a parameter or a member, by its name, such as `roomId`. */
-    valuesOf(name: string): unknown[] {
-      if (name === 'id') return [];
-      const inPaths = [...pathsByTemplate.values()]
-        .flat()
-        .flatMap((path) => (Object.hasOwn(path, name) ? [path[name]] : []));
-      const named = isIdName(name) ? (ids.get(idName(name)) ?? []) : [];
-      return inPaths.length > 0 ? inPaths : named;
-    },
+    valuesOf: (name: string): unknown[] => ids.get(idName(name)) ?? [],
   };
 }
 

@@ -8,7 +8,7 @@ import { isMock, type Probe, probeOf, type Target } from './probe.ts';
 import { type Requests, requestsOf } from './requests.ts';
 import type { Resources } from './resources.ts';
 import { stateChecks } from './state.ts';
-import { writeRequest } from './write-request.ts';
+import { type Written, writeRequest } from './write-request.ts';
 
 /** The context of the tests of an operation. */
 export interface Context extends Target {
@@ -38,23 +38,14 @@ export type Outcome = Awaited<ReturnType<typeof testOperation>>;
  * Checks each response.
  */
 export async function testOperation(context: Context) {
-  const { operation, resources, runs, seed, mayReject } = context;
-  const probe = probeOf(context, seed, context.log);
+  const { resources, runs, seed, mayReject, mayChange, log } = context;
+  const probe = probeOf(context, seed, log);
   const requests = requestsOf(context, resources, seed);
-  const checkState = stateChecks(context, probe);
+  const checkState = mayChange ? undefined : stateChecks(context, probe);
+  const valid = requests.valid(Math.ceil(runs / 2), runs);
   /** The responses to valid requests. */
-  const answers: Answer[] = [];
-
-  for (const written of requests.valid(Math.ceil(runs / 2), runs)) {
-    const answer = await probe.attempt(written, accepts(mayReject), { isStrict: true });
-    if (answer === undefined) continue;
-    answers.push(answer);
-    if (answers.length === 1 && answer.status === 501 && !isMock(answer)) break;
-    const subjects = resources.learn(operation, written.values, answer);
-    if (answer.status >= 300 || isMock(answer) || context.mayChange) continue;
-    await checkState(written.values, answer, subjects);
-  }
-  const isMissing = answers.length === 1 && answers[0]?.status === 501 && !isMock(answers[0]);
+  const answers = await sendValid(context, probe, valid, checkState);
+  const isMissing = isNotImplemented(answers);
   if (isMissing) return { findings: [], answers, sentRequests: 1, isMissing };
 
   await checkPaging(context, probe, requests, answers);
@@ -62,29 +53,43 @@ export async function testOperation(context: Context) {
   await checkCredentials(context, probe, requests);
   const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
   if (!mayFail) await checkSuccess(context, probe, requests, answers);
-  return {
-    findings: await probe.findings(),
-    answers,
-    sentRequests: probe.sentRequests(),
-    isMissing,
-  };
+  const findings = await probe.findings();
+  return { findings, answers, sentRequests: probe.sentRequests(), isMissing };
 }
 
 /** Calls an operation again, after others have changed its resources. Resolves to the findings. */
 export async function testAgain(context: Context) {
-  const { operation, resources, runs, seed, mayReject } = context;
-  const probe = probeOf(context, seed, context.log);
+  const { resources, runs, seed, log } = context;
+  const probe = probeOf(context, seed, log);
   const requests = requestsOf(context, resources, seed + 2);
-  const answers: Answer[] = [];
-  for (const written of requests.existing(Math.ceil(runs / 4))) {
-    const answer = await probe.attempt(written, accepts(mayReject), { isStrict: true });
-    if (answer === undefined) continue;
-    answers.push(answer);
-    resources.learn(operation, written.values, answer);
-  }
+  const answers = await sendValid(context, probe, requests.existing(Math.ceil(runs / 4)));
   await checkPaging(context, probe, requests, answers);
   return probe.findings();
 }
+
+/** Sends valid requests until one shows that there is no handler. Resolves to the responses. */
+async function sendValid(
+  { operation, resources, mayReject }: Context,
+  probe: Probe,
+  requests: Iterable<Written>,
+  checkState?: ReturnType<typeof stateChecks>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (const written of requests) {
+    const answer = await probe.attempt(written, accepts(mayReject), { isStrict: true });
+    if (answer === undefined) continue;
+    answers.push(answer);
+    if (isNotImplemented(answers)) break;
+    const subjects = resources.learn(operation, written.values, answer);
+    if (answer.status < 300 && !isMock(answer))
+      await checkState?.(written.values, answer, subjects);
+  }
+  return answers;
+}
+
+/** Returns true if the first response shows that there is no handler. */
+const isNotImplemented = ([first]: readonly Answer[]): boolean =>
+  first?.status === 501 && !isMock(first);
 
 /** Checks that a valid request is not rejected as malformed. */
 const accepts = (mayReject: boolean) => (answer: Answer) => {
