@@ -11,7 +11,7 @@ import {
 } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
-import { type Direction, schemaTypes, type TypeOptions } from './schema-types.ts';
+import { type Direction, schemaTypes } from './schema-types.ts';
 import { addComment, annotationsOf, memberOf } from './type-nodes.ts';
 
 const { factory } = ts;
@@ -23,11 +23,12 @@ const TYPE = 'x-type';
  * Generates the types `components`, `operations` and `webhooks`, and the types of schemas by their
  * names, as text.
  *
+ * @param isServer true for the types of a server, false for those of a client.
  * @param documentName the name of the document in comments.
  */
-export function typesOf(document: Document, options: TypeOptions, documentName: string): string {
+export function typesOf(document: Document, isServer: boolean, documentName: string): string {
   const { root, operations, webhooks } = document;
-  const { typeOf, named } = schemaTypes(root, options);
+  const { typeOf, named } = schemaTypes(root, isServer);
   const received = typedOperations(operations, typeOf, 'request');
   const sent = typedOperations(webhooks, typeOf, 'reply');
   const types = named();

@@ -35,13 +35,6 @@ export type Direction = 'request' | 'reply';
 /** A type of one direction, or of a reply whose dates are strings. */
 type Variant = Direction | 'plain';
 
-export interface TypeOptions {
-  /** True if a property with a default is always present in a request. */
-  readonly fillsDefaults: boolean;
-  /** True if a date of a reply may be a `Date`. */
-  readonly acceptsDates: boolean;
-}
-
 /** The type of a definition. */
 export interface NamedType {
   /** The name of the definition, with a suffix if its types differ. */
@@ -65,8 +58,10 @@ interface Place {
 /**
  * Makes types of TypeScript from the lowered schemas of a document, so that types and validators
  * agree. The types of replies must be made first, since they keep the names of the document.
+ *
+ * @param isServer true for a server: it adds defaults to requests, and accepts a `Date` in a reply.
  */
-export function schemaTypes(root: Json, { fillsDefaults, acceptsDates }: TypeOptions) {
+export function schemaTypes(root: Json, isServer: boolean) {
   const replies = schemas.lower(root, 'response');
   const lowered = { request: schemas.lower(root, 'request'), reply: replies, plain: replies };
   const declared = Object.keys(asObject(asObject(root.components).schemas));
@@ -80,7 +75,7 @@ export function schemaTypes(root: Json, { fillsDefaults, acceptsDates }: TypeOpt
   const hasDates = memoized((_root: Json, schema: unknown): boolean => {
     const reached = [...schemas.reachedFrom(replies.$defs, schema)];
     const parts = [schema, ...reached.map((name) => replies.$defs[name])];
-    return acceptsDates && parts.some((part) => containsDate(root, part));
+    return isServer && parts.some((part) => containsDate(root, part));
   });
 
   return {
@@ -89,7 +84,7 @@ export function schemaTypes(root: Json, { fillsDefaults, acceptsDates }: TypeOpt
      *   §4.8.15).
      */
     typeOf(source: unknown, direction: Direction, encoding?: Json): ts.TypeNode {
-      const variant = direction === 'reply' && !acceptsDates ? 'plain' : direction;
+      const variant = direction === 'reply' && !isServer ? 'plain' : direction;
       return typeIn(lowered[variant].lower(source), { variant, around: [], encoding });
     },
 
@@ -172,7 +167,7 @@ export function schemaTypes(root: Json, { fillsDefaults, acceptsDates }: TypeOpt
   function objectType(schema: Json, { variant, around, encoding }: Place): ts.TypeNode {
     const { $defs } = lowered[variant];
     const properties = asObject(schema.properties);
-    const required = requiredOf(schema, variant === 'request' && fillsDefaults);
+    const required = requiredOf(schema, variant === 'request' && isServer);
     const typeOf = (member: unknown) => typeIn(member, { variant, around: [] });
     const members = Object.entries(properties).map(([name, property]) => {
       const file = encoding && fileType(property, asObject(encoding[name]).contentType, variant);
@@ -250,7 +245,7 @@ export function schemaTypes(root: Json, { fillsDefaults, acceptsDates }: TypeOpt
     const reached = schemas.reachedFrom(requests, requests[definition]);
     return [definition, ...reached].every((name) =>
       isDeepStrictEqual(
-        comparable(requests[name], fillsDefaults),
+        comparable(requests[name], isServer),
         comparable(replies.$defs[name], false),
       ),
     );

@@ -54,7 +54,7 @@ export async function generateTypes(
 ): Promise<string> {
   const { root, operations } = document;
   const { typesOf } = await import('./generator.ts');
-  const types = typesOf(document, { fillsDefaults: true, acceptsDates: true }, name);
+  const types = typesOf(document, true, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +
     "from 'spec-first-server';\n";
@@ -68,8 +68,7 @@ export async function generateTypes(
  */
 export async function generateClient(document: Document): Promise<string> {
   const { typesOf } = await import('./generator.ts');
-  const options = { fillsDefaults: false, acceptsDates: false };
-  const types = INT64 + typesOf(document, options, basename(document.file));
+  const types = INT64 + typesOf(document, false, basename(document.file));
   const routes = JSON.stringify(routesOf(document.operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';
   return `${HEADER}${imports}from 'openapi-document/client';

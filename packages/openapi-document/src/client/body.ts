@@ -1,6 +1,6 @@
 import { essenceOf, isJsonType } from '../document/media-types.ts';
 import { parseJson, stringifyJson } from '../json/exact.ts';
-import { type FormEncoding, writeForm } from '../parameters/write-parameter.ts';
+import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
 
 /** Serializes a body as JSON or a form. Returns other bodies unchanged. */
 export function bodyOf(
@@ -13,7 +13,7 @@ export function bodyOf(
   if (type !== 'multipart/form-data') return body as RequestInit['body'];
   const form = new FormData();
   for (const [name, value] of Object.entries(Object(body))) {
-    const isStyled = encoding[name]?.style !== undefined || encoding[name]?.explode !== undefined;
+    const isStyled = styledField(name, encoding[name]) !== undefined;
     const type = encoding[name]?.contentType;
     const items: unknown[] = [value].flat();
     if (items.some((item) => item instanceof Blob)) {

@@ -22,6 +22,7 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
   const items: Items | undefined =
     events ?? (isSequence ? { schema: itemSchema, data: 'text' } : undefined);
   const pointer = `${at}/content/${escapePointerToken(type)}`;
+  const encoding = encodingOf(source.encoding);
   const stream = { sequence, items, source };
   const media = {
     /** The name in the document. May be a range such as `image/*`. */
@@ -36,7 +37,7 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
     /** The items, if there is an `itemSchema`. */
     items,
     /** The encoding of the fields of a form, by name. */
-    encoding: encodingOf(source.encoding),
+    encoding,
     /** False if the schema accepts any text and any bytes. */
     constrained: isConstrained(root, schema),
     pointer,
@@ -49,7 +50,7 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
         : examples.map((example) => ({ ...example, value: itemsIn(items, example.value) }));
     },
     coerce: (text: string) => coerce(root, [schema], text),
-    formReader: () => formReader(root, { schema, source }),
+    formReader: () => formReader(root, { schema, encoding }),
     /** @param limit the maximum bytes or characters of an item. @throws {UnreadableItem} */
     readItems: (contentType: string, chunks: AsyncIterable<Uint8Array>, limit: number) =>
       readItems(stream, contentType, chunks, limit),

@@ -206,9 +206,7 @@ function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyM
     events: parseEvents(readable, { maxDepth }),
   }));
   const positionsByPointer = new Map<string, string>();
-  let line = 1;
-  let lineStart = 0;
-  let lineEnd = text.indexOf('\n');
+  const lineStarts = [0, ...[...text.matchAll(/\n/g)].map(({ index }) => index + 1)];
   let at = events.findIndex(({ type }) => type !== EVENT_ID.DOCUMENT);
   visit('');
   return positionsByPointer;
@@ -235,14 +233,9 @@ function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyM
     at += 1;
   }
 
-  /** Offsets must be passed in ascending order. */
   function positionOf(offset: number): string {
-    while (lineEnd >= 0 && lineEnd < offset) {
-      line += 1;
-      lineStart = lineEnd + 1;
-      lineEnd = text.indexOf('\n', lineStart);
-    }
-    return `${line}:${offset - lineStart + 1}`;
+    const line = lineStarts.findLastIndex((start) => start <= offset);
+    return `${line + 1}:${offset - (lineStarts[line] ?? 0) + 1}`;
   }
 }
 

@@ -1,8 +1,9 @@
-import { asObject, type Json } from '../document/document.ts';
+import type { Json } from '../document/document.ts';
 import { essenceOf, isFile, kindOf } from '../document/media-types.ts';
 import { itemSchemas, propertyFinder, typesOf } from '../document/schema.ts';
 import { deepPath, fromPairs } from './read-value.ts';
 import { coerce, jsonOr, pairsOf } from './texts.ts';
+import { type FormEncoding, styledField } from './write-parameter.ts';
 
 export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
 
@@ -13,20 +14,16 @@ export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
  */
 export function formReader(
   root: Json,
-  { schema, source }: { readonly schema: unknown; readonly source: Json },
+  { schema, encoding }: { readonly schema: unknown; readonly encoding: FormEncoding },
 ) {
-  const encoding = asObject(source.encoding);
   const schemasOf = propertyFinder(root, schema);
   /** The fields that are serialized like query parameters. */
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
-    const { style, explode } = asObject(value);
-    if (style === undefined && explode === undefined) return [];
+    const field = styledField(name, value);
     const schemas = schemasOf(name);
-    const fieldSchema = schemas.length === 1 ? schemas[0] : { anyOf: schemas };
-    const fieldStyle = String(style ?? 'form');
-    const isExploded = (explode ?? fieldStyle === 'form') === true;
-    const query = { in: 'query', json: false } as const;
-    return [{ ...query, name, style: fieldStyle, explode: isExploded, schema: fieldSchema }];
+    return field
+      ? { ...field, schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } }
+      : [];
   });
 
   return {
@@ -43,13 +40,13 @@ export function formReader(
         const items = itemSchemas(root, inner, 0).filter((item) => item !== undefined);
         return items.length > 0 ? items : [inner];
       });
-      const { contentType } = asObject(encoding[name]);
+      const { contentType } = encoding[name] ?? {};
       const isOpen = schemas.length === 0 || schemas.includes(true);
       const files = schemas.filter((inner) => isFile(root, inner, contentType));
       return {
         isFile: isOpen || files.length > 0,
         isText: isOpen || files.length < schemas.length,
-        types: typeof contentType === 'string' ? contentType.split(',').map(essenceOf) : [],
+        types: contentType?.split(',').map(essenceOf) ?? [],
       };
     },
   };
@@ -76,10 +73,10 @@ export function formReader(
   /** Converts the values of a field. Returns an array if the schema allows one. */
   function fieldOf(name: string, values: readonly unknown[]): unknown {
     const schemas = schemasOf(name);
-    const { contentType } = asObject(encoding[name]);
+    const { contentType } = encoding[name] ?? {};
     const [first] = values;
     const isOne = values.length === 1;
-    if (isOne && typeof contentType === 'string' && kindOf(contentType) === 'json') {
+    if (isOne && kindOf(contentType ?? '') === 'json') {
       return typeof first === 'string' ? jsonOr(first) : first;
     }
     const arrays = schemas.filter((inner) => typesOf(root, inner).has('array'));

@@ -98,19 +98,23 @@ export function writeForm(fields: object, encoding: FormEncoding = {}): string {
     .join('&');
 }
 
-function fieldPairs(name: string, value: unknown, encoding: FormEncoding[string] = {}): string[] {
-  const { contentType = '', style, explode } = encoding;
-  const field = { in: 'query', name, style: style ?? 'form', json: false } as const;
-  if (style !== undefined || explode !== undefined) {
-    const isExploded = explode ?? field.style === 'form';
-    return [writeParameter({ ...field, explode: isExploded }, value)];
-  }
-  if (isJsonType(essenceOf(contentType)))
-    return [writeParameter({ ...field, explode: true, json: true }, value)];
+/** Returns the parameter that a field is serialized like, if its encoding has a style. */
+export function styledField(name: string, { style, explode }: FormEncoding[string] = {}) {
+  if (style === undefined && explode === undefined) return undefined;
+  return { ...queryField(name, style), explode: explode ?? (style ?? 'form') === 'form' };
+}
+
+const queryField = (name: string, style = 'form') =>
+  ({ in: 'query', name, style, explode: true, json: false }) as const;
+
+function fieldPairs(name: string, value: unknown, encoding?: FormEncoding[string]): string[] {
+  const styled = styledField(name, encoding);
+  if (styled !== undefined) return [writeParameter(styled, value)];
+  const field = queryField(name);
+  if (isJsonType(essenceOf(encoding?.contentType ?? '')))
+    return [writeParameter({ ...field, json: true }, value)];
   const items: unknown[] = [value].flat();
-  return items.map((item) =>
-    writeParameter({ ...field, explode: true, json: isComposite(item) }, item),
-  );
+  return items.map((item) => writeParameter({ ...field, json: isComposite(item) }, item));
 }
 
 function encoderOf({ in: where, style, allowReserved }: Styled): (text: string) => string {

@@ -1,4 +1,4 @@
-import { asArray, isObject, type Json, schemas } from 'openapi-document';
+import { asArray, isObject, type Json, memoized, schemas } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
 
 /** A value that differs from another value in one place. It may be invalid. */
@@ -133,14 +133,10 @@ function candidatesOf(root: Json, parts: readonly Json[], value: unknown): Candi
   return { notable: listed, others: [...examples, ...opposite] };
 }
 
-const samples = new WeakMap<Json, unknown[]>();
-
-/** Returns a list with a valid value of an alternative, if one can be generated. Cached. */
-function sampleOf(root: Json, schema: Json): unknown[] {
-  const sample = samples.get(schema) ?? [...valuesOf(root, schema, 'request').take(1)];
-  samples.set(schema, sample);
-  return sample;
-}
+/** Returns a list with a valid value of an alternative, if one can be generated. */
+const sampleOf = memoized((root, schema: Json): readonly unknown[] => [
+  ...valuesOf(root, schema, 'request').take(1),
+]);
 
 const ofLength = (list: readonly unknown[], length: number): unknown[] =>
   Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);
