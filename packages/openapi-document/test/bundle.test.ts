@@ -84,12 +84,20 @@ describe('a path item that is a reference', () => {
       '/c': { get: { operationId: 'a' } },
     });
     expect(JSON.stringify(root)).not.toContain('$ref');
-    expect(root.components?.pathItems).toBeUndefined();
     expect(document.operations.map(({ id, path }) => [id, path])).toEqual([
       ['a', '/a'],
       ['b', '/b'],
       ['a2', '/c'],
     ]);
+  });
+
+  test('has a mistake in one place only', async () => {
+    const { broken, problems, notices } = await load({
+      'openapi.yaml': `${HEAD}paths:\n  /a: { $ref: '#/components/pathItems/a' }\ncomponents: { pathItems: { a: { get: { operationId: a, requestBody: 1, responses: { ${OK} } } } } }\n`,
+    });
+    expect(problems).toEqual([]);
+    expect(broken).toEqual({ a: [expect.stringMatching(/^openapi\.yaml:5:/)] });
+    expect(notices).toEqual([]);
   });
 
   test('keeps the positions of its members', async () => {

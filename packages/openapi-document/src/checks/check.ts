@@ -65,7 +65,8 @@ export function checkDocument(
     const affected = reached.filter((parts) => isReached(finding.pointer, parts));
     for (const { operation } of affected)
       broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
-    if (affected.length > 0) continue;
+    // Path items are copied to their paths, so mistakes in them are already reported there.
+    if (affected.length > 0 || finding.pointer.startsWith('/components/pathItems/')) continue;
     // A mistake outside these members may affect any operation.
     const isUnused = /^\/(components|webhooks|paths\/[^/]+)\//.test(finding.pointer);
     if (isUnused)

@@ -40,25 +40,17 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   /** The `$ref` to each part of another file that became a component, by `file#pointer`. */
   const componentRefs = new Map<string, string>();
   const references: { readonly holder: Members; readonly at: string }[] = [];
-  const usedPathItems = new Set<string>();
   const origins = new Map<string, Location>();
   const problems: Finding[] = [];
   const notices: Finding[] = [];
 
   const { components: declared, ...others } = source;
   const groups = declaredComponents(declared);
-  const pathItems = groups.get('pathItems') ?? [];
-  groups.delete('pathItems');
   // Reserves the names of the document, so that parts of other files get other names.
   for (const [group, members] of groups) reserveNames(group, members);
   for (const [group, members] of groups) copyGroup(group, members);
   const top = { file: documentFile, pointer: '' };
   const copied = copyMembers(membersOf(others, 'document', top, ''), 'document', '');
-  // Leaves out path items that were copied into `paths`, unless a reference leads into them.
-  const separate = pathItems.filter(
-    ({ key, from }) => !usedPathItems.has(keyOf(from)) || hasReferenceInto('pathItems', key),
-  );
-  if (separate.length > 0) copyGroup('pathItems', separate);
   const groupObjects = [...components].map(([group, members]) => [
     group,
     Object.fromEntries(members),
@@ -103,11 +95,6 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   function copyGroup(group: string, members: readonly Member[]): void {
     const copies = copyMembers(members, memberKind('components', group), `/components/${group}`);
     for (const [name, copy] of Object.entries(copies)) groupNamed(group).set(name, copy);
-  }
-
-  function hasReferenceInto(group: string, key: string): boolean {
-    const place = `#/components/${group}/${escapePointerToken(key)}/`;
-    return references.some(({ holder }) => String(holder.$ref).startsWith(place));
   }
 
   function copyMembers(
@@ -173,7 +160,6 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   ): unknown {
     const target = placeOf(ref, from);
     const value = target && valueIn(target);
-    if (target !== undefined && kind === 'pathItem') usedPathItems.add(keyOf(target));
     // `components: { schemas: { $ref: _index.yaml } }` is common, so it is not reported.
     const isIndexFile = kind !== 'other' && at.split('/').length <= 3;
     if (kind !== 'pathItem' && !isIndexFile) {
