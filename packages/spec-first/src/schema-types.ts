@@ -46,6 +46,11 @@ export interface NamedType {
   readonly type: ts.TypeNode;
 }
 
+/** A type that is referenced, but not made yet. */
+interface Pending extends Pick<NamedType, 'name' | 'alias' | 'definition'> {
+  readonly variant: Variant;
+}
+
 /** The place of a schema. */
 interface Place {
   readonly variant: Variant;
@@ -67,7 +72,9 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const declared = Object.keys(asObject(asObject(root.components).schemas));
   /** The names of types, by variant and definition. */
   const names = new Map<string, string>();
-  const types = new Map<string, NamedType | undefined>();
+  const types = new Map<string, NamedType>();
+  const pending = new Map<string, Pending>();
+  const sameBothWays = new Map<string, boolean>();
   const aliases = new Map<string, string>();
   const takenAliases = new Set(TAKEN);
   for (const name of declared) aliasOf(name);
@@ -85,7 +92,9 @@ export function schemaTypes(root: Json, isServer: boolean) {
      */
     typeOf(source: unknown, direction: Direction, encoding?: Json): ts.TypeNode {
       const variant = direction === 'reply' && !isServer ? 'plain' : direction;
-      return typeIn(lowered[variant].lower(source), { variant, around: [], encoding });
+      const type = typeIn(lowered[variant].lower(source), { variant, around: [], encoding });
+      makePending();
+      return type;
     },
 
     /**
@@ -97,12 +106,23 @@ export function schemaTypes(root: Json, isServer: boolean) {
         const $ref = `#/components/schemas/${escapePointerToken(name)}`;
         const isNamed = names.get(`request ${name}`) === name;
         if (!isNamed) typeIn(replies.lower({ $ref }), { variant: 'plain', around: [] });
+        makePending();
       }
       const first = declared.filter((name) => types.has(name));
       const ordered = new Set([...first, ...types.keys()]);
       return [...ordered].flatMap((name) => types.get(name) ?? []);
     },
   };
+
+  /** Makes the types that others reference. Without recursion, since references form long chains. */
+  function makePending(): void {
+    for (const [name, { variant, ...reference }] of pending) {
+      const schema = lowered[variant].$defs[reference.definition];
+      const type = typeIn(schema, { variant, around: [] });
+      types.set(name, { ...reference, schema: asObject(schema), type });
+      pending.delete(name);
+    }
+  }
 
   function typeIn(schema: unknown, place: Place): ts.TypeNode {
     if (!isObject(schema)) return schema === false ? openapi.NEVER : openapi.UNKNOWN;
@@ -200,7 +220,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return resolveRef({ $defs }, schema);
   }
 
-  /** Returns a reference to the type of a definition. The first call makes the type. */
+  /** Returns a reference to the type of a definition, which is made later. */
   function referenceTo(definition: string, direction: Variant): ts.TypeNode {
     const isPlain = direction === 'reply' && !hasDates(root, replies.$defs[definition]);
     const variant = isPlain ? 'plain' : direction;
@@ -208,12 +228,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const name = names.get(key) ?? nameFor(definition, variant);
     names.set(key, name);
     const alias = aliasOf(name);
-    if (!types.has(name)) {
-      types.set(name, undefined);
-      const schema = lowered[variant].$defs[definition];
-      const type = typeIn(schema, { variant, around: [] });
-      types.set(name, { name, alias, definition, schema: asObject(schema), type });
-    }
+    if (!types.has(name)) pending.set(name, { name, alias, definition, variant });
     return factory.createTypeReferenceNode(alias);
   }
 
@@ -222,7 +237,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const isPlain = variant === 'request' && (!isInReplies || isAlike(definition));
     if (variant === 'plain' || isPlain) return definition;
     const name = `${definition}${variant === 'reply' ? 'Reply' : 'Writable'}`;
-    return freeName(name, (text) => types.has(text) || Object.hasOwn(replies.$defs, text));
+    return freeName(name, (text) => aliases.has(text) || Object.hasOwn(replies.$defs, text));
   }
 
   /** Returns the name of a type in TypeScript: its own name, if TypeScript allows it. */
@@ -243,12 +258,16 @@ export function schemaTypes(root: Json, isServer: boolean) {
   function isAlike(definition: string): boolean {
     const requests = lowered.request.$defs;
     const reached = schemas.reachedFrom(requests, requests[definition]);
-    return [definition, ...reached].every((name) =>
-      isDeepStrictEqual(
-        comparable(requests[name], isServer),
-        comparable(replies.$defs[name], false),
-      ),
-    );
+    return [definition, ...reached].every(isSame);
+  }
+
+  function isSame(definition: string): boolean {
+    const [request, reply] = [lowered.request, replies].map(({ $defs }) => $defs[definition]);
+    const result =
+      sameBothWays.get(definition) ??
+      isDeepStrictEqual(comparable(request, isServer), comparable(reply, false));
+    sameBothWays.set(definition, result);
+    return result;
   }
 }
 

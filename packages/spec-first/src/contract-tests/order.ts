@@ -22,12 +22,11 @@ const LEVELS = 4;
  * them, last those that end them.
  */
 export function inOrder(root: Json, operations: readonly Operation[]): Operation[] {
-  const deletions = operations.filter(({ method }) => method === 'delete');
-  const endings = operations.filter(
-    (operation) => isEnding(operation) && !deletions.includes(operation),
-  );
-  const others = operations.filter(
-    (operation) => !deletions.includes(operation) && !endings.includes(operation),
+  const isDeletion = ({ method }: Operation) => method === 'delete';
+  const deletions = operations.filter(isDeletion);
+  const { true: endings = [], false: others = [] } = Object.groupBy(
+    operations.filter((operation) => !isDeletion(operation)),
+    (operation) => `${isEnding(operation)}` as const,
   );
   return [
     ...byNeeds(root, others),
@@ -134,6 +133,12 @@ export function creatorOf(
   { path }: Operation,
   operations: readonly Operation[],
 ): Operation | undefined {
-  const collection = path.slice(0, path.lastIndexOf('}') + 1).replace(/\/[^/]*$/, '');
+  const collection = collectionOf(resourceOf(path));
   return operations.find((other) => other.method === 'post' && other.path === collection);
 }
+
+/** Returns a path up to its last parameter: `/rooms/{roomId}` of `/rooms/{roomId}/close`. */
+export const resourceOf = (path: string): string => path.slice(0, path.lastIndexOf('}') + 1);
+
+/** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
+export const collectionOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');

@@ -13,7 +13,14 @@ import {
 } from 'openapi-document';
 import { bodyOf } from './checks.ts';
 import type { Answer } from './client.ts';
-import { idName, idNameOfPath, isIdName, schemaIdNames } from './order.ts';
+import {
+  collectionOf,
+  idName,
+  idNameOfPath,
+  isIdName,
+  resourceOf,
+  schemaIdNames,
+} from './order.ts';
 import { nextCursor } from './pages.ts';
 import { namedIn, type Values } from './parts.ts';
 
@@ -197,12 +204,6 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
 
 const etagKey = (resource: string, path: Json): string =>
   `${resource} ${Object.values(path).join(' ')}`;
-
-/** Returns a path up to its last parameter: `/rooms/{roomId}` of `/rooms/{roomId}/close`. */
-export const resourceOf = (path: string): string => path.slice(0, path.lastIndexOf('}') + 1);
-
-/** Returns the path of the collection that a resource belongs to: `/rooms` of `/rooms/{roomId}`. */
-export const collectionOf = (resource: string): string => resource.replace(/\/[^/]*$/, '');
 
 /** Returns the value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
 function evaluate(expression: unknown, values: Values, answer: Answer): unknown {

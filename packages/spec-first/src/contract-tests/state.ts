@@ -9,9 +9,9 @@ import {
 } from 'openapi-document';
 import { bodyOf, type Checked, Fault } from './checks.ts';
 import type { Answer } from './client.ts';
+import { resourceOf } from './order.ts';
 import { namedIn, type Part, partsOf, type Values } from './parts.ts';
 import type { Probe, Target } from './probe.ts';
-import { resourceOf } from './resources.ts';
 import { writeRequest } from './write-request.ts';
 
 /** The maximum number of changes of an operation that are read again. */
