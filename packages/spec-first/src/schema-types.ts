@@ -114,7 +114,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     },
   };
 
-  /** Makes the types that others reference. Without recursion, since references form long chains. */
+  /** Makes the types that others reference: without recursion, since chains may be long. */
   function makePending(): void {
     for (const [name, { variant, ...reference }] of pending) {
       const schema = lowered[variant].$defs[reference.definition];
