@@ -107,7 +107,8 @@ async function run(
   env: Readonly<Record<string, string>> = {},
   cwd = folder,
 ): Promise<string> {
-  const running = shell(line, env, cwd);
+  // Node runs the scripts of package.json with less processor time than npm.
+  const running = shell(line.replace(/^npm run /, 'node --run '), env, cwd);
   const code = await running.exit;
   if (code !== 0) throw new Error(`"${line}" ended with ${code}:\n${running.output()}`);
   return running.output();
