@@ -39,10 +39,11 @@ export function typesOf(document: Document, isServer: boolean, documentName: str
       .map((position) => withoutFolder(document.file, documentName, position));
   const exported = openapi.tsModifiers({ export: true });
   const schemaLines = linesOf(types.map(({ definition }) => pointerOf(definition)));
-  const aliases = types.map(({ alias, type, schema, definition }, index) => {
+  const aliases = types.map(({ alias, type = openapi.UNKNOWN, schema, definition }, index) => {
     const declaration = factory.createTypeAliasDeclaration(exported, alias, undefined, type);
     const isDeclared = valueAt(root, pointerOf(definition)) !== undefined;
-    addComment(declaration, { source: schema, line: isDeclared ? schemaLines[index] : undefined });
+    const line = isDeclared ? schemaLines[index] : undefined;
+    addComment(declaration, { source: asObject(schema), line });
     return declaration;
   });
   const byName = types.map(({ name, alias }) =>

@@ -42,13 +42,10 @@ export interface NamedType {
   /** The name of the type in TypeScript. */
   readonly alias: string;
   readonly definition: string;
-  readonly schema: Json;
-  readonly type: ts.TypeNode;
-}
-
-/** A type that is referenced, but not made yet. */
-interface Pending extends Pick<NamedType, 'name' | 'alias' | 'definition'> {
+  readonly schema: unknown;
   readonly variant: Variant;
+  /** Undefined until it is made. */
+  type?: ts.TypeNode;
 }
 
 /** The place of a schema. */
@@ -70,10 +67,8 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const replies = schemas.lower(root, 'response');
   const lowered = { request: schemas.lower(root, 'request'), reply: replies, plain: replies };
   const declared = Object.keys(asObject(asObject(root.components).schemas));
-  /** The names of types, by variant and definition. */
-  const names = new Map<string, string>();
+  /** The types of definitions, by variant and definition. */
   const types = new Map<string, NamedType>();
-  const pending = new Map<string, Pending>();
   const sameBothWays = new Map<string, boolean>();
   const aliases = new Map<string, string>();
   const takenAliases = new Set(TAKEN);
@@ -93,7 +88,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     typeOf(source: unknown, direction: Direction, encoding?: Json): ts.TypeNode {
       const variant = direction === 'reply' && !isServer ? 'plain' : direction;
       const type = typeIn(lowered[variant].lower(source), { variant, around: [], encoding });
-      makePending();
+      makeTypes();
       return type;
     },
 
@@ -104,23 +99,20 @@ export function schemaTypes(root: Json, isServer: boolean) {
     named(): NamedType[] {
       for (const name of declared) {
         const $ref = `#/components/schemas/${escapePointerToken(name)}`;
-        const isNamed = names.get(`request ${name}`) === name;
+        const isNamed = types.get(`request ${name}`)?.name === name;
         if (!isNamed) typeIn(replies.lower({ $ref }), { variant: 'plain', around: [] });
-        makePending();
       }
-      const first = declared.filter((name) => types.has(name));
-      const ordered = new Set([...first, ...types.keys()]);
-      return [...ordered].flatMap((name) => types.get(name) ?? []);
+      makeTypes();
+      const byName = Map.groupBy(types.values(), ({ name }) => name);
+      const ordered = new Set([...declared, ...byName.keys()]);
+      return [...ordered].flatMap((name) => byName.get(name)?.[0] ?? []);
     },
   };
 
   /** Makes the types that others reference: without recursion, since chains may be long. */
-  function makePending(): void {
-    for (const [name, { variant, ...reference }] of pending) {
-      const schema = lowered[variant].$defs[reference.definition];
-      const type = typeIn(schema, { variant, around: [] });
-      types.set(name, { ...reference, schema: asObject(schema), type });
-      pending.delete(name);
+  function makeTypes(): void {
+    for (const named of types.values()) {
+      named.type ??= typeIn(named.schema, { variant: named.variant, around: [] });
     }
   }
 
@@ -138,7 +130,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const inside = { ...place, around: [...around, schema] };
     const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, inside));
     const composed = [
-      ...(typeof $ref === 'string' ? [referenceTo(schemas.definitionName($ref), variant)] : []),
+      ...(typeof $ref === 'string' ? [referenceTo($ref, variant)] : []),
       ...typesIn(allOf),
       ...[anyOf, oneOf].filter(Array.isArray).map((parts) => openapi.tsUnion(typesIn(parts))),
     ];
@@ -220,24 +212,29 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return resolveRef({ $defs }, schema);
   }
 
-  /** Returns a reference to the type of a definition, which is made later. */
-  function referenceTo(definition: string, direction: Variant): ts.TypeNode {
-    const isPlain = direction === 'reply' && !hasDates(root, replies.$defs[definition]);
-    const variant = isPlain ? 'plain' : direction;
-    const key = `${variant} ${definition}`;
-    const name = names.get(key) ?? nameFor(definition, variant);
-    names.set(key, name);
-    const alias = aliasOf(name);
-    if (!types.has(name)) pending.set(name, { name, alias, definition, variant });
+  function referenceTo($ref: string, variant: Variant): ts.TypeNode {
+    const { alias } = namedType(schemas.definitionName($ref), variant);
     return factory.createTypeReferenceNode(alias);
   }
 
-  function nameFor(definition: string, variant: Variant): string {
-    const isInReplies = names.has(`plain ${definition}`) || names.has(`reply ${definition}`);
-    const isPlain = variant === 'request' && (!isInReplies || isAlike(definition));
-    if (variant === 'plain' || isPlain) return definition;
-    const name = `${definition}${variant === 'reply' ? 'Reply' : 'Writable'}`;
-    return freeName(name, (text) => aliases.has(text) || Object.hasOwn(replies.$defs, text));
+  /** Returns the type of a definition. It is made later. */
+  function namedType(definition: string, variant: Variant): NamedType {
+    const key = `${variant} ${definition}`;
+    const existingType = types.get(key);
+    if (existingType !== undefined) return existingType;
+    const isInReplies = types.has(`plain ${definition}`) || types.has(`reply ${definition}`);
+    const isPlain =
+      (variant === 'request' && isInReplies && isAlike(definition)) ||
+      (variant === 'reply' && !hasDates(root, replies.$defs[definition]));
+    const suffix = { request: isInReplies ? 'Writable' : '', reply: 'Reply', plain: '' }[variant];
+    const isTaken = (text: string) => aliases.has(text) || Object.hasOwn(replies.$defs, text);
+    const name = suffix === '' ? definition : freeName(definition + suffix, isTaken);
+    const schema = lowered[variant].$defs[definition];
+    const named = isPlain
+      ? namedType(definition, 'plain')
+      : { name, alias: aliasOf(name), definition, schema, variant };
+    types.set(key, named);
+    return named;
   }
 
   /** Returns the name of a type in TypeScript: its own name, if TypeScript allows it. */
