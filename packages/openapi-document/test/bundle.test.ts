@@ -256,3 +256,35 @@ test('members can have the names of Object.prototype', async () => {
     ['__proto__', { $ref: '#/components/schemas/constructor' }],
   ]);
 });
+
+test('parts of other files become components with distinct, valid names', async () => {
+  const files = [
+    'my schema (1).yaml',
+    'a/pet.yaml',
+    'b/pet.yaml',
+    'Known.yaml',
+    'parts.yaml#/a~1b c',
+  ];
+  const list = files.map((file) => `{ $ref: '${file}' }`).join(', ');
+  const { root, notices } = await load({
+    'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { Known: {}, S: { anyOf: [${list}] } } }\n`,
+    'my schema (1).yaml': '{ title: spaces }',
+    'a/pet.yaml': '{ title: a }',
+    'b/pet.yaml': '{ title: b }',
+    'Known.yaml': '{ title: other }',
+    'parts.yaml': '{ a/b c: { title: part } }',
+  });
+  const { S, Known, ...others } = root.components.schemas;
+  expect(Known).toEqual({});
+  expect(others).toEqual({
+    my_schema__1_: { title: 'spaces' },
+    pet: { title: 'a' },
+    pet2: { title: 'b' },
+    Known2: { title: 'other' },
+    a_1b_c: { title: 'part' },
+  });
+  expect(S.anyOf).toEqual(
+    Object.keys(others).map((name) => ({ $ref: `#/components/schemas/${name}` })),
+  );
+  expect(notices).toEqual([]);
+});

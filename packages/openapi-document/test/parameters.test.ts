@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { parameterReader } from 'openapi-document';
+import { cookiesOf, parameterReader } from 'openapi-document';
 import { documentOf, only } from './support/operations.ts';
 
 const list = { schema: { type: 'array', items: { type: 'integer' } }, value: [1, 2] };
@@ -85,6 +85,29 @@ test('reserved characters are not encoded with allowReserved', async () => {
   const { operation } = await readerOf(each({ in: 'query' }, reserved)[0] as Case);
   expect(operation.parameters.map((parameter) => parameter.write('a/b?c:d&e+f'))).toEqual([
     'value=a/b?c:d%26e%2Bf',
+  ]);
+});
+
+test.each([
+  ['a=1; b=2', { a: ['1'], b: ['2'] }],
+  ['a=1;b=2', { a: ['1'], b: ['2'] }],
+  ['a=b=c', { a: ['b=c'] }],
+  ['a="b c"', { a: ['b c'] }],
+  ['a=""; b="; c=d"', { a: [''], b: ['"'], c: ['d"'] }],
+  ['a=1; a=2', { a: ['1', '2'] }],
+  ['a=; b; ; c=%20', { a: [''], c: ['%20'] }],
+  [undefined, {}],
+])('the cookies of %j are %j', (header, cookies) => {
+  expect(Object.fromEntries(cookiesOf(header))).toEqual(cookies);
+});
+
+test('a deepObject may nest 256 levels deep', async () => {
+  const { read } = await readerOf(each({ in: 'query', style: 'deepObject' }, nested)[0] as Case);
+  const at = (levels: number) =>
+    read({ path: '/things', query: `value${'[p]'.repeat(levels)}=1`, headers: {} }).violations;
+  expect(at(256)).toEqual([]);
+  expect(at(257)).toEqual([
+    { path: '/query/value', message: 'must be nested at most 256 levels deep', keyword: 'format' },
   ]);
 });
 
