@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
@@ -86,4 +87,77 @@ test('parts are deleted before the resources that contain them', async () => {
       'house',
     ]);
   });
+});
+
+/** Runs the contract tests of `POST /things` with these schemas against a listener. */
+const failuresOfThings = (app: RequestListener, schemas: object, schema: object) => {
+  const content = { 'application/json': { schema } };
+  const post = {
+    operationId: 'addThing',
+    requestBody: {
+      required: true,
+      content: { 'application/json': { schema: { type: 'string' } } },
+    },
+    responses: { '200': { description: '', content }, '400': { description: '' } },
+  };
+  const info = { title: 'Things', version: '1.0.0' };
+  const root = { openapi: '3.1.0', info, paths: { '/things': { post } }, components: { schemas } };
+  return withFiles({ 'things.json': JSON.stringify(root) }, (folder) =>
+    failures({ document: join(folder, 'things.json'), app, runs: 10 }),
+  );
+};
+
+/** Responds with a body, or with a status to requests that `statusOf` rejects. */
+const responder =
+  (body: string, statusOf: (text: string) => number): RequestListener =>
+  async (request, response) => {
+    let text = '';
+    for await (const chunk of request) text += chunk;
+    const isRejected = request.url !== '/things' || !/^"/.test(text) || text === '{"';
+    const isJson = request.headers['content-type'] === 'application/json';
+    const status = isRejected || !isJson ? 400 : statusOf(text);
+    if (status !== 200) response.writeHead(status).end();
+    else response.writeHead(200, { 'Content-Type': 'application/json' }).end(body);
+  };
+
+test('replies with decimals, large integers, write-only members and mapped values are valid', async () => {
+  const part = (name: string) => ({
+    type: 'object',
+    required: ['kind', name],
+    properties: { kind: { type: 'string' }, [name]: {} },
+  });
+  const schemas = { One: part('one'), Two: part('two') };
+  const refs = Object.keys(schemas).map((name) => ({ $ref: `#/components/schemas/${name}` }));
+  const schema = {
+    type: 'object',
+    required: ['price', 'id', 'secret', 'part'],
+    properties: {
+      price: { type: 'number', multipleOf: 0.01 },
+      id: { type: 'integer', format: 'int64', minimum: 2 ** 53 },
+      secret: { type: 'string', writeOnly: true },
+      part: { oneOf: refs, discriminator: { propertyName: 'kind' } },
+    },
+  };
+  const body = (price: string) =>
+    `{"price":${price},"id":9223372036854775807,"part":{"kind":"Two","one":1,"two":2}}`;
+  const run = (price: string) =>
+    failuresOfThings(
+      responder(body(price), () => 200),
+      schemas,
+      schema,
+    );
+  for (const price of ['19.99', '4.35', '1.1']) expect(await run(price)).toEqual({});
+  expect(Object.values(await run('1.005'))).toEqual([expect.stringContaining('/price must be')]);
+});
+
+test.each([
+  [413, undefined],
+  [409, 'the status 409 is not declared (200, 400)'],
+])('an undeclared status %i is reported: %s', async (rejection, message) => {
+  const statusOf = (text: string) => (text.length > 10 ? rejection : 200);
+  const [failure] = Object.values(
+    await failuresOfThings(responder('1', statusOf), {}, { type: 'integer' }),
+  );
+  if (message === undefined) expect(failure).toBeUndefined();
+  else expect(failure).toContain(message);
 });

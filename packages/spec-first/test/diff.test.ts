@@ -149,6 +149,19 @@ test('compares a document in a folder with files beside it', async () => {
   });
 });
 
+test('compares references to YAML and JSON files of each extension', async () => {
+  const names = ['a.yaml', 'b.yml', 'c.json'];
+  const schema = (type: string) => JSON.stringify({ properties: { part: { type } } });
+  const list = names.map((name) => `{ $ref: schemas/${name} }`).join(', ');
+  write('openapi.yaml', DOCUMENT.replace('{ $ref: schemas/new.yaml }', `{ allOf: [${list}] }`));
+  for (const name of names) write(`schemas/${name}`, schema('string'));
+  git('add', '.');
+  git('commit', '-qm', 'second');
+  expect(await diff(['HEAD'])).toMatchObject({ status: 0, stderr: '' });
+  for (const name of names) write(`schemas/${name}`, schema('integer'));
+  expect(await diff(['HEAD'])).toMatchObject({ status: 1, stderr: '' });
+});
+
 test('annotates the file of the pull request with --format githubactions', async () => {
   write('openapi.yaml', DOCUMENT.replace('/plants:', '/herbs:'));
   expect(await diff(['main', '--format', 'githubactions'])).toMatchObject({
