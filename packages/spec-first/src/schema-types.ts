@@ -130,7 +130,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const inside = { ...place, around: [...around, schema] };
     const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, inside));
     const composed = [
-      ...(typeof $ref === 'string' ? [referenceTo($ref, variant)] : []),
+      ...(typeof $ref === 'string' ? [referenceTo($ref, inside)] : []),
       ...typesIn(allOf),
       ...[anyOf, oneOf].filter(Array.isArray).map((parts) => openapi.tsUnion(typesIn(parts))),
     ];
@@ -212,9 +212,13 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return resolveRef({ $defs }, schema);
   }
 
-  function referenceTo($ref: string, variant: Variant): ts.TypeNode {
-    const { alias } = namedType(schemas.definitionName($ref), variant);
-    return factory.createTypeReferenceNode(alias);
+  function referenceTo($ref: string, { variant, around }: Place): ts.TypeNode {
+    const definition = schemas.definitionName($ref);
+    const { $defs } = lowered[variant];
+    // A type cannot contain itself. The checks report such a schema.
+    const contained = schemas.alternatives({ $defs }, $defs[definition]);
+    if (around[0] !== undefined && contained.includes(around[0])) return openapi.UNKNOWN;
+    return factory.createTypeReferenceNode(namedType(definition, variant).alias);
   }
 
   /** Returns the type of a definition. It is made later. */
