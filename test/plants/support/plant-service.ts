@@ -12,7 +12,6 @@ import {
 } from '../../../packages/spec-first-server/src/adapters/node/index.ts';
 import type { AnyHandler } from '../../../packages/spec-first-server/src/core/handlers/types.ts';
 import { createListener } from '../../../packages/spec-first-server/src/serve/app.ts';
-import { rejectionLog } from '../../../packages/spec-first-server/src/serve/rejection-log.ts';
 import { errorBody } from '../../../src/errors.ts';
 import { plantBackend } from '../../../src/plants.ts';
 import { openStore } from '../../../src/stores/index.ts';
@@ -69,7 +68,8 @@ export async function serve({
     host: '127.0.0.1',
     port: 0,
     limits,
-    onRejected: rejectionLog(log),
+    onRejected: ({ status, message: reason }, client) =>
+      log.info({ client, status, reason }, 'rejected'),
     errorBody,
   });
   return {

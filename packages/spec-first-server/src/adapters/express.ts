@@ -3,7 +3,6 @@ import type { Request, RequestHandler, Response } from 'express';
 import { stringifyJson } from 'openapi-document';
 import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
-import { HttpError } from '../core/response/http-error.ts';
 import type { Service } from '../core/service.ts';
 import { endOf, faultOf, NodeCall, validAddress, writeBody } from './node/index.ts';
 
@@ -23,7 +22,7 @@ export function expressHandler(service: Service): RequestHandler {
     const written =
       fault === undefined
         ? answerCall(service, call)
-        : writeAnswer(response, service.fail(call, new HttpError(fault.status, fault.message)));
+        : writeAnswer(response, service.fail(call, fault));
     written.catch(next);
   };
 }

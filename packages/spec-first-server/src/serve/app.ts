@@ -72,8 +72,7 @@ export async function createApp(options: AppOptions): Promise<Express> {
     response.once('close', () => service.end(call, endOf(response)));
     addHeaders(response, defaultHeaders(record.id));
     // The app may run in a server that does not check requests for faults.
-    const fault = faultOf(request);
-    next(fault && new HttpError(fault.status, fault.message));
+    next(faultOf(request));
   };
   const answer: RequestHandler = (request, response) =>
     answerCall(service, new ExpressCall(request, response, false, records.get(request)));

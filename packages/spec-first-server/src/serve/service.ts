@@ -21,7 +21,6 @@ import {
   wrongValue,
 } from './configuration.ts';
 import { type Page, serveOperators } from './operator-server.ts';
-import { rejectionLog } from './rejection-log.ts';
 import { describeStart } from './terminal.ts';
 
 /** The parts of an app that may depend on configuration or on an open database. */
@@ -143,7 +142,11 @@ export async function startService(config: Config, definition: ServiceDefinition
   const listening = await listen(app, {
     host: config.HOST,
     port: config.PORT,
-    onRejected: rejectionLog(log, metrics?.onRejected),
+    // Without other parts of the request, which may contain secrets.
+    onRejected({ status, message: reason }, client) {
+      metrics?.onRejected(status);
+      log.info({ client, status, reason }, 'rejected');
+    },
     onDropped: (connections) =>
       log.warn({ connections }, 'connections dropped: limit of open files reached'),
     errorBody: constant.errorBody,

@@ -2,7 +2,7 @@ import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { hold, release } from '../../core/memory.ts';
-import type { Problem } from '../../core/response/problem.ts';
+import type { HttpError } from '../../core/response/http-error.ts';
 import { inTurn, nextRound } from '../../core/turns.ts';
 import { firstBytes } from './arrivals.ts';
 import { readAll } from './request-body.ts';
@@ -31,7 +31,9 @@ export class Connection {
   /** True if no request after the newest one is answered. */
   closing = false;
   /** A fault in the body of the newest request, detected while the request waits. */
-  fault: Problem | undefined;
+  fault: HttpError | undefined;
+  /** True while the app answers a request. */
+  isServing = false;
   readonly #socket: Socket;
   #newest: ServerResponse | undefined;
   /** Requests so far. */
@@ -194,6 +196,7 @@ export class Connection {
   #onClose(hasMemory: boolean): void {
     if (hasMemory) this.#release(REQUEST_BYTES);
     this.#isAnswering = false;
+    this.isServing = false;
     this.since = performance.now();
     // Releases the memory of the last request while the connection is idle.
     this.#newest = this.newest;

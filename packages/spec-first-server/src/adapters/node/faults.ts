@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Problem } from '../../core/response/problem.ts';
+import { HttpError } from '../../core/response/http-error.ts';
 
 /** The maximum number of bytes of the target, the names and the values of a request's headers. */
 export const MAX_HEADER_SIZE = 16_384;
@@ -16,21 +16,19 @@ const HOST = /^(?:\[[\da-f:.v]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 /** A target in absolute form, up to its path (RFC 9112 §3.2.2). */
 const ORIGIN = /^https?:\/\/([^/?#@]+)(?=[/?#]|$)/i;
 
-const fault = (message: string): Problem => ({ status: 400, message });
+const fault = (message: string): HttpError => new HttpError(400, message);
 
-const HEADER_OVERFLOW: Problem = {
-  status: 431,
-  message:
-    `the header section must have at most ${MAX_HEADER_SIZE} bytes ` +
-    `and ${MAX_HEADERS - 1} headers`,
-};
+const HEADER_OVERFLOW = new HttpError(
+  431,
+  `the header section must have at most ${MAX_HEADER_SIZE} bytes and ${MAX_HEADERS - 1} headers`,
+);
 
 /**
  * Returns the fault of a request that Node's parser accepts. Changes the target to a path with its
  * query: removes the origin of an absolute form, and a fragment, which clients must not send (RFC
  * 9110 §7.1).
  */
-export function faultOf(request: IncomingMessage): Problem | undefined {
+export function faultOf(request: IncomingMessage): HttpError | undefined {
   const { httpVersion, headers, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)');
@@ -67,11 +65,11 @@ function isRepeated(rawHeaders: readonly string[], name: string): boolean {
   return count > 1;
 }
 
-/** The problems of bytes that are not a valid request, by the codes of Node's errors (RFC 9112). */
-const PARSER_PROBLEMS: Readonly<Record<string, Problem>> = {
+/** The faults of bytes that are not a valid request, by the codes of Node's errors (RFC 9112). */
+const PARSER_FAULTS: Readonly<Record<string, HttpError>> = {
   HPE_HEADER_OVERFLOW: HEADER_OVERFLOW,
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: { status: 413, message: 'the chunk extensions are too large' },
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, message: 'the request did not arrive in time' },
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError(413, 'the chunk extensions are too large'),
+  ERR_HTTP_REQUEST_TIMEOUT: new HttpError(408, 'the request did not arrive in time'),
   HPE_INVALID_METHOD: fault(
     'the request line must begin with a method of HTTP in capitals (RFC 9112 §3.1)',
   ),
@@ -93,6 +91,6 @@ const PARSER_PROBLEMS: Readonly<Record<string, Problem>> = {
   HPE_INVALID_EOF_STATE: fault('the request was cut off'),
 };
 
-/** Returns the problem for the client that corresponds to an error of Node's parser. */
-export const parserProblem = (code: string): Problem =>
-  PARSER_PROBLEMS[code] ?? fault('the request is not HTTP/1.1 (RFC 9112)');
+/** Returns the fault that corresponds to an error of Node's parser. */
+export const parserFault = (code: string): HttpError =>
+  PARSER_FAULTS[code] ?? fault('the request is not HTTP/1.1 (RFC 9112)');

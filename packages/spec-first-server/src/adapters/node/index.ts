@@ -5,9 +5,7 @@ export {
   endOf,
   type NodeOptions,
   nodeListener,
-  noteRejection,
   serviceListener,
-  takeRejection,
 } from './listener.ts';
 export { NodeCall } from './node-call.ts';
 export { http, type OnRejected } from './rejected.ts';

@@ -3,7 +3,8 @@ import type { RequestListener, Server, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
-import { type ErrorBody, PROBLEM_DETAILS, type Problem } from '../../core/response/problem.ts';
+import { HttpError } from '../../core/response/http-error.ts';
+import { type ErrorBody, PROBLEM_DETAILS } from '../../core/response/problem.ts';
 import { nextRound } from '../../core/turns.ts';
 import { admit } from './arrivals.ts';
 import { Connection, isLarge } from './connection.ts';
@@ -20,7 +21,12 @@ const STOP_CHECK = 10;
 const MOST_LINGERING = 256;
 
 /** The error of a socket that the server closed at a stop, before its request was answered. */
-export const CUT_OFF = new Error('the service stopped before the request was answered');
+export const CUT_OFF = new HttpError(503, 'the service stopped before the request was answered');
+
+const UNKNOWN_EXPECTATION = new HttpError(
+  417,
+  'the only expectation that can be met is 100-continue',
+);
 
 /** Times that a client may take, in milliseconds. The README names them. */
 const LIMITS = {
@@ -118,11 +124,10 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   );
   server.once('close', watchMemory(connections, rejectConnection));
 
-  /** @param problem the reason to reject the request. */
   function onRequest(
     request: ServerResponse['req'],
     response: ServerResponse,
-    problem = faultOf(request),
+    fault = faultOf(request),
   ): void {
     const connection = connections.get(request.socket);
     // The previous response has announced that the connection closes (RFC 9112 §9.6).
@@ -130,25 +135,31 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
     // Node drops the bytes after a request for an upgrade.
     if (request.headers.upgrade !== undefined) closeAfter(connection, response);
     connection.add(response, (hasMemory) => {
-      const fault = connection.newest === response ? connection.fault : undefined;
-      begin(response, hasMemory ? (fault ?? problem) : NO_MEMORY);
+      const bodyFault = connection.newest === response ? connection.fault : undefined;
+      begin(connection, response, hasMemory ? (bodyFault ?? fault) : NO_MEMORY);
     });
   }
 
-  function begin(response: ServerResponse, problem: Problem | undefined, isLater = false): void {
+  function begin(
+    connection: Connection,
+    response: ServerResponse,
+    fault: HttpError | undefined,
+    isLater = false,
+  ): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
     // Waits one round while draining: a body that arrived with its head is complete then, so its
     // response can close the connection.
-    if (draining && !isLater) return void setImmediate(begin, response, problem, true);
+    if (draining && !isLater) return void setImmediate(begin, connection, response, fault, true);
     if (portClosing !== undefined)
-      return void portClosing.promise.then(() => begin(response, problem, true));
+      return void portClosing.promise.then(() => begin(connection, response, fault, true));
     if (draining) closeAfterBody(response);
-    if (problem !== undefined) {
-      rejectRequest(response, problem);
+    if (fault !== undefined) {
+      rejectRequest(response, fault);
       return;
     }
     if (isLarge(response.req)) response.once('finish', () => lingerWithoutBody(response));
+    connection.isServing = true;
     app(response.req, response);
   }
 
@@ -201,10 +212,7 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   // With this listener, the app decides when to send `100 Continue`.
   server.on('checkContinue', onRequest);
   server.on('checkExpectation', (request: ServerResponse['req'], response: ServerResponse) =>
-    onRequest(request, response, {
-      status: 417,
-      message: 'the only expectation that can be met is 100-continue',
-    }),
+    onRequest(request, response, UNKNOWN_EXPECTATION),
   );
 
   function drain(): void {

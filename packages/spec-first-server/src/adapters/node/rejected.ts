@@ -1,8 +1,9 @@
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import type { ErrorBody, Problem } from '../../core/response/problem.ts';
+import { HttpError } from '../../core/response/http-error.ts';
+import type { ErrorBody } from '../../core/response/problem.ts';
 import type { Connection } from './connection.ts';
-import { parserProblem } from './faults.ts';
+import { parserFault } from './faults.ts';
 import { hasBody } from './request-body.ts';
 
 /** An `import` of node:http would also load the HTTP client, which takes 40 ms. */
@@ -12,19 +13,25 @@ export const http = process.getBuiltinModule('node:http');
  * Called with each request that is rejected before the app gets it.
  *
  * @param client the address of the other end of the connection.
- * @param response the response of the request, unless the bytes were not a request.
  */
-export type OnRejected = (
-  problem: Problem,
-  client: string | undefined,
-  response?: ServerResponse,
-) => void;
+export type OnRejected = (reason: HttpError, client: string | undefined) => void;
 
-/** The problem of a request if there is no memory for it. */
-export const NO_MEMORY: Problem = {
-  status: 503,
-  message: 'too many requests at once: try again later',
-};
+/** Rejects a request if there is no memory for it. */
+export const NO_MEMORY = new HttpError(503, 'too many requests at once: try again later', {
+  headers: { 'Retry-After': 1 },
+});
+
+const NO_TUNNELS = new HttpError(405, 'CONNECT is not a method of this service', {
+  // Empty, since no method is allowed for this target (RFC 9110 §10.2.1).
+  headers: { Allow: '' },
+});
+
+/** The reasons of rejections while the app answered the request. */
+const rejections = new WeakMap<ServerResponse, HttpError>();
+
+/** Returns the reason if a request was rejected after the app got it, for the log of the app. */
+export const rejectionOf = (response: ServerResponse): HttpError | undefined =>
+  rejections.get(response);
 
 /**
  * Rejects requests that the app must not get: bytes that are not HTTP, requests that do not arrive
@@ -43,12 +50,7 @@ export function rejecter(
   server.on('connect', ({ socket }: IncomingMessage) => {
     // Node no longer handles the errors of this connection.
     socket.on('error', () => undefined);
-    // The empty Allow means that no method is allowed for this target (RFC 9110 §10.2.1).
-    rejectConnection(
-      socket,
-      { status: 405, message: 'CONNECT is not a method of this service' },
-      'Allow: \r\n',
-    );
+    rejectConnection(socket, NO_TUNNELS);
   });
   server.on('clientError', onClientError);
   return { rejectRequest, rejectConnection };
@@ -64,47 +66,49 @@ export function rejecter(
       return;
     }
     const { newest } = connection;
-    if (newest === undefined || newest.req.complete) rejectConnection(socket, parserProblem(code));
+    if (newest === undefined || newest.req.complete) rejectConnection(socket, parserFault(code));
     // The body of the newest request is invalid.
     else if (connection.isQueued) {
       connection.closing = true;
-      connection.fault = parserProblem(code);
-    } else if (!newest.headersSent) rejectRequest(newest, parserProblem(code));
+      connection.fault = parserFault(code);
+    } else if (!newest.headersSent) rejectRequest(newest, parserFault(code));
     else connection.end(() => linger(socket));
   }
 
+  function messageOf({ status, message, headers: others }: HttpError) {
+    const text = JSON.stringify(make({ status, message }));
+    const headers = {
+      'Content-Type': mediaType,
+      'Content-Length': Buffer.byteLength(text),
+      Connection: 'close',
+      ...others,
+    };
+    return { status, headers, text };
+  }
+
   /** Sends an error response after all other responses, and closes the connection. */
-  function rejectConnection(socket: Duplex, problem: Problem, header = ''): void {
+  function rejectConnection(socket: Duplex, reason: HttpError): void {
     connections.get(socket)?.end(() => {
-      const text = JSON.stringify(make(problem));
-      const { status } = problem;
-      const head = [
-        `HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`,
-        `Content-Type: ${mediaType}`,
-        `Content-Length: ${Buffer.byteLength(text)}`,
-        'Connection: close',
-        `Date: ${new Date().toUTCString()}`,
-      ];
-      if (status === 503) head.push('Retry-After: 1');
-      socket.write(`${head.join('\r\n')}\r\n${header}\r\n${text}`);
+      const { status, headers, text } = messageOf(reason);
+      const head = [`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}`];
+      const date = new Date().toUTCString();
+      for (const [name, value] of Object.entries({ ...headers, Date: date })) {
+        head.push(`${name}: ${value}`);
+      }
+      socket.write(`${head.join('\r\n')}\r\n\r\n${text}`);
       linger(socket);
-      onRejected?.(problem, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined);
+      onRejected?.(reason, 'remoteAddress' in socket ? String(socket.remoteAddress) : undefined);
     });
   }
 
   /** Sends an error response, and closes the connection. */
-  function rejectRequest(response: ServerResponse, problem: Problem): void {
+  function rejectRequest(response: ServerResponse, reason: HttpError): void {
     const { socket } = response.req;
-    const text = JSON.stringify(make(problem));
-    const retry = problem.status === 503 ? { 'Retry-After': '1' } : undefined;
-    response.writeHead(problem.status, {
-      'Content-Type': mediaType,
-      'Content-Length': Buffer.byteLength(text),
-      Connection: 'close',
-      ...retry,
-    });
-    onRejected?.(problem, socket.remoteAddress, response);
     const connection = connections.get(socket);
+    const { status, headers, text } = messageOf(reason);
+    response.writeHead(status, headers);
+    if (connection?.isServing) rejections.set(response, reason);
+    else onRejected?.(reason, socket.remoteAddress);
     if (connection !== undefined) connection.closing = true;
     // Node would close the connection after `end`, and a client that still sends would lose the
     // response.

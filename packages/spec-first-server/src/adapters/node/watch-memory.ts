@@ -1,6 +1,6 @@
 import type { Duplex } from 'node:stream';
 import { bytesLeft } from '../../core/memory.ts';
-import type { Problem } from '../../core/response/problem.ts';
+import type { HttpError } from '../../core/response/http-error.ts';
 import type { Connection } from './connection.ts';
 import { NO_MEMORY } from './rejected.ts';
 
@@ -22,7 +22,7 @@ const MOST_ANSWERED = 50;
  */
 export function watchMemory(
   connections: ReadonlyMap<Duplex, Connection>,
-  reject: (socket: Duplex, problem: Problem) => void,
+  reject: (socket: Duplex, reason: HttpError) => void,
 ): () => void {
   let timer = setTimeout(watch, INTERVAL).unref();
   return () => clearTimeout(timer);
