@@ -20,6 +20,4 @@ export interface DatabaseOptions {
   readonly onBatch?: ((calls: number, seconds: number) => void) | undefined;
   /** Called with the code of each {@link Unavailable} error that rejects a call. */
   readonly onUnavailable?: ((code: string) => void) | undefined;
-  /** Called with messages for the operator. */
-  readonly warn?: ((message: string) => void) | undefined;
 }

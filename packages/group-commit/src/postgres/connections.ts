@@ -3,6 +3,7 @@ import { type Client, DatabaseError } from 'pg';
 import { Unavailable } from '../errors.ts';
 import { isOutage, isRefusal, READ_ONLY, unavailable } from './failures.ts';
 import { type Connection, DURABLE, type Hosts } from './hosts.ts';
+import type { UrlSettings } from './url.ts';
 
 /** The time limit for cancelling a statement, in milliseconds. */
 const CANCELLED_MS = 1_000;
@@ -13,28 +14,8 @@ const RESET = `CLOSE ALL; RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *;
 
 const COMMITS = "SELECT current_setting('synchronous_commit', true) AS commits";
 
-export interface ConnectionSettings {
-  /** The most connections. */
-  readonly max: number;
-  /** The time limit of a task, in milliseconds. */
-  readonly patience: number;
-  /** True if a pooler may run each transaction in another session of the server. */
-  readonly pooled: boolean;
-  readonly location: string;
-}
-
-export interface UseOptions {
-  /** The time limit for a connection. */
-  readonly milliseconds: number;
-  /** True to reset the session after the task. */
-  readonly reset?: boolean;
-}
-
 /** Runs tasks with at most `max` connections. */
-export function createConnections(
-  hosts: Hosts,
-  { max, patience, pooled, location }: ConnectionSettings,
-) {
+export function createConnections(hosts: Hosts, { max, patience, pooled, location }: UrlSettings) {
   /** The number of attempts to connect. */
   let opening = 0;
   /** The number of connections that run a task or cancel its statement. */
@@ -114,7 +95,7 @@ export function createConnections(
    */
   async function reset(client: Client): Promise<boolean> {
     const commits = client.query<{ commits: string }>(COMMITS).catch(() => undefined);
-    const isReset = await within(patience, client.query(RESET)).then(
+    const hasReset = await within(patience, client.query(RESET)).then(
       () => true,
       (error: unknown) => {
         if (error instanceof DatabaseError) return false;
@@ -125,7 +106,7 @@ export function createConnections(
     if ((await commits)?.rows[0]?.commits === 'off') {
       throw new UnsafeTask('the task turned synchronous_commit off: its changes may be lost');
     }
-    return isReset;
+    return hasReset;
   }
 
   function release(connection: Connection): void {
@@ -134,17 +115,26 @@ export function createConnections(
     wakeNext();
   }
 
-  /** Runs a task with a free connection. Rethrows errors of the task. */
-  async function use<T>(task: (client: Client) => Promise<T>, options: UseOptions): Promise<T> {
-    const connection = await acquire(options.milliseconds).catch((error: unknown) => {
+  /**
+   * Runs a task with a free connection. Rethrows errors of the task.
+   *
+   * @param milliseconds the time limit for a connection.
+   * @param isReset true to reset the session after the task.
+   */
+  async function use<T>(
+    task: (client: Client) => Promise<T>,
+    milliseconds: number,
+    isReset = false,
+  ): Promise<T> {
+    const connection = await acquire(milliseconds).catch((error: unknown) => {
       throw unavailable(location, error);
     });
     const { client, target } = connection;
     const running = Promise.try(task, client);
     try {
       const result = await within(patience, running);
-      if (!options.reset) checkIdle(client);
-      if (!options.reset || (await reset(client))) release(connection);
+      if (!isReset) checkIdle(client);
+      if (!isReset || (await reset(client))) release(connection);
       else void discard(connection);
       return result;
     } catch (error) {

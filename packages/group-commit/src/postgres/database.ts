@@ -41,6 +41,8 @@ export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
   readonly insert?:
     | ((client: ClientBase, rows: readonly Row[]) => Promise<readonly Result[]> | Promise<void>)
     | undefined;
+  /** Called with messages for the operator. */
+  readonly warn?: ((message: string) => void) | undefined;
   /** Called with the seconds that it took to open each new connection. */
   readonly onConnect?: ((seconds: number) => void) | undefined;
 }
@@ -150,9 +152,8 @@ export async function openDatabase<Row = never, Result = void>(
       location,
       lanes: max,
       commit: (rows, milliseconds) =>
-        connections.use((client) => commit(client, rows), { milliseconds }),
-      check: (rows, milliseconds) =>
-        connections.use((client) => check(client, rows), { milliseconds }),
+        connections.use((client) => commit(client, rows), milliseconds),
+      check: (rows, milliseconds) => connections.use((client) => check(client, rows), milliseconds),
       stats: connections.stats,
       close: connections.end,
     },
@@ -161,7 +162,7 @@ export async function openDatabase<Row = never, Result = void>(
 
   async function run<T>(task: (client: Client) => Promise<T>): Promise<T> {
     try {
-      return await connections.use(task, { milliseconds: timeout, reset: true });
+      return await connections.use(task, timeout, true);
     } catch (error) {
       throw taskError(error);
     }

@@ -12,27 +12,6 @@ const SESSIONS = [
   'prefer-standby',
 ] as const;
 
-/** The supported parameters: those of libpq that pg implements, and `READ_HERE`. */
-const PARAMETERS = [
-  'application_name',
-  'connect_timeout',
-  'host',
-  'keepalives_idle',
-  'load_balance_hosts',
-  'max',
-  'options',
-  'password',
-  'port',
-  'sslcert',
-  'sslkey',
-  'sslmode',
-  'sslnegotiation',
-  'sslrootcert',
-  'statement_timeout',
-  'target_session_attrs',
-  'user',
-];
-
 /** The parameters that this module implements. They are removed before pg parses the URL. */
 const READ_HERE = [
   'connect_timeout',
@@ -42,6 +21,22 @@ const READ_HERE = [
   'port',
   'statement_timeout',
 ];
+
+/** The supported parameters: `READ_HERE`, and those of libpq that pg accepts. */
+const PARAMETERS = [
+  ...READ_HERE,
+  'application_name',
+  'load_balance_hosts',
+  'options',
+  'password',
+  'sslcert',
+  'sslkey',
+  'sslmode',
+  'sslnegotiation',
+  'sslrootcert',
+  'target_session_attrs',
+  'user',
+].sort();
 
 /** Captures the scheme with the credentials, the hosts, the path and the query. */
 const FORM = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*|host=[^#]*))?$/i;
@@ -54,12 +49,7 @@ const FORM_ADVICE =
 export type Session = (typeof SESSIONS)[number];
 
 /** A host of the URL, with the settings of its connections. */
-export interface Target {
-  readonly config: ClientConfig & { readonly host: string };
-  readonly location: string;
-  /** True if the connection leaves the machine. */
-  readonly remote: boolean;
-}
+export type Target = UrlSettings['targets'][number];
 
 /** The settings of a URL. */
 export type UrlSettings = ReturnType<typeof readUrl>;
@@ -127,7 +117,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   };
 
   /** @param host a host name with an optional port, or the folder of a Unix socket. */
-  function targetOf(host: string, port: string | undefined): Target {
+  function targetOf(host: string, port: string | undefined) {
     const pgParameters = new URLSearchParams(parameters);
     for (const key of READ_HERE) pgParameters.delete(key);
     const isFolder = host.startsWith('/');
@@ -143,16 +133,17 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
         ssl: isLocal && mode === 'prefer' ? false : parsed.ssl,
       },
       location: `${parsed.host}${isLocal || parsed.port === 5432 ? '' : `:${parsed.port}`}`,
+      /** True if the connection leaves the machine. */
       remote: !/^(\/|localhost$|127\.|::1$)/.test(parsed.host),
     };
   }
 
   const [first = '', ...others] = (parameters.get('host') ?? authority).split(',');
   const ports = parameters.get('port')?.split(',') ?? [];
-  const targets: readonly [Target, ...Target[]] = [
+  const targets = [
     targetOf(first, ports[0]),
     ...others.map((host, at) => targetOf(host, ports[at + 1] ?? ports[0])),
-  ];
+  ] as const;
   const places = targets.map(({ location }) => location).join(',');
   const balance = oneOf('load_balance_hosts', ['disable', 'random'], 'disable');
   return {

@@ -60,12 +60,11 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   module: { href: module },
   ...options
 }: SqliteOptions): Promise<SqliteDatabase<Define>> {
-  const { warn = () => {} } = options;
   const inMemory = location === ':memory:';
   const file = inMemory ? location : resolve(location);
   const writer = inMemory
-    ? await openHere({ file, module, readOnly: false }, warn)
-    : openThread({ file, module, readOnly: false }, warn);
+    ? await openHere({ file, module, readOnly: false })
+    : openThread({ file, module, readOnly: false });
   let reader: RemoteSession | undefined;
 
   const opened = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
@@ -77,7 +76,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   /** Starts the reading thread at the first read. */
   function readerSession(): RemoteSession {
     if (inMemory) return writer;
-    reader ??= openThread({ file, module, readOnly: true }, warn);
+    reader ??= openThread({ file, module, readOnly: true });
     return reader;
   }
 

@@ -16,7 +16,7 @@ export interface Failure {
 interface ResultCode {
   readonly name: string;
   /** True if retries do not help. */
-  readonly permanent: boolean;
+  readonly permanent?: true;
   /** A predicate of the file. */
   readonly advice?: string;
 }
@@ -25,9 +25,9 @@ const LOCKED = 'is locked by another process: end that process.';
 
 /** Primary result codes that affect the whole database, https://sqlite.org/rescode.html. */
 const DATABASE_CODES: Readonly<Record<number, ResultCode>> = {
-  5: { name: 'BUSY', permanent: false, advice: LOCKED },
-  6: { name: 'LOCKED', permanent: false, advice: LOCKED },
-  7: { name: 'NOMEM', permanent: false },
+  5: { name: 'BUSY', advice: LOCKED },
+  6: { name: 'LOCKED', advice: LOCKED },
+  7: { name: 'NOMEM' },
   8: {
     name: 'READONLY',
     permanent: true,
@@ -35,7 +35,6 @@ const DATABASE_CODES: Readonly<Record<number, ResultCode>> = {
   },
   10: {
     name: 'IOERR',
-    permanent: false,
     advice: 'cannot be read or written (I/O error): check the disk.',
   },
   11: {
@@ -45,7 +44,6 @@ const DATABASE_CODES: Readonly<Record<number, ResultCode>> = {
   },
   13: {
     name: 'FULL',
-    permanent: false,
     advice: 'cannot grow: its disk is full. Free some space.',
   },
   14: {
@@ -53,7 +51,7 @@ const DATABASE_CODES: Readonly<Record<number, ResultCode>> = {
     permanent: true,
     advice: 'cannot be opened: it must be a file or a new name in a writable folder.',
   },
-  15: { name: 'PROTOCOL', permanent: false },
+  15: { name: 'PROTOCOL' },
   26: {
     name: 'NOTADB',
     permanent: true,
@@ -115,7 +113,7 @@ export const isLocked = (error: unknown): boolean => databaseCodeOf(error)?.name
 
 export function failureOf(file: string, error: unknown): Failure {
   const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
-  const { name, permanent = true, advice } = databaseCodeOf(error) ?? {};
+  const { name, permanent, advice } = databaseCodeOf(error) ?? { permanent: true };
   const reason = syscall
     ? ` (${message}): its folder must exist or be in a writable folder`
     : `: ${message}`;
@@ -124,6 +122,6 @@ export function failureOf(file: string, error: unknown): Failure {
       error instanceof FileLost ? message : `${file} ${advice ?? `cannot be used${reason}.`}`,
     code: name ? `SQLITE_${name}` : String(code),
     cause: packError(error),
-    permanent,
+    permanent: permanent === true,
   };
 }

@@ -10,9 +10,6 @@ import {
 import { dirname } from 'node:path';
 import { FileLost } from './errors.ts';
 
-/** The size in bytes of a log that cannot be truncated because of a long-running reader. */
-const LONG_LOG_BYTES = 256 * 1024 * 1024;
-
 /** The path of the write-ahead log. It is beside the target of a symbolic link. */
 const logOf = (file: string): string => `${existsSync(file) ? realpathSync(file) : file}-wal`;
 
@@ -50,10 +47,9 @@ export function createFile(file: string, mayCreate: boolean): void {
  *
  * @throws {FileLost} if the database or its log is not the file of the first call.
  */
-export function watchFiles(file: string, warn: (message: string) => void): () => void {
+export function watchFiles(file: string): () => void {
   const names = [file, logOf(file)];
   let first: readonly (Stats | undefined)[] | undefined;
-  let warned = false;
 
   return () => {
     const files = names.map((name) => statSync(name, { throwIfNoEntry: false }));
@@ -62,12 +58,5 @@ export function watchFiles(file: string, warn: (message: string) => void): () =>
       files[at]?.ino !== first?.[at]?.ino || files[at]?.dev !== first?.[at]?.dev;
     const lost = names.find((_, at) => isLost(at));
     if (lost !== undefined) throw new FileLost(lost);
-
-    const size = files[1]?.size ?? 0;
-    if (size > LONG_LOG_BYTES && !warned) {
-      const advice = 'a long-running reader blocks its truncation: end old transactions and shells';
-      warn(`${file}-wal has ${Math.round(size / 1e6)} MB: ${advice}`);
-    }
-    warned = size > LONG_LOG_BYTES;
   };
 }

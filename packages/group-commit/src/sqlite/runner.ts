@@ -10,26 +10,20 @@ export type Call = readonly [name: string, ...args: unknown[]];
 /** The result or the error of a call. `undefined` if it returned nothing. */
 export type SentOutcome = { readonly result?: unknown; readonly error?: SentError } | undefined;
 
-/** Runs calls in transactions. Throws errors that affect the whole database. */
-export interface Runner {
-  /** Commits calls in one transaction. If a call throws, only its own changes are rolled back. */
-  write(calls: readonly Call[]): SentOutcome[];
-  /** Runs each call in its own transaction, with a consistent snapshot. */
-  read(calls: readonly Call[]): SentOutcome[];
-  /** Runs calls and rolls them back. If there are calls, then writes an unchanged value. */
-  rehearse(calls: readonly Call[]): void;
-}
-
 /** The number of commits with savepoints after a call has failed. */
 const CAREFUL_COMMITS = 10;
 
-/** @param guard runs a function that must not begin or end transactions. */
+/**
+ * Runs calls in transactions. Throws errors that affect the whole database.
+ *
+ * @param guard runs a function that must not begin or end transactions.
+ */
 export function createRunner(
   db: DatabaseSync,
   functions: Functions,
   guard: <T>(task: () => T) => T,
   checkFiles: () => void,
-): Runner {
+) {
   const prepared = (sql: string): StatementSync => db.prepare(sql);
   const begin = prepared('BEGIN IMMEDIATE');
   const beginRead = prepared('BEGIN');
@@ -113,7 +107,8 @@ export function createRunner(
   }
 
   return {
-    write(calls) {
+    /** Commits calls in one transaction. If a call throws, only its own changes are rolled back. */
+    write(calls: readonly Call[]): SentOutcome[] {
       const outcomes = carefulCommits > 0 ? runSeparately(calls) : runTogether(calls);
       const failed = outcomes.some((outcome) => outcome?.error);
       carefulCommits = failed ? CAREFUL_COMMITS : Math.max(0, carefulCommits - 1);
@@ -121,7 +116,8 @@ export function createRunner(
       return outcomes.some(Boolean) ? outcomes : [];
     },
 
-    read(calls) {
+    /** Runs each call in its own transaction, with a consistent snapshot. */
+    read(calls: readonly Call[]): SentOutcome[] {
       const outcomes = calls.map((call) => {
         try {
           return transact(beginRead, () => run(call));
@@ -134,7 +130,8 @@ export function createRunner(
       return outcomes;
     },
 
-    rehearse(calls) {
+    /** Runs calls and rolls them back. If there are calls, then writes an unchanged value. */
+    rehearse(calls: readonly Call[]): void {
       begin.get();
       try {
         for (const call of calls) runInSavepoint(call);

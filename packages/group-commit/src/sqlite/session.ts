@@ -40,7 +40,7 @@ const SETTINGS = `PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
   PRAGMA wal_autocheckpoint = ${LOG_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`;
 
 /** Loads the module and returns a session. After an error of the file, it is opened again. */
-export async function openSession(source: Source, warn: (message: string) => void) {
+export async function openSession(source: Source) {
   const { file, module, readOnly } = source;
   const inMemory = file === ':memory:';
   const define: Define = await import(module).then(
@@ -65,7 +65,7 @@ export async function openSession(source: Source, warn: (message: string) => voi
   function open(milliseconds: number): Connection {
     // If the file is missing after the first time, data was lost.
     if (!inMemory) createFile(file, !opened);
-    const created = connect(source, define, milliseconds, warn);
+    const created = connect(source, define, milliseconds);
     opened = true;
     return created;
   }
@@ -89,19 +89,14 @@ export async function openSession(source: Source, warn: (message: string) => voi
 }
 
 /** Opens the database and runs the module. */
-function connect(
-  { file, readOnly }: Source,
-  define: Define,
-  milliseconds: number,
-  warn: (message: string) => void,
-) {
+function connect({ file, readOnly }: Source, define: Define, milliseconds: number) {
   const db = new DatabaseSync(file, { timeout: Math.ceil(milliseconds), readOnly });
   try {
     const guard = forbidTransactions(db);
     const functions = readOnly ? guard(() => define(db)) : setUp(db, define, guard);
     const inMemory = file === ':memory:';
     if (!readOnly) startLog(db, inMemory);
-    const checkFiles = inMemory ? () => {} : watchFiles(file, warn);
+    const checkFiles = inMemory ? () => {} : watchFiles(file);
     checkFiles();
     return { db, runner: createRunner(db, functions, guard, checkFiles) };
   } catch (error) {

@@ -2,7 +2,7 @@ import { parentPort as port, workerData } from 'node:worker_threads';
 import { failureOf } from './errors.ts';
 import { openSession, type Request } from './session.ts';
 
-const session = await openSession(workerData, (message) => port?.postMessage(message));
+const session = await openSession(workerData);
 
 port?.on('message', (request: Request | 'close') => {
   if (request === 'close') {

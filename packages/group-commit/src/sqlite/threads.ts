@@ -13,17 +13,14 @@ export interface RemoteSession {
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
 /** Opens a session in this thread, for databases in memory, which never wait for a disk. */
-export async function openHere(
-  source: Source,
-  warn: (message: string) => void,
-): Promise<RemoteSession> {
+export async function openHere(source: Source): Promise<RemoteSession> {
   const { openSession } = await import('./session.ts');
-  const { run, close } = await openSession(source, warn);
+  const { run, close } = await openSession(source);
   return { send: async (request) => run(request), close: async () => close() };
 }
 
 /** Opens a session in a new worker. */
-export function openThread(source: Source, warn: (message: string) => void): RemoteSession {
+export function openThread(source: Source): RemoteSession {
   // Node 24 still prints a warning for node:sqlite. Without a listener for its `error` event, an
   // uncaught error in the worker ends the process.
   const worker = new Worker(THREAD, {
@@ -33,10 +30,7 @@ export function openThread(source: Source, warn: (message: string) => void): Rem
     resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
   const waiting: ((answer: Answer) => void)[] = [];
-  worker.on('message', (message: Answer | string) => {
-    if (typeof message === 'string') warn(message);
-    else waiting.shift()?.(message);
-  });
+  worker.on('message', (answer: Answer) => waiting.shift()?.(answer));
 
   return {
     send(request) {

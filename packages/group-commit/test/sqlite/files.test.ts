@@ -180,24 +180,22 @@ describe('The log', () => {
     expect(statSync(`${file}-wal`).size).toBeLessThan(100_000_000);
   });
 
-  test('that a long read made large is a warning, and is cut after it', async () => {
-    const warnings: string[] = [];
-    const database = await open({ warn: (message) => warnings.push(message) });
+  test('that a long read made large is cut after it', async () => {
+    const database = await open();
     await database.write('add', { id: 0, text: 'a' });
     const reader = connect();
     reader.exec('BEGIN; SELECT * FROM notes');
-    for (let id = 1; warnings.length === 0; id += 4) {
+    for (let id = 1; id <= 40; id += 4) {
       await Promise.all(
         [0, 1, 2, 3].map((at) =>
           database.write('add', { id: id + at, text: 'a'.repeat(3_000_000) }),
         ),
       );
     }
-    expect(warnings[0]).toMatch(/notes\.db-wal has 2\d\d MB: a long-running reader/);
+    expect(statSync(`${file}-wal`).size).toBeGreaterThan(100_000_000);
     reader.exec('COMMIT');
     for (const id of [-1, -2, -3]) await database.write('add', { id, text: 'a' });
     expect(statSync(`${file}-wal`).size).toBeLessThan(51_000_000);
-    expect(warnings).toHaveLength(1);
   });
 });
 
