@@ -35,19 +35,17 @@ export async function answerCall(service: Service, call: ExpressCall): Promise<v
 /** A request of Express. A parser may have read its body. */
 export class ExpressCall extends NodeCall {
   readonly isMounted: boolean;
-  readonly #request: Request;
   readonly #parsed: Bytes | undefined;
 
   constructor(request: Request, response: Response, isMounted: boolean, record?: CallRecord) {
     super(request, response, validAddress(request.ip, request));
-    this.#request = request;
     this.isMounted = isMounted;
     this.record = record;
     this.#parsed = parsedBody(request);
   }
 
   override get headers(): IncomingHttpHeaders {
-    const { headers } = this.#request;
+    const { headers } = this.request;
     // The parser has decompressed the body.
     return this.#parsed === undefined ? headers : { ...headers, 'content-encoding': undefined };
   }

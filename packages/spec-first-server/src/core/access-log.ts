@@ -24,9 +24,6 @@ interface Entry {
   readonly err: unknown;
 }
 
-/** Logs a call that is over. */
-export type LogCall = (call: Call, end: CallEnd) => void;
-
 /**
  * Logs each call when its answer is sent or its client is gone, without query, headers and body,
  * which may contain secrets.
@@ -34,7 +31,7 @@ export type LogCall = (call: Call, end: CallEnd) => void;
 export function accessLog(
   log: Log,
   { loggedPaths = new Set(), probePaths = [], observe, slowMs = Infinity }: AccessLogOptions,
-): LogCall {
+) {
   /** Ongoing outages, by operation or path of a probe. The first 503 is logged as an error. */
   const outages = new Map<string, { readonly since: number; failed: number }>();
 
@@ -47,7 +44,7 @@ export function accessLog(
     }
   }
 
-  return (call, { status, isComplete, failure: endFailure }) => {
+  return (call: Call, { status, isComplete, failure: endFailure }: CallEnd): void => {
     const { record } = call;
     if (record === undefined) return;
     const { operationId, caller, mocked } = record;

@@ -18,17 +18,13 @@ const SERVICE_HEADERS = [
 /** The time that a browser may keep the answer to a preflight. Seconds. */
 const MAX_AGE = 600;
 
-/** The headers for a request from another origin. */
-export interface CrossOriginHeaders {
-  readonly headers: Readonly<Record<string, string>>;
-  /** True if the call is a preflight. Its answer consists of the headers. */
-  readonly isPreflight: boolean;
-}
-
 /**
  * Implements CORS (https://fetch.spec.whatwg.org/#http-cors-protocol). Scripts of other origins can
  * read each header that the document declares. Browsers may send cookies if the origins are listed,
  * not for `*`.
+ *
+ * @returns the function that returns the headers of a call. The answer to a preflight consists of
+ *   them.
  */
 export function crossOrigin(origins: '*' | readonly string[], operations: readonly Operation[]) {
   const declared = operations.flatMap(({ responses }) =>
@@ -45,7 +41,7 @@ export function crossOrigin(origins: '*' | readonly string[], operations: readon
   const preflight = cors(options);
   const other = cors({ ...options, preflightContinue: true });
 
-  return ({ method, headers: requestHeaders }: Call): CrossOriginHeaders => {
+  return ({ method, headers: requestHeaders }: Call) => {
     const headers: Record<string, string> = {};
     let isPreflight = true;
     const response = {

@@ -1,5 +1,5 @@
 import cluster from 'node:cluster';
-import type { RequestListener, Server, ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as delay, setImmediate as immediate } from 'node:timers/promises';
@@ -72,15 +72,7 @@ interface ListenOptions {
 }
 
 /** A server that listens. */
-export interface Listening {
-  readonly server: Server;
-  /** Such as `http://127.0.0.1:3000`. */
-  readonly url: string;
-  /** Adds `Connection: close` to all further responses. */
-  drain(): void;
-  /** Stops accepting, finishes the requests in flight, and aborts those that take too long. */
-  stop(): Promise<void>;
-}
+export type Listening = Awaited<ReturnType<typeof listen>>;
 
 /**
  * Listens, and passes the requests of each connection to the app one after the other. Rejects
@@ -89,7 +81,7 @@ export interface Listening {
  *
  * @throws {Error} of Node, if the address is not available.
  */
-export async function listen(app: RequestListener, options: ListenOptions): Promise<Listening> {
+export async function listen(app: RequestListener, options: ListenOptions) {
   const { errorBody = PROBLEM_DETAILS, onRejected } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, requestTimeout, idleTimeout, lingerTimeout } = limits;
@@ -278,9 +270,12 @@ export async function listen(app: RequestListener, options: ListenOptions): Prom
   const { address, port, family } = server.address() as AddressInfo;
   return {
     server,
+    /** Such as `http://127.0.0.1:3000`. */
     url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    /** Adds `Connection: close` to all further responses. */
     drain,
-    async stop() {
+    /** Stops accepting, finishes the requests in flight, and aborts those that take too long. */
+    async stop(): Promise<void> {
       drain();
       await requestsArrived(
         ({ isUsed, newest, closing }) => isUsed && newest === undefined && !closing,

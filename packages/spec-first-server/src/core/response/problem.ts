@@ -1,3 +1,5 @@
+import type { Violation } from '../validation/violations.ts';
+
 /** The reason for the rejection of a request. */
 export interface Problem {
   /** An HTTP status code from 400 to 599. */
@@ -7,9 +9,7 @@ export interface Problem {
   /** A URI reference that identifies the kind of problem (RFC 9457 §3.1.1). */
   readonly type?: string | undefined;
   /** The violations, with JSON pointers such as `/body/name` and keywords of JSON Schema. */
-  readonly errors?:
-    | readonly { readonly path: string; readonly message: string; readonly keyword: string }[]
-    | undefined;
+  readonly errors?: readonly Violation[] | undefined;
   /** The id of the request, as in the log; `undefined` for bytes that are not a request. */
   readonly requestId?: string | undefined;
 }

@@ -1,26 +1,26 @@
 import { asArray, asObject, isObject, type Json, schemas } from 'openapi-document';
 
 /** The figures of a schema that bound the time of a validation. */
-export interface Cost {
-  /** The number of schemas and of required members. */
-  schemas: number;
-  /**
-   * A format or a regular expression takes at most as many steps as the length of the text to this
-   * power.
-   */
-  degree: number;
-  /** True if a value may be validated against several alternatives. */
-  hasAlternatives: boolean;
-  /** True if valid values are changed: defaults are added, or members removed. */
-  isCompleting: boolean;
-}
+export type Cost = ReturnType<typeof costOf>;
 
 /** Keywords whose values are not schemas. */
 const DATA = new Set(['enum', 'const', 'default', 'example', 'examples', 'required']);
 
 /** Adds up the costs of a lowered schema and of all schemas that it needs. */
-export function costOf(source: schemas.LoweredSchema, $defs: Json): Cost {
-  const cost: Cost = { schemas: 0, degree: 1, hasAlternatives: false, isCompleting: false };
+export function costOf(source: schemas.LoweredSchema, $defs: Json) {
+  const cost = {
+    /** The number of schemas and of required members. */
+    schemas: 0,
+    /**
+     * A format or a regular expression takes at most as many steps as the length of the text to
+     * this power.
+     */
+    degree: 1,
+    /** True if a value may be validated against several alternatives. */
+    hasAlternatives: false,
+    /** True if valid values are changed: defaults are added, or members removed. */
+    isCompleting: false,
+  };
   const seen = new Set<string>();
   measure(source);
   return cost;

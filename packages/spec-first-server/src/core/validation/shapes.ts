@@ -6,18 +6,7 @@ type Schema = schemas.LoweredSchema;
 export type Matches = (alternative: Schema, value: unknown) => boolean;
 
 /** The members of an object, or the items of an array, as a schema declares them. */
-export interface Shape {
-  /** Properties with their defaults. */
-  readonly defaults: readonly (readonly [name: string, value: unknown])[];
-  /** True if the value is a number and not an integer. */
-  readonly isDouble: boolean;
-  /** True if the value is a date without a time. */
-  readonly isDay: boolean;
-  /** Returns the schema of a member; `undefined` if the member is removed. */
-  member(name: string): Schema | undefined;
-  /** Returns the schema of an item. */
-  item(index: number): Schema;
-}
+export type Shape = ReturnType<typeof shapeFrom>;
 
 /** Returns the shape that a schema has for a value. */
 export type ShapeOf = (schema: Json, value: unknown) => Shape;
@@ -94,7 +83,7 @@ function selectedBy({ name, values }: schemas.Tag, list: readonly unknown[], val
 }
 
 /** @param parts schemas that describe the same value. */
-function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Json[]): Shape {
+function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Json[]) {
   const isRequest = direction === 'request';
   const removed = new Set(parts.flatMap((part) => asArray(part['x-dropped'])));
   const isClosed = parts.some((part) => part.properties ?? part.patternProperties);
@@ -110,11 +99,16 @@ function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Jso
   const tupleLength = Math.max(...parts.map(({ prefixItems }) => asArray(prefixItems).length), 0);
   const rest = itemOf(tupleLength);
   return {
+    /** Properties with their defaults. */
     defaults: isRequest ? defaults : [],
+    /** True if the value is a number and not an integer. */
     isDouble: isRequest && hasType('number') && !hasType('integer') && !types.some(schemas.isWide),
+    /** True if the value is a date without a time. */
     isDay: types.some(({ format }) => format === 'date'),
-    member: (name) => (members.has(name) ? members.get(name) : otherMember(name)),
-    item: (index) => (index < tupleLength ? itemOf(index) : rest),
+    /** Returns the schema of a member; `undefined` if the member is removed. */
+    member: (name: string) => (members.has(name) ? members.get(name) : otherMember(name)),
+    /** Returns the schema of an item. */
+    item: (index: number) => (index < tupleLength ? itemOf(index) : rest),
   };
 
   function memberOf(name: string): Schema | undefined {

@@ -1,24 +1,25 @@
 import { escapePointerToken } from 'openapi-document';
 import { isBytes } from './rewrite.ts';
 
-/** The figures of a value that bound the time of its validation. */
-export interface Size {
-  /** Members of all objects and items of all arrays. */
-  members: number;
-  /** Characters of the longest string. */
-  longest: number;
-  /** The maximum number of steps of regular expressions, for all strings together. */
-  steps: number;
-  depth: number;
-  hasBigint: boolean;
-}
+export type Size = ReturnType<typeof sizeOf>;
 
 /**
+ * Returns the figures of a value that bound the time of its validation.
+ *
  * @param degree A regular expression takes at most as many steps as the length of the text to this
  *   power.
  */
-export function sizeOf(value: unknown, degree: number): Size {
-  const size: Size = { members: 0, longest: 0, steps: 0, depth: 0, hasBigint: false };
+export function sizeOf(value: unknown, degree: number) {
+  const size = {
+    /** Members of all objects and items of all arrays. */
+    members: 0,
+    /** Characters of the longest string. */
+    longest: 0,
+    /** The maximum number of steps of regular expressions, for all strings together. */
+    steps: 0,
+    depth: 0,
+    hasBigint: false,
+  };
   add(size, value, 0, degree);
   return size;
 }
@@ -47,19 +48,12 @@ function addText(size: Size, { length }: string, degree: number): void {
   size.steps += degree === 1 ? length : length ** degree;
 }
 
-/** The start of a value. */
-interface Start {
-  readonly value: unknown;
-  /** The paths of the objects and arrays that lack members. */
-  readonly incomplete: ReadonlySet<string>;
-}
-
 /**
- * Copies the start of a value.
+ * Copies the start of a value. Also returns the paths of the objects and arrays that lack members.
  *
  * @param most the maximum number of members.
  */
-export function startOf(source: unknown, most: number, path: string): Start {
+export function startOf(source: unknown, most: number, path: string) {
   const incomplete = new Set<string>();
   let members = 0;
   return { value: copy(source, path), incomplete };

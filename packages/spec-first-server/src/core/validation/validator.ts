@@ -6,7 +6,7 @@ import {
   type Parameter,
   schemas,
 } from 'openapi-document';
-import { type Check, createChecks } from './checks.ts';
+import { createChecks } from './checks.ts';
 import type { Formats } from './eov.ts';
 
 export type { Formats } from './eov.ts';
@@ -29,25 +29,7 @@ export interface ValidatorOptions {
 }
 
 /** Validates the requests and replies of one operation. */
-export interface OperationValidator {
-  /** Returns the values with defaults filled in. @throws {Violations} */
-  request(
-    parameters: Parameters,
-    media: MediaType | undefined,
-    body: unknown,
-  ): Parameters & { body: unknown };
-  /** Returns an item of a request with defaults filled in. @throws {Violations} */
-  item(media: MediaType, item: unknown): unknown;
-  /**
-   * Returns the body of a reply, or an item of one, as it is written: without members that the
-   * document does not declare.
-   *
-   * @throws {Violations} if it does not match the media type of the response.
-   */
-  response(media: MediaType, body: unknown): unknown;
-  /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
-  responseHeaders(response: DeclaredResponse, headers: Json): void;
-}
+export type OperationValidator = ReturnType<ReturnType<typeof createValidators>>;
 
 /**
  * Returns a function that creates the validator of an operation of a document. Operations share
@@ -58,45 +40,43 @@ export interface OperationValidator {
 export function createValidators(
   root: Json,
   { formats = {}, onDrop, drops = true }: ValidatorOptions = {},
-): (operation: Operation) => OperationValidator {
+) {
   const options = { formats, drops, tracksItems: hasKey(root, 'unevaluatedItems') };
   const requests = schemas.lower(root, 'request');
   const responses = schemas.lower(root, 'response');
   const checkRequest = createChecks(requests, 'request', options);
   const checkResponse = createChecks(responses, 'response', options);
-  const validators = new Map<Operation, OperationValidator>();
 
-  return (operation) => {
-    const validator = validators.get(operation) ?? createValidator(operation);
-    validators.set(operation, validator);
-    return validator;
-  };
-
-  function createValidator(operation: Operation): OperationValidator {
+  return onFirstUse((operation: Operation) => {
     const parameters = Map.groupBy(operation.parameters, (parameter) => parameter.in);
     const located = Object.fromEntries(
       [...parameters].map(([location, group]) => [location, membersOf(requests, group)]),
     );
     const withoutBody = checkRequest(objectOf(located));
-    const bodies = lazily(({ kind, schema }: MediaType) => {
+    const bodies = onFirstUse(({ kind, schema }: MediaType) => {
       if (kind === 'stream') return withoutBody;
       const body = requests.lower(schema);
       return checkRequest(objectOf({ ...located, body }), { files: kind === 'multipart' });
     });
-    const items = lazily(({ items }: MediaType) =>
+    const items = onFirstUse(({ items }: MediaType) =>
       checkRequest(requests.lower(items?.schema), { files: true, path: '/body' }),
     );
-    const replies = lazily(({ schema, items }: MediaType) => {
+    const replies = onFirstUse(({ schema, items }: MediaType) => {
       const body = responses.lower(items === undefined ? schema : items.schema);
       const drop = onDrop && ((name: string) => onDrop(operation, name));
       return checkResponse(body, { files: items !== undefined, path: '/body', onDrop: drop });
     });
-    const headers = lazily((response: DeclaredResponse) =>
+    const headers = onFirstUse((response: DeclaredResponse) =>
       checkResponse(objectOf({ headers: membersOf(responses, response.headers) })),
     );
 
     return {
-      request({ path, query, header, cookie }, media, body) {
+      /** Returns the values with defaults filled in. @throws {Violations} */
+      request(
+        { path, query, header, cookie }: Parameters,
+        media: MediaType | undefined,
+        body: unknown,
+      ) {
         const isStream = media?.kind === 'stream';
         const value = { path, query, header, cookie, body: isStream ? undefined : body };
         const check = media === undefined ? withoutBody : bodies(media);
@@ -104,20 +84,32 @@ export function createValidators(
         if (isStream) completed.body = body;
         return completed;
       },
-      item: (media, item) => items(media)(item),
-      response: (media, body) => replies(media)(body),
-      responseHeaders: (response, values) => void headers(response)({ headers: values }),
+
+      /** Returns an item of a request with defaults filled in. @throws {Violations} */
+      item: (media: MediaType, item: unknown) => items(media)(item),
+
+      /**
+       * Returns the body of a reply, or an item of one, as it is written: without members that the
+       * document does not declare.
+       *
+       * @throws {Violations} if it does not match the media type of the response.
+       */
+      response: (media: MediaType, body: unknown) => replies(media)(body),
+
+      /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
+      responseHeaders: (response: DeclaredResponse, values: Json) =>
+        void headers(response)({ headers: values }),
     };
-  }
+  });
 }
 
-/** Creates each check when it is first used. */
-function lazily<K extends object>(make: (key: K) => Check): (key: K) => Check {
-  const checks = new Map<K, Check>();
+/** Returns a function that makes each value when it is first used. */
+function onFirstUse<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+  const values = new Map<Key, Value>();
   return (key) => {
-    const check = checks.get(key) ?? make(key);
-    checks.set(key, check);
-    return check;
+    const value = values.get(key) ?? make(key);
+    values.set(key, value);
+    return value;
   };
 }
 
