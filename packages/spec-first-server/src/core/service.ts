@@ -51,12 +51,10 @@ export async function createService(
   const findBelowServers = createRouter(operations, document.basePaths);
   let findMounted: FindRoute | undefined;
   const methods = operations.map(({ method }) => method.toUpperCase());
-  /** The answer to `OPTIONS *`, which asks for the methods of the whole server. */
+  /** The answer to `OPTIONS *`, which asks for the methods of the server (RFC 9110 §9.3.7). */
   const serverOptions: CheckedReply = {
     status: 204,
-    type: undefined,
     headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
-    body: undefined,
   };
   /** Operations are prepared when they are first called. */
   const prepared = new Map<Operation, AnswerOperation>();
@@ -73,11 +71,6 @@ export async function createService(
     if (!isMounted) return findBelowServers(method, path);
     findMounted ??= createRouter(operations, ['']);
     return findMounted(method, path);
-  }
-
-  /** Returns the failure for an unknown path; `undefined` for `OPTIONS *` (RFC 9110 §9.3.7). */
-  function withoutRoute(method: string, path: string): HttpError | undefined {
-    return method === 'OPTIONS' && path === '*' ? undefined : NO_SUCH_PATH;
   }
 
   function begin(call: Call): CallRecord {
@@ -108,8 +101,9 @@ export async function createService(
     handle(call) {
       const record = begin(call);
       const { method, path, isMounted } = call;
-      const route = findRoute(method, path, isMounted) ?? withoutRoute(method, path);
-      if (route === undefined) return Promise.resolve(createAnswer(serverOptions, record, method));
+      if (method === 'OPTIONS' && path === '*')
+        return Promise.resolve(createAnswer(serverOptions, record, method));
+      const route = findRoute(method, path, isMounted) ?? NO_SUCH_PATH;
       if (route instanceof HttpError) return Promise.resolve(fail(call, route));
       const { operation, basePath } = route;
       tracing?.name(method, basePath + operation.path, operation.id);

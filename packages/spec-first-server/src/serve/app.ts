@@ -124,7 +124,7 @@ function withOrigins(
   return async (call) => {
     const { headers, isPreflight } = headersFor(call);
     if (isPreflight) {
-      return service.reply(call, { status: 204, type: undefined, headers, body: undefined });
+      return service.reply(call, { status: 204, headers });
     }
     const answer = await handle(call);
     return { ...answer, headers: [...Object.entries(headers).flat(), ...answer.headers] };

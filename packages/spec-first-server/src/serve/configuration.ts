@@ -167,17 +167,18 @@ export function readConfig(env: Environment): Config {
       throw new ConfigError(`JWKS_URL must be set together with ${name}`);
     }
   }
-  if (isProduction(env) && config.DEVELOPMENT_TOKEN !== undefined) {
+  if (!isProduction(env)) return config;
+  if (config.DEVELOPMENT_TOKEN !== undefined) {
     throw new ConfigError(
       'DEVELOPMENT_TOKEN must not be set with NODE_ENV=production: it has all scopes',
     );
   }
-  if (isProduction(env) && !hasCredentials(config)) {
+  if (!hasCredentials(config)) {
     throw new ConfigError(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
     );
   }
-  if (isProduction(env) && config.MISSING_OPERATIONS === 'mock') {
+  if (config.MISSING_OPERATIONS === 'mock') {
     const right = 'refuse or 501 with NODE_ENV=production';
     throw wrongValue('MISSING_OPERATIONS', 'mock', right);
   }

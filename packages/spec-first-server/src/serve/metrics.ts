@@ -54,10 +54,8 @@ export function createMetrics() {
     'code',
   );
   return {
-    /** The media type of `text`. */
-    contentType: register.contentType,
-    /** All metrics in Prometheus's text format. */
-    text: () => register.metrics(),
+    /** Reads all metrics in Prometheus's text format. */
+    read: async () => ({ type: register.contentType, body: await register.metrics() }),
     /** Counts a response. `status` is 499 if the client disconnected before it. */
     observe(operation: string, status: number, seconds: number): void {
       requests.inc({ operation, status });

@@ -2,7 +2,7 @@ import type { Json } from 'openapi-document';
 import type { Answer, Call } from '../core/call.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import type { Service } from '../core/service.ts';
-import { openapiPage, type PageOptions, type Resource } from './page/page.ts';
+import { openapiPage, type PageOptions, type ReadResource, type Resource } from './page/page.ts';
 
 export const PROBE_PATHS = ['/healthz', '/readyz'];
 
@@ -25,19 +25,11 @@ export function operatorRoutes(
   page: { readonly root: Json; readonly options: PageOptions } | undefined,
   prefix: string,
 ): { readonly operate: Operate; readonly shadowed: readonly string[] } {
-  const { broken } = service;
-  const routes = new Map<string, (call: Call) => Promise<Resource> | Resource>();
-  routes.set('/healthz', () => json({ status: 'ok' }));
-  routes.set('/readyz', async () => {
-    await ready?.();
-    return json({ status: 'ready', ...(broken.length > 0 && { notServed: broken }) });
-  });
+  const routes = new Map<string, ReadResource>(probes(ready, service.broken));
   if (page !== undefined) {
-    for (const [path, read] of openapiPage(page.root, page.options)) {
-      routes.set(path, ({ headers }) => read(headers['if-none-match']));
-    }
+    for (const [path, read] of openapiPage(page.root, page.options)) routes.set(path, read);
     // Relative, so that it works behind a proxy that adds a prefix.
-    routes.set('/', () => ({ status: 302, headers: { Location: 'docs' } }));
+    routes.set('/', async () => ({ status: 302, headers: { Location: 'docs' } }));
   }
   const shadowed = [...routes.keys()].filter((path) => service.has(prefix + path));
   for (const path of shadowed) routes.delete(path);
@@ -52,18 +44,36 @@ export function operatorRoutes(
     },
   };
 
-  async function answer(call: Call, route: (call: Call) => Promise<Resource> | Resource) {
+  async function answer(call: Call, read: ReadResource) {
     try {
       if (call.method !== 'GET' && call.method !== 'HEAD') {
         throw HttpError.notAllowed(call.method, ['GET', 'HEAD']);
       }
-      const { status = 200, type, headers, body } = await route(call);
-      return service.reply(call, { status, type, headers, body });
+      const resource = await read(call.headers['if-none-match']);
+      return service.reply(call, { status: 200, ...resource });
     } catch (error) {
       return service.fail(call, error);
     }
   }
 }
+
+/**
+ * Creates the probes of health and readiness, by path.
+ *
+ * @param ready resolves if the service can do its work.
+ * @param broken the operations that are not served.
+ */
+export const probes = (ready?: () => Promise<void>, broken: readonly string[] = []) =>
+  new Map([
+    ['/healthz', async () => json({ status: 'ok' })],
+    [
+      '/readyz',
+      async () => {
+        await ready?.();
+        return json({ status: 'ready', ...(broken.length > 0 && { notServed: broken }) });
+      },
+    ],
+  ]);
 
 const json = (value: object): Resource => ({
   type: 'application/json; charset=utf-8',

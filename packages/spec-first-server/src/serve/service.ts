@@ -20,7 +20,8 @@ import {
   rejectAddress,
   wrongValue,
 } from './configuration.ts';
-import { type Page, serveOperators } from './operator-server.ts';
+import { probes } from './operator-routes.ts';
+import { serveOperators } from './operator-server.ts';
 import { describeStart } from './terminal.ts';
 
 /** The parts of an app that may depend on configuration or on an open database. */
@@ -207,12 +208,7 @@ async function openMetrics(config: Config, ready: () => Promise<void>) {
   // Loaded only if it is used.
   const { createMetrics } = await import('./metrics.ts');
   const metrics = createMetrics();
-  const json = 'application/json';
-  const pages = new Map<string, Page>([
-    ['/metrics', { contentType: metrics.contentType, read: metrics.text }],
-    ['/healthz', { contentType: json, read: async () => '{"status":"ok"}' }],
-    ['/readyz', { contentType: json, read: () => ready().then(() => '{"status":"ready"}') }],
-  ]);
+  const pages = probes(ready).set('/metrics', metrics.read);
   const { url, close } = await serveOperators(host, port, pages).catch(
     rejectAddress('METRICS_PORT', 'METRICS_HOST'),
   );

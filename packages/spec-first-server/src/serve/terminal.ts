@@ -132,20 +132,15 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   if (operation === undefined) return undefined;
   const media = jsonOf(operation);
   const method = operation.method.toUpperCase();
-  return [
-    'curl',
-    ...(method === (media ? 'POST' : 'GET') ? [] : ['-X', method]),
-    url + operation.template.write(String),
-    ...headersOf(operation).flatMap((header) => ['-H', header]),
-    ...(media
-      ? [
-          '-H',
-          shellQuoted(`Content-Type: ${media.type}`),
-          '-d',
-          shellQuoted(await bodyOf(root, media)),
-        ]
-      : []),
-  ].join(' ');
+  const words = ['curl'];
+  if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
+  words.push(url + operation.template.write(String));
+  for (const header of headersOf(operation)) words.push('-H', String(header));
+  if (media) {
+    const body = await bodyOf(root, media);
+    words.push('-H', shellQuoted(`Content-Type: ${media.type}`), '-d', shellQuoted(body));
+  }
+  return words.join(' ');
 }
 
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */

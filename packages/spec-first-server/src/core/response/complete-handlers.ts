@@ -37,18 +37,22 @@ export async function completeHandlers(
     };
     return [operation.id, mocks?.mock(document, operation, mocking) ?? notImplemented];
   });
-  const unserved = missing.map(({ id, pointer }): Finding => {
-    const name = /^[\w.-]+$/.test(id) ? id : JSON.stringify(id);
-    return { pointer, message: `operation ${id} has no handler: run npm run stub -- ${name}` };
-  });
+  const findings: Finding[] = [];
+  if (when === 'refuse') {
+    for (const { id, pointer } of missing) {
+      const name = /^[\w.-]+$/.test(id) ? id : JSON.stringify(id);
+      const message = `operation ${id} has no handler: run npm run stub -- ${name}`;
+      findings.push({ pointer, message });
+    }
+  }
   const ids = new Set(document.operations.map(({ id }) => id));
-  const unused = Object.keys(handlers).filter((id) => !ids.has(id));
-  const notDeclared = unused.map((id): Finding => {
-    return { pointer: '/paths', message: `there is a handler for ${id}, but no such operation` };
-  });
+  for (const id of when === 'mock' ? [] : Object.keys(handlers)) {
+    const message = `there is a handler for ${id}, but no such operation`;
+    if (!ids.has(id)) findings.push({ pointer: '/paths', message });
+  }
   return {
     handlers: { ...handlers, ...Object.fromEntries(standIns) } as Handlers,
     samplesFor: (operation: Operation) => (missing.includes(operation) ? samples : undefined),
-    findings: [...(when === 'refuse' ? unserved : []), ...(when === 'mock' ? [] : notDeclared)],
+    findings,
   };
 }

@@ -156,12 +156,6 @@ function copyHeaders(headers: unknown): Record<string, string> {
   return copy;
 }
 
-/** Returns the header that a 401 must have (RFC 9110 §15.5.2), if the operation has a scheme. */
-function challengeOf(context: OperationContext | undefined, isPresented: boolean) {
-  const challenge = context?.challenge(isPresented) ?? '';
-  return challenge === '' ? undefined : { 'WWW-Authenticate': challenge };
-}
-
 /**
  * Returns the reply to a failure, with the body that `errorBody` makes. If that does not match the
  * declared response, the body is an example of the document, or else problem details (RFC 9457),
@@ -174,9 +168,11 @@ function failureReply(
   requestId?: string,
 ): CheckedReply & { readonly mismatch?: string | undefined } {
   const problem = { status, message, type, errors, requestId };
+  // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
+  const challenge = status === 401 && context?.challenge(isPresented);
   const headers = copyHeaders({
     ...errorBody.headers?.(problem),
-    ...(status === 401 && challengeOf(context, isPresented)),
+    ...(challenge && { 'WWW-Authenticate': challenge }),
     ...thrown,
   });
   const operationId = context?.operation.id;
@@ -211,7 +207,7 @@ function failureReply(
       mismatch ??= difference;
     }
   }
-  if (mismatch === undefined) return { status, headers, type: undefined, body: undefined };
+  if (mismatch === undefined) return { status, headers };
   const { mediaType, make: describeProblem } = PROBLEM_DETAILS;
   const body = stringifyJson(describeProblem(problem));
   return { status, headers, type: mediaType, body, mismatch };

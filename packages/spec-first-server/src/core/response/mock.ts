@@ -184,11 +184,9 @@ function mediaFor(
   return inOrder.find((candidate) => concrete(candidate.type) === type) ?? inOrder[0];
 }
 
-const RANGES: Readonly<Record<string, string>> = {
-  '*/*': 'application/json',
-  'application/*': 'application/json',
-};
-
 /** Returns a media type that is in a range. */
 const concrete = (type: string): string =>
-  RANGES[type] ?? type.replace('text/*', 'text/plain').replace('/*', '/png');
+  type
+    .replace(/^(\*|application)\/\*$/, 'application/json')
+    .replace('text/*', 'text/plain')
+    .replace('/*', '/png');

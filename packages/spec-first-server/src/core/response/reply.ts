@@ -104,7 +104,7 @@ export function checkBody(
   if (media === undefined) {
     if (mediaTypes.length > 0) throw new InvalidReply(`the document declares no ${contentType}`);
     if (body !== undefined) throw new InvalidReply('the document declares no body');
-    return { type: undefined, body };
+    return {};
   }
   if (contentType === undefined && mediaTypes.length > 1) {
     throw new InvalidReply('its contentType must name one of the declared media types');

@@ -259,8 +259,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
       if (callers.length < checks.length) continue;
       return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
     }
-    if (isOptional && !reasons.some((reason) => !isUnauthorized(reason) || reason.presented))
-      return undefined;
+    if (isOptional && reasons.every(isAbsence)) return undefined;
     throw denial(reasons);
   };
 
@@ -272,16 +271,15 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
   }
 }
 
-const isUnauthorized = (reason: unknown) => reason instanceof Unauthorized;
-
-const isForbidden = (reason: unknown) => reason instanceof Forbidden;
+/** Returns true if the request has no credential. */
+const isAbsence = (reason: unknown): boolean => reason instanceof Unauthorized && !reason.presented;
 
 /**
  * Returns the most important reason: an error of a check (503, 500), then a caller without
  * permission (403), then a rejected credential (401).
  */
 const denial = (reasons: readonly unknown[]): unknown =>
-  reasons.find((reason) => !isUnauthorized(reason) && !isForbidden(reason)) ??
-  reasons.find(isForbidden) ??
-  reasons.filter(isUnauthorized).find(({ presented }) => presented) ??
+  reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden)) ??
+  reasons.find((reason) => reason instanceof Forbidden) ??
+  reasons.find((reason) => !isAbsence(reason)) ??
   reasons[0];

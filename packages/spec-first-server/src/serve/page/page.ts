@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { asObject, isObject, type Json, resolveRef, stringifyJson } from 'openapi-document';
 
 export interface PageOptions {
@@ -14,21 +14,21 @@ export interface PageOptions {
 }
 
 const require = createRequire(import.meta.url);
-const OURS = join(import.meta.dirname, 'browser');
 
-/**
- * Resolved when a file is first requested, since a bundled service may be used without the page.
- */
-const swaggerUi = (): string => dirname(require.resolve('swagger-ui-dist/package.json'));
+const FILES = {
+  'page.css': 'text/css; charset=utf-8',
+  'page.js': 'text/javascript; charset=utf-8',
+  'swagger-ui.css': 'text/css; charset=utf-8',
+  'swagger-ui.css.map': 'application/json; charset=utf-8',
+  'swagger-ui-bundle.js': 'text/javascript; charset=utf-8',
+  'favicon-32x32.png': 'image/png',
+};
 
-const files: readonly (readonly [name: string, type: string, folder: () => string])[] = [
-  ['page.css', 'text/css; charset=utf-8', () => OURS],
-  ['page.js', 'text/javascript; charset=utf-8', () => OURS],
-  ['swagger-ui.css', 'text/css; charset=utf-8', swaggerUi],
-  ['swagger-ui.css.map', 'application/json; charset=utf-8', swaggerUi],
-  ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8', swaggerUi],
-  ['favicon-32x32.png', 'image/png', swaggerUi],
-];
+/** Called when a file is first requested, since a bundled service may be used without the page. */
+const pathOf = (name: string): string =>
+  name.startsWith('page.')
+    ? join(import.meta.dirname, 'browser', name)
+    : require.resolve(`swagger-ui-dist/${name}`);
 
 /** Swagger UI sets styles by script; its icons are `data:`, images of responses are `blob:`. */
 const contentSecurityPolicy =
@@ -46,7 +46,7 @@ export interface Resource {
 }
 
 /** Reads a resource, unless the client has it already. */
-export type ReadResource = (ifNoneMatch: string | undefined) => Promise<Resource>;
+export type ReadResource = (ifNoneMatch?: string) => Promise<Resource>;
 
 /**
  * Returns the document at `/openapi.json` and `/openapi.yaml`, and Swagger UI at `/docs`. Every URL
@@ -66,9 +66,11 @@ export function openapiPage(
     ['/docs', cached('text/html; charset=utf-8', () => html(title, tryItOut), page)],
     ['/docs/', async () => ({ status: 308, headers: { Location: '../docs' } })],
   ]);
-  for (const [name, type, folder] of files) {
-    const read = (): Buffer => readFileSync(join(folder(), name));
-    resources.set(`/docs/${name}`, cached(type, read));
+  for (const [name, type] of Object.entries(FILES)) {
+    resources.set(
+      `/docs/${name}`,
+      cached(type, () => readFileSync(pathOf(name))),
+    );
   }
   return resources;
 }
