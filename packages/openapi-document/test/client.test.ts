@@ -1,6 +1,13 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import { bodyOf, type ClientOptions, clientOf, type Route } from 'openapi-document/client';
+import {
+  bodyOf,
+  type ClientOptions,
+  clientOf,
+  type Route,
+  routesOf,
+} from 'openapi-document/client';
+import { documentOf } from './support/operations.ts';
 
 const GET: Route = { method: 'GET', path: '/a', media: [], parameters: [] };
 const EVENTS: Route = {
@@ -170,4 +177,13 @@ test('a file without a media type has the declared one, unless that is a range',
       ['blob', ''],
       ['b', 'text/csv'],
     ]);
+});
+
+test('has a route for each operation, as its types require', async () => {
+  const responses = { 204: { description: 'Done.' } };
+  const { operations } = await documentOf({
+    '/a': { get: { operationId: 'a', responses } },
+    '/a?b=c': { get: { operationId: 'unreachable', responses } },
+  });
+  expect(Object.keys(routesOf(operations))).toEqual(['a', 'unreachable']);
 });

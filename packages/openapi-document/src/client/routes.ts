@@ -18,35 +18,33 @@ export interface Route {
 /** Returns the routes of operations, by their ids. */
 export const routesOf = <Id extends PropertyKey = string>(operations: readonly Operation[]) =>
   Object.fromEntries(
-    operations
-      .filter(({ template }) => template.isReachable)
-      .map(({ id, method, path, parameters, requestBody, responses }): [string, Route] => {
-        const streams = responses
-          .flatMap(({ media }) => media)
-          .flatMap(({ type, sequence, items }) =>
-            items ? [[type, { sequence, items: { data: items.data } }]] : [],
-          );
-        const media = requestBody?.media ?? [];
-        const encodings = media.flatMap(({ type, encoding }) =>
-          Object.keys(encoding).length > 0 ? [[type, encoding]] : [],
+    operations.map(({ id, method, path, parameters, requestBody, responses }): [string, Route] => {
+      const streams = responses
+        .flatMap(({ media }) => media)
+        .flatMap(({ type, sequence, items }) =>
+          items ? [[type, { sequence, items: { data: items.data } }]] : [],
         );
-        return [
-          id,
-          {
-            method: method.toUpperCase(),
-            path,
-            media: media.map(({ type }) => type),
-            ...(encodings.length > 0 && { encoding: Object.fromEntries(encodings) }),
-            parameters: parameters.map(
-              ({ in: where, name, style, explode, json, allowReserved, media: content }) => ({
-                ...{ in: where, name, style, explode, json },
-                ...(allowReserved && { allowReserved }),
-                ...(style === 'querystring' &&
-                  content && { media: { kind: content.kind, encoding: content.encoding } }),
-              }),
-            ),
-            ...(streams.length > 0 && { streams: Object.fromEntries(streams) }),
-          },
-        ];
-      }),
+      const media = requestBody?.media ?? [];
+      const encodings = media.flatMap(({ type, encoding }) =>
+        Object.keys(encoding).length > 0 ? [[type, encoding]] : [],
+      );
+      return [
+        id,
+        {
+          method: method.toUpperCase(),
+          path,
+          media: media.map(({ type }) => type),
+          ...(encodings.length > 0 && { encoding: Object.fromEntries(encodings) }),
+          parameters: parameters.map(
+            ({ in: where, name, style, explode, json, allowReserved, media: content }) => ({
+              ...{ in: where, name, style, explode, json },
+              ...(allowReserved && { allowReserved }),
+              ...(style === 'querystring' &&
+                content && { media: { kind: content.kind, encoding: content.encoding } }),
+            }),
+          ),
+          ...(streams.length > 0 && { streams: Object.fromEntries(streams) }),
+        },
+      ];
+    }),
   ) as { readonly [Key in Id]: Route };
