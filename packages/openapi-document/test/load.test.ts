@@ -319,6 +319,33 @@ test('a missing file is reported once, at its first reference', async () => {
   );
 });
 
+test.each([
+  ['/v1', '/v1'],
+  ['/v1/', '/v1'],
+  ['/v1//', '/v1'],
+  ['/', ''],
+  ['v1/v2', '/v1/v2'],
+  ['https://a.example', ''],
+  ['https://a.example/v1?x=1#y', '/v1'],
+  ['https://{host}/{version}/', '/version'],
+])('the server URL %s has the base path %j', async (url, path) => {
+  const text = `${HEAD}servers: [{ url: '${url}' }]\npaths: {}\n`;
+  await withFiles({ 'openapi.yaml': text }, async (folder) => {
+    expect((await loadDocument(join(folder, 'openapi.yaml'))).basePaths).toEqual([path]);
+  });
+});
+
+test('references inside extensions, examples and defaults stay the same', async () => {
+  const ref = '{ $ref: "nowhere.yaml#/a" }';
+  const data = `x-a: ${ref}, default: ${ref}, example: ${ref}, examples: [${ref}], const: ${ref}, enum: [${ref}]`;
+  const text = `${HEAD}x-b: ${ref}\nservers: [{ url: /, x-c: ${ref} }]\npaths: { /a: { x-d: { parameters: [${ref}] } } }\ncomponents: { schemas: { S: { ${data} } }, examples: { E: { value: ${ref} } } }\n`;
+  await withFiles({ 'openapi.yaml': text }, async (folder) => {
+    const { root, files } = await loadDocument(join(folder, 'openapi.yaml'));
+    expect(JSON.stringify(root).match(/nowhere\.yaml#\/a/g)).toHaveLength(10);
+    expect(files).toEqual([join(folder, 'openapi.yaml')]);
+  });
+});
+
 test('a server URL without a scheme is read as http://', async () => {
   const text = `${HEAD}servers: [{ url: 'localhost:3000/v1' }]\npaths: {}\n`;
   await withFiles({ 'openapi.yaml': text }, async (folder) => {

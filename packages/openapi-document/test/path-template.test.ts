@@ -11,6 +11,10 @@ test.each([
   ['/plants/{id}:stop', '/plants/1:start', undefined],
   ['/plants/{id}.json', '/plants/.json', undefined],
   ['/plants/a{id}a', '/plants/aa', undefined],
+  ['/plants/{id}', '/plants/', undefined],
+  ['/plants/{id}/leaves', '/plants//leaves', undefined],
+  ['/{a}{b}', '/x', undefined],
+  ['/plants', '/trees', undefined],
 ])('%s matches %s with the parameters %j', (template, path, texts) => {
   expect(pathTemplate(template).match(path)).toEqual(texts);
 });

@@ -114,3 +114,31 @@ test.each([
 ])('a sequence of %s may end with %j: %j', async (type, text, expected) => {
   expect(await itemsOf(type, [Buffer.from(text)])).toEqual(expected);
 });
+
+describe('a part of multipart/mixed', () => {
+  const partOf = async (item: unknown, index: number, media: object) => {
+    const content = { 'multipart/mixed': { itemSchema: {}, ...media } };
+    const { operations } = await documentOf({ '/a': { post: { requestBody: { content } } } });
+    const [declared] = only(operations).requestBody?.media ?? [];
+    const { write } = declared?.itemWriter('multipart/mixed') ?? {};
+    const [, type, body] =
+      /\r\nContent-Type: (.*)\r\n\r\n([\s\S]*)\r\n$/u.exec(String(write?.(item, index))) ?? [];
+    return [type, body];
+  };
+  const [png, csv] = ['image/png', 'text/csv'].map((contentType) => ({ contentType }));
+
+  test.each<[item: unknown, index: number, media: object, type: string, body: string]>([
+    ['a', 0, {}, 'text/plain; charset=utf-8', 'a'],
+    [{ n: 1 }, 0, {}, 'application/json', '{"n":1}'],
+    [2n ** 60n, 0, {}, 'application/json', '1152921504606846976'],
+    [Buffer.from('a'), 0, {}, 'application/octet-stream', 'a'],
+    ['a', 0, { itemEncoding: csv }, 'text/csv', 'a'],
+    ['a', 0, { itemEncoding: { contentType: 'text/csv, text/plain' } }, 'text/csv', 'a'],
+    ['a', 0, { itemEncoding: { contentType: 'text/*' } }, 'text/plain; charset=utf-8', 'a'],
+    ['a', 0, { itemEncoding: { contentType: 'application/json' } }, 'application/json', '"a"'],
+    [Buffer.from('a'), 0, { prefixEncoding: [png], itemEncoding: csv }, 'image/png', 'a'],
+    [Buffer.from('a'), 1, { prefixEncoding: [png], itemEncoding: csv }, 'text/csv', 'a'],
+  ])('%p at %i with %j has the media type %s', async (item, index, media, type, body) => {
+    expect(await partOf(item, index, media)).toEqual([type, body]);
+  });
+});
