@@ -161,3 +161,39 @@ test.each([
   if (message === undefined) expect(failure).toBeUndefined();
   else expect(failure).toContain(message);
 });
+
+test('cursors are only sent if a reply had them, and dates with such a name are sent', async () => {
+  const content = { 'application/json': { schema: { type: 'object' } } };
+  const listOf = (id: string, schema: object) => ({
+    get: {
+      operationId: id,
+      parameters: [{ name: 'after', in: 'query', schema }],
+      responses: { '200': { description: '', content }, '400': { description: '' } },
+    },
+  });
+  const text = { type: 'string' };
+  const info = { title: 'Lists', version: '1.0.0' };
+  const paths = {
+    '/pages': listOf('pages', text),
+    '/last': listOf('last', text),
+    '/dates': listOf('dates', { ...text, format: 'date-time' }),
+  };
+  const sent = new Map<string, Set<string>>();
+  const app: RequestListener = (request, response) => {
+    const { pathname = '', searchParams } = URL.parse(`http://a${request.url}`) ?? {};
+    const values = sent.get(pathname) ?? new Set();
+    sent.set(pathname, values.add(searchParams?.get('after') ?? 'none'));
+    const isValid =
+      !searchParams?.has('undeclaredParameter') &&
+      (pathname !== '/dates' || /^$|\d:\d/.test(searchParams?.get('after') ?? ''));
+    response.writeHead(isValid ? 200 : 400, { 'Content-Type': 'application/json' });
+    response.end(JSON.stringify({ items: [], next: pathname === '/pages' ? 'page-2' : null }));
+  };
+  const root = { openapi: '3.1.0', info, paths };
+  await withFiles({ 'lists.json': JSON.stringify(root) }, async (folder) => {
+    await failures({ document: join(folder, 'lists.json'), app, runs: 20 });
+  });
+  expect(sent.get('/pages')).toEqual(new Set(['none', 'page-2']));
+  expect(sent.get('/last')).toEqual(new Set(['none']));
+  expect([...(sent.get('/dates') ?? [])].filter((value) => /T\d/.test(value))).not.toEqual([]);
+});

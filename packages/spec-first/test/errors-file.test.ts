@@ -163,3 +163,20 @@ describe('src/errors.ts', () => {
     expect(errors).toEqual(error === undefined ? '' : expect.stringMatching(error));
   });
 });
+
+test('the body is the one that most error responses have', async () => {
+  const content = (schema: object) => ({ 'application/json': { schema } });
+  const [rare, usual] = [object({ code: integer, message: text }), object({ message: text })];
+  for (const schemas of [
+    [rare, usual, usual],
+    [usual, usual, rare],
+  ]) {
+    const responses = Object.fromEntries(
+      schemas.map((schema, index) => [400 + index, { description: '', content: content(schema) }]),
+    );
+    const file = join(folder, 'openapi.json');
+    const paths = { '/a': { get: { operationId: 'getA', responses } } };
+    writeFileSync(file, JSON.stringify({ openapi: '3.1.0', paths }));
+    expect(errorsFile(await loadDocument(file))).toContain('make: ({ message }): Body => ({\n');
+  }
+});
