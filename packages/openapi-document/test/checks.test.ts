@@ -160,3 +160,11 @@ test.each([
   ]);
   expect(Object.fromEntries(found)).toEqual(expected);
 });
+
+test('a range of statuses in lower case is read, with a notice', async () => {
+  const document = await documentOf({
+    '/a': { get: { responses: { '4xx': { description: 'It failed' } } } },
+  });
+  const messages = checkDocument(document).notices.map(({ message }) => message);
+  expect(messages).toContain('4xx must be written 4XX, and is read as such');
+});

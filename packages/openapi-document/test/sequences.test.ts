@@ -35,7 +35,7 @@ describe('an item without an end', () => {
     ['text/event-stream', 'data: ', 'x'],
     ['text/event-stream', 'id: ', 'x'],
     ['text/event-stream', 'data: a\n\n', 'data: x\n'],
-    ['multipart/mixed; boundary=x', '--x\r\n\r\n', 'x'],
+    ['multipart/mixed; boundary=x', '--x\r\nA: b\r\n\r\n', 'x'],
     ['multipart/mixed; boundary=x', '--x\r\nContent-Type: ', 'x'],
   ])('of %s is rejected after the limit: %j and then %j', async (type, start, more) => {
     const media = await sequenceOf(type);
@@ -113,6 +113,17 @@ test.each([
   ],
 ])('a sequence of %s may end with %j: %j', async (type, text, expected) => {
   expect(await itemsOf(type, [Buffer.from(text)])).toEqual(expected);
+});
+
+test.each([1, 1_000])('a part without headers is rejected in chunks of %d bytes', async (size) => {
+  const headed = '--x\r\nContent-Type: text/plain\r\n\r\nb\r\n';
+  const bytes = Buffer.from(`${headed}--x\r\n\r\na\r\n${headed}--x--\r\n`);
+  const chunks = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+    bytes.subarray(index * size, (index + 1) * size),
+  );
+  expect(await itemsOf('multipart/mixed; boundary=x', chunks)).toBe(
+    'must have headers, such as Content-Type',
+  );
 });
 
 describe('a part of multipart/mixed', () => {

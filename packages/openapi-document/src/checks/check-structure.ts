@@ -73,7 +73,14 @@ export function checkStructure(root: Json, report: Report): void {
   for (const { name, pointer } of unknown) {
     // Some branches report a member as unknown because of an unknown member inside it.
     if (enclosing.has(pointer)) continue;
-    report.notice(pointer, `${name} is not a member of OpenAPI ${version} here: it is ignored`);
+    // `declaredFor` accepts these keys in any case.
+    const isStatusRange = /^[1-5]xx$/i.test(name);
+    report.notice(
+      pointer,
+      isStatusRange
+        ? `${name} must be written ${name.toUpperCase()}, and is read as such`
+        : `${name} is not a member of OpenAPI ${version} here: it is ignored`,
+    );
   }
 }
 

@@ -112,7 +112,10 @@ async function* readParts(
   );
   const [, quoted, plain = ''] = /;\s*boundary=(?:"([^"]+)"|([^\s;]+))/i.exec(contentType) ?? [];
   const options = { maxFileSize: limit, maxParts: Infinity, maxTotalSize: Infinity };
-  const parser = new MultipartParser(quoted ?? plain, options);
+  const boundary = quoted ?? plain;
+  const parser = new MultipartParser(boundary, options);
+  const withoutHeaders = `--${boundary}\r\n\r\n`;
+  let end = '';
   const isFinished = () => {
     try {
       parser.finish();
@@ -125,6 +128,11 @@ async function* readParts(
     for await (const chunk of chunks) {
       // The text after the last boundary is ignored (RFC 2046 §5.1.1), also its line break.
       if (isFinished()) continue;
+      // The parser would read the content of such a part as headers of the next one.
+      const text = end + new TextDecoder('latin1').decode(chunk);
+      if (text.includes(withoutHeaders))
+        throw new UnreadableItem('must have headers, such as Content-Type');
+      end = text.slice(-withoutHeaders.length);
       for (const { headers, bytes } of parser.write(chunk)) {
         // The default of RFC 2046 §5.1.
         const type = headers['content-type'] ?? 'text/plain';

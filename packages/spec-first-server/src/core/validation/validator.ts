@@ -29,7 +29,25 @@ export interface ValidatorOptions {
 }
 
 /** Validates the requests and replies of one operation. */
-export type OperationValidator = ReturnType<ReturnType<typeof createValidators>>;
+export interface OperationValidator {
+  /** Returns the values with defaults filled in. @throws {Violations} */
+  request(
+    parameters: Parameters,
+    media: MediaType | undefined,
+    body: unknown,
+  ): Parameters & { body: unknown };
+  /** Returns an item of a request with defaults filled in. @throws {Violations} */
+  item(media: MediaType, item: unknown): unknown;
+  /**
+   * Returns the body of a reply, or an item of one, as it is written: without members that the
+   * document does not declare.
+   *
+   * @throws {Violations} if it does not match the media type of the response.
+   */
+  response(media: MediaType, body: unknown): unknown;
+  /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
+  responseHeaders(response: DeclaredResponse, headers: Json): void;
+}
 
 /**
  * Returns a function that creates the validator of an operation of a document. Operations share
@@ -40,7 +58,7 @@ export type OperationValidator = ReturnType<ReturnType<typeof createValidators>>
 export function createValidators(
   root: Json,
   { formats = {}, onDrop, drops = true }: ValidatorOptions = {},
-) {
+): (operation: Operation) => OperationValidator {
   const options = { formats, drops, tracksItems: hasKey(root, 'unevaluatedItems') };
   const requests = schemas.lower(root, 'request');
   const responses = schemas.lower(root, 'response');
@@ -71,12 +89,7 @@ export function createValidators(
     );
 
     return {
-      /** Returns the values with defaults filled in. @throws {Violations} */
-      request(
-        { path, query, header, cookie }: Parameters,
-        media: MediaType | undefined,
-        body: unknown,
-      ) {
+      request({ path, query, header, cookie }, media, body) {
         const isStream = media?.kind === 'stream';
         const value = { path, query, header, cookie, body: isStream ? undefined : body };
         const check = media === undefined ? withoutBody : bodies(media);
@@ -84,21 +97,9 @@ export function createValidators(
         if (isStream) completed.body = body;
         return completed;
       },
-
-      /** Returns an item of a request with defaults filled in. @throws {Violations} */
-      item: (media: MediaType, item: unknown) => items(media)(item),
-
-      /**
-       * Returns the body of a reply, or an item of one, as it is written: without members that the
-       * document does not declare.
-       *
-       * @throws {Violations} if it does not match the media type of the response.
-       */
-      response: (media: MediaType, body: unknown) => replies(media)(body),
-
-      /** @throws {Violations} if the headers, by name in lower case, do not match the response. */
-      responseHeaders: (response: DeclaredResponse, values: Json) =>
-        void headers(response)({ headers: values }),
+      item: (media, item) => items(media)(item),
+      response: (media, body) => replies(media)(body),
+      responseHeaders: (response, values) => void headers(response)({ headers: values }),
     };
   });
 }
