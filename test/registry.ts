@@ -235,7 +235,7 @@ test('a minor release is shown by npm outdated, taken by npm update, and runs', 
   assert.match(await run(project, 'npm', 'test'), /^ℹ fail 0$/m);
 });
 
-test('a major release waits until it is asked for, and its changelog says what to do', async () => {
+test('a major release is installed only on request, and its changelog lists the steps', async () => {
   await publish('2.0.0', 'Rename `accepts` to `prefers` in handlers.');
   await run(project, 'npm', 'update');
   const installed = (file: string) =>

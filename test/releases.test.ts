@@ -34,7 +34,7 @@ test.each(workflows)(
   },
 );
 
-test('the job that may publish runs nothing but npm, on what another job has tested', () => {
+test('the publishing job runs only npm, on files that another job has tested', () => {
   const { jobs }: Workflow = parse(read('.github/workflows/release.yml'));
   const { pack, publish } = jobs;
   expect(pack?.permissions).toEqual({ contents: 'read' });

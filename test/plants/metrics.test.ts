@@ -24,7 +24,7 @@ async function scraper(service: Launched): Promise<() => Promise<Map<string, num
   };
 }
 
-test('requests, durations, the queue, batches, event-loop delay and memory are measured, on a port of their own', async () => {
+test('METRICS_PORT serves request, duration, queue, batch, event-loop and memory metrics', async () => {
   const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0' });
   const [url, scrape] = [await service.url, await scraper(service)];
   expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
@@ -83,7 +83,7 @@ test('metrics and health have an address of their own', async () => {
   expect([await status('/healthz'), await status('/metrics')]).toEqual([200, 200]);
 });
 
-test('without METRICS_PORT, what measures is not even loaded', async () => {
+test('without METRICS_PORT, the metrics code is not loaded', async () => {
   const loading =
     'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "prom-client") console.error("loaded"); return next(what, at); } });';
   const flags = ['--import', loading];

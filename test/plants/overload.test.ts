@@ -94,7 +94,7 @@ describe('while the store is locked', () => {
     expect(plantsIn(path).size).toBe(count(warm, 200) + MAX_WAITING + 50);
   });
 
-  test('a flood leaves no memory behind, and health is answered throughout', async () => {
+  test('a flood leaks no memory, and health checks are answered throughout', async () => {
     const release = await fillQueue();
     // The first flood creates compiled code and pools, which stay in memory.
     await flood(20, 50);
@@ -110,7 +110,7 @@ describe('while the store is locked', () => {
 });
 
 describe('connections', () => {
-  test('that are idle take little memory, and none after their end', async () => {
+  test('use little memory while idle, and none after they close', async () => {
     const before = await service.memory();
     const sockets: Socket[] = [];
     for (let group = 0; group < 20; group += 1) {
@@ -131,7 +131,7 @@ describe('connections', () => {
     await eventually(async () => (await service.memory()) - before < 3 * MIB);
   });
 
-  test('that never read are closed, also while answers are written to them', async () => {
+  test('are closed if the client never reads, also while a response is written', async () => {
     const limits = {
       idleTimeout: 500,
       headersTimeout: 300,

@@ -130,7 +130,7 @@ describeStore(
 );
 
 describe('storing', () => {
-  test('sends what waits as one statement', async () => {
+  test('sends waiting plants as one statement', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     await Promise.all(
@@ -144,7 +144,7 @@ describe('storing', () => {
     ).toEqual([{ count: 300, commits: 1 }]);
   });
 
-  test('keeps exactly what means something in an array of PostgreSQL', async () => {
+  test('stores characters with a meaning in PostgreSQL arrays unchanged', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     const names = [
@@ -171,7 +171,7 @@ describe('storing', () => {
     ]);
   });
 
-  test('rejects U+0000 by the name of the property and stores the others', async () => {
+  test('rejects U+0000, names the property, and stores the other plants', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     const outcomes = await Promise.allSettled([
@@ -208,7 +208,7 @@ describe('storing', () => {
     ]);
   });
 
-  test('leaves the rule that a plant breaks to the log, and quotes no plant there', async () => {
+  test('logs the violated constraint without the values of the plant', async () => {
     const url = await server.createSchema();
     const service = await serve({ store: await open(url) });
     opened.push({ close: service.stop });
@@ -287,7 +287,7 @@ describe('starting', () => {
     },
   );
 
-  test('asks for no right to make a table that is there', async () => {
+  test('needs no CREATE privilege if the table exists', async () => {
     const url = await server.createDatabase();
     await (await open(url)).add({ id: 1n, name: 'Basil' });
     await server.query(
@@ -298,7 +298,7 @@ describe('starting', () => {
     await store.add({ id: 1n, name: 'Basil' });
   });
 
-  test('starts without the server, answers that it is unavailable, and makes the table once it is there', async () => {
+  test('starts without the server, reports it as unavailable, and creates the table once it is up', async () => {
     const url = await server.createSchema();
     await server.kill();
     try {
@@ -333,7 +333,7 @@ describe('starting', () => {
     });
   });
 
-  test('reaches the server over a Unix socket, and tells its place without the user', async () => {
+  test('connects over a Unix socket, and shows the location without the user', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'plants-socket-'));
     const listener = createServer((near) => {
       const far = connect(server.port, '127.0.0.1');
@@ -449,7 +449,7 @@ describe('starting', () => {
     expect(String(error)).toMatch(message);
   });
 
-  test('fills no column that can be left out', async () => {
+  test('does not set columns that are optional', async () => {
     const url = await server.createSchema();
     await server.query(
       'CREATE TABLE plants (key bytea PRIMARY KEY, id bigint NOT NULL, name text NOT NULL, tag text, ' +
@@ -461,7 +461,7 @@ describe('starting', () => {
     await (await open(url)).add({ id: 1n, name: 'Basil' });
   });
 
-  test('leaves to a trigger what it may fill', async () => {
+  test('does not set columns that a trigger may fill', async () => {
     const url = await server.createSchema();
     await server.query(
       'CREATE TABLE plants (key bytea PRIMARY KEY, id bigint, name text NOT NULL, tag text, size int NOT NULL); ' +
@@ -478,7 +478,7 @@ describe('starting', () => {
     await expect(open(url)).rejects.toThrow(/encoding LATIN1.*ENCODING 'UTF8'/);
   });
 
-  test('rejects a user who may not make the table', async () => {
+  test('rejects a user without the privilege to create the table', async () => {
     const url = await server.createDatabase();
     await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
     await expect(open(url.replace(/\/\/.*@/, '//guest:p@'))).rejects.toThrow(
@@ -487,7 +487,7 @@ describe('starting', () => {
   });
 });
 
-test('disable over a network is a warning in the log of the service', async () => {
+test('the service logs a warning for sslmode=disable over a network', async () => {
   const service = launch({
     DATABASE_URL: 'postgres://u:s3cret@192.0.2.1/x?sslmode=disable&connect_timeout=1',
   });
@@ -497,7 +497,7 @@ test('disable over a network is a warning in the log of the service', async () =
 });
 
 describe('a commit', () => {
-  test('waits for the disk though the database, later, says synchronous_commit=off', async () => {
+  test('waits for the disk even if the database later sets synchronous_commit=off', async () => {
     const url = await server.createDatabase();
     const store = await open(url);
     const database = new URL(url).pathname.slice(1);
@@ -551,7 +551,7 @@ describe('a commit', () => {
 });
 
 describe('trouble', () => {
-  test('loses no acknowledged plant when the server is killed under load, and goes on by itself', async () => {
+  test('loses no acknowledged plant when the server is killed under load, and recovers', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     let next = 1n;
@@ -570,7 +570,7 @@ describe('trouble', () => {
     }
   });
 
-  test('loses no acknowledged plant when its connections are cut under load, and goes on by itself', async () => {
+  test('loses no acknowledged plant when its connections are cut under load, and recovers', async () => {
     const url = await server.createSchema();
     const store = await open(`${url}&application_name=cut`);
     const run = load(store, 1n);

@@ -27,7 +27,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('neither tokens nor digests nor bodies are in a log line or a failure', async () => {
+test('log lines and failures contain no tokens, digests or bodies', async () => {
   const wrong = 'a-token.that-is_wrong~2';
   const text = 'what-the-client-wrote';
   const json = { 'Content-Type': 'application/json' };

@@ -146,7 +146,7 @@ describe('The table of plants in SQLite', () => {
     expect(readdirSync(folder)).toEqual(['plants.db']);
   });
 
-  test('may have rules of its own: a plant that breaks one is rejected, and the others of its batch are kept', async () => {
+  test('may have more constraints: only the plants of a batch that violate one are rejected', async () => {
     const store = await open();
     run(`CREATE TRIGGER no_moss BEFORE INSERT ON plants WHEN new.name = 'Moss'
       BEGIN SELECT raise(ABORT, 'no moss'); END`);

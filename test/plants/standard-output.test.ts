@@ -143,7 +143,7 @@ withPipes('a log that nobody reads', () => {
     expect(await service.exit).toBe(0);
   });
 
-  test('does not change how a fault that nothing catches ends', async () => {
+  test('does not change the exit after an uncaught error', async () => {
     const { service } = await launchStalled();
     service.child.kill('SIGUSR2');
     expect(await service.exit).toBe(1);

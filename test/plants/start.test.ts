@@ -82,7 +82,7 @@ async function onTerminal(
 }
 
 describe('without a terminal', () => {
-  test('the start tells all in one JSON line, whose example works when pasted', async () => {
+  test('the start prints one JSON line, and its example command works', async () => {
     const service = launch({ ACCESS_TOKENS: '' });
     const url = await service.url;
     const [first, ...others] = service.lines();
@@ -122,7 +122,7 @@ describe('without a terminal', () => {
     expect(service.stderr()).toBe('');
   });
 
-  test('a token that was configured is told to no one', async () => {
+  test('a configured token is not printed', async () => {
     const service = launch({ ACCESS_TOKENS: 'configured-token', LOG_LEVEL: 'trace' });
     expect(await post(await service.url, { id: 1, name: 'Fern' }, 'configured-token')).toBe(200);
     service.child.kill('SIGTERM');
@@ -131,7 +131,7 @@ describe('without a terminal', () => {
     expect(service.lines()[0]).not.toHaveProperty('example');
   });
 
-  test('a variable may come from a file .env, which the environment overrules', async () => {
+  test('variables are read from .env, and the environment overrides them', async () => {
     // As an editor on Windows writes it, with a byte order mark.
     file(
       '.env',
@@ -144,7 +144,7 @@ describe('without a terminal', () => {
 });
 
 (has('script') ? describe : describe.skip)('on a terminal', () => {
-  test('the start is told in words, whose example works when pasted, and Ctrl-C stops it', async () => {
+  test('the start prints text with an example command that works, and Ctrl-C stops the service', async () => {
     let answer: unknown;
     const shown = await onTerminal({}, async (text, shows) => {
       answer = await runLine(/curl .*'/.exec(stripVTControlCharacters(text))?.[0] ?? '');
@@ -164,12 +164,12 @@ describe('without a terminal', () => {
     expect(words).not.toContain('"level"');
   });
 
-  test('the token is shown whatever LOG_LEVEL hides', async () => {
+  test('the token is shown at any LOG_LEVEL', async () => {
     const shown = await onTerminal({ LOG_LEVEL: 'silent' }, async () => undefined);
     expect(stripVTControlCharacters(shown)).toMatch(/token {7}[\w-]{43}\n/);
   });
 
-  test('a token of the user stands as $TOKEN in the example, and NO_COLOR takes the colours away', async () => {
+  test('the example has $TOKEN instead of a configured token, and NO_COLOR removes colours', async () => {
     const words = await onTerminal(
       { ACCESS_TOKENS: 'token-of-the-user', NO_COLOR: '1' },
       async () => undefined,
@@ -182,7 +182,7 @@ describe('without a terminal', () => {
   });
 });
 
-test('--version tells the versions of the project, its runtime and Node', async () => {
+test('--version prints the versions of the project, its runtime and Node', async () => {
   const service = launch({}, { args: ['--version'] });
   expect(await service.exit).toBe(0);
   expect(service.stdout()).toMatch(
@@ -313,7 +313,7 @@ describe('a failed start ends with 1 and prints on standard error only', () => {
   });
 });
 
-test('--help tells every variable, and starts nothing', async () => {
+test('--help lists every variable, and starts nothing', async () => {
   const service = launch({ PORT: 'wrong' }, { args: ['--help'] });
   expect(await service.exit).toBe(0);
   for (const [name, { default: preset, description }] of Object.entries({
@@ -392,7 +392,7 @@ describe('a stop', () => {
     ]);
   });
 
-  test('finishes what is in flight, and what it answers is on disk', async () => {
+  test('finishes pending requests, and plants answered with 200 are on disk', async () => {
     const database = join(folder, 'stop.db');
     const service = launch({ ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}` });
     const url = await service.url;
@@ -419,7 +419,7 @@ describe('a stop', () => {
     expect(service.lines().at(-1)).toMatchObject({ level: 30, msg: 'stopped' });
   });
 
-  test('lets readiness fall and serves on, until a second signal after a second ends it at once', async () => {
+  test('fails readiness and continues to serve; a second signal a second later ends it at once', async () => {
     const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '60' });
     const url = await service.url;
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -441,7 +441,7 @@ describe('a stop', () => {
   });
 });
 
-test('a start that answers a request loads no HTTP client', async () => {
+test('a service that answers a request loads no HTTP client', async () => {
   const atExit =
     'process.stderr.write(process.moduleLoadList.filter((name) => name.includes("undici")).join())';
   const flags = ['--import', `data:text/javascript,process.on("exit", () => ${atExit})`];
@@ -452,7 +452,7 @@ test('a start that answers a request loads no HTTP client', async () => {
   expect(service.stderr()).toBe('');
 });
 
-test('the service stops when npm, which started it, is ended', async () => {
+test('the service stops when the npm process that started it ends', async () => {
   const service = launch(
     { ACCESS_TOKENS: 'token' },
     { node: 'npm', flags: ['--silent'], main: 'start' },
@@ -471,7 +471,7 @@ test('a stop while it starts is not a failure', async () => {
   expect(service.stderr()).toBe('');
 });
 
-test('SIGHUP while it starts reads the tokens again once it serves', async () => {
+test('SIGHUP during the start reloads the tokens once the service is ready', async () => {
   const env = { ACCESS_TOKENS_FILE: file('early-tokens', 'token\n') };
   const service = launch(env, { flags: whileStarting('process.kill(process.pid, "SIGHUP")') });
   expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
@@ -525,7 +525,7 @@ test('SIGUSR2 switches the log level to debug, and back', async () => {
   expect(service.lines().filter(({ path }) => path === '/healthz')).toMatchObject([{ level: 20 }]);
 });
 
-test('a fault that nothing catches is logged, and ends the process with 1', async () => {
+test('an uncaught error is logged, and the process exits with 1', async () => {
   const service = launch({}, { flags: FAULTY });
   await service.url;
   service.child.kill('SIGUSR2');
@@ -548,7 +548,7 @@ test('a fault that nothing catches is logged, and ends the process with 1', asyn
   expect(service.stderr()).toBe('');
 });
 
-test('the log tells why requests are rejected, without what clients sent', async () => {
+test('the log has the reason of each rejected request, without values from clients', async () => {
   const service = launch({ ACCESS_TOKENS: 'token' });
   const url = await service.url;
   const send = (body: string, query = '') =>
@@ -605,7 +605,7 @@ test('an outage is logged with its reason and without a stack', async () => {
   expect(service.stdout()).not.toContain('"stack"');
 });
 
-test('SIGHUP reads the file of tokens again: tokens that are gone are rejected; a wrong file changes nothing', async () => {
+test('SIGHUP reloads the file of tokens: removed tokens are rejected; an invalid file changes nothing', async () => {
   const tokens = file('tokens', 'first\nsecond\n');
   const service = launch({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
   const url = await service.url;

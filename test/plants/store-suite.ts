@@ -201,7 +201,7 @@ export function describeStore(
       await expectStored(...plants);
     });
 
-    test('rejects at once what is more than may wait, and takes plants again afterwards', async () => {
+    test('rejects plants at once if the queue is full, and accepts plants again afterwards', async () => {
       await under.dispose();
       await start({ maxWaiting: 8 });
       const order: string[] = [];
@@ -230,7 +230,7 @@ export function describeStore(
       );
     });
 
-    test('finishes what waits when it closes, and takes nothing more', async () => {
+    test('finishes waiting plants when it closes, and rejects new ones', async () => {
       const plants = Array.from({ length: 100 }, (_, id) => ({ id: BigInt(id), name: 'Fern' }));
       const adds = addAll(plants);
       const closed = store.close();
@@ -246,7 +246,7 @@ export function describeStore(
       await store.close();
     });
 
-    test('is ready while it is open, also when many ask at once', async () => {
+    test('is ready while it is open, also for many concurrent checks', async () => {
       await Promise.all(Array.from({ length: 50 }, () => store.ready()));
       await store.close();
       await expect(store.ready()).rejects.toThrow(Unavailable);

@@ -68,7 +68,7 @@ const text = fc.oneof(
   fc.array(fc.oneof(delicate, anyText), { maxLength: 4 }).map((parts) => parts.join('')),
 );
 
-test('every text comes back, and lies in the file, byte for byte', async () => {
+test('every text is returned and stored byte for byte', async () => {
   await fc.assert(
     fc.asyncProperty(
       text,
@@ -92,7 +92,7 @@ test('every text comes back, and lies in the file, byte for byte', async () => {
   );
 });
 
-test('every text with a lone surrogate is rejected, and nothing is kept', async () => {
+test('every text with a lone surrogate is rejected, and nothing is stored', async () => {
   const lone = fc
     .tuple(
       fc.string({ unit: 'grapheme', maxLength: 5 }),
@@ -118,7 +118,7 @@ test('every text with a lone surrogate is rejected, and nothing is kept', async 
   );
 });
 
-test('every body that is not UTF-8 is rejected, and nothing is kept', async () => {
+test('every body that is not UTF-8 is rejected, and nothing is stored', async () => {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   const isUtf8 = (bytes: Uint8Array): boolean => {
     try {

@@ -13,7 +13,7 @@ test('the package depends on nothing, and takes a range of versions of pg', () =
   expect(manifest.peerDependenciesMeta.pg.optional).toBe(true);
 });
 
-test('SQLite works where pg is not installed', () => {
+test('SQLite works without pg', () => {
   const folder = mkdtempSync(join(tmpdir(), 'group-commit-'));
   cpSync(join(root, 'src'), join(folder, 'src'), { recursive: true });
   cpSync(join(root, 'package.json'), join(folder, 'package.json'));

@@ -10,7 +10,7 @@ import { open, optionsFor, server, TABLE, useServer } from './support.ts';
 
 useServer();
 
-test('rows that wait share a statement, and other statements run beside them', async () => {
+test('waiting rows share a statement, and other statements run concurrently', async () => {
   const batches: number[] = [];
   const database = await open(await server.createSchema(), {
     onBatch: (rows) => batches.push(rows),
@@ -44,7 +44,7 @@ test.each([
   },
 );
 
-test('a statement that the server cannot run for now is unavailable', async () => {
+test('a temporary error of the server is reported as unavailable', async () => {
   const database = await open(await server.createSchema());
   const end = database.run((client) =>
     client.query('SELECT pg_terminate_backend(pg_backend_pid())'),
@@ -53,7 +53,7 @@ test('a statement that the server cannot run for now is unavailable', async () =
   await database.close();
 });
 
-test('a row that breaks a rule of the table is rejected alone', async () => {
+test('only the row that violates a constraint is rejected', async () => {
   const database = await open(await server.createSchema());
   const outcomes = await Promise.allSettled(['a', '', 'b'].map((text) => database.add(text)));
   expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
@@ -203,7 +203,7 @@ describe('a transaction', () => {
   });
 });
 
-test('a bug in a task is no outage: its error is passed on, and connections stay', async () => {
+test('the error of a task is passed on unchanged, and connections stay open', async () => {
   const reasons: string[] = [];
   const url = `${await server.createSchema()}&max=1`;
   const database = await open(url, { onUnavailable: (code) => reasons.push(code) });
@@ -268,7 +268,7 @@ describe('insert', () => {
     await database.close();
   });
 
-  test('of a row that repeats a unique key takes no other row with it', async () => {
+  test('of a duplicate key rejects no other row', async () => {
     const url = await server.createSchema();
     const database = await open(url);
     await server.query('CREATE UNIQUE INDEX once ON notes (text)', url);
@@ -280,7 +280,7 @@ describe('insert', () => {
   });
 });
 
-test('calls wait for a connection if the server opens no further one', async () => {
+test('calls wait for a free connection if the server accepts no further one', async () => {
   const url = await server.createDatabase();
   await open(url);
   await server.query("CREATE ROLE two LOGIN PASSWORD 'p' CONNECTION LIMIT 2");
@@ -302,7 +302,7 @@ test('calls wait for a connection if the server opens no further one', async () 
   expect(reasons).toEqual([]);
 });
 
-test('a call whose further connection is refused takes one that became free meanwhile', async () => {
+test('a call whose new connection is refused uses one that has become free', async () => {
   const url = await server.createDatabase();
   await server.query("CREATE ROLE one LOGIN PASSWORD 'p' CONNECTION LIMIT 1");
   await server.query('GRANT CREATE ON SCHEMA public TO one', url);
@@ -311,7 +311,7 @@ test('a call whose further connection is refused takes one that became free mean
   await expect(Promise.all([quick(), quick()])).resolves.toHaveLength(2);
 });
 
-test('the table is created again if it is gone', async () => {
+test('the table is created again if it was dropped', async () => {
   const url = await server.createSchema();
   const database = await open(url);
   await server.query('DROP TABLE notes', url);
@@ -321,7 +321,7 @@ test('the table is created again if it is gone', async () => {
   await database.close();
 });
 
-test('the right to create the table is missing: the message shows the statement', async () => {
+test('without the privilege to create the table, the message shows the statement', async () => {
   const url = await server.createDatabase();
   await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
   const opening = open(url.replace(/\/\/.*@/, '//guest:p@'));
@@ -329,7 +329,7 @@ test('the right to create the table is missing: the message shows the statement'
   await expect(opening).rejects.toThrow(TABLE);
 });
 
-test('the password is asked for at each connection, and connections are measured', async () => {
+test('the password function is called for each connection, and connections are measured', async () => {
   const url = (await server.createSchema()).replace(/:[^/@]*@/, '@');
   const [asked, seconds]: [number[], number[]] = [[], []];
   const database = await openDatabase<string>({

@@ -43,7 +43,7 @@ const backends = async (): Promise<number> => {
   return rows.length;
 };
 
-test('statements that a stopped standby holds up are cancelled, and never take more connections than the pool has', async () => {
+test('statements that wait for a stopped standby are cancelled, and use no more connections than the pool has', async () => {
   const database = await open('max=3&statement_timeout=300&target_session_attrs=primary');
   await database.add(-1);
   await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
@@ -89,7 +89,7 @@ test.each([
   expect(rows).toEqual([{ standby: role === 'standby' }]);
 });
 
-test('a primary that is killed under load loses nothing that was acknowledged, and the promoted standby goes on', async () => {
+test('no acknowledged row is lost when the primary is killed under load, and the promoted standby takes over', async () => {
   const database = await open('target_session_attrs=read-write');
   const acknowledged = new Set<number>();
   const failures: unknown[] = [];

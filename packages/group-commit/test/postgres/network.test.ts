@@ -6,7 +6,7 @@ import { listen, open, opened, proxy, server, session, useServer } from './suppo
 
 useServer();
 
-test('a database opens where a server accepts and says nothing, and closes while a call waits', async () => {
+test('a database opens although the server sends nothing, and closes while a call waits', async () => {
   const through = await proxy();
   through.silent = true;
   const database = await open(`postgres://u:p@127.0.0.1:${through.port}/plants?connect_timeout=1`);
@@ -73,7 +73,7 @@ test('a database closes while the network is silent', async () => {
   expect(await lost).toBeInstanceOf(Unavailable);
 });
 
-test('a database that closes finishes what waits, takes no more, and leaves no connection', async () => {
+test('a closing database finishes waiting calls, rejects new ones, and closes its connections', async () => {
   const url = await server.createSchema();
   const database = await open(`${url}&application_name=closed`);
   const waiting = Array.from({ length: 1000 }, () => database.add('Basil'));
@@ -118,7 +118,7 @@ test('a database is unavailable while the server has no connection left', async 
   await database.add('Basil');
 });
 
-test('a database is unavailable while the server only reads, and finds the next primary by itself', async () => {
+test('a database is unavailable while the server is read-only, and finds the next primary', async () => {
   const url = await server.createDatabase();
   const database = await open(url);
   const name = new URL(url).pathname.slice(1);
@@ -134,7 +134,7 @@ test('a database is unavailable while the server only reads, and finds the next 
   await database.add('Basil');
 });
 
-test('a connection begins with the host of the last one, and not with a dead host', async () => {
+test('a connection starts with the host of the last one, not with a dead host', async () => {
   let attempts = 0;
   const dead = createServer((socket) => {
     attempts += 1;

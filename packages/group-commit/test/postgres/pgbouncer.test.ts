@@ -69,7 +69,7 @@ withPooler('PgBouncer', () => {
     },
   );
 
-  test('rejects the parameter statement_timeout, and the message says what would be right', async () => {
+  test('rejects the parameter statement_timeout, and the message says what to use instead', async () => {
     const pooled = await through(await server.createDatabase(), 'session');
     await expect(open(pooled)).rejects.toThrow(
       /unsupported startup parameter.*Add statement_timeout=0/,

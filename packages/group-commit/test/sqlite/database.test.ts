@@ -65,7 +65,7 @@ describe('A call', () => {
     expect(batches).toEqual([1_000, 1_000, 500, 10, 10, 5]);
   });
 
-  test('that throws undoes only what it did itself, and keeps name, message and code', async () => {
+  test('that throws undoes only its own changes, and keeps name, message and code', async () => {
     const database = await open();
     const outcomes = await Promise.allSettled([
       database.write('add', { id: 1, text: 'a' }),
@@ -89,7 +89,7 @@ describe('A call', () => {
     expect(ids()).toEqual([1, 3]);
   });
 
-  test('that throws costs no commit of its own', async () => {
+  test('that throws needs no separate commit', async () => {
     const database = await open();
     await database.write('add', { id: 0, text: 'a' });
     const before = commitsIn(`${file}-wal`);
@@ -163,7 +163,7 @@ describe('A call', () => {
     expect(database.stats().waiting).toBe(0);
   });
 
-  test('that ends the transaction takes no other call with it', async () => {
+  test('that ends the transaction fails alone', async () => {
     const database = await open();
     connect().exec(
       `CREATE TRIGGER no BEFORE INSERT ON notes WHEN new.text = 'no' BEGIN SELECT raise(ROLLBACK, 'no'); END`,
@@ -197,7 +197,7 @@ describe('A call', () => {
     });
   });
 
-  test('is rejected at once if too much waits, however few calls they are', async () => {
+  test('is rejected at once if the waiting calls are too large, even if they are few', async () => {
     const database = await open();
     const text = 'a'.repeat(7_000_000);
     const adds = [1, 2, 3].map((id) => database.write('add', { id, text }));
@@ -209,7 +209,7 @@ describe('A call', () => {
 });
 
 describe('A read', () => {
-  test('does not wait for the lock that a write waits for, and sees what has resolved', async () => {
+  test('does not wait for the lock of a write, and sees all resolved writes', async () => {
     const database = await open();
     await database.write('add', { id: 1, text: 'a' });
     const other = connect();
@@ -238,7 +238,7 @@ describe('A read', () => {
     await database.ready();
   });
 
-  test('that throws takes no other read with it', async () => {
+  test('that throws fails alone', async () => {
     const database = await open();
     const outcomes = await Promise.allSettled([
       database.read('list'),
