@@ -87,7 +87,7 @@ describe('a form with a field that its encoding does not allow is rejected', () 
 });
 
 describe('multipart/form-data', () => {
-  test('validates the size of a large file without a text of its length', async () => {
+  test('validates the size of a large file without a string of the same length', async () => {
     const field = '{ type: string, format: binary, minLength: 2, maxLength: 30000000 }';
     const list = `{ type: array, items: ${field} }`;
     const schema = `{ type: object, properties: { file: ${field}, list: ${list} } }`;
@@ -216,7 +216,7 @@ test('a parameter nested too deeply is rejected', async () => {
   ]);
 });
 
-test('a body in tiny chunks takes memory by its bytes, not by its chunks', async () => {
+test('a body in tiny chunks uses memory for its bytes, not for each chunk', async () => {
   setFlagsFromString('--expose-gc');
   const collectGarbage: () => void = runInNewContext('gc');
   const chunks = async function* () {
@@ -269,7 +269,7 @@ paths:
     await post('application/xml', '<n>2</n>').expect(200, { body: '<n>2</n>' });
   });
 
-  test('takes limits in the forms of BODY_LIMIT', async () => {
+  test('accepts limits in the forms of BODY_LIMIT', async () => {
     const kilobyte = document.replace('x-body-limit: 20', 'x-body-limit: 1kb');
     const any: AnyHandler = () => ({ status: 200, body: {} });
     const served = await withFiles({ 'openapi.yaml': kilobyte }, (folder) =>
@@ -297,7 +297,7 @@ paths:
     },
   );
 
-  test('takes larger limits for files, which are not in memory', async () => {
+  test('accepts larger limits for files, which are not kept in memory', async () => {
     const large = document.replace('x-body-limit: 20', 'x-body-limit: 3000000000');
     await withFiles({ 'openapi.yaml': large.replace("'*/*'", 'multipart/form-data') }, (folder) =>
       expect(serve(join(folder, 'openapi.yaml'), { any: echo })).resolves.toBeDefined(),

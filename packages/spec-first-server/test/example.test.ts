@@ -78,7 +78,7 @@ test('a body without an example is generated from its schema', async () => {
   expect((await argumentsFor({ '/things': { post } }))?.at(-1)).toBe('{"count":2}');
 });
 
-test('an API key is written as the document has it, and a path as a URL has it', async () => {
+test('an API key is sent as the document declares it, and the path is percent-encoded', async () => {
   const get = (scheme: string) => ({
     get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
   });
@@ -88,7 +88,7 @@ test('an API key is written as the document has it, and a path as a URL has it',
   ).toEqual([url, '-H', 'X-Key: secret']);
 });
 
-test('an operation with other credentials than a token or a key in a header gives no line', async () => {
+test('there is no line for an operation whose credentials are not a token or a key in a header', async () => {
   const get = (scheme: string) => ({
     get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
   });

@@ -14,7 +14,7 @@ export function makeCertificate(address: string): Certificate {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const day = 86_400_000;
   const ecdsaWithSha256 = sequence(oid('06082a8648ce3d040302'));
-  // Each certificate is an authority of its own, told apart from the others by its name.
+  // Each certificate is its own authority, with a unique name.
   const name = sequence(
     der(0x31, sequence(oid('0603550403'), der(0x0c, randomBytes(8).toString('hex')))),
   );

@@ -7,34 +7,34 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Client } from 'pg';
 import { freePort } from './free-port.ts';
 
-/** A PostgreSQL server of its own on 127.0.0.1, its data in a new folder. */
+/** A separate PostgreSQL server on 127.0.0.1, with its data in a new folder. */
 export interface PostgresServer {
   readonly port: number;
   /** Makes an empty database. @returns its URL, as the superuser. */
   createDatabase(): Promise<string>;
   /**
-   * Makes an empty schema, which is as good as a database for most and far quicker.
+   * Makes an empty schema. Faster than a database, and enough for most tests.
    *
    * @returns its URL, with parameters.
    */
   createSchema(): Promise<string>;
-  /** A session of its own, which can hold locks. Whoever opens it ends it. */
+  /** Opens a separate session, for example to hold locks. The caller ends it. */
   connect(url: string): Promise<Client>;
   /** Runs one statement in the database of the URL, or in `postgres`. */
   query(text: string, url?: string): Promise<Record<string, unknown>[]>;
-  /** SIGKILL to the server; its connections break. */
+  /** Kills the server with SIGKILL. Its connections break. */
   kill(): Promise<void>;
-  /** After {@link kill}: recovers and accepts connections when it resolves. */
+  /** Restarts the server after {@link kill}. Resolves when it accepts connections. */
   start(): Promise<void>;
   /** Ends the server and removes its data. */
   remove(): Promise<void>;
-  /** Starts a second server that follows this one, and for which each commit waits from then on. */
+  /** Starts a synchronous standby. From then on, each commit waits for it. */
   startStandby(): Promise<PostgresServer>;
 }
 
 const PASSWORD = 'correct horse';
 
-/** PostgreSQL does not run as root: then it runs as `nobody`. */
+/** The user id of `nobody`. Runs the server if the tests run as root, which PostgreSQL rejects. */
 const NOBODY = 65_534;
 
 /**
@@ -94,8 +94,7 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
       'max_connections=60',
     ].flatMap((setting) => ['-c', setting]);
     const args = ['-D', databaseDir, '-p', String(port), ...settings];
-    // What a killed server leaves behind (its last processes, their shared memory) needs a moment
-    // to go.
+    // The last processes of a killed server and their shared memory remain for a moment.
     for (let attempt = 1; attempt <= 600; attempt += 1) {
       if (server === undefined || server.exitCode !== null || server.signalCode !== null) {
         const started = spawn(join(binaries, 'postgres'), args, {

@@ -33,7 +33,7 @@ export interface Patience {
 
 /**
  * Sends bytes on a new connection to 127.0.0.1. Reads responses until the server closes the
- * connection, enough responses have arrived, or the time is over.
+ * connection, enough responses have arrived, or the timeout expires.
  */
 export async function exchange(
   port: number,
