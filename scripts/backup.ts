@@ -58,7 +58,7 @@ function backUp(file: string, copy: string): void {
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });
   removeOldParts(copy);
   const part = `${copy}.part-${process.pid}`;
-  // VACUUM INTO writes into a file that is empty; only its owner can read this one.
+  // VACUUM INTO accepts an empty file. This one is readable only by its owner.
   const descriptor = openSync(part, 'wx', 0o600);
   try {
     db.prepare('VACUUM INTO ?').run(part);

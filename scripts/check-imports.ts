@@ -102,7 +102,7 @@ export function forbiddenImports(file: string, text: string): string[] {
   });
 }
 
-/** Returns the reason why a file must not import another one, and the way out. */
+/** Returns the reason why a file must not import another one, and how to fix it. */
 function forbidden(file: string, imported: string): string | undefined {
   const part = partOf(file);
   const importedPart = partOf(imported);

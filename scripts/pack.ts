@@ -45,7 +45,7 @@ export function pack(folder: string): Map<string, string> {
       const source = join(ROOT, 'packages', name);
       const target = join(stage, name);
       cpSync(join(stage, 'compiled', name, 'src'), join(target, 'dist'), { recursive: true });
-      // What the code reads beside itself.
+      // Files that the code reads at run time.
       cpSync(join(source, 'src'), join(target, 'dist'), {
         recursive: true,
         filter: (path) => !path.endsWith('.ts'),

@@ -59,7 +59,7 @@ function load(store: PlantStore) {
   };
 }
 
-/** Waits until further plants are acknowledged. */
+/** Waits until the store has acknowledged more plants. */
 async function waitForPlants({ acknowledged }: ReturnType<typeof load>): Promise<void> {
   const enough = acknowledged.size + 500;
   const deadline = performance.now() + FAILOVER_MS;

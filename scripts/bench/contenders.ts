@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 /** A server to measure: its program, and variables beside `PORT` and `ACCESS_TOKENS`. */
 export interface Contender {
-  /** Says what it is and where a plant is when its answer is sent. */
+  /** Shown in the results: the server, and the place of a plant when the response is sent. */
   readonly name: string;
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;

@@ -10,7 +10,7 @@ export interface Measurement {
   readonly rate: number;
   /** The number of answers. */
   readonly answers: number;
-  /** Requests without the answer 200. */
+  /** The number of responses with another status than 200. */
   readonly failures: number;
   /** Percentiles of the time to the answer, in milliseconds. */
   readonly p50: number;
@@ -58,7 +58,7 @@ const useWrk: Load = async ({ url, connections, seconds, firstId }) => {
   };
 };
 
-/** Requests that are prepared for each second: no plant is sent twice below this rate. */
+/** The number of requests prepared for each second. Below this rate, no plant is sent twice. */
 const PREPARED_PER_SECOND = 50_000;
 
 const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
@@ -93,7 +93,7 @@ const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
   };
 };
 
-/** The programs that make the load. */
+/** The load generators. */
 export const LOADS: Readonly<Record<'wrk' | 'autocannon', Load>> = {
   wrk: useWrk,
   autocannon: useAutocannon,

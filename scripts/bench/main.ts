@@ -32,7 +32,7 @@ memory, or with the first row. CPU is the time of all threads of the server per 
 200 response means that the plant survives a power cut. With two cores and taskset, the load runs on
 a separate core. DATABASE_URL replaces the new SQLite file.`;
 
-/** More ids than one measurement can use. */
+/** The distance between the first ids of two measurements: more than one of them sends. */
 const IDS = 10_000_000;
 
 interface Sample extends Measurement {

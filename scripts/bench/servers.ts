@@ -7,7 +7,7 @@ import { freePort } from 'test-support/free-port';
 import type { Contender } from './contenders.ts';
 import { HEADERS, plantOf, TOKEN } from './load.ts';
 
-/** A contender that runs. */
+/** A running contender. */
 export interface Server {
   readonly url: string;
   /** The CPU time of all its threads so far, in microseconds; `undefined` outside Linux. */
