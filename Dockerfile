@@ -1,5 +1,5 @@
-# Production dependencies alone, installed once for each change of the lock file. The tools are left out: what is not copied
-# here is not installed.
+# Only production dependencies, installed again when the lock file changes. npm installs only the workspaces that are copied
+# here, so the tools are left out.
 FROM node:26-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -17,7 +17,7 @@ COPY packages/openapi-document ./packages/openapi-document
 COPY packages/group-commit ./packages/group-commit
 COPY src ./src
 COPY scripts/backup.ts scripts/copy-plants.ts ./scripts/
-# The only folder that is written to: the root file system may be read-only.
+# The service writes only to this folder, so the root file system may be read-only.
 RUN install -d -o node -g node /data node_modules/.cache
 VOLUME /data
 ENV NODE_ENV=production \

@@ -11,7 +11,7 @@ export function filesIn(folder: string): Handlers {
   mkdirSync(folder, { recursive: true });
   const pathOf = (id: string) => join(folder, id);
 
-  /** Under another name first: a file that can be read is whole. */
+  /** Writes under a temporary name first, so that no client can read an incomplete file. */
   async function keep(id: string, bytes: Readable): Promise<void> {
     const unfinished = pathOf(`${id}.${randomUUID()}.part`);
     await pipeline(bytes, createWriteStream(unfinished));

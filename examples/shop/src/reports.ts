@@ -54,7 +54,7 @@ export function createReports(database: Database, onError: (error: unknown) => v
   return {
     handlers,
 
-    /** Starts the reports again that a stop has interrupted. */
+    /** Restarts reports that were interrupted by a stop. */
     async resume(): Promise<void> {
       const running = await database
         .selectFrom('reports')
