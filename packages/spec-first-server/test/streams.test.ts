@@ -416,11 +416,12 @@ describe('a request of items', () => {
     ],
     [
       'multipart/mixed; boundary=x',
-      '--x\r\n\r\nabc',
+      '--x\r\nA: b\r\n\r\nabc',
       400,
       '/body/0 must be a part of multipart/mixed (RFC 2046 §5.1)',
     ],
-    ['multipart/mixed', boundary('\r\nabc'), 400, '/body/0 must have headers'],
+    ['multipart/mixed', boundary('\r\nabc'), 400, '/body/0 must be a part of multipart/mixed'],
+    ['multipart/mixed; boundary=x', '--x\r\n\r\nabc', 400, '/body/0 must have headers'],
   ])('is checked: %s %j is answered with %i', async (type, body, status, message) => {
     const answered = await post(type, body);
     expect(answered).toEqual([status, expect.stringContaining(message)]);
