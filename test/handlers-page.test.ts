@@ -120,7 +120,7 @@ test('the service of the page runs in an Express app, and as a function of reque
   ]);
 });
 
-test('a wrong value of its variable stops the start', async () => {
+test('an invalid value of its variable prevents the start', async () => {
   const service = start(folder, ['src/main.ts'], { MAX_REQUESTS: 'many' });
   expect(await service.exit).toBe(1);
   expect(service.output()).toContain('must be an integer from 1 to 9999, got ');

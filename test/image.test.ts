@@ -46,7 +46,7 @@ const sizeOf = (folder: string): number =>
     .reduce((sum, size) => sum + size, 0);
 
 describe('the image', () => {
-  test('is described without a fault', () => {
+  test('has a valid Dockerfile', () => {
     expect(dockerfileUtils.validate(dockerfile)).toEqual([]);
     expect(dockerfileUtils.validate(`${dockerfile}EXPOSE port\n`)).toHaveLength(1);
   });
@@ -73,7 +73,7 @@ describe('the image', () => {
     expect(textOf('EXPOSE')).toEqual([environment.PORT]);
   });
 
-  test('is built from what it needs: no secret, no database, no dependency of this machine', () => {
+  test('contains no secret, no database and no dependency of this machine', () => {
     for (const path of [
       'src/main.ts',
       'scripts/copy-plants.ts',
@@ -93,7 +93,7 @@ describe('the image', () => {
     }
   });
 
-  describe('built by its own steps in an empty folder', () => {
+  describe('built by the steps of the Dockerfile in an empty folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'plants-image-'));
     // The other user may not be let into the folders above this checkout.
     const node = asRoot ? join(folder, 'node') : process.execPath;
@@ -149,7 +149,7 @@ describe('the image', () => {
       ).toEqual([`127.0.0.1:${asked}`]);
     });
 
-    test('holds dependencies of less than 50 MiB, and none that development alone needs', () => {
+    test('has less than 50 MiB of dependencies, and no development dependencies', () => {
       const size = sizeOf(join(app, 'node_modules')) - sizeOf(join(app, 'node_modules/.cache'));
       expect(size / 1024 ** 2).toBeLessThan(50);
       for (const name of ['node', 'typescript', 'spec-first']) {
@@ -171,7 +171,7 @@ describe('the image', () => {
       expect(compiled.length).toBeGreaterThan(300);
     });
 
-    test('refuses to start without credentials', async () => {
+    test('does not start without credentials', async () => {
       const service = run({});
       expect(await service.exit).toBe(1);
       expect(service.stderr()).toContain(
@@ -179,7 +179,7 @@ describe('the image', () => {
       );
     });
 
-    test('serves, is found healthy, writes to its volume alone, stops when it is told, and copies its plants', async () => {
+    test('serves, passes its health check, writes only to its volume, stops on a signal, and copies its plants', async () => {
       const before = readdirSync(app, { recursive: true });
       const service = run({ ACCESS_TOKENS: 'token' });
       const url = await service.url;
@@ -210,14 +210,14 @@ describe('the image', () => {
 describe('compose.yaml', () => {
   const { services, volumes } = parse(read('compose.yaml'), { strict: true, uniqueKeys: true });
 
-  test('gives the service nothing but variables that it knows', () => {
+  test('sets only variables that the service reads', () => {
     const known = new Set([...Object.keys({ ...SERVER_VARIABLES, ...variables }), 'PGPASSWORD']);
     const given = Object.keys(services.service.environment);
     expect(given).toContain('DATABASE_URL');
     expect(given.filter((name) => !known.has(name))).toEqual([]);
   });
 
-  test('asks for a token in words, and needs nothing else', () => {
+  test('requires only a token, and its error names the variable', () => {
     const asked = [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?/g)].map(([, name, how]) => [
       name,
       how,
@@ -247,7 +247,7 @@ describe('compose.yaml', () => {
     );
   });
 
-  test('takes from the service what it does not need', () => {
+  test('removes privileges that the service does not need', () => {
     expect(services.service).toMatchObject({
       build: '.',
       read_only: true,

@@ -64,7 +64,7 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
     expect(list().filter((path) => /^package\/dist\/.*(?<!\.d)\.ts$/.test(path))).toEqual([]);
   });
 
-  test('says where it comes from, what it runs on and what it exports', () => {
+  test('declares its repository, the versions of Node and its exports', () => {
     expect(manifest()).toMatchObject({
       license: 'MIT',
       engines: { node: '>=24' },
@@ -73,14 +73,14 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
     });
   });
 
-  test('has nothing that publint finds', async () => {
+  test('has no findings of publint', async () => {
     const { buffer, byteOffset, byteLength } = read();
     const tarball = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
     const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
     expect(messages.map((message) => formatMessage(message, pkg, { color: false }))).toEqual([]);
   });
 
-  test('has types that each way of an import finds', async () => {
+  test('has types for each kind of import', async () => {
     // `./compile-cache` is for `node --import`: there is nothing to import from it.
     const entrypoints = Object.keys(manifest().exports ?? {}).filter(
       (entry) => entry !== './compile-cache',
@@ -98,7 +98,7 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
   });
 });
 
-test('no public name of the last release is gone, unless a changeset is major', () => {
+test('no public name of the last release is missing, unless a changeset is major', () => {
   const released: Record<string, string[]> = JSON.parse(readFileSync(RELEASED_NAMES, 'utf8'));
   const names = publicNamesOfAll(tarballs);
   const changesets = globSync('.changeset/*.md').map((file) => readFileSync(file, 'utf8'));

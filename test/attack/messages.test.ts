@@ -17,7 +17,7 @@ const post = (fields: string, body = ''): string =>
 const chunked = (body: string): string => post('Transfer-Encoding: chunked\r\n', body);
 const PLANT = '{"id":1,"name":"Fern"}';
 
-describe('a request that has not ended is waited for', () => {
+describe('an incomplete request is answered once it is complete', () => {
   const whole = get();
   test('wherever it is cut', async () => {
     const cuts = [
@@ -51,7 +51,7 @@ describe('a request that has not ended is waited for', () => {
 });
 
 // Facts of RFC 9110 and RFC 9112 that the suites h1spec and Http11Probe ask for, too.
-describe('a message that is right is answered', () => {
+describe('a valid message is answered', () => {
   test.each([
     ['a plain GET', get(), 200],
     [
@@ -99,7 +99,7 @@ describe('a message that is right is answered', () => {
   });
 });
 
-test('a message that two programs could read in different ways is rejected, and ends the connection', async () => {
+test('an ambiguous message is rejected, and the connection is closed', async () => {
   const messages: readonly (readonly [what: string, bytes: string])[] = [
     ['no version', 'GET / \r\n\r\n'],
     ['an unknown version', get('', 'GET / HTTP/9.9')],

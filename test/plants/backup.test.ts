@@ -71,7 +71,7 @@ test('copies the plants as they are at one moment while the service adds more, a
   expect(plantsIn(copy).size).toBe(copied.size);
 });
 
-test('writes over no file, and leaves none behind when it fails', async () => {
+test('overwrites no file, and leaves no file after a failure', async () => {
   const store = await openStore(`sqlite:${database}`, { maxWaiting: 10 });
   await store.close();
   writeFileSync(copy, 'notes');
@@ -114,7 +114,7 @@ test('copies the database of DATABASE_URL_FILE, as the service uses it', async (
   });
 });
 
-test('cleans up after a backup that was killed, and leaves one that is under way', async () => {
+test('removes the file of a killed backup, and keeps that of a running one', async () => {
   const store = await openStore(`sqlite:${database}`, { maxWaiting: 10 });
   await store.close();
   const dead = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).trim();

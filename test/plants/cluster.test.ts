@@ -75,7 +75,7 @@ test('a worker stops in order on SIGTERM and SIGINT, the others serve on, and it
   ]);
 });
 
-test('a worker that the primary disconnects finishes its requests and ends', async () => {
+test('a disconnected worker finishes its requests and exits', async () => {
   const { primary, url } = await launchTwo();
   const finish = await Promise.all([1, 2, 3, 4].map((id) => postAlmost(url, { id, name: 'Fern' })));
   primary.child.kill('SIGUSR2');
@@ -87,7 +87,7 @@ test('a worker that the primary disconnects finishes its requests and ends', asy
   expect(ends(primary)).toMatchObject([{ code: 0, signal: null }]);
 });
 
-test('each worker has metrics on a port of its own', async () => {
+test('each worker has a separate port for metrics', async () => {
   const { primary, url } = await launchTwo();
   for (let id = 0; id < 10; id += 1) {
     expect(await post(url, { id, name: 'Fern' })).toBe(200);

@@ -75,7 +75,7 @@ const plants: readonly StoredPlant[] = [
 ];
 const N = plants.length;
 
-test('copies every plant exactly, only what is missing when it is run again, and leaves what TO held before', async () => {
+test('copies every plant exactly, copies only missing plants when run again, and keeps the plants of TO', async () => {
   await fill(sqlite, plants.slice(10));
   const there = await server.createSchema();
   await fill(there, plants.slice(0, 20));
@@ -89,7 +89,7 @@ test('copies every plant exactly, only what is missing when it is run again, and
   expect(await heldByPostgres(there)).toEqual(plants.map(row));
 });
 
-test('goes on where it was killed', async () => {
+test('continues after it was killed', async () => {
   const store = await openStore(sqlite, { maxWaiting: 100_000 });
   await Promise.all(
     Array.from({ length: 20_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
@@ -136,7 +136,7 @@ test('names a plant that TO cannot hold, and fails', async () => {
   expect(await heldByPostgres(there)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
 });
 
-test('copies all that FROM held at the start while plants go on arriving, also to another file', async () => {
+test('copies all plants that FROM had at the start while others are added, also to another file', async () => {
   const source = await openStore(sqlite, { maxWaiting: 10_000 });
   await Promise.all(
     Array.from({ length: 5000 }, (_, at) => source.add({ id: 2n * BigInt(at), name: 'Basil' })),
@@ -160,7 +160,7 @@ test('copies all that FROM held at the start while plants go on arriving, also t
   expect([...plantsIn(to).values()].filter(({ name }) => name === 'Basil')).toHaveLength(5000);
 });
 
-test('says what is wrong at either end, shows no password and makes no file', async () => {
+test('names the error of FROM or TO, shows no password and creates no file', async () => {
   const wrong = (await server.createSchema()).replace(/:[^:@]*@/, ':s3cret@');
   await fill(sqlite, [{ id: 1n, name: 'Basil' }]);
   const none = join(folder, 'none.db');

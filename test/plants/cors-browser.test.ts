@@ -57,7 +57,7 @@ test('a page of a listed origin stores a plant, also with credentials', async ()
   expect(await send('app.test', listed, "credentials: 'include'")).toEqual(STORED);
 });
 
-test('a page of another origin cannot call', async () => {
+test('a page of an unlisted origin cannot call the service', async () => {
   expect(await send('evil.test', listed, '')).toBe('TypeError');
 });
 

@@ -164,7 +164,7 @@ describe('a process that is killed', () => {
   );
 });
 
-describe('a process that is told to stop', () => {
+describe('a stop by a signal', () => {
   test.each(['SIGTERM', 'SIGINT'] as const)(
     'by %s answers each request that it accepted, then ends with 0',
     async (signal) => {
@@ -181,7 +181,7 @@ describe('a process that is told to stop', () => {
     },
   );
 
-  test('finishes what is in flight, and takes nothing new', async () => {
+  test('finishes pending requests, and accepts no new ones', async () => {
     const service = await run();
     const blocker = new DatabaseSync(path);
     blocker.exec('BEGIN IMMEDIATE');
@@ -198,7 +198,7 @@ describe('a process that is told to stop', () => {
     expect(plantsIn(path).size).toBe(10);
   });
 
-  test('answers 503 to what a lock holds up, within the time of a call, and ends with 0', async () => {
+  test('answers 503 to calls that wait for a lock, and exits with 0', async () => {
     const service = await run();
     const blocker = new DatabaseSync(path);
     blocker.exec('BEGIN IMMEDIATE');
@@ -212,7 +212,7 @@ describe('a process that is told to stop', () => {
     blocker.close();
   });
 
-  test('does not wait for connections that do nothing', async () => {
+  test('does not wait for idle connections', async () => {
     const service = await run();
     const agent = new Agent({ keepAlive: true });
     await post(agent, service.port, 1, plant(1));
@@ -221,7 +221,7 @@ describe('a process that is told to stop', () => {
     agent.destroy();
   });
 
-  test('ends at once when it is told again', async () => {
+  test('exits at once after a second signal', async () => {
     const service = await run();
     const blocker = new DatabaseSync(path);
     blocker.exec('BEGIN IMMEDIATE');

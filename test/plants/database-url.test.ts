@@ -64,7 +64,7 @@ describe('the start rejects', () => {
   });
 });
 
-describe('the password of PostgreSQL is read anew for each connection', () => {
+describe('the password of PostgreSQL is read again for each connection', () => {
   let server: PostgresServer;
   beforeAll(async () => {
     server = await startPostgres();

@@ -158,7 +158,7 @@ test.each(['alternatives', 'children'])(
   },
 );
 
-test('opens the operation that a link names, by way of /docs/ and a prefix too', async () => {
+test('opens the operation of a link, also through /docs/ and a prefix', async () => {
   await visit(`${origin(proxy)}/prefix/docs/#/plants/createPlant`, async (page, seen) => {
     expect(page.url()).toBe(`${origin(proxy)}/prefix/docs#/plants/createPlant`);
     await page.waitForSelector('#operations-plants-createPlant .opblock-body');

@@ -1,7 +1,7 @@
 import { expect, test } from '@jest/globals';
 import { runPlants } from './support/plants.ts';
 
-test('without its page a service serves neither that nor the document', async () => {
+test('with DOCS=off, a service serves neither the page nor the document', async () => {
   const [on, off] = await Promise.all([runPlants(), runPlants({ DOCS: 'off' })]);
   try {
     for (const path of ['/docs', '/openapi.yaml', '/openapi.json']) {

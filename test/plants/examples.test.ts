@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([service.stop(), broken.stop()]));
 
-test('every example of an answer in the document is what the service answers', async () => {
+test('the service sends every example response of the document', async () => {
   const post = async (plant: unknown, headers = {}, { port } = service) => {
     const response = await fetch(`http://127.0.0.1:${port}/plants`, {
       method: 'POST',

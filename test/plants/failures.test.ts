@@ -101,7 +101,7 @@ const chunked = (headers: Record<string, string>) => ({
 const chunk = (bytes: Buffer) => `${bytes.length.toString(16)}\r\n${bytes.toString('latin1')}\r\n`;
 
 describe('a body', () => {
-  test('that breaks NewPlant gets 400 with each violation by its path', async () => {
+  test('that violates NewPlant gets 400 with the path of each violation', async () => {
     const message = failure(await post('{"id":"1","tag":2}'), 400);
     expect(message).toContain('/body/id must be integer');
     expect(message).toContain('/body/tag must be string');
@@ -135,7 +135,7 @@ describe('a body', () => {
     expect(responses[0]?.status).toBe(400);
   });
 
-  test('with a key that comes twice has its last value', async () => {
+  test('with a repeated key has its last value', async () => {
     const answer = await post('{"id":5,"name":1,"name":"a"}');
     expect({ status: answer.status, body: answer.body }).toEqual({
       status: 200,
@@ -169,7 +169,7 @@ describe('a body', () => {
     );
   });
 
-  test('of more than the limit gets 413 that names it, however it comes', async () => {
+  test('larger than the limit gets 413 with the limit, also with gzip or chunks', async () => {
     const large = JSON.stringify({ id: 1, name: 'a'.repeat(100 * 1024) });
     for (const body of [post(large), post(gzipSync(large), { 'Content-Encoding': 'gzip' })])
       expect(failure(await body, 413)).toBe(
@@ -208,7 +208,7 @@ describe('a body', () => {
     expect(responses.map(({ status }) => status)).toEqual([413]);
   });
 
-  test('of the limit itself is taken', async () => {
+  test('of exactly the limit is accepted', async () => {
     const frame = '{"id":4,"name":""}';
     const name = 'a'.repeat(100 * 1024 - frame.length);
     expect((await post(`{"id":4,"name":"${name}"}`)).status).toBe(200);
@@ -250,7 +250,7 @@ describe('a body', () => {
     }
   });
 
-  test('that is not what its encoding says gets 400', async () => {
+  test('that does not match its Content-Encoding gets 400', async () => {
     const zipped = gzipSync(PLANT);
     for (const bytes of [
       Buffer.from(PLANT),
@@ -323,7 +323,7 @@ describe('credentials', () => {
     expect(failure(answer, 400)).toBe('the header authorization must have one credential');
   });
 
-  test('that come twice get 400, and a media type that comes twice gets 415', async () => {
+  test('that are repeated get 400, and a repeated media type gets 415', async () => {
     const twice = (header: string) =>
       exchange(service.port, GOOD.replace('\r\n', `\r\n${header}\r\n`));
     for (const [header, status] of [
@@ -388,7 +388,7 @@ describe('a path', () => {
     }
   });
 
-  test('in absolute form is the path within it', async () => {
+  test('in absolute form is matched by its path', async () => {
     const { responses } = await exchange(
       service.port,
       request('POST http://elsewhere:1/plants?', JSON_BODY, PLANT),
@@ -415,7 +415,7 @@ describe('a path', () => {
 });
 
 describe('the service', () => {
-  test('answers 503 with Retry-After while the store cannot be reached, and tells the log why', async () => {
+  test('answers 503 with Retry-After while the store is unreachable, and logs the reason', async () => {
     const store = await openStore('sqlite::memory:', { maxWaiting: 1 });
     const broken = await another({ store });
     await store.close();
@@ -427,7 +427,7 @@ describe('the service', () => {
     expect(broken.log()).toContain('The database is closed.');
   });
 
-  test('answers 500 for a fault of its own, whose cause goes to the log only', async () => {
+  test('answers 500 for an internal error, and writes the cause only to the log', async () => {
     const buggy = await another({
       handlers: {
         createPlant() {
@@ -625,7 +625,7 @@ describe('bytes', () => {
     }
   });
 
-  test('of chunk extensions that are too large get 413, and their log line says why', async () => {
+  test('of chunk extensions that are too large get 413, and the reason is logged', async () => {
     const watched = await another({});
     const bytes = `${request('POST /plants', chunked(JSON_BODY))}1;${'a'.repeat(20_000)}\r\n`;
     const reason = lastAnswer(await send(bytes, watched), 413);
@@ -758,7 +758,7 @@ describe('pipelined requests', () => {
   });
 });
 
-describe('a client that takes its time', () => {
+describe('a slow client', () => {
   const quick = {
     headersTimeout: 300,
     requestTimeout: 600,
@@ -793,7 +793,7 @@ describe('a client that takes its time', () => {
     ]);
   });
 
-  test('is closed once its answered request goes on for too long', async () => {
+  test('is closed if its request continues too long after the response', async () => {
     const denied = request('POST /plants', {
       'Content-Type': 'application/json',
       'Content-Length': '1000',
@@ -803,7 +803,7 @@ describe('a client that takes its time', () => {
     expect(closed).toBe(true);
   });
 
-  test('between two requests is closed without a word', async () => {
+  test('is closed between two requests without a response', async () => {
     const { responses, rest, closed } = await send(GOOD, impatient);
     expect({ statuses: responses.map(({ status }) => status), rest, closed }).toEqual({
       statuses: [200],
@@ -812,7 +812,7 @@ describe('a client that takes its time', () => {
     });
   });
 
-  test('is closed though it goes on sending after it was given up', async () => {
+  test('is closed after a bad request, even if it continues to send', async () => {
     const socket = await connected(impatient.port);
     const drip = setInterval(() => socket.write('x'), 50);
     socket.write('garbage\r\n\r\n');

@@ -94,7 +94,7 @@ const PLANT = '{"id":1,"name":"Fern"}';
       },
     );
 
-    test('for metrics leave memory bounded, and others served', async () => {
+    test('for metrics use bounded memory, and other requests are served', async () => {
       const listening = await service.line(({ msg }) => msg === 'listening');
       const metrics = new URL(String(listening.metrics));
       const sockets = await Promise.all(

@@ -250,7 +250,7 @@ describe('any body', () => {
     }
   });
 
-  test('that is nested up to the limit is taken, and beyond it gets 400 that names it', async () => {
+  test('that is nested up to the limit is accepted, and beyond it gets 400 with the limit', async () => {
     const nested = (depth: number) =>
       `{"id":-9,"name":"]\\"}","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     expect((await post(nested(256))).responses[0]?.status).toBe(200);
@@ -261,7 +261,7 @@ describe('any body', () => {
     });
   });
 
-  test('with as many violations or members as fit is answered shortly and at once', async () => {
+  test('with as many violations or members as fit gets a short response at once', async () => {
     const members = Array.from({ length: 9_000 }, (_, at) => `"k${at}":1`).join(',');
     for (const text of [
       `[${'{},'.repeat(30_000)}{}]`,
@@ -278,7 +278,7 @@ describe('any body', () => {
     }
   });
 
-  test('that grows past the limit when it is decompressed gets 413 at once', async () => {
+  test('that exceeds the limit when decompressed gets 413 at once', async () => {
     const zeros = Buffer.alloc(4 * MIB, ' ');
     const bomb = gzipSync(zeros);
     expect(bomb.length).toBeLessThan(LIMIT);
@@ -329,7 +329,7 @@ describe('any head', () => {
   );
   const header = fc.tuple(fc.oneof(standard, token), fieldValue);
 
-  test('with any headers, also twice, is answered as declared', async () => {
+  test('with any headers, also repeated, is answered as declared', async () => {
     await check(fc.array(header, { maxLength: 12 }), async (headers) => {
       const fields = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
       const [line = '', rest = ''] = [
@@ -340,7 +340,7 @@ describe('any head', () => {
     });
   });
 
-  test('with any credentials but the good ones gets 401 or 400', async () => {
+  test('with any invalid credentials gets 401 or 400', async () => {
     const near = fc.constantFrom(
       TOKEN,
       `Bearer ${TOKEN}`,
@@ -461,7 +461,7 @@ describe('any head', () => {
     });
   });
 
-  test('of any path that is not the operation reaches no operation', async () => {
+  test('of any other path reaches no operation', async () => {
     for (const path of [
       '/plants/',
       '//plants',
@@ -485,7 +485,7 @@ describe('any head', () => {
 });
 
 describe('any bytes', () => {
-  test('on a connection get declared answers, and the end', async () => {
+  test('on a connection get declared responses, and the connection is closed', async () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
       fc.constantFrom(
@@ -515,7 +515,7 @@ describe('any bytes', () => {
     });
   });
 
-  test('that end anywhere in a request leave nothing behind', async () => {
+  test('that end anywhere in a request leak nothing', async () => {
     await check(
       fc.tuple(fc.integer({ min: 0, max: GOOD.length - 1 }), fc.boolean()),
       async ([length, reset]) => {
@@ -568,7 +568,7 @@ describe('any bytes', () => {
   });
 });
 
-test('a flood of everything that can be made up leaves memory flat', async () => {
+test('a flood of random requests does not increase memory', async () => {
   const flooded = await start({ DATABASE_URL: 'sqlite::memory:' });
   const plant = '{"id":1,"name":"a"}';
   const gzipped = gzipSync(plant).toString('latin1');
