@@ -91,21 +91,23 @@ export const propertyFinder = (root: Json, schema: unknown): ((name: string) => 
 
 /** Prepares to list the schemas for a property in several parts of a schema. */
 export function finderIn(parts: readonly Json[]): (name: string) => unknown[] {
-  const prepared = parts.map((part) => ({
-    properties: asObject(part.properties),
-    patterns: Object.entries(asObject(part.patternProperties)),
-    others: [part.additionalProperties ?? part.unevaluatedProperties].filter(
-      (schema) => schema !== undefined,
-    ),
-  }));
-  return (name) =>
-    prepared.flatMap(({ properties, patterns, others }) => {
-      const named = patterns.flatMap(([pattern, item]) =>
-        matchesName(pattern, name) ? [item] : [],
-      );
-      if (Object.hasOwn(properties, name)) named.unshift(properties[name]);
-      return named.length > 0 ? named : others;
-    });
+  const finders = parts.map(finderOf);
+  const [finder = () => []] = finders;
+  // Forms with many fields have one part.
+  return finders.length < 2 ? finder : (name) => finders.flatMap((find) => find(name));
+}
+
+function finderOf(part: Json): (name: string) => unknown[] {
+  const properties = asObject(part.properties);
+  const patterns = Object.entries(asObject(part.patternProperties));
+  const others = [part.additionalProperties ?? part.unevaluatedProperties].filter(
+    (schema) => schema !== undefined,
+  );
+  return (name) => {
+    const named = Object.hasOwn(properties, name) ? [properties[name]] : [];
+    for (const [pattern, schema] of patterns) if (matchesName(pattern, name)) named.push(schema);
+    return named.length > 0 ? named : others;
+  };
 }
 
 /**

@@ -76,7 +76,7 @@ export function formReader(
     const { contentType } = encoding[name] ?? {};
     const [first] = values;
     const isOne = values.length === 1;
-    if (isOne && kindOf(contentType ?? '') === 'json') {
+    if (isOne && contentType !== undefined && kindOf(contentType) === 'json') {
       return typeof first === 'string' ? jsonOr(first) : first;
     }
     const arrays = schemas.filter((inner) => typesOf(root, inner).has('array'));

@@ -47,7 +47,7 @@ const MOST_STEPS = 1_000_000;
  * The most steps of collecting violations: members times schemas. Each step costs more than one of
  * {@link MOST_STEPS}, since Ajv copies the previous violations for each member.
  */
-const MOST_COLLECTING_STEPS = 10_000;
+const MOST_COLLECTING_STEPS = 3_000;
 
 /** The number of members that are always included when violations are collected. */
 const LEAST_COLLECTED = 50;
