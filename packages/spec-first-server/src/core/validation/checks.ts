@@ -56,7 +56,7 @@ const LEAST_COLLECTED = 50;
 const COLLECTING = 20;
 
 /** The time limit for validating a small value, in milliseconds. Large values have more time. */
-const VALIDATING = 50;
+const VALIDATING = 30;
 
 /** The least depth with a time limit: nested alternatives may take exponential time. */
 const DEEP = 12;
