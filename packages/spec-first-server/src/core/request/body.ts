@@ -188,7 +188,7 @@ export function readBytes(
 ): Promise<Buffer> | Buffer {
   if (!(body instanceof Uint8Array)) return collect(body, limit, expected);
   if (body.length > limit) throw tooLarge(limit);
-  return Buffer.isBuffer(body) ? body : Buffer.from(body.buffer, body.byteOffset, body.length);
+  return asBuffer(body);
 }
 
 async function collect(
@@ -197,12 +197,17 @@ async function collect(
   expected: number,
 ): Promise<Buffer> {
   // One growing buffer. An array of one-byte chunks would take 400 times their size.
-  let bytes = Buffer.alloc(0);
+  let bytes = EMPTY;
   let size = 0;
+  const chunks = body[Symbol.asyncIterator]();
   try {
-    for await (const chunk of body) {
+    for (;;) {
+      const { done, value: chunk } = await chunks.next();
+      if (done) return bytes.subarray(0, size);
       const end = size + chunk.length;
       if (end > limit) throw tooLarge(limit);
+      // Most bodies arrive in one piece, which is not copied.
+      if (chunk.length === expected) return asBuffer(chunk);
       if (end > bytes.length) {
         const capacity = Math.max(end, Math.min(8 * end, expected || limit));
         const grown = Buffer.allocUnsafeSlow(capacity);
@@ -213,10 +218,15 @@ async function collect(
       size = end;
     }
   } catch (error) {
+    await chunks.return?.();
     throw error instanceof HttpError ? error : cutOff();
   }
-  return bytes.subarray(0, size);
 }
+
+const EMPTY = Buffer.alloc(0);
+
+const asBuffer = (bytes: Bytes): Buffer =>
+  Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
 /** @throws {HttpError} 400 or 413 */
 async function decompress(bytes: Buffer, limit: number): Promise<Buffer> {
