@@ -5,6 +5,7 @@ import {
   type Document,
   declaredFor,
   mediaTypeFor,
+  schemas,
 } from 'openapi-document';
 import { documentOf, only } from './support/operations.ts';
 
@@ -167,4 +168,18 @@ test('a range of statuses in lower case is read, with a notice', async () => {
   });
   const messages = checkDocument(document).notices.map(({ message }) => message);
   expect(messages).toContain('4xx must be written 4XX, and is read as such');
+});
+
+test.each([
+  ['(?i)ab', ['ab', 'AB'], ['a']],
+  ['^a(?i)b$', ['ab', 'aB'], ['AB', 'Ab']],
+  ['^(a(?i)b|c)d$', ['aBd', 'Cd', 'cd'], ['AbD', 'aBD']],
+  ['^(?i)a|b$', ['A', 'xB'], ['C']],
+  ['^[(?i)]$', ['(', '?', 'i', ')'], ['I']],
+  ['^\\(?i\\)$', ['i)', '(i)'], ['I)']],
+])('flags apply to the rest of their group: %s', (pattern, matching, others) => {
+  for (const text of matching)
+    expect([text, schemas.matchesName(pattern, text)]).toEqual([text, true]);
+  for (const text of others)
+    expect([text, schemas.matchesName(pattern, text)]).toEqual([text, false]);
 });

@@ -30,7 +30,12 @@ test.each<[string, string, string]>([
     "it is read as 'null'",
   ],
   ['null as the only type', parameter('schema: { type: null }'), "it is read as 'null'"],
-  ['flags after ^', parameter('schema: { pattern: "^(?i)a$" }'), 'it is read as /(?i:^a$)/u'],
+  [
+    'flags inside a group',
+    parameter("schema: { pattern: '(\\.(?i)(png|pdf))$' }"),
+    'it is read as /(\\.(?i:(png|pdf)))$/u',
+  ],
+  ['flags after ^', parameter('schema: { pattern: "^(?i)a$" }'), 'it is read as /^(?i:a$)/u'],
   [
     'examples that are an array',
     parameter('schema: {}, examples: [1, 2]'),

@@ -140,14 +140,36 @@ export function patternOf(source: string): RegExp {
 }
 
 /**
- * Translates syntax of other languages: flags at the start, named groups, `\A`, `\Z` and `\z`. A
+ * Translates syntax of other languages: flags such as `(?i)`, named groups, `\A`, `\Z` and `\z`. A
  * pattern that is valid with the flag u stays the same.
  */
 export const translate = (source: string): string =>
-  source
-    .replace(/^(\^?)\(\?([ims]+)\)(.*)$/s, '(?$2:$1$3)')
+  withFlagGroups(source)
     .replaceAll('(?P<', '(?<')
     .replace(/\\./gs, (pair) => ({ '\\A': '^', '\\Z': '$', '\\z': '$' })[pair] ?? pair);
+
+/** The parts of a pattern: escapes, character classes, flags, and single characters. */
+const PATTERN_PARTS = /\\.|\[(?:\\.|[^\]])*\]|\(\?[ims]+\)|./gs;
+
+/** Replaces flags, which apply to the rest of their group, by groups with flags: `(?i:…)`. */
+function withFlagGroups(source: string): string {
+  /** The flag groups that are open in each enclosing group. */
+  const open: string[][] = [[]];
+  const closed = (groups: readonly string[] = []): string => ')'.repeat(groups.length);
+  const parts = (source.match(PATTERN_PARTS) ?? []).map((part) => {
+    const groups = open.at(-1) ?? [];
+    if (/^\(\?[ims]+\)$/.test(part)) {
+      const group = part.replace(')', ':');
+      groups.push(group);
+      return group;
+    }
+    if (part === '|') return `${closed(groups)}|${groups.join('')}`;
+    if (part === ')') return `${closed(open.pop())})`;
+    if (part === '(') open.push([]);
+    return part;
+  });
+  return parts.join('') + closed(open.at(-1));
+}
 
 /** The maximum steps of a regular expression without a time limit. They take milliseconds. */
 const MAX_STEPS = 1_000_000;
