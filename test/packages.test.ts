@@ -64,7 +64,7 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
     expect(list().filter((path) => /^package\/dist\/.*(?<!\.d)\.ts$/.test(path))).toEqual([]);
   });
 
-  test('declares its repository, the versions of Node and its exports', () => {
+  test('declares its licence, repository, Node version and side effects', () => {
     expect(manifest()).toMatchObject({
       license: 'MIT',
       engines: { node: '>=24' },
