@@ -2,7 +2,7 @@ import { Session } from 'node:inspector/promises';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkDocument, loadDocument, schemas } from 'openapi-document';
-import { withFiles } from 'test-support/documents';
+import { withFiles } from 'test-support/files';
 
 const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1.0.0' } };
 

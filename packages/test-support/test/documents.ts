@@ -1,6 +1,3 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { pino } from 'pino';
 import {
@@ -15,6 +12,8 @@ import {
   Unauthorized,
 } from 'spec-first-server';
 import request from 'supertest';
+
+export { withFiles } from './files.ts';
 
 /** Returns the path of a document of spec-first-server's tests. */
 export const documentFile = (name: string): string =>
@@ -74,21 +73,4 @@ export function scripted() {
   const script: { next: () => unknown } = { next: () => ({ status: 204 }) };
   const handler: AnyHandler = () => script.next() as AnyReply;
   return { script, handler };
-}
-
-/** Writes files to a new folder, calls a function with the folder, and removes it. */
-export async function withFiles<T>(
-  files: Readonly<Record<string, string>>,
-  use: (folder: string) => Promise<T>,
-): Promise<T> {
-  const folder = mkdtempSync(join(tmpdir(), 'documents-'));
-  try {
-    for (const [name, text] of Object.entries(files)) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
-    }
-    return await use(folder);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
 }

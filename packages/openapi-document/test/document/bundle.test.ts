@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDocument, type Document, loadDocument } from 'openapi-document';
-import { withFiles } from 'test-support/documents';
+import { withFiles } from 'test-support/files';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const OK = "'200': { description: done }";

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { checkDocument, loadDocument } from 'openapi-document';
-import { withFiles } from 'test-support/documents';
+import { withFiles } from 'test-support/files';
 
 const operation = (members: string) =>
   `paths: { /a: { get: { operationId: a, ${members}, responses: { '200': { description: it } } } } }\n`;

@@ -3,7 +3,8 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { checkDocument, loadDocument } from 'openapi-document';
-import { echo, serve, withFiles } from 'test-support/documents';
+import { echo, serve } from 'test-support/documents';
+import { withFiles } from 'test-support/files';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const OK = "'200': { description: done, content: { application/json: {} } }";

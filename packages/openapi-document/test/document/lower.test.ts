@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { schemas } from '../src/index.ts';
+import { schemas } from '../../src/index.ts';
 
 type Schemas = Readonly<Record<string, unknown>>;
 
