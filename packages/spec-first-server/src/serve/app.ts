@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import { isIP } from 'node:net';
-import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
+import type { ErrorRequestHandler, Express, RequestHandler } from 'express';
 import type { Document } from 'openapi-document';
 import { addHeaders, answerCall, ExpressCall, writeAnswer } from '../adapters/express.ts';
 import { endOf, faultOf, http, serviceListener, type TrustProxy } from '../adapters/node/index.ts';
@@ -60,6 +60,8 @@ export async function createListener(options: AppOptions): Promise<RequestListen
 /** Creates an Express app that serves a document. @throws {DocumentError} */
 export async function createApp(options: AppOptions): Promise<Express> {
   const { trustProxy = false, use = [] } = options;
+  // Loaded here, since most services have no middleware.
+  const { default: express } = await import('express');
   const service = await createAppService(options);
   /** The record of each request, kept while middleware handles it. */
   const records = new WeakMap<object, CallRecord>();
