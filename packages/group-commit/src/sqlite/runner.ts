@@ -24,20 +24,19 @@ export function createRunner(
   guard: <T>(task: () => T) => T,
   checkFiles: () => void,
 ) {
-  const prepared = (sql: string): StatementSync => db.prepare(sql);
-  const begin = prepared('BEGIN IMMEDIATE');
-  const beginRead = prepared('BEGIN');
-  const commit = prepared('COMMIT');
-  const savepoint = prepared('SAVEPOINT call');
-  const release = prepared('RELEASE call');
-  const undo = prepared('ROLLBACK TO call');
-
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const beginRead = db.prepare('BEGIN');
+  const commit = db.prepare('COMMIT');
+  const savepoint = db.prepare('SAVEPOINT call');
+  const release = db.prepare('RELEASE call');
+  const undo = db.prepare('ROLLBACK TO call');
+  /** The number of next commits that use savepoints. */
   let carefulCommits = 0;
 
   function run([name, ...args]: Call): SentOutcome {
-    const called = Object.hasOwn(functions, name) ? functions[name] : undefined;
-    if (called === undefined) throw new TypeError(`the module defines no function ${name}`);
-    const result: unknown = guard(() => Reflect.apply(called, functions, args));
+    const task = Object.hasOwn(functions, name) ? functions[name] : undefined;
+    if (task === undefined) throw new TypeError(`the module defines no function ${name}`);
+    const result: unknown = guard(() => Reflect.apply(task, functions, args));
     if (result instanceof Promise) throw new TypeError(`the function ${name} must not be async`);
     return result === undefined ? undefined : { result };
   }
@@ -74,8 +73,12 @@ export function createRunner(
     }
   }
 
-  /** Runs calls with savepoints. Starts again without calls that end the transaction. */
+  /**
+   * Runs calls with savepoints. Starts again without calls that end the transaction. If a deferred
+   * constraint fails at the commit, commits each call separately.
+   */
   function runSeparately(calls: readonly Call[]): SentOutcome[] {
+    /** The outcomes of calls that ended the transaction. */
     const ended = new Map<Call, SentOutcome>();
     for (;;) {
       let current: Call | undefined;
@@ -90,8 +93,11 @@ export function createRunner(
           }),
         );
       } catch (error) {
-        if (concernsDatabase(error) || current === undefined) throw error;
-        ended.set(current, { error: packError(error) });
+        if (concernsDatabase(error)) throw error;
+        const outcome = { error: packError(error) };
+        if (current !== undefined) ended.set(current, outcome);
+        else if (calls.length === 1) return [outcome];
+        else return calls.flatMap((call) => runSeparately([call]));
       }
     }
   }
