@@ -24,10 +24,10 @@ export interface Engine<Call> {
   /**
    * Resolves if a commit would succeed now.
    *
-   * @param failed the calls of the last commit, if it failed. They are tried and rolled back.
+   * @param failedCalls the calls of the last commit, if it failed. They are tried and rolled back.
    * @throws {Unavailable} if it would fail.
    */
-  check(failed: readonly Call[], milliseconds: number): Promise<void>;
+  check(failedCalls: readonly Call[], milliseconds: number): Promise<void>;
   stats(): Readonly<Record<string, number>>;
   close(): Promise<void>;
 }
@@ -62,10 +62,10 @@ const CALL_MS = 5_000;
 /** The time limit of `ready`, in milliseconds. Probes often time out after a second. */
 const READY_MS = 800;
 
-/** Returns the time limit for an engine. The rest is for its error to arrive on a busy machine. */
+/** Returns the time limit for an engine, which leaves its error time to arrive. */
 const withMargin = (milliseconds: number): number => milliseconds - Math.min(500, milliseconds / 2);
 
-/** Another process holds the lock. All waiting calls fail. */
+/** The code of a database that another process has locked. All waiting calls fail with it. */
 const LOCKED = 'SQLITE_BUSY';
 
 /** Gathers waiting calls into commits. */
@@ -88,7 +88,7 @@ export function createQueue<Call>(
   let unsettledSize = 0;
   let gathering = false;
   /** The calls of the last commit, if it failed for another reason than a lock or a timeout. */
-  let failed: readonly Call[] = [];
+  let failedCalls: readonly Call[] = [];
   let timer: NodeJS.Timeout | undefined;
   let checking: Promise<void> | undefined;
   let closing: Promise<void> | undefined;
@@ -179,7 +179,7 @@ export function createQueue<Call>(
     commits.push(commit);
     try {
       const outcomes = await commit.outcomes;
-      failed = [];
+      failedCalls = [];
       onBatch?.(batch.length, (performance.now() - start) / 1000);
       for (const [at, waiting] of batch.entries()) settle(waiting, outcomes[at]);
     } catch (error) {
@@ -192,16 +192,17 @@ export function createQueue<Call>(
 
   function failAll(batch: readonly WaitingCall<Call>[], error: unknown): void {
     const code = error instanceof Unavailable ? error.code : undefined;
-    failed = code && code !== LOCKED && code !== 'TIMEOUT' ? batch.map(({ call }) => call) : [];
+    const mayRecur = code !== undefined && code !== LOCKED && code !== 'TIMEOUT';
+    failedCalls = mayRecur ? batch.map(({ call }) => call) : [];
     const queued = code === LOCKED ? queue.splice(0) : [];
     for (const waiting of [...batch, ...queued]) settle(waiting, { error });
   }
 
   function check(): Promise<void> {
     checking ??= engine
-      .check(failed, withMargin(READY_MS))
+      .check(failedCalls, withMargin(READY_MS))
       .then(() => {
-        failed = [];
+        failedCalls = [];
       })
       .finally(() => {
         checking = undefined;

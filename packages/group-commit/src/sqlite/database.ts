@@ -43,7 +43,7 @@ export interface SqliteDatabase<Define extends (db: DatabaseSync) => Functions> 
   ): Promise<ReturnType<ReturnType<Define>[Name]>>;
 }
 
-/** The most reads that are sent to the thread. Others wait in the queue. */
+/** The most reads that are sent to the thread at once. Others wait in the queue. */
 const READS = 8;
 
 /**
@@ -67,10 +67,10 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
     : openThread({ file, module, readOnly: false });
   let reader: RemoteSession | undefined;
 
-  const opened = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
-  if ('permanent' in opened && opened.permanent) {
+  const answer = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
+  if ('permanent' in answer && answer.permanent) {
     await writer.close();
-    throw new Unusable(opened.message, { cause: unpackError(opened.cause) });
+    throw new Unusable(answer.message, { cause: unpackError(answer.cause) });
   }
 
   /** Starts the reading thread at the first read. */

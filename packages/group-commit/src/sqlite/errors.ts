@@ -17,7 +17,7 @@ interface ResultCode {
   readonly name: string;
   /** True if retries do not help. */
   readonly permanent?: true;
-  /** A predicate of the file. */
+  /** The rest of a sentence about the file. */
   readonly advice?: string;
 }
 
@@ -84,6 +84,7 @@ export class FileLost extends Error {
   }
 }
 
+/** Copies an error with its name, message and stack. */
 export const packError = (error: unknown): SentError =>
   Error.isError(error)
     ? { ...error, name: error.name, message: error.message, stack: error.stack }
@@ -111,6 +112,7 @@ export const concernsDatabase = (error: unknown): boolean =>
 /** Returns true if another process holds the lock. The connection stays usable. */
 export const isLocked = (error: unknown): boolean => databaseCodeOf(error)?.name === 'BUSY';
 
+/** Describes an error that affects the whole database, for the operator. */
 export function failureOf(file: string, error: unknown): Failure {
   const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
   const { name, permanent, advice } = databaseCodeOf(error) ?? { permanent: true };

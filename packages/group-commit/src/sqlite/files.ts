@@ -1,24 +1,23 @@
-import {
-  closeSync,
-  existsSync,
-  mkdirSync,
-  openSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { closeSync, existsSync, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { FileLost } from './errors.ts';
 
 /** The path of the write-ahead log. It is beside the target of a symbolic link. */
 const logOf = (file: string): string => `${existsSync(file) ? realpathSync(file) : file}-wal`;
 
-const sizeOf = (name: string): number => statSync(name, { throwIfNoEntry: false })?.size ?? 0;
+const statsOf = (name: string) => statSync(name, { throwIfNoEntry: false });
 
+/** Returns the sizes of a database and of its log. A missing file has no bytes. */
 export const fileSizes = (file: string) => ({
-  database_bytes: sizeOf(file),
-  log_bytes: sizeOf(logOf(file)),
+  database_bytes: statsOf(file)?.size ?? 0,
+  log_bytes: statsOf(logOf(file))?.size ?? 0,
 });
+
+/** Identifies a file. A file that replaces it has another inode. */
+function identify(name: string): string | undefined {
+  const stats = statsOf(name);
+  return stats && `${stats.dev}:${stats.ino}`;
+}
 
 /**
  * Creates a missing file that only its owner can read. SQLite gives its other files the same mode.
@@ -49,14 +48,12 @@ export function createFile(file: string, mayCreate: boolean): void {
  */
 export function watchFiles(file: string): () => void {
   const names = [file, logOf(file)];
-  let first: readonly (Stats | undefined)[] | undefined;
+  let first: readonly (string | undefined)[] | undefined;
 
   return () => {
-    const files = names.map((name) => statSync(name, { throwIfNoEntry: false }));
-    first ??= files;
-    const isLost = (at: number) =>
-      files[at]?.ino !== first?.[at]?.ino || files[at]?.dev !== first?.[at]?.dev;
-    const lost = names.find((_, at) => isLost(at));
+    const current = names.map(identify);
+    first ??= current;
+    const lost = names.find((_, at) => current[at] !== first?.[at]);
     if (lost !== undefined) throw new FileLost(lost);
   };
 }

@@ -50,7 +50,7 @@ export async function openSession(source: Source) {
     },
   );
   let connection: Connection | undefined;
-  let opened = readOnly;
+  let wasOpened = readOnly;
 
   function close(): void {
     const db = connection?.db;
@@ -63,11 +63,11 @@ export async function openSession(source: Source) {
   }
 
   function open(milliseconds: number): Connection {
-    // If the file is missing after the first time, data was lost.
-    if (!inMemory) createFile(file, !opened);
-    const created = connect(source, define, milliseconds);
-    opened = true;
-    return created;
+    // A file that is missing later was deleted or moved. A new one would hide that.
+    if (!inMemory) createFile(file, !wasOpened);
+    const opened = connect(source, define, milliseconds);
+    wasOpened = true;
+    return opened;
   }
 
   return {

@@ -29,13 +29,14 @@ export function openThread(source: Source): RemoteSession {
     execArgv: ['--disable-warning=ExperimentalWarning'],
     resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
-  const waiting: ((answer: Answer) => void)[] = [];
-  worker.on('message', (answer: Answer) => waiting.shift()?.(answer));
+  /** The functions that resolve the requests in progress, oldest first. */
+  const resolvers: ((answer: Answer) => void)[] = [];
+  worker.on('message', (answer: Answer) => resolvers.shift()?.(answer));
 
   return {
     send(request) {
       worker.postMessage(request);
-      return new Promise((resolve) => waiting.push(resolve));
+      return new Promise((resolve) => resolvers.push(resolve));
     },
     async close() {
       worker.postMessage('close');

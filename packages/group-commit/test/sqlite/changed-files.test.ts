@@ -28,7 +28,7 @@ const addMany = (database: Notes, first: number, count: number) =>
   );
 
 describe('A file that was moved, deleted or replaced', () => {
-  test('gets no acknowledged call, and is used again when it is back', async () => {
+  test('rejects calls until it is back', async () => {
     const database = await open();
     const away = join(folder, 'away');
     mkdirSync(away);
@@ -46,14 +46,14 @@ describe('A file that was moved, deleted or replaced', () => {
     expect(ids()).toEqual(expect.arrayContaining([1, 3]));
   });
 
-  test('is noticed by the readiness check', async () => {
+  test('fails the readiness check', async () => {
     const database = await open();
     await database.ready();
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
     await expect(database.ready()).rejects.toThrow('moved, deleted or replaced');
   });
 
-  test('loses nothing if it is the log, and the database goes on with a new one', async () => {
+  test('loses nothing if it was the log: the database gets a new one', async () => {
     const database = await open();
     await database.write('add', { id: 1, text: 'a' });
     renameSync(`${file}-wal`, join(folder, 'away'));
@@ -66,7 +66,7 @@ describe('A file that was moved, deleted or replaced', () => {
     expect(ids()).toEqual([1, 2, 3]);
   });
 
-  test('is watched where its path leads to, if that is a link', async () => {
+  test('is detected at the target of a symbolic link', async () => {
     const [away, link] = [join(folder, 'away'), join(folder, 'link.db')];
     mkdirSync(away);
     symlinkSync(join(away, 'notes.db'), link);
@@ -89,7 +89,7 @@ describe('A file that was moved, deleted or replaced', () => {
     expect(ids(link)).toEqual(expect.arrayContaining([1, 2]));
   });
 
-  test('is noticed when the whole folder is another one', async () => {
+  test('is detected if its whole folder was replaced', async () => {
     const [name, away] = [join(folder, 'data'), join(folder, 'away')];
     const database = await open({ file: join(name, 'notes.db') });
     await database.write('add', { id: 1, text: 'a' });
@@ -101,7 +101,7 @@ describe('A file that was moved, deleted or replaced', () => {
     expect(ids(join(away, 'notes.db'))).toContain(1);
   });
 
-  test('gives way to the database that was put in its place', async () => {
+  test('is replaced by the database at its path, from the second call on', async () => {
     const database = await open();
     await database.write('add', { id: 1, text: 'a' });
     for (const name of readdirSync(folder)) rmSync(join(folder, name));
@@ -113,9 +113,9 @@ describe('A file that was moved, deleted or replaced', () => {
   });
 });
 
-describe('A file that others use', () => {
+describe('A file with other connections', () => {
   test.each(['PASSIVE', 'FULL', 'RESTART', 'TRUNCATE'])(
-    'is used on after a %s checkpoint of another connection',
+    'accepts calls after a %s checkpoint of another connection',
     async (mode) => {
       const [database, other] = [await open(), connect()];
       for (let id = 1; id <= 3; id++) {
@@ -128,15 +128,15 @@ describe('A file that others use', () => {
     },
   );
 
-  test('fails no call while another connection writes, copies the log and ends', async () => {
+  test('accepts all calls while other connections write, checkpoint and close', async () => {
     const database = await open();
     const failures: unknown[] = [];
-    let going = true;
+    let isDone = false;
     const adding = (async () => {
-      for (let id = 1; going; id++)
+      for (let id = 1; !isDone; id++)
         await database.write('add', { id, text: 'mine' }).catch((error) => failures.push(error));
     })();
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 8; round++) {
       const other = connect();
       other.exec(`PRAGMA busy_timeout = 5000; PRAGMA wal_autocheckpoint = ${round % 3}`);
       for (let at = 1; at <= 20; at++) {
@@ -147,12 +147,12 @@ describe('A file that others use', () => {
       disconnect();
       await delay(5);
     }
-    going = false;
+    isDone = true;
     await adding;
     expect(failures).toEqual([]);
   });
 
-  test('may be open as two databases that write at once', async () => {
+  test('may be open twice, and both databases write at the same time', async () => {
     const [one, two] = await Promise.all([open(), open()]);
     for (let round = 0; round < 4; round++) {
       await Promise.all([
@@ -167,7 +167,7 @@ describe('A file that others use', () => {
 });
 
 describe('The log', () => {
-  test('is copied to the file by commits when it is long, and is used again from its start', async () => {
+  test('is copied to the database when it is long, and is then overwritten', async () => {
     const database = await open();
     for (let id = 1; id <= 40; id += 4) {
       await Promise.all(
@@ -180,7 +180,7 @@ describe('The log', () => {
     expect(statSync(`${file}-wal`).size).toBeLessThan(100_000_000);
   });
 
-  test('that a long read made large is cut after it', async () => {
+  test('is truncated after a long read made it large', async () => {
     const database = await open();
     await database.write('add', { id: 0, text: 'a' });
     const reader = connect();
@@ -199,25 +199,25 @@ describe('The log', () => {
   });
 });
 
-test('A damaged file is reported, also by readiness, and used again when it is mended', async () => {
+test('A damaged file fails calls and readiness until it is repaired', async () => {
   const first = await open();
   await addMany(first, 1, 900);
   await first.close();
-  const sound = readFileSync(file);
+  const intact = readFileSync(file);
   const database = await open();
-  overwrite(file, Buffer.alloc(sound.length - 8192, 0xa5), 8192);
+  overwrite(file, Buffer.alloc(intact.length - 8192, 0xa5), 8192);
   await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow(Unavailable);
   await expect(database.write('add', { id: 1, text: 'a' })).rejects.toThrow('is damaged');
-  // The first page is sound, so a check that touches no other one would pass.
+  // The first page is intact, so a check that reads only this page would pass.
   await expect(database.ready()).rejects.toThrow('is damaged');
   await expect(database.ready()).rejects.toThrow('is damaged');
-  overwrite(file, sound, 0);
+  overwrite(file, intact, 0);
   await eventually(() => database.ready());
   await database.write('add', { id: 1000, text: 'a' });
 });
 
-/** Writes over the bytes of a file, from the start by default, all of it with zeros. */
-function overwrite(name: string, bytes = Buffer.alloc(statSync(name).size), at = 0): void {
+/** Overwrites the bytes of a file. */
+function overwrite(name: string, bytes: Buffer, at: number): void {
   const descriptor = openSync(name, 'r+');
   writeSync(descriptor, bytes, 0, bytes.length, at);
   closeSync(descriptor);

@@ -7,7 +7,7 @@ import { connect, file, folder, ids, open, useFolder } from './support.ts';
 useFolder();
 
 describe('A call', () => {
-  test('returns what the function returns, with bigints and bytes', async () => {
+  test('returns the result of its function, such as a bigint or bytes', async () => {
     const database = await open();
     await database.write('add', { id: 2n ** 63n - 1n, text: 'last' });
     expect(await database.write('addBoth', { id: 1, text: 'a' }, { id: 2, text: 'b' })).toBe(2);
@@ -43,7 +43,7 @@ describe('A call', () => {
     }
   });
 
-  test('shares one transaction with the calls that wait', async () => {
+  test('shares a transaction with the other waiting calls', async () => {
     const batches: number[] = [];
     const database = await open({ onBatch: (calls) => batches.push(calls) });
     await Promise.all(
@@ -52,20 +52,7 @@ describe('A call', () => {
     expect(batches).toEqual([300]);
   });
 
-  test('shares a transaction of at most 1,000 calls and about a million characters', async () => {
-    const batches: number[] = [];
-    const database = await open({ maxWaiting: 10_000, onBatch: (calls) => batches.push(calls) });
-    await Promise.all(
-      Array.from({ length: 2_500 }, (_, id) => database.write('add', { id, text: 'a' })),
-    );
-    const text = 'a'.repeat(100_000);
-    await Promise.all(
-      Array.from({ length: 25 }, (_, id) => database.write('add', { id: -1 - id, text })),
-    );
-    expect(batches).toEqual([1_000, 1_000, 500, 10, 10, 5]);
-  });
-
-  test('that throws undoes only its own changes, and keeps name, message and code', async () => {
+  test('that throws is rolled back alone, and its error keeps its properties', async () => {
     const database = await open();
     const outcomes = await Promise.allSettled([
       database.write('add', { id: 1, text: 'a' }),
@@ -104,52 +91,6 @@ describe('A call', () => {
     expect(commitsIn(`${file}-wal`) - before).toBe(1);
   });
 
-  test.each([
-    ["INSERT INTO rules VALUES (1, 'b', 1)", '23505', 'rules.id'],
-    ["INSERT INTO rules VALUES (2, 'a', 1)", '23505', 'rules.name'],
-    ['INSERT INTO rules VALUES (2, NULL, 1)', '23502', 'rules.name'],
-    ["INSERT INTO rules VALUES (2, '', 1)", '23514', 'name_given'],
-    ["INSERT INTO rules VALUES (2, 'b', 7)", '23503', undefined],
-    ["INSERT INTO rules VALUES ('x', 'b', 1)", '22023', undefined],
-    ["INSERT INTO rules VALUES (2, 'moss', 1)", '23000', undefined],
-  ])('that breaks a rule, %s, fails with the SQLSTATE %s', async (sql, code, constraint) => {
-    const database = await open();
-    await database.write(
-      'exec',
-      `CREATE TABLE rules (
-         id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE CONSTRAINT name_given CHECK (name <> ''),
-         parent INTEGER REFERENCES rules (id)
-       );
-       INSERT INTO rules VALUES (1, 'a', NULL);
-       CREATE TRIGGER no_moss BEFORE INSERT ON rules WHEN new.name = 'moss'
-       BEGIN SELECT raise(ABORT, 'no moss'); END`,
-    );
-    const error = await database.write('exec', sql).catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(RowRejected);
-    expect(error).toMatchObject({ code, constraint });
-  });
-
-  test.each(['COMMIT', 'ROLLBACK', 'BEGIN'])(
-    'that says %s is rejected, and the calls beside it are kept',
-    async (sql) => {
-      const database = await open();
-      const outcomes = await Promise.allSettled([
-        database.write('add', { id: 1, text: 'a' }),
-        database.write('exec', sql),
-        database.write('add', { id: 2, text: 'b' }),
-      ]);
-      expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-      expect(outcomes[1]).toHaveProperty('reason.message', 'not authorized');
-      expect(ids()).toEqual([1, 2]);
-    },
-  );
-
-  test('of an async function is rejected, and undone', async () => {
-    const database = await open();
-    await expect(database.write('later')).rejects.toThrow('the function later must not be async');
-    expect(ids()).toEqual([]);
-  });
-
   test('whose argument or result cannot be cloned fails, and the next one works', async () => {
     const database = await open();
     await expect(database.write('uncloneable')).rejects.toThrow('could not be cloned');
@@ -163,48 +104,19 @@ describe('A call', () => {
     expect(database.stats().waiting).toBe(0);
   });
 
-  test('that ends the transaction fails alone', async () => {
-    const database = await open();
-    connect().exec(
-      `CREATE TRIGGER no BEFORE INSERT ON notes WHEN new.text = 'no' BEGIN SELECT raise(ROLLBACK, 'no'); END`,
-    );
-    const outcomes = await Promise.allSettled(
-      ['a', 'no', 'b'].map((text, id) => database.write('add', { id, text })),
-    );
-    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
-    expect(ids()).toEqual([0, 2]);
-  });
-
-  test('is rejected at once if too many wait', async () => {
-    const reasons: string[] = [];
-    const database = await open({ maxWaiting: 2, onUnavailable: (code) => reasons.push(code) });
-    const adds = [1, 2, 3].map((id) => database.write('add', { id, text: 'a' }));
+  test.each(['write', 'read'] as const)('to %s is rejected if too many wait', async (kind) => {
+    const codes: string[] = [];
+    const database = await open({ maxWaiting: 2, onUnavailable: (code) => codes.push(code) });
+    const calls = [1, 2, 3].map(() => database[kind]('bytes', 1));
     expect(database.stats().waiting).toBe(2);
-    await expect(adds[2]).rejects.toThrow(Unavailable);
-    await expect(adds[2]).rejects.toMatchObject({
-      status: 503,
-      expose: false,
-      headers: { 'Retry-After': '1' },
-    });
-    await Promise.all(adds.slice(0, 2));
-    expect(database.stats().waiting).toBe(0);
-    expect(reasons).toEqual(['BUSY']);
-    await database.write('add', { id: 4, text: 'a' });
+    await expect(calls[2]).rejects.toHaveProperty('code', 'BUSY');
+    await Promise.all(calls.slice(0, 2));
+    expect(codes).toEqual(['BUSY']);
     expect(database.stats()).toEqual({
       waiting: 0,
       database_bytes: statSync(file).size,
       log_bytes: expect.any(Number),
     });
-  });
-
-  test('is rejected at once if the waiting calls are too large, even if they are few', async () => {
-    const database = await open();
-    const text = 'a'.repeat(7_000_000);
-    const adds = [1, 2, 3].map((id) => database.write('add', { id, text }));
-    await expect(adds[2]).rejects.toThrow(/2 are waiting, with 14\d{6} characters/);
-    await Promise.all(adds.slice(0, 2));
-    await database.write('add', { id: 3, text: 'a'.repeat(17_000_000) });
-    expect(ids()).toEqual([1, 2, 3]);
   });
 });
 
@@ -225,13 +137,13 @@ describe('A read', () => {
   test('is rejected at its time limit while SQLite continues; later reads and writes succeed', async () => {
     const database = await open({ timeout: 1_000 });
     await eventually(() => database.read('list'));
-    const slow = database.read('sleep', 3_000);
+    const slow = database.read('sleep', 1_500);
     await database.write('add', { id: 1, text: 'a' });
     await expect(slow).rejects.toHaveProperty('code', 'TIMEOUT');
     await eventually(async () => expect(await database.read('list')).toHaveLength(1));
   });
 
-  test('that changes something is rejected, and changes nothing', async () => {
+  test('that writes is rejected, and changes nothing', async () => {
     const database = await open();
     await expect(database.read('add', { id: 1, text: 'a' })).rejects.toThrow('readonly');
     expect(ids()).toEqual([]);
@@ -250,21 +162,7 @@ describe('A read', () => {
 });
 
 describe('A database', () => {
-  test('waits for the disk at each commit, past its cache too', async () => {
-    const database = await open();
-    connect().exec(`CREATE TABLE seen (synchronous, fullfsync);
-      CREATE TRIGGER see AFTER INSERT ON notes BEGIN
-        INSERT INTO seen SELECT synchronous, fullfsync FROM pragma_synchronous, pragma_fullfsync;
-      END`);
-    await database.write('add', { id: 1, text: 'a' });
-    const FULL = 2;
-    expect(connect().prepare('SELECT * FROM seen').all()).toEqual([
-      { synchronous: FULL, fullfsync: 1 },
-    ]);
-    expect(connect().prepare('PRAGMA journal_mode').get()).toEqual({ journal_mode: 'wal' });
-  });
-
-  test('in memory is a new one each time', async () => {
+  test('in memory is new each time', async () => {
     const database = await open({ file: ':memory:' });
     await database.write('add', { id: 1, text: 'a' });
     expect(await database.read('list')).toHaveLength(1);
@@ -272,7 +170,7 @@ describe('A database', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
-  test('in memory groups calls and undoes what throws, as one in a file', async () => {
+  test('in memory commits calls together and rolls back those that throw, as in a file', async () => {
     const batches: number[] = [];
     const database = await open({ file: ':memory:', onBatch: (calls) => batches.push(calls) });
     const calls = [
@@ -291,7 +189,7 @@ describe('A database', () => {
     await database.close();
   });
 
-  test('finishes what waits when it closes, leaves one file, and rejects further calls', async () => {
+  test('commits the waiting calls when it closes, leaves one file, and rejects later calls', async () => {
     const database = await open();
     const adds = Promise.all(
       Array.from({ length: 100 }, (_, id) => database.write('add', { id, text: 'a' })),
@@ -315,24 +213,6 @@ describe('A database', () => {
     }
   });
 
-  test('leaves the rights of a file that is there', async () => {
-    connect().exec('CREATE TABLE other (x)');
-    const { mode } = statSync(file);
-    await open();
-    expect(statSync(file).mode).toBe(mode);
-  });
-
-  test('is not opened if its module fails, and stays as it was', async () => {
-    const source = `export default (db) => { db.exec('CREATE TABLE half (x)'); throw new Error('it is the wrong one'); }`;
-    const opening = openDatabase({
-      file,
-      module: new URL(`data:text/javascript,${encodeURIComponent(source)}`),
-    });
-    await expect(opening).rejects.toThrow(Unusable);
-    await expect(opening).rejects.toThrow(`${file} cannot be used: it is the wrong one.`);
-    expect(connect().prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
-  });
-
   test('is not opened if its module cannot be loaded', async () => {
     const opening = openDatabase({ file, module: new URL('./none.ts', import.meta.url) });
     await expect(opening).rejects.toThrow(Unusable);
@@ -340,7 +220,7 @@ describe('A database', () => {
   });
 });
 
-/** The number of commits in a write-ahead log, https://sqlite.org/fileformat.html#the_write_ahead_log. */
+/** Counts the commits in a log (https://sqlite.org/fileformat.html#the_write_ahead_log). */
 function commitsIn(log: string): number {
   const bytes = readFileSync(log);
   const frameSize = 24 + bytes.readUInt32BE(8);

@@ -1,12 +1,13 @@
 import type { DatabaseSync } from 'node:sqlite';
+import { isMainThread, resourceLimits, threadName } from 'node:worker_threads';
 
-/** A note as the tests keep it. */
+/** A row of the table of notes. */
 export interface Note {
   readonly id: number | bigint;
   readonly text: string;
 }
 
-/** A small module as a user of the package writes it. */
+/** A module like that of a user of the package. */
 export default function notes(db: DatabaseSync) {
   db.exec('CREATE TABLE IF NOT EXISTS notes (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT');
   const insert = db.prepare('INSERT INTO notes VALUES (?, ?)');
@@ -41,5 +42,10 @@ export default function notes(db: DatabaseSync) {
     },
     exec: (sql: string): void => db.exec(sql),
     uncloneable: () => () => 1,
+    isMainThread: (): boolean => isMainThread,
+    limits: () => ({
+      maxYoungGenerationSizeMb: resourceLimits.maxYoungGenerationSizeMb,
+      name: threadName,
+    }),
   };
 }

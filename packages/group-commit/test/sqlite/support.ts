@@ -16,7 +16,7 @@ export let file = '';
 const opened: { close(): unknown }[] = [];
 const mounts: string[] = [];
 
-/** A folder for each test; what was opened in it is closed afterwards. */
+/** Creates a folder for each test. Closes the databases of the test before it is removed. */
 export function useFolder(): void {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'notes-'));
@@ -36,7 +36,7 @@ export async function open(options: Partial<SqliteOptions> = {}) {
   return database;
 }
 
-/** A connection of its own to the file. */
+/** Opens a separate connection to the file. */
 export function connect(path = file): DatabaseSync {
   const connection = new DatabaseSync(path);
   opened.push(connection);
@@ -50,7 +50,7 @@ export function disconnect(): void {
     else opened.push(each);
 }
 
-/** The ids in the file, as another process would read them. */
+/** Reads the ids in the file through a separate connection. */
 export function ids(path = file): unknown[] {
   const connection = new DatabaseSync(path, { readOnly: true });
   try {

@@ -1,0 +1,421 @@
+import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+import type { DatabaseOptions } from '../src/database.ts';
+import { Unavailable } from '../src/errors.ts';
+import { createQueue, type Engine, type Outcome } from '../src/queue.ts';
+
+/** A commit that the queue has started. The test ends it. */
+interface StartedCommit extends PromiseWithResolvers<readonly Outcome[]> {
+  readonly calls: readonly string[];
+  readonly milliseconds: number;
+}
+
+/** Creates a queue for an engine whose commits end when the test says so. */
+function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> = {}) {
+  const commits: StartedCommit[] = [];
+  const checks: { failedCalls: readonly string[]; milliseconds: number }[] = [];
+  const codes: string[] = [];
+  const batches: [calls: number, seconds: number][] = [];
+  let closes = 0;
+  const queue = createQueue<string>(
+    {
+      location: 'notes.db',
+      lanes: 1,
+      commit(calls, milliseconds) {
+        const commit = { calls, milliseconds, ...Promise.withResolvers<readonly Outcome[]>() };
+        commits.push(commit);
+        return commit.promise;
+      },
+      async check(failedCalls, milliseconds) {
+        checks.push({ failedCalls, milliseconds });
+      },
+      stats: () => ({ connections: 7 }),
+      async close() {
+        closes += 1;
+      },
+      ...engine,
+    },
+    {
+      onBatch: (calls, seconds) => batches.push([calls, seconds]),
+      onUnavailable: (code) => codes.push(code),
+      ...options,
+    },
+  );
+  /** Returns a commit of the queue, after it has started. */
+  async function commitAt(index: number): Promise<StartedCommit> {
+    await eventually(() => commits.length > index);
+    const commit = commits[index];
+    if (commit === undefined) throw new Error(`no commit ${index}`);
+    return commit;
+  }
+  return { ...queue, commits, commitAt, checks, codes, batches, closes: () => closes };
+}
+
+const failure = (code: string) => new Unavailable(`a failure with the code ${code}`, code);
+
+describe('add', () => {
+  test('resolves or rejects with the outcome of its call', async () => {
+    const { add, commitAt, batches, codes } = create();
+    const results = Promise.allSettled([add('a'), add('b'), add('c')]);
+    const bug = new RangeError('no b');
+    const { calls, resolve } = await commitAt(0);
+    expect(calls).toEqual(['a', 'b', 'c']);
+    resolve([{ result: 1 }, { error: bug }, undefined]);
+    expect(await results).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: bug },
+      { status: 'fulfilled', value: undefined },
+    ]);
+    expect(batches).toEqual([[3, expect.any(Number)]]);
+    expect(codes).toEqual([]);
+  });
+
+  test('resolves to undefined if no call of the commit returned anything', async () => {
+    const { add, commitAt } = create();
+    const results = Promise.all([add('a'), add('b')]);
+    (await commitAt(0)).resolve([]);
+    expect(await results).toEqual([undefined, undefined]);
+  });
+
+  test('reports the seconds of a commit', async () => {
+    const { add, commitAt, batches } = create();
+    const result = add('a');
+    const { resolve } = await commitAt(0);
+    await delay(50);
+    resolve([]);
+    await result;
+    expect(batches[0]?.[1]).toBeGreaterThan(0.045);
+    expect(batches[0]?.[1]).toBeLessThan(10);
+  });
+
+  test('shares a commit with calls of the next turns of the event loop', async () => {
+    const { add, commitAt } = create();
+    const results: Promise<unknown>[] = [];
+    for (const call of ['a', 'b', 'c']) {
+      // Before the call, so that the queue looks at its length after the next call.
+      const turn = nextTurn();
+      results.push(add(call));
+      await turn;
+    }
+    const { calls, resolve } = await commitAt(0);
+    expect(calls).toEqual(['a', 'b', 'c']);
+    resolve([]);
+    await Promise.all(results);
+  });
+
+  test('starts a commit even if calls arrive in each turn of the event loop', async () => {
+    const { add, commits } = create({ maxWaiting: 1e6 }, { batchCalls: 1e6 });
+    const start = performance.now();
+    let turns = 0;
+    for (; commits.length === 0 && turns < 10_000; turns += 1) {
+      const turn = nextTurn();
+      void add('a');
+      await turn;
+    }
+    expect(commits).toHaveLength(1);
+    expect(performance.now() - start).toBeGreaterThan(1.9);
+  });
+
+  test.each<[string, number, number, number | undefined, number[]]>([
+    ['1,000 calls', 2_500, 1, undefined, [1_000, 1_000, 500]],
+    ['the calls that the engine allows', 5, 1, 2, [2, 2, 1]],
+    ['a million characters', 25, 100_000, undefined, [10, 10, 5]],
+    ['one call, however large it is', 2, 3_000_000, undefined, [1, 1]],
+  ])('commits at most %s at once', async (_limit, count, size, batchCalls, expected) => {
+    const sizes: number[] = [];
+    const engine = {
+      ...(batchCalls !== undefined && { batchCalls }),
+      async commit(calls: readonly string[]) {
+        sizes.push(calls.length);
+        return [];
+      },
+    };
+    const { add } = create({ maxWaiting: 10_000 }, engine);
+    await Promise.all(Array.from({ length: count }, () => add('a'.repeat(size))));
+    expect(sizes).toEqual(expected);
+  });
+
+  test('starts no more commits than the engine has lanes, and the next when one ends', async () => {
+    const { add, commits, commitAt } = create({}, { lanes: 2, batchCalls: 1 });
+    const results = ['a', 'b', 'c', 'd'].map((call) => add(call));
+    const { resolve } = await commitAt(1);
+    await delay(10);
+    expect(commits.map(({ calls }) => calls)).toEqual([['a'], ['b']]);
+    resolve([{ result: 'from b' }]);
+    expect(await results[1]).toBe('from b');
+    await commitAt(2);
+    await delay(10);
+    expect(commits.map(({ calls }) => calls)).toEqual([['a'], ['b'], ['c']]);
+    commits[0]?.resolve([]);
+    commits[2]?.resolve([]);
+    (await commitAt(3)).resolve([]);
+    await Promise.all(results);
+  });
+
+  test('rejects a call if too many wait, until one of them has ended', async () => {
+    const { add, commitAt, codes, stats } = create({ maxWaiting: 2 });
+    const results = [add('a'), add('b')];
+    await expect(add('c')).rejects.toMatchObject({
+      code: 'BUSY',
+      message: 'Too many calls: 2 are waiting, with 2 characters.',
+    });
+    expect(codes).toEqual(['BUSY']);
+    expect(stats()).toEqual({ waiting: 2, connections: 7 });
+    (await commitAt(0)).resolve([]);
+    await Promise.all(results);
+    expect(stats()).toEqual({ waiting: 0, connections: 7 });
+    const later = [add('d'), add('e')];
+    (await commitAt(1)).resolve([]);
+    await Promise.all(later);
+  });
+
+  test('rejects the 1,001st call by default', async () => {
+    const { add, commitAt } = create();
+    const results = Array.from({ length: 1_000 }, () => add('a'));
+    await expect(add('b')).rejects.toHaveProperty('code', 'BUSY');
+    (await commitAt(0)).resolve([]);
+    await Promise.all(results);
+  });
+
+  test('rejects a call if the calls are too large together, but a single call has no limit', async () => {
+    const { add, commitAt } = create();
+    const text = 'a'.repeat(8_000_000);
+    const results = [add(text), add(text)];
+    await expect(add('b')).rejects.toThrow('2 are waiting, with 16000000 characters');
+    (await commitAt(0)).resolve([]);
+    (await commitAt(1)).resolve([]);
+    await Promise.all(results);
+    const single = add(text.repeat(3));
+    (await commitAt(2)).resolve([]);
+    await single;
+  });
+
+  test('rejects a call at its time limit, and drops the result of its commit', async () => {
+    const { add, commits, commitAt, codes, stats } = create({ timeout: 50 });
+    const first = add('a');
+    first.catch(() => {});
+    const { resolve } = await commitAt(0);
+    const start = performance.now();
+    const second = add('b');
+    for (const result of [first, second]) {
+      await expect(result).rejects.toMatchObject({
+        code: 'TIMEOUT',
+        message: 'notes.db has not answered for 50 ms.',
+      });
+    }
+    expect(performance.now() - start).toBeGreaterThan(48);
+    expect(codes).toEqual(['TIMEOUT', 'TIMEOUT']);
+    expect(stats().waiting).toBe(0);
+    resolve([{ result: 1 }]);
+    await nextTurn();
+    expect(stats().waiting).toBe(0);
+    const third = add('c');
+    // A call that has timed out in the queue is not committed later.
+    const commit = await commitAt(1);
+    expect(commit.calls).toEqual(['c']);
+    commit.resolve([{ result: 3 }]);
+    expect(await third).toBe(3);
+    expect(commits).toHaveLength(2);
+  });
+
+  test('gives each call its own time limit', async () => {
+    const { add, commitAt } = create({ timeout: 200 });
+    const expired: string[] = [];
+    const first = add('a').catch(() => expired.push('a'));
+    await commitAt(0);
+    await delay(100);
+    const second = add('b').catch(() => expired.push('b'));
+    await first;
+    expect(expired).toEqual(['a']);
+    await second;
+    expect(expired).toEqual(['a', 'b']);
+  });
+
+  test.each([
+    ['no timeout', undefined, 4_500],
+    ['the timeout 60,000', 60_000, 59_500],
+    ['the timeout 400', 400, 200],
+  ])('with %s gives the engine %3$d ms', async (_name, timeout, milliseconds) => {
+    const { add, commitAt } = create({ timeout });
+    const result = add('a');
+    const commit = await commitAt(0);
+    expect(commit.milliseconds).toBeLessThanOrEqual(milliseconds);
+    expect(commit.milliseconds).toBeGreaterThan(milliseconds - 50);
+    commit.resolve([]);
+    await result;
+  });
+
+  test('gives the engine the time that its oldest call has left', async () => {
+    const { add, commitAt } = create({ timeout: 3_000 });
+    const results = [add('a')];
+    const { resolve } = await commitAt(0);
+    results.push(add('b'));
+    await delay(100);
+    results.push(add('c'));
+    resolve([]);
+    const commit = await commitAt(1);
+    expect(commit.calls).toEqual(['b', 'c']);
+    expect(commit.milliseconds).toBeLessThan(2_401);
+    expect(commit.milliseconds).toBeGreaterThan(1_500);
+    commit.resolve([]);
+    await Promise.all(results);
+  });
+});
+
+describe('a failed commit', () => {
+  test.each([
+    ['SQLITE_BUSY', 'all waiting calls', ['SQLITE_BUSY', 'SQLITE_BUSY']],
+    ['SQLITE_FULL', 'only its own calls', ['SQLITE_FULL']],
+  ])('with the code %s rejects %s', async (code, _calls, codes) => {
+    const queue = create();
+    const first = queue.add('a');
+    const { reject } = await queue.commitAt(0);
+    const second = queue.add('b');
+    second.catch(() => {});
+    const error = failure(code);
+    reject(error);
+    await expect(first).rejects.toBe(error);
+    expect(queue.codes).toEqual(codes);
+    expect(queue.batches).toEqual([]);
+    if (codes.length === 2) await expect(second).rejects.toBe(error);
+    else {
+      (await queue.commitAt(1)).resolve([{ result: 2 }]);
+      expect(await second).toBe(2);
+    }
+    expect(queue.stats().waiting).toBe(0);
+  });
+
+  test('with an error of the engine is no outage', async () => {
+    const { add, commitAt, codes } = create();
+    const result = add('a');
+    const bug = new TypeError('a bug');
+    (await commitAt(0)).reject(bug);
+    await expect(result).rejects.toBe(bug);
+    expect(codes).toEqual([]);
+  });
+});
+
+describe('ready', () => {
+  test.each<[string, string[], unknown]>([
+    ['SQLITE_FULL', ['a', 'b'], failure('SQLITE_FULL')],
+    ['SQLITE_BUSY', [], failure('SQLITE_BUSY')],
+    ['TIMEOUT', [], failure('TIMEOUT')],
+    ['a bug', [], new TypeError('a bug')],
+  ])('after a commit failed with %s checks the calls %j', async (_code, failedCalls, error) => {
+    const { add, commitAt, checks, ready } = create();
+    const results = [add('a'), add('b')];
+    (await commitAt(0)).reject(error);
+    await Promise.allSettled(results);
+    await ready();
+    await ready();
+    // The second check has none: they succeeded in the first one.
+    expect(checks.map((check) => check.failedCalls)).toEqual([failedCalls, []]);
+  });
+
+  test('checks no calls after a later commit succeeded', async () => {
+    const { add, commitAt, checks, ready } = create();
+    const first = add('a');
+    (await commitAt(0)).reject(failure('SQLITE_FULL'));
+    await first.catch(() => {});
+    const second = add('b');
+    (await commitAt(1)).resolve([]);
+    await second;
+    await ready();
+    expect(checks[0]?.failedCalls).toEqual([]);
+  });
+
+  test('gives the engine 400 ms, and shares a check that is in progress', async () => {
+    const checking = Promise.withResolvers<void>();
+    const limits: number[] = [];
+    const check = (_calls: readonly string[], milliseconds: number) => {
+      limits.push(milliseconds);
+      return checking.promise;
+    };
+    const { ready } = create({}, { check });
+    const both = Promise.all([ready(), ready()]);
+    checking.resolve();
+    await both;
+    expect(limits).toEqual([400]);
+    await ready();
+    expect(limits).toEqual([400, 400]);
+  });
+
+  test('rejects with the error of the check, and checks again', async () => {
+    let error: Error | undefined = failure('08006');
+    const check = async () => {
+      if (error) throw error;
+    };
+    const { ready } = create({}, { check });
+    await expect(ready()).rejects.toBe(error);
+    error = undefined;
+    await ready();
+  });
+
+  test('uses the outcome of a commit while all lanes are busy', async () => {
+    const { add, checks, commitAt, ready } = create({}, { lanes: 2, batchCalls: 1 });
+    const results = [add('a'), add('b')].map((result) => result.catch(() => {}));
+    const { reject } = await commitAt(1);
+    const isReady = ready();
+    reject(failure('57P01'));
+    await expect(isReady).rejects.toHaveProperty('code', '57P01');
+    expect(checks).toEqual([]);
+    await ready();
+    expect(checks).toHaveLength(1);
+    (await commitAt(0)).resolve([]);
+    await Promise.all(results);
+  });
+
+  test('rejects after 800 ms', async () => {
+    const { ready } = create({}, { check: () => new Promise(() => {}) });
+    const start = performance.now();
+    await expect(ready()).rejects.toMatchObject({
+      code: 'TIMEOUT',
+      message: 'notes.db has not answered for 800 ms.',
+    });
+    expect(performance.now() - start).toBeGreaterThan(795);
+  });
+});
+
+describe('close', () => {
+  test('closes an idle engine once, and rejects calls and checks', async () => {
+    const { add, checks, close, closes, codes, ready } = create();
+    await Promise.all([close(), close()]);
+    expect(closes()).toBe(1);
+    const error = { code: 'CLOSED', message: 'The database is closed.' };
+    await expect(add('a')).rejects.toMatchObject(error);
+    await expect(ready()).rejects.toMatchObject(error);
+    expect([checks, codes]).toEqual([[], []]);
+  });
+
+  test.each(['a commit', 'the calls of this turn'])('waits for %s', async (what) => {
+    const { add, close, closes, commitAt } = create();
+    const results = [add('a')];
+    if (what === 'a commit') await commitAt(0);
+    results.push(add('b'));
+    const closed = close();
+    (await commitAt(0)).resolve([]);
+    if (what === 'a commit') {
+      await results[0];
+      await delay(10);
+      expect(closes()).toBe(0);
+      (await commitAt(1)).resolve([]);
+    }
+    await Promise.all(results);
+    await closed;
+    expect(closes()).toBe(1);
+  });
+
+  test('waits for a commit whose calls have timed out', async () => {
+    const { add, close, closes, commitAt } = create({ timeout: 20 });
+    const result = add('a');
+    const { resolve } = await commitAt(0);
+    const closed = close();
+    await expect(result).rejects.toHaveProperty('code', 'TIMEOUT');
+    await delay(10);
+    expect(closes()).toBe(0);
+    resolve([]);
+    await closed;
+    expect(closes()).toBe(1);
+  });
+});

@@ -1,0 +1,105 @@
+import {
+  cpSync,
+  existsSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from '@jest/globals';
+import { createFile, fileSizes, watchFiles } from '../../src/sqlite/files.ts';
+import { file, folder, useFolder } from './support.ts';
+
+useFolder();
+
+const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
+
+test('the sizes are those of the database and of its log, and 0 for missing files', () => {
+  expect(fileSizes(file)).toEqual({ database_bytes: 0, log_bytes: 0 });
+  writeFileSync(file, 'four');
+  writeFileSync(`${file}-wal`, 'eleven more');
+  expect(fileSizes(file)).toEqual({ database_bytes: 4, log_bytes: 11 });
+  symlinkSync(file, join(folder, 'link.db'));
+  expect(fileSizes(join(folder, 'link.db'))).toEqual({ database_bytes: 4, log_bytes: 11 });
+});
+
+describe('createFile', () => {
+  test('creates a file that only its owner can read, and its folder', () => {
+    const path = join(folder, 'new', 'notes.db');
+    createFile(path, true);
+    expect(modeOf(path)).toBe('600');
+    expect(readFileSync(path, 'utf8')).toBe('');
+  });
+
+  test('leaves an existing file as it is', () => {
+    writeFileSync(file, 'notes', { mode: 0o644 });
+    for (const mayCreate of [true, false]) createFile(file, mayCreate);
+    expect(readFileSync(file, 'utf8')).toBe('notes');
+    expect(modeOf(file)).toBe('644');
+  });
+
+  test('rejects a missing file that it may not create', () => {
+    expect(() => createFile(file, false)).toThrow(`${file} was moved, deleted or replaced`);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('creates one folder, not those above it', () => {
+    expect(() => createFile(join(folder, 'a/b/notes.db'), true)).toThrow('ENOENT');
+    expect(existsSync(join(folder, 'a'))).toBe(false);
+  });
+
+  test('leaves a file that cannot be created to SQLite, whose error is clearer', () => {
+    symlinkSync(join(folder, 'none/notes.db'), file);
+    createFile(file, true);
+    expect(existsSync(file)).toBe(false);
+  });
+});
+
+describe('watchFiles', () => {
+  const replace = (path: string) => {
+    cpSync(path, `${path}.copy`, { preserveTimestamps: true });
+    renameSync(`${path}.copy`, path);
+  };
+  const log = () => `${file}-wal`;
+
+  test.each<[string, () => void, RegExp | undefined]>([
+    ['nothing happens', () => {}, undefined],
+    ['the files grow', () => writeFileSync(file, 'more notes', { flag: 'a' }), undefined],
+    ['another name is given to the file', () => linkSync(file, join(folder, 'b')), undefined],
+    ['the database is deleted', () => rmSync(file), /notes\.db was moved/],
+    ['the database is replaced by a copy', () => replace(file), /notes\.db was moved/],
+    ['the log is deleted', () => rmSync(log()), /notes\.db-wal was moved/],
+    ['the log is replaced by a copy', () => replace(log()), /notes\.db-wal was moved/],
+  ])('if %s, checks the files', (_event, happen, error) => {
+    for (const path of [file, log()]) writeFileSync(path, 'notes');
+    const check = watchFiles(file);
+    check();
+    happen();
+    if (error) expect(check).toThrow(error);
+    else check();
+  });
+
+  test('rejects a log that appears after the first check', () => {
+    writeFileSync(file, 'notes');
+    const check = watchFiles(file);
+    check();
+    writeFileSync(log(), 'notes');
+    expect(check).toThrow(/notes\.db-wal was moved/);
+  });
+
+  test('watches the log beside the target of a link', () => {
+    const [away, link] = [join(folder, 'away'), join(folder, 'link.db')];
+    mkdirSync(away);
+    for (const name of ['notes.db', 'notes.db-wal']) writeFileSync(join(away, name), 'notes');
+    symlinkSync(join(away, 'notes.db'), link);
+    const check = watchFiles(link);
+    check();
+    rmSync(join(away, 'notes.db-wal'));
+    expect(check).toThrow(/away\/notes\.db-wal was moved/);
+  });
+});

@@ -1,0 +1,196 @@
+import { existsSync, readdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import type { Call } from '../../src/sqlite/runner.ts';
+import { openSession, type Request, type Source } from '../../src/sqlite/session.ts';
+import { connect, file, ids, useFolder } from './support.ts';
+
+useFolder();
+
+const NOTES = new URL('./notes.ts', import.meta.url).href;
+const sessions: { close(): void }[] = [];
+
+async function open(source: Partial<Source> = {}) {
+  const session = await openSession({ file, module: NOTES, readOnly: false, ...source });
+  sessions.push(session);
+  const run = (kind: Request['kind'], ...calls: Call[]) =>
+    session.run({ kind, calls, milliseconds: 50 });
+  return { ...session, run };
+}
+
+/** Returns a module with the body of its function. */
+const moduleOf = (body: string): string =>
+  `data:text/javascript,${encodeURIComponent(`export default (db) => { ${body} }`)}`;
+
+const add = (id: number): Call => ['add', { id, text: 'a' }];
+
+beforeEach(() => {
+  sessions.length = 0;
+});
+afterEach(() => {
+  for (const session of sessions) session.close();
+});
+
+test('a session writes, and one that only reads sees it', async () => {
+  const [writer, reader] = [await open(), await open({ readOnly: true })];
+  expect(writer.run('write', add(1), ['bytes', 1])).toEqual([
+    undefined,
+    { result: new Uint8Array([7]) },
+  ]);
+  expect(reader.run('read', ['list'])).toEqual([{ result: [{ id: 1n, text: 'a' }] }]);
+  expect(reader.run('read', add(2))).toMatchObject([
+    { error: { message: expect.stringMatching(/readonly/) } },
+  ]);
+  expect(writer.run('rehearse', add(2))).toEqual([]);
+  expect(ids()).toEqual([1]);
+});
+
+test('a session waits for the disk at each commit, and bounds its log', async () => {
+  const names = [
+    'synchronous',
+    'fullfsync',
+    'journal_mode',
+    'wal_autocheckpoint',
+    'journal_size_limit',
+  ];
+  const module = moduleOf(`return { settings: () => ${JSON.stringify(names)}.map(
+    (name) => db.prepare('PRAGMA ' + name).get()[name]) };`);
+  const FULL = 2;
+  expect((await open({ module })).run('read', ['settings'])).toEqual([
+    { result: [FULL, 1, 'wal', 10_000, 48 * 1024 ** 2] },
+  ]);
+});
+
+test.each(['COMMIT', 'ROLLBACK', 'BEGIN'])(
+  'a module that runs %s is rejected, and so is its function',
+  async (sql) => {
+    const { run } = await open();
+    expect(run('write', ['exec', sql], add(1))).toMatchObject([
+      { error: { message: 'not authorized' } },
+      undefined,
+    ]);
+    expect(ids()).toEqual([1]);
+    const module = moduleOf(`db.exec('${sql}'); return {};`);
+    expect((await open({ module })).run('rehearse')).toMatchObject({
+      message: `${file} cannot be used: not authorized.`,
+      permanent: true,
+    });
+  },
+);
+
+test('a module that throws changes no file, and runs again at the next request', async () => {
+  const module = moduleOf(`
+    db.exec('CREATE TABLE IF NOT EXISTS half (x)');
+    globalThis.attempts = (globalThis.attempts ?? 0) + 1;
+    if (globalThis.attempts === 1) throw new Error('it is the wrong one');
+    return {};`);
+  const { run } = await open({ module });
+  expect(run('rehearse')).toMatchObject({
+    message: `${file} cannot be used: it is the wrong one.`,
+  });
+  expect(connect().prepare('SELECT * FROM sqlite_schema').all()).toEqual([]);
+  expect(run('rehearse')).toEqual([]);
+});
+
+test('a module that cannot be loaded is reported at each request', async () => {
+  const { run } = await open({ module: new URL('./none.ts', import.meta.url).href });
+  for (const kind of ['rehearse', 'write'] as const) {
+    expect(run(kind)).toMatchObject({
+      permanent: true,
+      message: expect.stringMatching(/Cannot find module .*none\.ts/),
+    });
+  }
+});
+
+describe('a lock of another connection', () => {
+  test('is waited for as long as the request says, and leaves the session open', async () => {
+    const session = await open();
+    session.run('write', ['exec', 'CREATE TEMP TABLE mine (x)']);
+    const other = connect();
+    other.exec('BEGIN IMMEDIATE');
+    const start = performance.now();
+    expect(session.run('write', add(1))).toMatchObject({ code: 'SQLITE_BUSY', permanent: false });
+    const waited = performance.now() - start;
+    expect(waited).toBeGreaterThan(45);
+    expect(waited).toBeLessThan(5_000);
+    other.exec('COMMIT');
+    expect(session.run('write', ['exec', 'INSERT INTO mine VALUES (1)'], add(2))).toEqual([]);
+    expect(ids()).toEqual([2]);
+  });
+
+  test('is waited for when the session opens', async () => {
+    const other = connect();
+    other.exec('BEGIN IMMEDIATE');
+    const { run } = await open();
+    const start = performance.now();
+    expect(run('write', add(1))).toHaveProperty('code', 'SQLITE_BUSY');
+    expect(performance.now() - start).toBeGreaterThan(45);
+    other.exec('COMMIT');
+    expect(run('write', add(1))).toEqual([]);
+  });
+});
+
+describe('after an error of the file', () => {
+  test('the file is opened again', async () => {
+    const { run } = await open();
+    run('write', add(1), ['exec', 'CREATE TEMP TABLE mine (x)']);
+    for (const name of ['', '-wal', '-shm']) renameSync(file + name, `${file}${name}.away`);
+    expect(run('write', add(2))).toHaveProperty('code', 'FILE_LOST');
+    // The file is not created again: its data would be missing.
+    expect(run('write', add(3))).toHaveProperty('code', 'FILE_LOST');
+    expect(existsSync(file)).toBe(false);
+    for (const name of ['', '-wal', '-shm']) renameSync(`${file}${name}.away`, file + name);
+    expect(run('write', add(4))).toEqual([]);
+    expect(run('write', ['exec', 'INSERT INTO mine VALUES (1)'])).toMatchObject([
+      { error: { message: 'no such table: mine' } },
+    ]);
+    expect(ids()).toEqual(expect.arrayContaining([1, 4]));
+  });
+
+  test('a database in memory is kept', async () => {
+    const { run } = await open({ file: ':memory:' });
+    run('write', add(1));
+    expect(run('write', ['exec', 'PRAGMA query_only = ON'])).toEqual([]);
+    expect(run('write', add(2))).toHaveProperty('code', 'SQLITE_READONLY');
+    expect(run('read', ['exec', 'PRAGMA query_only = OFF'])).toEqual([undefined]);
+    expect(run('read', ['list'])).toEqual([{ result: [{ id: 1n, text: 'a' }] }]);
+  });
+});
+
+test('a session that only reads does not create a file', async () => {
+  const { run } = await open({ readOnly: true });
+  expect(run('read', ['list'])).toHaveProperty('code', 'FILE_LOST');
+  expect(existsSync(file)).toBe(false);
+});
+
+test('a file that is no database is not changed', async () => {
+  writeFileSync(file, 'These are my notes. '.repeat(100));
+  expect((await open()).run('rehearse')).toMatchObject({ code: 'SQLITE_NOTADB', permanent: true });
+  expect(openFilesOf(file)).toEqual([]);
+});
+
+test('close closes the file and removes the log, also after its folder is gone', async () => {
+  const { run, close } = await open();
+  run('write', add(1));
+  close();
+  close();
+  expect(openFilesOf(file)).toEqual([]);
+  expect(ids()).toEqual([1]);
+  run('write', add(2));
+  for (const name of ['', '-wal', '-shm']) rmSync(file + name);
+  close();
+  expect(openFilesOf(file)).toEqual([]);
+});
+
+/** The open files of this process whose name starts with a path. */
+function openFilesOf(path: string): string[] {
+  if (process.platform !== 'linux') return [];
+  const links = readdirSync('/proc/self/fd').map((name) => {
+    try {
+      return readlinkSync(`/proc/self/fd/${name}`);
+    } catch {
+      // The descriptor of the listing itself is closed.
+      return '';
+    }
+  });
+  return links.filter((link) => link.startsWith(path));
+}

@@ -1,0 +1,91 @@
+import { spawnSync } from 'node:child_process';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import type { Call } from '../../src/sqlite/runner.ts';
+import type { Request } from '../../src/sqlite/session.ts';
+import { openHere, openThread, type RemoteSession } from '../../src/sqlite/threads.ts';
+import { file, ids, useFolder } from './support.ts';
+
+useFolder();
+
+const module = new URL('./notes.ts', import.meta.url).href;
+const request = (kind: Request['kind'], ...calls: Call[]): Request => ({
+  kind,
+  calls,
+  milliseconds: 1_000,
+});
+const add = (id: number): Call => ['add', { id, text: 'a' }];
+
+let session: RemoteSession | undefined;
+afterEach(async () => {
+  await session?.close();
+  session = undefined;
+});
+
+describe.each([
+  ['openHere', async () => openHere({ file, module, readOnly: false })],
+  ['openThread', async () => openThread({ file, module, readOnly: false })],
+])('%s', (name, open) => {
+  test('answers requests in order', async () => {
+    session = await open();
+    const answers = await Promise.all([
+      session.send(request('write', add(1), ['bytes', 1])),
+      session.send(request('write', add(2))),
+      session.send(request('read', ['bytes', 2])),
+    ]);
+    expect(answers).toEqual([
+      [undefined, { result: new Uint8Array([7]) }],
+      [],
+      [{ result: new Uint8Array([7, 7]) }],
+    ]);
+    expect(ids()).toEqual([1, 2]);
+  });
+
+  test('runs calls in this thread only without a worker', async () => {
+    session = await open();
+    const [outcome] = Object.values(await session.send(request('read', ['isMainThread'])));
+    expect(outcome).toEqual({ result: name === 'openHere' });
+  });
+
+  test('closes the file', async () => {
+    session = await open();
+    await session.send(request('write', add(1)));
+    await session.close();
+    session = undefined;
+    expect(ids()).toEqual([1]);
+  });
+});
+
+test('a thread reports a result that cannot be cloned, and answers the next request', async () => {
+  session = openThread({ file, module, readOnly: false });
+  expect(await session.send(request('write', ['uncloneable']))).toMatchObject({
+    message: expect.stringMatching(/could not be cloned/),
+    permanent: true,
+  });
+  expect(await session.send(request('write', add(1)))).toEqual([]);
+});
+
+test('a thread has a small heap for new objects, and a name', async () => {
+  session = openThread({ file, module, readOnly: false });
+  expect(await session.send(request('read', ['limits']))).toEqual([
+    { result: { maxYoungGenerationSizeMb: 6, name: 'sqlite' } },
+  ]);
+  await session.close();
+  session = openThread({ file, module, readOnly: true });
+  expect(await session.send(request('read', ['limits']))).toMatchObject([
+    { result: { name: 'sqlite-reader' } },
+  ]);
+});
+
+test('an uncaught error in a thread ends the process', () => {
+  const thrower =
+    "data:text/javascript,export default () => ({ later() { setImmediate(() => { throw new Error('a fault') }) } })";
+  const program = `import { openThread } from '${new URL('../../src/sqlite/threads.ts', import.meta.url)}';
+    const session = openThread({ file: ${JSON.stringify(file)}, module: ${JSON.stringify(thrower)}, readOnly: false });
+    await session.send({ kind: 'write', calls: [['later']], milliseconds: 1000 });
+    setInterval(() => {}, 1000);`;
+  const { status, stderr } = spawnSync(process.execPath, ['--input-type=module', '-e', program], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 1, stderr: expect.stringContaining('a fault') });
+  expect(stderr).not.toContain('Warning');
+});
