@@ -7,6 +7,7 @@ import { faultOf } from './faults.ts';
 import { CUT_OFF } from './listen.ts';
 import { NodeCall } from './node-call.ts';
 import { rejectionOf } from './rejected.ts';
+import { hasBody } from './request-body.ts';
 import { writeAnswer } from './write-answer.ts';
 
 export interface NodeOptions {
@@ -38,8 +39,16 @@ function listener(
     const call = new NodeCall(request, response, addressOf(request));
     // `once` would create a wrapper, which costs more than the listener.
     response.on('close', () => service.end(call, endOf(response)));
-    // The bytes of a faulty request may contain another request.
-    if (fault !== undefined) response.setHeader('Connection', 'close');
+    if (fault !== undefined) {
+      // The bytes of a faulty request may contain another request.
+      response.setHeader('Connection', 'close');
+    } else if (hasBody(request) && !request.complete) {
+      // Node parses a body that arrived with its head after this listener. One round later, it is
+      // read without a stream.
+      service.begin(call);
+      setImmediate(answer, service, call);
+      return;
+    }
     void answer(service, call, fault);
   };
 }

@@ -29,10 +29,6 @@ export class RequestBody implements AsyncIterableIterator<Bytes, undefined> {
     if (!this.#hasBegun) {
       this.#hasBegun = true;
       continueRequest(this.#request, this.#response);
-      // Node parses a body that arrived with its head after the listeners of this round.
-      if (!this.#request.complete) await new Promise<void>((resolve) => setImmediate(resolve));
-      const bytes = this.#request.complete ? readAll(this.#request) : null;
-      if (bytes !== null) return { done: false, value: bytes };
       this.#listen();
     }
     // The next bytes may be thousands of tiny chunks, which take long to parse.

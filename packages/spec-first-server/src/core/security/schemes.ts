@@ -72,10 +72,11 @@ export const credentialsOf = (
   method,
   headers,
   query: query === '' ? {} : Object.fromEntries([...new URLSearchParams(query)].reverse()),
-  cookies: Object.fromEntries(
-    Array.from(cookiesOf(headers.cookie), ([name, [value = '']]) => [name, value]),
-  ),
+  cookies: headers.cookie === undefined ? {} : firstCookies(headers.cookie),
 });
+
+const firstCookies = (header: string): Record<string, string> =>
+  Object.fromEntries(Array.from(cookiesOf(header), ([name, [value = '']]) => [name, value]));
 
 /**
  * Prepares the security schemes of a document, by name. A verifier of the project replaces that of

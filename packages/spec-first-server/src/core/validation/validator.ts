@@ -108,7 +108,9 @@ export function createValidators(
 function onFirstUse<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
   const values = new Map<Key, Value>();
   return (key) => {
-    const value = values.get(key) ?? make(key);
+    const existing = values.get(key);
+    if (existing !== undefined) return existing;
+    const value = make(key);
     values.set(key, value);
     return value;
   };
