@@ -207,7 +207,7 @@ async function collect(
       const end = size + chunk.length;
       if (end > limit) throw tooLarge(limit);
       // Most bodies arrive in one piece, which is not copied.
-      if (chunk.length === expected) return asBuffer(chunk);
+      if (size === 0 && end > 0 && end === expected) return asBuffer(chunk);
       if (end > bytes.length) {
         const capacity = Math.max(end, Math.min(8 * end, expected || limit));
         const grown = Buffer.allocUnsafeSlow(capacity);

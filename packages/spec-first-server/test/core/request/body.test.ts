@@ -1,0 +1,501 @@
+import { Readable } from 'node:stream';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { gzipSync } from 'node:zlib';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+import type { Call } from '../../../src/core/call.ts';
+import { bytesLeft, hold, release } from '../../../src/core/memory.ts';
+import { bodyReader, readBytes } from '../../../src/core/request/body.ts';
+import { createValidators } from '../../../src/core/validation/validator.ts';
+
+const LIMIT = 100;
+const note = { schema: { type: 'object', properties: { n: { type: 'integer' } } } };
+const content = {
+  'application/json': note,
+  'application/x-www-form-urlencoded': note,
+  'text/plain': { schema: { type: 'string' } },
+  'text/csv': { schema: { type: 'integer' } },
+  'multipart/form-data': note,
+  'application/octet-stream': {},
+  'application/x-ndjson': { itemSchema: {} },
+  'image/*': {},
+  'application/vnd.note+json;version=2': note,
+};
+const paths = {
+  '/required': { post: { requestBody: { required: true, content } } },
+  '/optional': { post: { requestBody: { content } } },
+  '/any': { post: { requestBody: { content: { '*/*': note } } } },
+  '/undeclared': { post: { requestBody: { required: true, content: {} } } },
+  '/none': { post: {} },
+};
+const document = { openapi: '3.2.0', info: { title: 'A', version: '1' }, paths };
+
+const { root, operations } = await withFiles(
+  { 'openapi.json': JSON.stringify(document) },
+  (folder) => loadDocument(`${folder}/openapi.json`),
+);
+const readers = new Map(
+  operations.map((operation) => [
+    operation.path,
+    bodyReader(operation, LIMIT, createValidators(root)(operation)),
+  ]),
+);
+
+async function read(
+  path: keyof typeof paths,
+  contentType: string | undefined,
+  body: Call['body'] | string,
+  headers: Call['headers'] = {},
+) {
+  const reader = readers.get(path);
+  if (reader === undefined) throw new Error(`no operation at ${path}`);
+  const received = await reader({
+    method: 'POST',
+    path,
+    headers: { 'content-type': contentType, ...headers },
+    body: typeof body === 'string' ? Buffer.from(body) : body,
+  });
+  if (received.release !== undefined) ends.push(received.release);
+  return { ...received, type: received.media?.type };
+}
+
+/** Ends the calls of a test, as the service does. */
+const ends: (() => void)[] = [];
+afterEach(() => {
+  for (const end of ends.splice(0)) end();
+});
+
+async function* pieces(...texts: string[]) {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+/** Returns a stream that counts its reads. */
+function counted(...texts: string[]) {
+  const state = { reads: 0, isClosed: false };
+  const iterator = pieces(...texts);
+  const body: AsyncIterable<Buffer> = {
+    [Symbol.asyncIterator]: () => ({
+      next() {
+        state.reads += 1;
+        return iterator.next();
+      },
+      async return() {
+        state.isClosed = true;
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+  return { state, body };
+}
+
+describe('a body', () => {
+  test.each<[string, string, string, unknown]>([
+    ['application/json', '{"n":9007199254740993}', 'application/json', { n: 9007199254740993n }],
+    ['APPLICATION/JSON; charset=UTF-8', '{"n":1}', 'application/json', { n: 1 }],
+    ['application/json;charset="utf8"', '"ö"', 'application/json', 'ö'],
+    ['application/json; charset=us-ascii', '1', 'application/json', 1],
+    [
+      'application/vnd.note+json; version=2',
+      '{"n":1}',
+      'application/vnd.note+json;version=2',
+      { n: 1 },
+    ],
+    [
+      'application/x-www-form-urlencoded',
+      'n=1&text=a+b',
+      'application/x-www-form-urlencoded',
+      { n: 1, text: 'a b' },
+    ],
+    ['text/plain', '5', 'text/plain', '5'],
+    ['text/plain', '', 'text/plain', ''],
+    ['text/csv', '5', 'text/csv', 5],
+    ['text/csv', 'a', 'text/csv', 'a'],
+  ])('of type %s is parsed: %s', async (contentType, text, type, body) => {
+    const bytes = Buffer.from(text);
+    expect(await read('/required', contentType, bytes)).toMatchObject({ type, body });
+    const split = [bytes.subarray(0, 3), bytes.subarray(3)];
+    expect(await read('/required', contentType, Readable.from(split))).toMatchObject({
+      type,
+      body,
+    });
+  });
+
+  test('of a form is parsed', async () => {
+    const form = '--b\r\nContent-Disposition: form-data; name="n"\r\n\r\n1\r\n--b--\r\n';
+    const { body } = await read('/required', 'multipart/form-data; boundary=b', form);
+    expect(body).toEqual({ n: 1 });
+  });
+
+  test.each(['application/octet-stream', 'image/png', 'image/png; charset=latin1'])(
+    'of type %s is a stream',
+    async (type) => {
+      const { body, release: end } = await read('/required', type, pieces('ab', 'c'));
+      expect(await (body as Readable).toArray()).toEqual([Buffer.from('ab'), Buffer.from('c')]);
+      end?.();
+    },
+  );
+
+  test('of a sequence is its items, which may together exceed the limit', async () => {
+    const line = `"${'x'.repeat(60)}"\n`;
+    const headers = { 'content-length': String(2 * line.length) };
+    const { body } = await read('/required', 'application/x-ndjson', pieces(line, line), headers);
+    const items: unknown[] = [];
+    for await (const item of body as AsyncIterable<unknown>) items.push(item);
+    expect(items).toEqual(['x'.repeat(60), 'x'.repeat(60)]);
+  });
+
+  test.each([
+    ['application/json', '{"n":1}', { n: 1 }],
+    ['application/vnd.a+json', '{"n":1}', { n: 1 }],
+  ])('of a range is parsed if its type is %s', async (type, text, body) => {
+    expect(await read('/any', type, text)).toMatchObject({ body, media: { kind: 'json' } });
+    expect((await read('/any', 'application/xml', text)).body).toBeInstanceOf(Readable);
+  });
+
+  test('is not read if the operation declares none', async () => {
+    const { body, state } = counted('abc');
+    expect(await read('/none', 'text/plain', body)).toMatchObject({ body: undefined });
+    expect(state.reads).toBe(0);
+  });
+});
+
+describe('a missing body', () => {
+  const empty: [string, Call['body']][] = [
+    ['no body', undefined],
+    ['no bytes', Buffer.alloc(0)],
+    ['a stream without bytes', pieces()],
+  ];
+
+  test.each(empty)('is accepted if it is optional: %s', async (_title, body) => {
+    const received = await read('/optional', 'application/json', body);
+    expect(received).toMatchObject({ media: undefined, body: undefined });
+  });
+
+  test.each(empty)('is rejected if it is required: %s', async (_title, body) => {
+    const message = `is required, as ${Object.keys(content).join(' or ')}`;
+    await expect(read('/required', 'application/json', body)).rejects.toMatchObject({
+      violations: [{ path: '/body', message, keyword: 'required' }],
+    });
+  });
+
+  test('is rejected with another message if no media type is declared', async () => {
+    const violations = [
+      { path: '/body', message: 'is required, as declared', keyword: 'required' },
+    ];
+    await expect(read('/undeclared', undefined, undefined)).rejects.toMatchObject({ violations });
+  });
+});
+
+const latin1 = Buffer.from('"caf\xe9"', 'latin1');
+const types = Object.keys(content);
+
+test.each<[string, string | undefined, string | Buffer, number, string, object]>([
+  ['broken JSON', 'application/json', '{"n":', 400, 'the body must be JSON', {}],
+  ['bytes that are not UTF-8', 'application/json', latin1, 400, 'the body must be UTF-8', {}],
+  ['text that is not UTF-8', 'text/plain', latin1, 400, 'the body must be UTF-8', {}],
+  [
+    'a broken escape',
+    'application/x-www-form-urlencoded',
+    'n=%ff',
+    400,
+    'the body must be percent-encoded UTF-8',
+    {},
+  ],
+  [
+    'no media type',
+    undefined,
+    '{}',
+    415,
+    `the body must be ${types.join(' or ')}`,
+    { Accept: types.join(', ') },
+  ],
+  [
+    'another media type',
+    'text/html',
+    '',
+    415,
+    `the body must be ${types.join(' or ')}`,
+    { Accept: types.join(', ') },
+  ],
+  ['a name of Object', '__proto__', '{}', 415, `the body must be ${types.join(' or ')}`, {}],
+  [
+    'another charset',
+    'application/json; charset=latin1',
+    '{}',
+    415,
+    'the charset of the body must be utf-8',
+    {},
+  ],
+  [
+    'another quoted charset',
+    'text/plain;charset="UTF-16"',
+    '',
+    415,
+    'the charset of the body must be utf-8',
+    {},
+  ],
+  [
+    'too many bytes',
+    'application/json',
+    `"${'x'.repeat(LIMIT - 1)}"`,
+    413,
+    'the body must be at most 100 bytes (BODY_LIMIT, or the limit in the document)',
+    {},
+  ],
+])('a body with %s is rejected', async (_title, type, text, status, message, headers) => {
+  const bytes = Buffer.from(text);
+  for (const body of [bytes, Readable.from([bytes])])
+    await expect(read('/required', type, body)).rejects.toMatchObject({ status, message, headers });
+});
+
+test('JSON that is nested too deep is rejected', async () => {
+  const [operation] = operations;
+  if (operation === undefined) throw new Error('no operation');
+  const reader = bodyReader(operation, 1e6, createValidators(root)(operation));
+  const body = Buffer.from(`${'['.repeat(5000)}${']'.repeat(5000)}`);
+  const headers = { 'content-type': 'application/json' };
+  await expect(reader({ method: 'POST', path: '/', headers, body })).rejects.toMatchObject({
+    status: 400,
+    message: expect.stringMatching(/^the body must be JSON nested at most \d+ levels deep$/),
+  });
+});
+
+test.each(['application/json', 'application/octet-stream', 'multipart/form-data; boundary=b'])(
+  'a body of type %s whose declared length exceeds the limit is not read',
+  async (type) => {
+    const { body, state } = counted('abc');
+    const headers = { 'content-length': String(LIMIT + 1) };
+    await expect(read('/required', type, body, headers)).rejects.toMatchObject({ status: 413 });
+    expect(state.reads).toBe(0);
+  },
+);
+
+describe('a compressed body', () => {
+  const gzip = { 'content-encoding': 'gzip' };
+
+  test.each(['gzip', 'GZIP'])('is decompressed: %s', async (encoding) => {
+    const bytes = gzipSync('{"n":1}');
+    const headers = { 'content-encoding': encoding, 'content-length': String(bytes.length) };
+    expect((await read('/required', 'application/json', bytes, headers)).body).toEqual({ n: 1 });
+  });
+
+  test.each([
+    [
+      'is larger than the limit',
+      gzipSync(' '.repeat(LIMIT + 1)),
+      413,
+      'the body must be at most 100 bytes',
+    ],
+    [
+      'is not compressed',
+      Buffer.from('{}'),
+      400,
+      'the body does not have the declared Content-Encoding',
+    ],
+    [
+      'is cut',
+      gzipSync('{"n":1}').subarray(0, 15),
+      400,
+      'the body does not have the declared Content-Encoding',
+    ],
+  ])('is rejected if it %s', async (_title, bytes, status, message) => {
+    await expect(read('/required', 'application/json', bytes, gzip)).rejects.toMatchObject({
+      status,
+      message: expect.stringContaining(message),
+    });
+  });
+
+  test('may have as many bytes as the limit, and none', async () => {
+    const bytes = gzipSync(`"${'x'.repeat(LIMIT - 2)}"`);
+    expect((await read('/required', 'application/json', bytes, gzip)).body).toHaveLength(98);
+    expect((await read('/optional', 'application/json', '', gzip)).body).toBeUndefined();
+  });
+
+  test.each([
+    ['application/json', 'br', 'gzip, identity', 'gzip or identity'],
+    ['application/json', 'gzip, gzip', 'gzip, identity', 'gzip or identity'],
+    ['application/octet-stream', 'gzip', 'identity', 'identity'],
+    ['application/x-ndjson', 'gzip', 'identity', 'identity'],
+    ['multipart/form-data; boundary=b', 'gzip', 'identity', 'identity'],
+  ])(
+    'of type %s with the encoding %s is rejected: accepted is %s',
+    async (type, encoding, accepted, names) => {
+      const headers = { 'content-encoding': encoding };
+      await expect(read('/required', type, '', headers)).rejects.toMatchObject({
+        status: 415,
+        message: `the content encoding must be ${names}`,
+        headers: { 'Accept-Encoding': accepted },
+      });
+    },
+  );
+
+  test('may have the encoding identity', async () => {
+    const headers = { 'content-encoding': 'Identity' };
+    expect((await read('/required', 'application/json', '1', headers)).body).toBe(1);
+  });
+});
+
+describe('the memory of a body', () => {
+  const MIB = 1024 ** 2;
+  let held = 0;
+  const holdAllBut = (bytes: number): void => {
+    held = bytesLeft() - bytes;
+    expect(hold(held)).toBe(true);
+  };
+  afterEach(() => {
+    release(held);
+    held = 0;
+    expect(bytesLeft()).toBe(64 * MIB);
+  });
+
+  test('is reserved until the end of the call, and released once', async () => {
+    const headers = { 'content-length': '7' };
+    const { release: end } = await read(
+      '/required',
+      'application/json',
+      pieces('{"n":1}'),
+      headers,
+    );
+    expect(bytesLeft()).toBe(64 * MIB - 7);
+    end?.();
+    end?.();
+    expect(bytesLeft()).toBe(64 * MIB);
+  });
+
+  test('is the limit if the client declares no length', async () => {
+    const { release: end } = await read('/required', 'application/json', pieces('{}'));
+    expect(bytesLeft()).toBe(64 * MIB - LIMIT);
+    end?.();
+  });
+
+  test('is at most 16 MiB', async () => {
+    const [operation] = operations;
+    if (operation === undefined) throw new Error('no operation');
+    const reader = bodyReader(operation, 32 * MIB, createValidators(root)(operation));
+    const headers = { 'content-type': 'application/json' };
+    const { release: end } = await reader({
+      method: 'POST',
+      path: '/',
+      headers,
+      body: pieces('{}'),
+    });
+    expect(bytesLeft()).toBe(48 * MIB);
+    end?.();
+  });
+
+  test.each([
+    ['is not JSON', 'application/json', pieces('{"n"')],
+    ['is empty', 'application/json', pieces()],
+    ['is not UTF-8', 'text/plain', Readable.from([latin1])],
+    ['is too large', 'text/plain', pieces('x'.repeat(LIMIT + 1))],
+    ['is a stream', 'application/octet-stream', pieces('abc')],
+    ['has arrived', 'application/json', Buffer.from('{}')],
+  ])('is free if the body %s', async (_title, type, body) => {
+    await read('/optional', type, body).catch(() => undefined);
+    expect(bytesLeft()).toBe(64 * MIB);
+  });
+
+  test('must suffice, or else the answer is 503', async () => {
+    holdAllBut(6);
+    const send = (text: string) =>
+      read('/required', 'application/json', pieces(text), {
+        'content-length': String(text.length),
+      });
+    await expect(send('{"n":1}')).rejects.toMatchObject({
+      status: 503,
+      headers: { 'Retry-After': 1 },
+      expected: true,
+    });
+    expect(bytesLeft()).toBe(6);
+    const { release: end } = await send('[1, 2]');
+    expect(bytesLeft()).toBe(0);
+    end?.();
+    expect(bytesLeft()).toBe(6);
+  });
+});
+
+describe('the release of a stream', () => {
+  test('destroys it if it was not read to its end', async () => {
+    const { body: source, state } = counted('a', 'b');
+    const { body, release: end } = await read('/required', 'application/octet-stream', source);
+    const stream = body as Readable;
+    end?.();
+    await expect(stream.toArray()).rejects.toMatchObject({ message: 'the request was cut off' });
+    expect([stream.destroyed, state.isClosed]).toEqual([true, true]);
+  });
+
+  test('does nothing after its end', async () => {
+    const { body, release: end } = await read('/required', 'image/png', pieces('a'));
+    const stream = body as Readable;
+    expect(await stream.toArray()).toHaveLength(1);
+    end?.();
+    expect(stream.errored).toBeNull();
+  });
+});
+
+describe('readBytes', () => {
+  test.each([
+    [['abc', 'def', 'g'], 7, 7],
+    [['abc', 'def', 'g'], 7, 0],
+    [['abc', 'def', 'g'], 1000, 3000],
+    [['abc', 'def', 'g'], 1000, 2],
+    [['abc', 'def', 'g'], 1000, 6],
+    [['', 'abc'], 3, 3],
+    [['abc', '', 'd'], 10, 0],
+    [['ab', 'cde'], 10, 3],
+    [[], 0, 0],
+  ])('joins the chunks %j with the limit %i and the length %i', async (texts, limit, length) => {
+    const bytes = await readBytes(pieces(...texts), limit, length);
+    expect(bytes.toString()).toBe(texts.join(''));
+  });
+
+  test('does not copy a body that arrives in one piece', async () => {
+    const piece = new Uint8Array(Buffer.from('-abc-').buffer, 0, 3);
+    expect(Object((await readBytes(Readable.from([piece]), 3, 3)).buffer)).toBe(piece.buffer);
+    const bytes = await readBytes(piece, 3);
+    expect([bytes.buffer === piece.buffer, bytes.byteOffset, bytes.length]).toEqual([
+      true,
+      piece.byteOffset,
+      3,
+    ]);
+    expect(readBytes(bytes, 3)).toBe(bytes);
+  });
+
+  test('rejects a body as soon as it is too large, and closes its stream', async () => {
+    const { body, state } = counted('abc', 'd', 'e');
+    await expect(readBytes(body, 3)).rejects.toMatchObject({ status: 413 });
+    expect(state).toEqual({ reads: 2, isClosed: true });
+    expect(() => readBytes(Buffer.from('abcd'), 3)).toThrow(
+      expect.objectContaining({ status: 413 }),
+    );
+  });
+
+  test('rejects a body whose client disconnects', async () => {
+    async function* broken() {
+      yield Buffer.from('a');
+      throw new Error('ECONNRESET');
+    }
+    await expect(readBytes(broken(), 3)).rejects.toMatchObject({
+      status: 400,
+      message: 'the request was cut off',
+    });
+  });
+
+  test('needs memory for the bytes of tiny chunks, not for each chunk', async () => {
+    setFlagsFromString('--expose-gc');
+    const collectGarbage: () => void = runInNewContext('gc');
+    const chunks = async function* () {
+      for (let count = 0; count < 100_000; count++) yield Buffer.allocUnsafeSlow(1);
+      collectGarbage();
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      growth = heapUsed + arrayBuffers - before.heapUsed - before.arrayBuffers;
+    };
+    let growth = Infinity;
+    collectGarbage();
+    const before = process.memoryUsage();
+    expect(await readBytes(chunks(), 100_000)).toHaveLength(100_000);
+    expect(growth).toBeLessThan(2_000_000);
+  });
+});
