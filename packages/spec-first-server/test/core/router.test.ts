@@ -1,61 +1,91 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
+import { describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
 import { createRouter } from '../../src/core/router.ts';
+
+const get = (operationId: string) => ({ get: { operationId } });
 
 const PATHS = {
   '/models/{task}/{id}': { get: { operationId: 'get' }, put: { operationId: 'put' } },
   '/models/sparse/{id}': { put: { operationId: 'putSparse' } },
-  '/models/{task}/all.json': { get: { operationId: 'all' } },
-  '/models/{task}/{id}.json': { get: { operationId: 'json' } },
-  '/models/{name}/{number}': { delete: { operationId: 'delete' } },
-  '/a b/:x*': { get: { operationId: 'odd' } },
+  '/models/{task}/all.json': get('all'),
+  '/models/{task}/{id}.json': get('json'),
+  '/models/{task}/new-{id}.json': get('newJson'),
+  '/models/{name}/{number}': {
+    get: { operationId: 'unreachable' },
+    delete: { operationId: 'delete' },
+  },
+  '/a b/:x*': get('odd'),
+  '/files/{path}': { head: { operationId: 'peek' }, get: { operationId: 'read' } },
+  '/': get('home'),
+  '/query?a=b': get('withQuery'),
 };
 
-async function routerOf(paths: object) {
-  const folder = mkdtempSync(join(tmpdir(), 'router-'));
-  const file = join(folder, 'openapi.json');
-  writeFileSync(
-    file,
-    JSON.stringify({ openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths }),
-  );
-  const { operations } = await loadDocument(file);
-  rmSync(folder, { recursive: true });
-  return createRouter(operations, ['', '/v1']);
-}
+const routerOf = (paths: object, basePaths: readonly string[]) => {
+  const document = { openapi: '3.1.0', info: { title: 'Test', version: '1' }, paths };
+  return withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+    const { operations } = await loadDocument(`${folder}/openapi.json`);
+    return createRouter(operations, basePaths);
+  });
+};
+const find = await routerOf(PATHS, ['', '/v1']);
 
 test.each([
-  ['GET', '/models/sparse/1', 'get'],
-  ['HEAD', '/v1/models/sparse/1', 'get'],
-  ['PUT', '/models/sparse/1', 'putSparse'],
-  ['GET', '/models/dense/all.json', 'all'],
-  ['GET', '/models/dense/a.json', 'json'],
-  ['DELETE', '/models/dense/1', 'delete'],
-  ['GET', '/a%20b/%3Ax*', 'odd'],
-])('%s %s leads to the operation %s', async (method, path, id) => {
-  const route = (await routerOf(PATHS))(method, path);
-  expect(route).toMatchObject({ operation: { id } });
+  ['GET', '/', 'home', ''],
+  ['GET', '/models/sparse/1', 'get', ''],
+  ['GET', '/v1/models/sparse/1', 'get', '/v1'],
+  ['HEAD', '/v1/models/sparse/1', 'get', '/v1'],
+  ['PUT', '/models/sparse/1', 'putSparse', ''],
+  ['PUT', '/models/dense/1', 'put', ''],
+  ['GET', '/models/dense/all.json', 'all', ''],
+  ['GET', '/models/dense/a.json', 'json', ''],
+  ['GET', '/models/dense/new-1.json', 'newJson', ''],
+  ['DELETE', '/models/dense/1', 'delete', ''],
+  ['GET', '/a%20b/%3Ax*', 'odd', ''],
+  ['GET', '/models/%73parse/1', 'get', ''],
+  ['GET', '/models/a%2Fb/1', 'get', ''],
+  ['HEAD', '/files/a', 'peek', ''],
+  ['GET', '/files/a', 'read', ''],
+])('%s %s is the operation %s below "%s"', (method, path, id, basePath) => {
+  expect(find(method, path)).toMatchObject({ operation: { id }, basePath });
 });
 
 test.each([
-  ['/models/sparse/1', ['PUT', 'GET', 'DELETE', 'HEAD']],
-  ['/models/dense/a.json', ['GET', 'HEAD', 'PUT', 'DELETE']],
-])('A method that no template of the path %s has is not allowed there', async (path, allow) => {
-  const route = (await routerOf(PATHS))('PATCH', path);
-  expect(route).toMatchObject({ status: 405 });
-  const { Allow } = Object(route).headers;
-  expect(new Set(Allow.split(', '))).toEqual(new Set(allow));
+  ['/models/sparse/1', 'PUT, GET, HEAD, DELETE'],
+  ['/models/dense/a.json', 'GET, HEAD, PUT, DELETE'],
+  ['/v1/', 'GET, HEAD'],
+])('PATCH %s is answered with the methods of all matching paths: %s', (path, methods) => {
+  const headers = { Allow: expect.any(String) };
+  const error = find('PATCH', path);
+  expect(error).toMatchObject({ status: 405, headers });
+  expect(Object(error).headers.Allow.split(', ').sort()).toEqual(methods.split(', ').sort());
 });
 
-test.each(['/models/sparse/', '/models//1', '/models', '*', '/other', '/models/a/b/c'])(
-  'Nothing is at %s',
-  async (path) => {
-    expect((await routerOf(PATHS))('GET', path)).toBeUndefined();
-  },
-);
+test('HEAD is not allowed at a path without GET', async () => {
+  const findPut = await routerOf({ '/a': { put: { operationId: 'a' } } }, ['']);
+  expect(findPut('HEAD', '/a')).toMatchObject({ status: 405, headers: { Allow: 'PUT' } });
+});
 
-test('A path that is not percent-encoded UTF-8 is malformed', async () => {
-  expect((await routerOf(PATHS))('GET', '/models/a/%ff')).toMatchObject({ status: 400 });
+describe('nothing is found at', () => {
+  test.each([
+    '/models/sparse/',
+    '/models//1',
+    '/models',
+    '/models/a/b/c',
+    '/models/',
+    '*',
+    '',
+    '/other',
+    '/MODELS/sparse/1',
+    '/query',
+    '/v2/models/sparse/1',
+    '//',
+  ])('%j', (path) => {
+    expect(find('GET', path)).toBeUndefined();
+    expect(find('PATCH', path)).toBeUndefined();
+  });
+});
+
+test.each(['/models/a/%ff', '/models/a/%', '/%zz'])('%s is not percent-encoded UTF-8', (path) => {
+  expect(find('GET', path)).toMatchObject({ status: 400 });
 });

@@ -1,0 +1,250 @@
+import { describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { type AccessLogOptions, accessLog } from '../../src/core/access-log.ts';
+import type { CallEnd, CallRecord } from '../../src/core/call.ts';
+import { HttpError } from '../../src/core/response/http-error.ts';
+
+type Facts = Partial<CallRecord> & { readonly path?: string };
+
+/** Logs calls to pino, and returns the lines and the arguments of `observe`. */
+function started(options: AccessLogOptions = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const log = pino({ level: 'debug', base: null, timestamp: false }, { write });
+  const observed: unknown[] = [];
+  const observe = (...args: unknown[]) => void observed.push(args);
+  const end = accessLog(log, { observe, ...options });
+  return {
+    lines,
+    observed,
+    end({ path = '/plants', ...facts }: Facts, status: number, others: Partial<CallEnd> = {}) {
+      const record: CallRecord = {
+        id: 'request-1',
+        traceId: undefined,
+        client: '192.0.2.1',
+        started: performance.now(),
+        operationId: undefined,
+        caller: undefined,
+        mocked: undefined,
+        reason: undefined,
+        failure: undefined,
+        ...facts,
+      };
+      const call = { method: 'GET', path, query: 'key=secret', headers: {}, record };
+      end(call, { status, isComplete: true, ...others });
+    },
+  };
+}
+
+const cause = new Error('the disk is full');
+const internal = new HttpError(500, 'internal server error', { cause });
+const unavailable = new HttpError(503, 'try again later', { cause });
+const stopping = new HttpError(503, 'the service stops', { expected: true });
+
+describe('a line', () => {
+  test('contains the facts about a call to an operation', () => {
+    const { end, lines } = started();
+    const caller = { subject: 'ann', scopes: new Set<string>() };
+    end({ operationId: 'listPlants', traceId: 'trace-1', caller, mocked: true }, 200);
+    expect(lines).toEqual([
+      {
+        level: 30,
+        requestId: 'request-1',
+        traceId: 'trace-1',
+        client: '192.0.2.1',
+        operationId: 'listPlants',
+        method: 'GET',
+        status: 200,
+        durationMs: expect.any(Number),
+        subject: 'ann',
+        mocked: true,
+        msg: 'answered',
+      },
+    ]);
+  });
+
+  test('has the duration in milliseconds, with three decimals', () => {
+    const { end, lines, observed } = started();
+    end({ operationId: 'listPlants', started: performance.now() - 2500 }, 200);
+    const durationMs = Number(lines[0]?.durationMs);
+    expect(durationMs).toBeGreaterThanOrEqual(2500);
+    expect(durationMs).toBeLessThan(10_000);
+    expect(durationMs).toBe(Number(durationMs.toFixed(3)));
+    expect(observed).toEqual([['listPlants', 200, durationMs / 1000]]);
+  });
+
+  test.each<[string, number, string, AccessLogOptions, string | undefined]>([
+    ['a page', 200, '/docs', {}, '/docs'],
+    ['a path that may be a secret', 404, '/secret', {}, undefined],
+    ['a failed page', 404, '/docs', { loggedPaths: new Set(['/docs']) }, '/docs'],
+    ['another failed path', 404, '/secret', { loggedPaths: new Set(['/docs']) }, undefined],
+    ['any failed path, in development', 404, '/secret', { loggedPaths: 'all' }, '/secret'],
+  ])('of %s, with status %i for %s', (_title, status, path, options, logged) => {
+    const { end, lines } = started(options);
+    end({ path }, status);
+    expect(lines[0]?.path).toBe(logged);
+  });
+
+  test('does not contain the path or the query of an operation', () => {
+    const { end, lines } = started({ loggedPaths: 'all' });
+    end({ operationId: 'getPlant', path: '/plants/secret' }, 200);
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  test.each<[string, Facts, Partial<CallEnd>, object]>([
+    [
+      'the reason of the handler',
+      { reason: 'sold out', failure: stopping },
+      {},
+      { reason: 'sold out' },
+    ],
+    ['the reason of the failure', { failure: stopping }, {}, { reason: 'the service stops' }],
+    [
+      'the cause, not the reason',
+      { failure: internal },
+      {},
+      { err: { message: 'the disk is full' } },
+    ],
+    [
+      'the failure of the connection',
+      { failure: internal },
+      { failure: stopping },
+      { reason: 'the service stops' },
+    ],
+    ['cutOff', {}, { isComplete: false }, { cutOff: true }],
+  ])('has %s', (_title, facts, others, expected) => {
+    const { end, lines } = started();
+    end({ operationId: 'listPlants', ...facts }, 500, others);
+    const { reason, err, cutOff } = lines[0] ?? {};
+    expect({ reason, err, cutOff }).toMatchObject({
+      reason: undefined,
+      cutOff: undefined,
+      ...expected,
+    });
+    if (!('err' in expected)) expect(err).toBeUndefined();
+  });
+
+  test('is written if the error cannot be read', () => {
+    const { end, lines } = started();
+    const { proxy, revoke } = Proxy.revocable(new Error('revoked'), {});
+    revoke();
+    end({ operationId: 'listPlants', failure: { ...internal, message: '', cause: proxy } }, 500);
+    expect(lines).toMatchObject([{ level: 50, status: 500, err: 'a value that cannot be read' }]);
+  });
+
+  test('is not written for a call without a record', () => {
+    const { lines, observed } = started();
+    const end = accessLog(pino({}), {});
+    end({ method: 'GET', path: '/', headers: {} }, { status: 400, isComplete: true });
+    expect([lines, observed]).toEqual([[], []]);
+  });
+});
+
+describe('the level', () => {
+  test.each<[string, Facts, number, number, string]>([
+    ['a success', { operationId: 'a' }, 200, 30, 'answered'],
+    ['an error of the client', { operationId: 'a' }, 404, 30, 'answered'],
+    ['a client that disconnected', { operationId: 'a' }, 499, 30, 'answered'],
+    ['a fault', { operationId: 'a', failure: internal }, 500, 50, 'failed'],
+    ['an outage', { operationId: 'a', failure: unavailable }, 503, 50, 'failed'],
+    ['a fault outside the operations', { failure: internal }, 500, 50, 'failed'],
+    ['an expected failure', { operationId: 'a', failure: stopping }, 503, 30, 'answered'],
+    ['a mocked failure', { operationId: 'a', mocked: true }, 500, 30, 'answered'],
+    ['a slow call', { operationId: 'a', started: performance.now() - 2000 }, 200, 40, 'slow'],
+    ['a slow fault', { failure: internal, started: performance.now() - 2000 }, 500, 50, 'failed'],
+    ['a probe', { path: '/healthz' }, 200, 20, 'answered'],
+    ['a slow probe', { path: '/healthz', started: performance.now() - 2000 }, 200, 40, 'slow'],
+    ['a failed probe', { path: '/healthz', failure: internal }, 500, 50, 'failed'],
+    [
+      'an operation at the path of a probe',
+      { operationId: 'a', path: '/healthz' },
+      200,
+      30,
+      'answered',
+    ],
+  ])('of %s', (_title, facts, status, level, msg) => {
+    const { end, lines } = started({ probePaths: ['/healthz'], slowMs: 1000 });
+    end(facts, status);
+    expect(lines).toMatchObject([{ level, msg, status }]);
+  });
+
+  test('does not depend on the duration by default', () => {
+    const { end, lines } = started();
+    end({ operationId: 'a', started: performance.now() - 1e9 }, 200);
+    expect(lines).toMatchObject([{ level: 30, msg: 'answered' }]);
+  });
+});
+
+test.each<[Facts, number, string]>([
+  [{ operationId: 'a', path: '/healthz' }, 200, 'a'],
+  [{ operationId: 'a' }, 500, 'a'],
+  [{ path: '/healthz' }, 503, '(probe)'],
+  [{ path: '/docs' }, 200, '(page)'],
+  [{ path: '/docs' }, 404, '(page)'],
+  [{ path: '/other' }, 302, '(page)'],
+  [{ path: '/other' }, 404, '(unknown)'],
+])('observe gets the name of the call %j with status %i: %s', (facts, status, name) => {
+  const { end, observed } = started({ probePaths: ['/healthz'], loggedPaths: new Set(['/docs']) });
+  end(facts, status);
+  expect(observed).toEqual([[name, status, expect.any(Number)]]);
+});
+
+describe('an outage', () => {
+  test('is logged as an error once, and its end with a count', () => {
+    const { end, lines } = started();
+    for (const status of [503, 503, 500, 404, 503, 200, 200, 503])
+      end({ operationId: 'a', failure: status < 500 ? undefined : unavailable }, status);
+    expect(
+      lines.map(({ level, msg, status, failed, err }) => [
+        level,
+        msg,
+        status ?? failed,
+        err !== undefined,
+      ]),
+    ).toEqual([
+      [50, 'failed', 503, true],
+      [30, 'answered', 503, false],
+      [50, 'failed', 500, true],
+      [30, 'answered', 404, false],
+      [30, 'answered', 503, false],
+      [40, 'available again', 3, false],
+      [30, 'answered', 200, false],
+      [30, 'answered', 200, false],
+      [50, 'failed', 503, true],
+    ]);
+    expect(lines[5]).toEqual({
+      level: 40,
+      operationId: 'a',
+      failed: 3,
+      seconds: 0,
+      msg: 'available again',
+    });
+  });
+
+  test('of one operation or probe is not that of another', () => {
+    const { end, lines } = started({ probePaths: ['/healthz', '/readyz'] });
+    const parts = [
+      { operationId: 'a' },
+      { operationId: 'b' },
+      { path: '/healthz' },
+      { path: '/readyz' },
+    ];
+    for (const part of parts) end({ ...part, failure: unavailable }, 503);
+    expect(lines.map(({ msg }) => msg)).toEqual(['failed', 'failed', 'failed', 'failed']);
+    end({ path: '/readyz' }, 200);
+    expect(lines.slice(4)).toMatchObject([
+      { operationId: '/readyz', failed: 1, msg: 'available again' },
+      { level: 20, path: '/readyz' },
+    ]);
+  });
+
+  test.each([
+    ['an expected 503', { failure: stopping }],
+    ['a mocked 503', { failure: unavailable, mocked: true as const }],
+  ])('does not begin with %s', (_title, facts) => {
+    const { end, lines } = started();
+    end({ operationId: 'a', ...facts }, 503);
+    end({ operationId: 'a' }, 200);
+    expect(lines.map(({ msg }) => msg)).toEqual(['answered', 'answered']);
+  });
+});

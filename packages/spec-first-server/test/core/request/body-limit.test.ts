@@ -1,0 +1,120 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+import { bodyLimitFindings, bodyLimitOf, parseSize } from '../../../src/core/request/body-limit.ts';
+
+const operationsWith = (content: object) => {
+  const paths = { '/a': { post: { requestBody: { content } }, get: {} } };
+  const document = { openapi: '3.2.0', info: { title: 'A', version: '1' }, paths };
+  return withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+    const { operations } = await loadDocument(`${folder}/openapi.json`);
+    return operations;
+  });
+};
+
+async function mediaOf(type: string, media: object) {
+  const operations = await operationsWith({ [type]: media });
+  const [first] = operations.flatMap(({ requestBody }) => requestBody?.media ?? []);
+  if (first === undefined) throw new Error('the document has no media type');
+  return first;
+}
+
+describe('parseSize', () => {
+  test.each([
+    ['1', 1],
+    ['500', 500],
+    ['500b', 500],
+    ['100kb', 102_400],
+    ['10 MB', 10_485_760],
+    ['256mb', 268_435_456],
+    ['268435456', 268_435_456],
+  ])('reads %j as %i bytes', (text, bytes) => {
+    expect(parseSize(text)).toBe(bytes);
+  });
+
+  test.each([
+    '',
+    '0',
+    '0kb',
+    '-1',
+    '1.5',
+    '5 MiB',
+    '1gb',
+    'kb',
+    ' 1',
+    '257mb',
+    '268435457',
+    '1e3',
+    '0x10',
+  ])('rejects %j', (text) => {
+    expect(() => parseSize(text)).toThrow('a size from 1 to 256mb, such as 500, 100kb or 10mb');
+  });
+
+  test('accepts larger sizes with another maximum', () => {
+    expect(parseSize('3000mb', Number.MAX_SAFE_INTEGER)).toBe(3_145_728_000);
+    expect(parseSize('999999999999999', Number.MAX_SAFE_INTEGER)).toBe(999_999_999_999_999);
+    for (const text of ['0', '9999999999999999', '999999999999999mb'])
+      expect(() => parseSize(text, Number.MAX_SAFE_INTEGER)).toThrow(
+        'a size of at least 1, such as 500, 100kb or 10mb',
+      );
+  });
+});
+
+describe('bodyLimitOf', () => {
+  const binary = { type: 'string', format: 'binary', maxLength: 30 };
+  test.each<[string, string, object, number]>([
+    ['the usual limit', 'application/json', { schema: {} }, 10],
+    [
+      'the usual limit, not the length of a text',
+      'text/plain',
+      { schema: { type: 'string', maxLength: 30 } },
+      10,
+    ],
+    [
+      'the usual limit of an item',
+      'application/x-ndjson',
+      { itemSchema: {}, schema: { maxLength: 30 } },
+      10,
+    ],
+    ['the usual limit of bytes without maxLength', 'image/png', { schema: {} }, 10],
+    ['maxLength of bytes', 'image/png', { schema: binary }, 30],
+    ['x-body-limit', 'application/json', { 'x-body-limit': 20 }, 20],
+    ['x-body-limit with a unit', 'application/json', { 'x-body-limit': '1kb' }, 1024],
+    ['x-body-limit before maxLength', 'image/png', { schema: binary, 'x-body-limit': 20 }, 20],
+    ['a large x-body-limit of bytes', 'image/png', { 'x-body-limit': 3e9 }, 3e9],
+    [
+      'a large x-body-limit of a form',
+      'multipart/form-data',
+      { 'x-body-limit': '1000mb' },
+      1_048_576_000,
+    ],
+  ])('returns %s: %s with %j', async (_title, type, media, limit) => {
+    expect(bodyLimitOf(await mediaOf(type, media), 10)).toBe(limit);
+  });
+});
+
+describe('bodyLimitFindings', () => {
+  test('names each invalid limit', async () => {
+    const operations = await operationsWith({
+      'application/json': { 'x-body-limit': '257mb' },
+      'application/octet-stream': { 'x-body-limit': '0' },
+      'text/plain': { 'x-body-limit': '256mb' },
+      'text/csv': {},
+    });
+    expect(bodyLimitFindings(operations)).toEqual([
+      {
+        pointer: '/paths/~1a/post/requestBody/content/application~1json/x-body-limit',
+        message: 'x-body-limit must be a size from 1 to 256mb, such as 500, 100kb or 10mb',
+      },
+      {
+        pointer: '/paths/~1a/post/requestBody/content/application~1octet-stream/x-body-limit',
+        message: 'x-body-limit must be a size of at least 1, such as 500, 100kb or 10mb',
+      },
+    ]);
+  });
+
+  test.each([true, null, [1], {}, -1])('rejects the limit %j', async (limit) => {
+    const operations = await operationsWith({ 'application/json': { 'x-body-limit': limit } });
+    expect(bodyLimitFindings(operations)).toHaveLength(1);
+  });
+});

@@ -1,0 +1,80 @@
+import { getEventListeners } from 'node:events';
+import { describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import type { Call } from '../../../src/core/call.ts';
+import { startRecord } from '../../../src/core/record.ts';
+import { RequestContext } from '../../../src/core/request/context.ts';
+
+function contextOf(parts: Partial<Call> = {}) {
+  const lines: Record<string, unknown>[] = [];
+  const write = (line: string) => void lines.push(JSON.parse(line));
+  const log = pino({ base: null, timestamp: false }, { write });
+  const headers = { 'x-request-id': 'request-1', ...parts.headers };
+  const call: Call = { method: 'GET', path: '/', ...parts, headers };
+  const record = startRecord(call, { name() {}, traceId: () => 'trace-1' });
+  record.operationId = 'listPlants';
+  return { context: new RequestContext(call, record, log), lines };
+}
+
+test('headers and id are those of the call', () => {
+  const { context } = contextOf({ headers: { host: 'plants.example' } });
+  expect(context.headers).toEqual({ 'x-request-id': 'request-1', host: 'plants.example' });
+  expect(context.id).toBe('request-1');
+});
+
+test('lines of the log have the ids of the request and of the operation', () => {
+  const { context, lines } = contextOf();
+  context.log.info('watered');
+  expect(lines).toEqual([
+    {
+      level: 30,
+      requestId: 'request-1',
+      traceId: 'trace-1',
+      operationId: 'listPlants',
+      msg: 'watered',
+    },
+  ]);
+  expect(context.log).toBe(context.log);
+});
+
+test.each<[string | undefined, string[], string | undefined]>([
+  ['text/html, application/json;q=0.9', ['application/json', 'text/html'], 'text/html'],
+  ['image/*', ['application/json', 'image/png'], 'image/png'],
+  ['text/plain', ['application/json'], undefined],
+  ['*/*', ['application/json', 'text/html'], 'application/json'],
+  [undefined, ['application/json', 'text/html'], 'application/json'],
+  ['', ['application/json', 'text/html'], 'application/json'],
+])('the header Accept %j accepts of %j: %s', (accept, types, accepted) => {
+  const { context } = contextOf({ headers: { accept } });
+  expect(context.accepts(...types)).toBe(accepted);
+});
+
+describe('the signal', () => {
+  test('is aborted when the client disconnects', () => {
+    const client = new AbortController();
+    const { signal } = contextOf({ signal: client.signal }).context;
+    expect(signal.aborted).toBe(false);
+    client.abort();
+    expect(signal.aborted).toBe(true);
+  });
+
+  test('is aborted if the client has already disconnected', () => {
+    expect(contextOf({ signal: AbortSignal.abort() }).context.signal.aborted).toBe(true);
+  });
+
+  test('is aborted by abort(), without the client', () => {
+    const { context } = contextOf();
+    const { signal } = context;
+    context.abort();
+    expect([signal.aborted, context.signal === signal]).toEqual([true, true]);
+  });
+
+  test('adds no listener until it is read, and then one', () => {
+    const client = new AbortController();
+    const { context } = contextOf({ signal: client.signal });
+    context.abort();
+    expect(getEventListeners(client.signal, 'abort')).toHaveLength(0);
+    expect(context.signal).toBe(context.signal);
+    expect(getEventListeners(client.signal, 'abort')).toHaveLength(1);
+  });
+});

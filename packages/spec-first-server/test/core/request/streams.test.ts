@@ -1,0 +1,154 @@
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+import {
+  checkedItems,
+  cutOff,
+  limitedStream,
+  tooLarge,
+} from '../../../src/core/request/streams.ts';
+import { createValidators } from '../../../src/core/validation/validator.ts';
+
+async function* chunks(...texts: string[]) {
+  for (const text of texts) yield Buffer.from(text);
+}
+
+describe('limitedStream', () => {
+  test.each([
+    ['bytes', Buffer.from('abcdef')],
+    ['a stream of them', chunks('abc', 'def')],
+  ])('reads %s up to the limit', async (_title, body) => {
+    expect(Buffer.concat(await limitedStream(body, 6).toArray()).toString()).toBe('abcdef');
+  });
+
+  test.each([
+    ['bytes', () => Buffer.from('abcdef')],
+    ['a stream of them', () => chunks('abc', 'def')],
+  ])('fails with 413 if there are more bytes: %s', async (_title, body) => {
+    await expect(limitedStream(body(), 5).toArray()).rejects.toMatchObject({
+      status: 413,
+      message: 'the body must be at most 5 bytes (BODY_LIMIT, or the limit in the document)',
+    });
+  });
+
+  test('fails with 400 if the client disconnects', async () => {
+    async function* broken() {
+      yield Buffer.from('abc');
+      throw new Error('ECONNRESET');
+    }
+    const stream = limitedStream(broken(), 10);
+    await expect(stream.toArray()).rejects.toMatchObject({
+      status: 400,
+      message: 'the request was cut off',
+    });
+  });
+
+  test('closes its source when it is destroyed, also if the source fails at that', async () => {
+    for (const close of [() => undefined, () => Promise.reject(new Error('x')), thrower]) {
+      let isClosed = false;
+      const source = {
+        [Symbol.asyncIterator]: () => ({
+          next: async () => ({ done: false as const, value: Buffer.from('a') }),
+          return: async () => {
+            isClosed = true;
+            await close();
+            return { done: true as const, value: undefined };
+          },
+        }),
+      };
+      limitedStream(source, 10).destroy(cutOff());
+      await turn();
+      expect(isClosed).toBe(true);
+    }
+  });
+
+  test('may be ignored, also if it fails', async () => {
+    limitedStream(chunks('too long'), 1).resume();
+    await turn();
+    await turn();
+  });
+});
+
+function thrower(): never {
+  throw new Error('cannot be closed');
+}
+
+test('tooLarge and cutOff are errors of the client', () => {
+  expect([tooLarge(5).status, cutOff().status]).toEqual([413, 400]);
+});
+
+describe('checkedItems', () => {
+  const schema = {
+    type: 'object',
+    required: ['name'],
+    properties: { name: { type: 'string' }, count: { type: 'integer', default: 1 } },
+  };
+  const content = { 'application/x-ndjson': { itemSchema: schema } };
+  const document = {
+    openapi: '3.2.0',
+    info: { title: 'A', version: '1' },
+    paths: { '/a': { post: { requestBody: { content } } } },
+  };
+
+  const prepared = withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+    const { root, operations } = await loadDocument(`${folder}/openapi.json`);
+    const [operation] = operations;
+    const media = operation?.requestBody?.media[0];
+    if (operation === undefined || media === undefined) throw new Error('no operation');
+    return { media, validator: createValidators(root)(operation) };
+  });
+
+  /** Reads all items. An error is the last of them. */
+  async function items(limit: number, ...texts: string[]): Promise<unknown[]> {
+    const { media, validator } = await prepared;
+    const bytes = limitedStream(chunks(...texts), Infinity);
+    const read: unknown[] = [];
+    try {
+      for await (const item of checkedItems(bytes, media.type, media, limit, validator))
+        read.push(item);
+    } catch (error) {
+      read.push(error);
+    }
+    return read;
+  }
+
+  test('yields each item with its defaults, also if the body is larger than the limit', async () => {
+    expect(await items(30, '{"name":"Fern"}\n{"name"', ':"Moss","count":2}\n')).toEqual([
+      { name: 'Fern', count: 1 },
+      { name: 'Moss', count: 2 },
+    ]);
+  });
+
+  test.each<[string, string, object]>([
+    [
+      'of another type',
+      '{"name":5}',
+      { violations: [{ path: '/body/1/name', message: 'must be string', keyword: 'type' }] },
+    ],
+    [
+      'that is not an object',
+      '[]',
+      { violations: [{ path: '/body/1', message: 'must be object', keyword: 'type' }] },
+    ],
+    ['that is not JSON', '{"name":', { violations: [{ path: '/body/1', keyword: 'type' }] }],
+    [
+      'that is too large',
+      `{"name":"${'x'.repeat(30)}"}`,
+      { status: 413, message: expect.stringMatching(/^\/body\/1 /) },
+    ],
+  ])('throws in place of an item %s, with its index', async (_title, line, error) => {
+    expect(await items(30, `{"name":"a"}\n${line}\n{"name":"b"}\n`)).toMatchObject([
+      { name: 'a', count: 1 },
+      error,
+    ]);
+  });
+
+  test('throws the error of the stream', async () => {
+    const { validator, media } = await prepared;
+    const stream = limitedStream(chunks('{"name":"a"}\n', '{"name":"b"}\n'), 15);
+    const items = checkedItems(stream, media.type, media, 30, validator);
+    expect(await items.next()).toMatchObject({ value: { name: 'a' } });
+    await expect(items.next()).rejects.toMatchObject({ status: 413 });
+  });
+});
