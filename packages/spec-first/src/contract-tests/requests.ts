@@ -5,6 +5,7 @@ import { isEnding } from './order.ts';
 import { isCursor } from './pages.ts';
 import { type Part, partsOf, type Values } from './parts.ts';
 import type { Resources } from './resources.ts';
+import { withUniqueTexts } from './unique.ts';
 import { kindOf, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
 
@@ -79,6 +80,15 @@ export function requestsOf(checked: Checked, resources: Resources, seed: number)
       .reduce((other: unknown, place) => changedAt(place, part, other), value);
   }
 
+  /** Returns a value with addresses and UUIDs that no other request contains. */
+  function renewed(part: Part, value: unknown): unknown {
+    const key = Math.floor(random() * 2 ** 32)
+      .toString(16)
+      .padStart(8, '0');
+    const other = withUniqueTexts(root, [part.schema], value, key);
+    return part.violation(other) === '' ? other : value;
+  }
+
   /** Returns the value of a part for the request at an index. Omits some optional parts. */
   function valueIn(index: number, part: Part): unknown {
     // Only replies contain valid cursors.
@@ -86,7 +96,7 @@ export function requestsOf(checked: Checked, resources: Resources, seed: number)
     const turn = part.in === 'body' ? Math.floor(index / bodies.length) : index;
     if (turn < part.examples.length) return part.examples[turn];
     if (!part.required && random() < 0.2) return undefined;
-    return changed(part, shuffled([...part.examples, ...part.samples])[0]);
+    return renewed(part, changed(part, shuffled([...part.examples, ...part.samples])[0]));
   }
 
   /**
@@ -110,7 +120,7 @@ export function requestsOf(checked: Checked, resources: Resources, seed: number)
       const others = [...request(index)].filter(
         ([other]) => part.in !== 'body' || other.in !== 'body',
       );
-      const values = new Map([...others, [part, value]]);
+      const values = new Map([...others, [part, renewed(part, value)]]);
       yield {
         values: withExistingIds(operation, resources, values, random() ** 2, part),
         turn: index,
