@@ -1,14 +1,13 @@
 import { spawn } from 'node:child_process';
-import { getEventListeners, once } from 'node:events';
+import { once } from 'node:events';
 import { createServer, get, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import type { AnyRequest } from 'spec-first-server';
 import { scripted, serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
-import { ItemBody } from '../src/core/response/item-body.ts';
 
 const ITEM =
   '{ type: object, required: [name], properties: { name: { type: string }, n: { type: integer, format: int64, default: 7 } } }';
@@ -303,36 +302,6 @@ describe('a stream that is open', () => {
     });
     return state;
   };
-
-  test('gets a comment when it is silent', async () => {
-    const items = (async function* () {
-      yield 'a';
-      await delay(100);
-      yield 'b';
-    })();
-    const stream = { items, write: String, end: '', comment: ':' };
-    let text = '';
-    for await (const chunk of new ItemBody(stream, { silence: 10 })) text += chunk;
-    expect(text).toMatch(/^a:+b$/);
-  });
-
-  test.each([
-    ['its last item', [1], (body: ItemBody) => body.next()],
-    ['an item that fails', [1, -1], (body: ItemBody) => body.next().catch(() => undefined)],
-    ['the client', [1, 2], (body: ItemBody) => body.return()],
-  ])('leaves no listener when it is ended by %s', async (_title, items, end) => {
-    const write = (item: unknown): string => {
-      if (item === -1) throw new Error('it fails');
-      return String(item);
-    };
-    const { signal } = new AbortController();
-    const stream = { items: from(...items), write, end: '', comment: ':' };
-    const body = new ItemBody(stream, { stopping: signal });
-    await body.next();
-    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
-    await end(body);
-    expect(getEventListeners(signal, 'abort')).toEqual([]);
-  });
 
   test('aborts the signal of its handler when the client disconnects', async () => {
     const state = waiting('application/jsonl');

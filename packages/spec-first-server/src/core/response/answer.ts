@@ -23,7 +23,10 @@ const FROM_BODY = new Set(['content-length', 'content-type', 'transfer-encoding'
 const WITHOUT_LENGTH = new Set([204, 304]);
 
 /** Makes caches and proxies forward each item at once. The second header is nginx's. */
-const UNBUFFERED = { 'Cache-Control': 'no-cache', 'X-Accel-Buffering': 'no' };
+const UNBUFFERED = [
+  ['Cache-Control', 'no-cache'],
+  ['X-Accel-Buffering', 'no'],
+] as const;
 
 /** Returns the headers that each answer has. */
 export const defaultHeaders = (requestId: string): string[] => [
@@ -42,14 +45,13 @@ export function createAnswer(
   method: string,
   streamOptions?: ItemBodyOptions,
 ): Answer {
-  const { status, type, body } = reply;
+  const { status, type, headers, body } = reply;
   const isStream = isItemStream(body);
-  const headers =
-    isStream && body.areChunks !== true ? { ...UNBUFFERED, ...reply.headers } : reply.headers;
+  const unbuffered = isStream && body.areChunks !== true ? UNBUFFERED : [];
   const list =
     headers === undefined
-      ? defaultHeaders(id)
-      : withDefaults(headers, [...SECURITY_HEADERS, ['X-Request-Id', id]]);
+      ? [...defaultHeaders(id), ...unbuffered.flat()]
+      : withDefaults(headers, [...SECURITY_HEADERS, ['X-Request-Id', id], ...unbuffered]);
   if (type !== undefined) list.push('Content-Type', type);
   if (isStream) {
     if (method !== 'HEAD')

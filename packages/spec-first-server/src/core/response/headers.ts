@@ -3,7 +3,7 @@ import helmet from 'helmet';
 const NAME = /^[\w!#$%&'*+.^`|~-]+$/;
 const VALUE = /^[\t\x20-\x7e\x80-\xff]*$/;
 
-/** Returns whether a header can be sent (RFC 9110 §5.1, §5.5). */
+/** Returns true if a header can be sent (RFC 9110 §5.1, §5.5). */
 export const isHeader = (name: string, value: string): boolean =>
   NAME.test(name) && VALUE.test(value);
 

@@ -21,8 +21,6 @@ export interface ItemBodyOptions {
   readonly onFailure?: (error: unknown) => void;
   /** Called once, when no more items are read. */
   readonly onEnd?: () => void;
-  /** Replaces {@link HEARTBEAT}. */
-  readonly silence?: number;
 }
 
 type Chunk = string | Bytes;
@@ -39,10 +37,7 @@ const SLICE = 16_384;
 
 const DONE: Result = { done: true, value: undefined };
 
-/**
- * Bytes that all streams have sent in this turn. Streams that are ready at the same time share a
- * turn.
- */
+/** The bytes that all streams have sent in this turn: streams that are ready share a turn. */
 let sentInTurn = 0;
 
 /**
@@ -56,7 +51,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   readonly #comment: Result | undefined;
   /** The next chunk, if it was requested. */
   #pulled: Promise<Result> | undefined;
-  /** Resolves the promise that waits for a chunk of an event stream. */
+  /** Resolves the pending call of `next` of an event stream. */
   #interrupt: ((result: Result) => void) | undefined;
   #index = 0;
   #isOver = false;
@@ -78,7 +73,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
    * @throws the error of the first item.
    */
   async open(): Promise<void> {
-    if (this.#comment !== undefined && this.#options.stopping?.aborted) return this.#stop();
+    if (this.#comment !== undefined && this.#options.stopping?.aborted) return this.handleEvent();
     this.#pulled = this.#pull();
     const late = Promise.withResolvers<void>();
     const timer = setTimeout(late.resolve, OPENING);
@@ -99,7 +94,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     return result;
   }
 
-  /** Ends the stream before its last item. Called when the client has disconnected. */
+  /** Ends the stream before its last item, such as when the client disconnects. */
   async return(): Promise<Result> {
     this.#end();
     this.#closeItems();
@@ -114,7 +109,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
 
   /** Called when `stopping` is aborted. */
   handleEvent(): void {
-    this.#stop();
+    this.#options.onStop?.();
+    void this.return();
   }
 
   async #pull(): Promise<Result> {
@@ -127,7 +123,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
         return { done: false, value: chunk };
       }
       this.#end();
-      return this.#lastChunk;
+      const { end } = this.#stream;
+      return end === '' ? DONE : { done: false, value: end };
     } catch (error) {
       if (this.#isOver) return DONE;
       this.#options.onFailure?.(error);
@@ -139,25 +136,11 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
 
   /** Resolves to the next chunk, or to a comment if that takes long. */
   #withComment(comment: Result): Promise<Result> {
-    return new Promise((resolve, reject) => {
-      const { silence = HEARTBEAT } = this.#options;
-      const timer = setTimeout(resolve, silence, comment);
-      this.#interrupt = resolve;
-      this.#pulled?.then(resolve, reject).finally(() => clearTimeout(timer));
-    });
-  }
-
-  get #lastChunk(): Result {
-    const { end } = this.#stream;
-    return end === '' ? DONE : { done: false, value: end };
-  }
-
-  #stop(): void {
-    this.#options.onStop?.();
-    this.#end();
-    this.#closeItems();
-    this.#pulled = Promise.resolve(this.#lastChunk);
-    this.#interrupt?.(this.#lastChunk);
+    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+    const timer = setTimeout(resolve, HEARTBEAT, comment);
+    this.#interrupt = resolve;
+    this.#pulled?.then(resolve, reject);
+    return promise.finally(() => clearTimeout(timer));
   }
 
   /** Lets the handler clean up. Errors are ignored: the response is over. */

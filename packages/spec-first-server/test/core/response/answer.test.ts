@@ -1,0 +1,146 @@
+import { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { describe, expect, test } from '@jest/globals';
+import { startRecord } from '../../../src/core/record.ts';
+import {
+  type CheckedReply,
+  createAnswer,
+  defaultHeaders,
+  streamedAnswer,
+} from '../../../src/core/response/answer.ts';
+import type { ItemStream } from '../../../src/core/response/item-body.ts';
+
+const record = startRecord(
+  { method: 'GET', path: '/', headers: { 'x-request-id': 'request-1' } },
+  undefined,
+);
+const DEFAULTS = defaultHeaders('request-1');
+
+/** Returns the headers of an answer, as lines. */
+function linesOf(list: readonly string[]): string[] {
+  return list.flatMap((name, index) => (index % 2 === 0 ? `${name}: ${list[index + 1]}` : []));
+}
+
+/** Returns the headers that a reply adds to the default ones. */
+function addedBy(reply: CheckedReply, method = 'GET'): string[] {
+  const { headers } = createAnswer(reply, record, method);
+  expect(headers.slice(0, DEFAULTS.length)).toEqual(DEFAULTS);
+  return linesOf(headers.slice(DEFAULTS.length));
+}
+
+const streamOf = (items: Iterable<unknown>, others: Partial<ItemStream> = {}): ItemStream => ({
+  items: Readable.from(items),
+  write: String,
+  end: '',
+  comment: undefined,
+  ...others,
+});
+
+test('every answer has the headers of a JSON service and the id of the request', () => {
+  expect(linesOf(DEFAULTS)).toEqual([
+    "Content-Security-Policy: default-src 'none';frame-ancestors 'none'",
+    'Cross-Origin-Resource-Policy: same-origin',
+    'Referrer-Policy: no-referrer',
+    'X-Content-Type-Options: nosniff',
+    'X-Frame-Options: SAMEORIGIN',
+    'X-Request-Id: request-1',
+  ]);
+});
+
+test.each<[title: string, reply: CheckedReply, added: string[]]>([
+  [
+    'text, counted in bytes',
+    { status: 200, type: 'text/plain', body: 'für' },
+    ['Content-Type: text/plain', 'Content-Length: 4'],
+  ],
+  ['bytes', { status: 200, body: Buffer.from([0, 1, 2]) }, ['Content-Length: 3']],
+  ['an empty text', { status: 200, body: '' }, ['Content-Length: 0']],
+  ['no body', { status: 200 }, ['Content-Length: 0']],
+  ['status 205', { status: 205 }, ['Content-Length: 0']],
+  ['status 204', { status: 204 }, []],
+  ['status 304', { status: 304, headers: { ETag: '"1"' } }, ['ETag: "1"']],
+  [
+    'a number and a list as headers',
+    { status: 204, headers: { 'X-Left': 3, 'Set-Cookie': ['a=1', 'b=2'] } },
+    ['X-Left: 3', 'Set-Cookie: a=1', 'Set-Cookie: b=2'],
+  ],
+  [
+    'headers that are derived from the body',
+    {
+      status: 200,
+      type: 'text/csv',
+      headers: { 'content-length': 9, 'Content-Type': 'text/html', 'transfer-encoding': 'chunked' },
+      body: 'a',
+    },
+    ['Content-Type: text/csv', 'Content-Length: 1'],
+  ],
+  [
+    'items, which no proxy may buffer',
+    { status: 200, type: 'application/jsonl', body: streamOf([1]) },
+    ['Cache-Control: no-cache', 'X-Accel-Buffering: no', 'Content-Type: application/jsonl'],
+  ],
+  [
+    'pieces of one body, which a proxy may buffer',
+    { status: 200, body: streamOf(['a'], { areChunks: true }) },
+    [],
+  ],
+])('the headers of a reply with %s', (_title, reply, added) => {
+  expect(addedBy(reply)).toEqual(added);
+});
+
+test('headers of a reply replace the default ones, in any case', () => {
+  const headers = {
+    'x-frame-options': 'DENY',
+    'X-REQUEST-ID': 'other',
+    'cache-control': 'private',
+  };
+  const lines = linesOf(
+    createAnswer({ status: 200, headers, body: streamOf([1]) }, record, 'GET').headers,
+  );
+  expect(lines.filter((line) => /^(x-frame|x-request|cache)/i.test(line))).toEqual([
+    'x-frame-options: DENY',
+    'X-REQUEST-ID: other',
+    'cache-control: private',
+  ]);
+  expect(lines).toContain('X-Accel-Buffering: no');
+  expect(lines).toContain('Referrer-Policy: no-referrer');
+});
+
+describe('an answer to HEAD', () => {
+  test('has the headers of GET, without the body', () => {
+    const reply = { status: 200, type: 'text/plain', body: 'abc' };
+    const head = createAnswer(reply, record, 'HEAD');
+    expect(head).toEqual({ ...createAnswer(reply, record, 'GET'), body: undefined });
+  });
+
+  test('closes the stream that it does not send, and ends it once', async () => {
+    const items = new Readable({ read() {} });
+    let ends = 0;
+    const onEnd = () => {
+      ends += 1;
+    };
+    const reply = { status: 200, body: streamOf([], { items }) };
+    expect(await streamedAnswer(reply, record, 'HEAD', { onEnd })).toMatchObject({
+      body: undefined,
+    });
+    expect([items.destroyed, ends]).toEqual([true, 1]);
+    // A stream that is no Readable has not started.
+    createAnswer(
+      { status: 200, body: streamOf([], { items: (async function* () {})() }) },
+      record,
+      'HEAD',
+    );
+  });
+});
+
+test('a stream is answered once its first item is checked', async () => {
+  const write = (item: unknown) => {
+    if (item === 'wrong') throw new Error('a wrong item');
+    return `${item};`;
+  };
+  const open = (items: string[]) =>
+    streamedAnswer({ status: 200, body: streamOf(items, { write }) }, record, 'GET', {});
+  const { body } = await open(['a', 'b']);
+  expect(await text(body as AsyncIterable<string>)).toBe('a;b;');
+  await expect(open(['wrong', 'b'])).rejects.toThrow('a wrong item');
+});

@@ -1,0 +1,248 @@
+import { getEventListeners } from 'node:events';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import {
+  ItemBody,
+  type ItemBodyOptions,
+  type ItemStream,
+} from '../../../src/core/response/item-body.ts';
+
+beforeEach(() => {
+  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask', 'performance'] });
+});
+afterEach(() => {
+  expect(jest.getTimerCount()).toBe(0);
+  jest.useRealTimers();
+});
+
+const never = new Promise<never>(() => {});
+
+/** Creates a body, and the list of its calls of `onStop`, `onEnd` and `onFailure`. */
+function bodyOf(
+  items: AsyncIterable<unknown>,
+  stream: Partial<ItemStream> = {},
+  options: ItemBodyOptions = {},
+) {
+  const events: unknown[] = [];
+  const write = (item: unknown, index: number) => {
+    if (item instanceof Error) throw item;
+    return `${index}${item}`;
+  };
+  const body = new ItemBody(
+    { items, write, end: '', comment: undefined, ...stream },
+    {
+      ...options,
+      onStop: () => void events.push('stop'),
+      onEnd: () => void events.push('end'),
+      onFailure: (error) => void events.push(error),
+    },
+  );
+  return { body, events };
+}
+
+/** Yields items, and adds `closed` to the log when the iterator is closed. */
+async function* from(items: readonly unknown[], log: unknown[] = []) {
+  try {
+    for (const item of items) yield await item;
+  } finally {
+    log.push('closed');
+  }
+}
+
+const DONE = { done: true, value: undefined };
+
+describe('the chunks of a body', () => {
+  test('are its items, numbered, and then its end', async () => {
+    const { body, events } = bodyOf(from(['a', 'b']), { end: '--' });
+    expect(await Array.fromAsync(body)).toEqual(['0a', '1b', '--']);
+    expect(events).toEqual(['end']);
+    expect(await body.next()).toEqual(DONE);
+  });
+
+  test('begin with the item that was pulled when the body was opened', async () => {
+    const { body } = bodyOf(from(['a', 'b']));
+    await body.open();
+    expect(await Array.fromAsync(body)).toEqual(['0a', '1b']);
+  });
+
+  test('are pulled one at a time', async () => {
+    let pulled = 0;
+    const items = (async function* () {
+      for (;;) {
+        pulled += 1;
+        yield pulled;
+      }
+    })();
+    const { body } = bodyOf(items);
+    await body.open();
+    await turn();
+    expect(pulled).toBe(1);
+    await body.next();
+    await turn();
+    expect(pulled).toBe(1);
+    await body.next();
+    expect(pulled).toBe(2);
+  });
+});
+
+describe('an item that fails', () => {
+  test.each(['open', 'next'] as const)(
+    'rejects %s, is reported, and closes the items',
+    async (method) => {
+      const log: unknown[] = [];
+      const error = new Error('a wrong item');
+      const { body, events } = bodyOf(from([error, 'b'], log));
+      await expect(body[method]()).rejects.toBe(error);
+      expect(events).toEqual([error, 'end']);
+      await turn();
+      expect(log).toEqual(['closed']);
+    },
+  );
+
+  test('leaves no rejection unhandled if its iterator cannot be closed', async () => {
+    const items: AsyncIterable<unknown> = {
+      [Symbol.asyncIterator]: () => ({
+        next: () => Promise.reject(new Error('a wrong item')),
+        return: () => {
+          throw new Error('cannot be closed');
+        },
+      }),
+    };
+    await expect(bodyOf(items).body.next()).rejects.toThrow('a wrong item');
+    await turn();
+  });
+});
+
+test('a body is opened after 500 ms without its first item, which comes later', async () => {
+  const first = Promise.withResolvers<string>();
+  const { body } = bodyOf(from([first.promise]));
+  let isOpen = false;
+  const opening = body.open().then(() => {
+    isOpen = true;
+  });
+  await jest.advanceTimersByTimeAsync(499);
+  expect(isOpen).toBe(false);
+  await jest.advanceTimersByTimeAsync(1);
+  await opening;
+  first.resolve('a');
+  expect(await Array.fromAsync(body)).toEqual(['0a']);
+});
+
+describe('an event stream', () => {
+  const EVENTS = { comment: ':' };
+
+  test('gets a comment after each 15 s of silence, and the late item once', async () => {
+    const late = Promise.withResolvers<string>();
+    const { body } = bodyOf(from(['a', late.promise]), EVENTS);
+    const chunks: unknown[] = [];
+    const reading = (async () => {
+      for await (const chunk of body) chunks.push(chunk);
+    })();
+    await jest.advanceTimersByTimeAsync(14_999);
+    expect(chunks).toEqual(['0a']);
+    await jest.advanceTimersByTimeAsync(15_002);
+    expect(chunks).toEqual(['0a', ':', ':']);
+    late.resolve('b');
+    await reading;
+    expect(chunks).toEqual(['0a', ':', ':', '1b']);
+  });
+
+  test.each([
+    ['its last item', ['a'], ({ body }: { body: ItemBody }) => body.next()],
+    ['a wrong item', ['a', new Error('wrong')], ({ body }) => body.next().catch(() => DONE)],
+    ['the client', ['a', 'b'], ({ body }) => body.return()],
+    [
+      'the client, which waits for an item',
+      ['a', never],
+      async ({ body }) => {
+        const pending = body.next();
+        await body.return();
+        return pending;
+      },
+    ],
+  ] satisfies [string, unknown[], (stream: { body: ItemBody }) => Promise<unknown>][])(
+    'that is ended by %s leaves neither a listener nor a timer',
+    async (_title, items, end) => {
+      const stopping = new AbortController();
+      const stream = bodyOf(from(items), EVENTS, { stopping: stopping.signal });
+      await stream.body.next();
+      expect(getEventListeners(stopping.signal, 'abort')).toHaveLength(1);
+      expect(await end(stream)).toEqual(DONE);
+      expect(getEventListeners(stopping.signal, 'abort')).toEqual([]);
+      stopping.abort();
+      expect(stream.events.filter((event) => event === 'stop' || event === 'end')).toEqual(['end']);
+    },
+  );
+
+  test('ends when the service stops, also while it waits for an item', async () => {
+    const stopping = new AbortController();
+    const { body, events } = bodyOf(from(['a', never]), EVENTS, { stopping: stopping.signal });
+    await body.next();
+    const pending = body.next();
+    stopping.abort();
+    expect(await pending).toEqual(DONE);
+    expect(await body.next()).toEqual(DONE);
+    expect(events).toEqual(['stop', 'end']);
+  });
+
+  test('that is opened while the service stops has no items', async () => {
+    const { body, events } = bodyOf(from(['a']), EVENTS, { stopping: AbortSignal.abort() });
+    await body.open();
+    expect(await body.next()).toEqual(DONE);
+    expect(events).toEqual(['stop', 'end']);
+  });
+});
+
+test('other streams continue when the service stops', async () => {
+  const stopping = new AbortController();
+  const { body, events } = bodyOf(from(['a', 'b']), {}, { stopping: stopping.signal });
+  await body.open();
+  stopping.abort();
+  expect(await Array.fromAsync(body)).toEqual(['0a', '1b']);
+  expect(events).toEqual(['end']);
+  const late = bodyOf(from(['a']), {}, { stopping: stopping.signal });
+  await late.body.open();
+  expect(await Array.fromAsync(late.body)).toEqual(['0a']);
+});
+
+describe('a client that disconnects', () => {
+  test('closes the items, and ends the body once', async () => {
+    const log: unknown[] = [];
+    const { body, events } = bodyOf(from(['a', 'b'], log), { end: '--' });
+    await body.next();
+    expect(await body.return()).toEqual(DONE);
+    expect(await body.return()).toEqual(DONE);
+    expect(await body.next()).toEqual(DONE);
+    expect(log).toEqual(['closed']);
+    expect(events).toEqual(['end']);
+  });
+
+  test.each([
+    ['an item', (item: PromiseWithResolvers<string>) => item.resolve('a')],
+    ['an error', (item: PromiseWithResolvers<string>) => item.reject(new Error('late'))],
+  ])('does not get %s that comes later', async (_title, settle) => {
+    const item = Promise.withResolvers<string>();
+    const { body, events } = bodyOf(from([item.promise]));
+    const pending = body.next();
+    await body.return();
+    settle(item);
+    expect(await pending).toEqual(DONE);
+    expect(events).toEqual(['end']);
+  });
+});
+
+test('streams that are always ready send about 16 KiB together before other work runs', async () => {
+  let chunks = 0;
+  const read = async () => {
+    const { body } = bodyOf(from(Array.from({ length: 100 }, () => 'x'.repeat(1023))));
+    for await (const _chunk of body) chunks += 1;
+  };
+  const reading = Promise.all([read(), read()]);
+  await turn();
+  expect(chunks).toBeGreaterThan(8);
+  expect(chunks).toBeLessThan(20);
+  await turn();
+  expect(chunks).toBeLessThan(40);
+  await reading;
+  expect(chunks).toBe(200);
+});
