@@ -1,6 +1,6 @@
 import { expect, test } from '@jest/globals';
-import { Forbidden, HttpError } from '../../../src/core/response/http-error.ts';
-import { PROBLEM_DETAILS } from '../../../src/core/response/problem.ts';
+import { HttpError } from '../../../src/core/response/http-error.ts';
+import { PROBLEM_DETAILS, reasonPhrase } from '../../../src/core/response/problem.ts';
 
 test('problem details have a title for each status, and the message as detail', () => {
   expect(PROBLEM_DETAILS.make({ status: 409, message: 'the id is taken' })).toEqual({
@@ -10,7 +10,7 @@ test('problem details have a title for each status, and the message as detail', 
   });
 });
 
-test('problem details name the type of an error, and each place that breaks the document', () => {
+test('problem details contain the type of an error, and a pointer to each violation', () => {
   const { status, message, type } = new HttpError(422, 'too many', { type: '/problems/too-many' });
   const errors = [{ path: '/body/a~1b', message: 'must be integer', keyword: 'type' }];
   expect(PROBLEM_DETAILS.make({ status, message, type, errors })).toEqual({
@@ -22,10 +22,9 @@ test('problem details name the type of an error, and each place that breaks the 
   });
 });
 
-test('a missing scope has its own message, and names the scopes in the challenge', () => {
-  const { message, headers } = new Forbidden(['a:read', 'a:write'], 'ask an administrator');
-  expect([message, headers['WWW-Authenticate']]).toEqual([
-    'ask an administrator',
-    'Bearer error="insufficient_scope", scope="a:read a:write"',
-  ]);
+test.each([
+  [418, "I'm a Teapot"],
+  [599, 'Error'],
+])('the reason phrase of %i is %s', (status, phrase) => {
+  expect(reasonPhrase(status)).toBe(phrase);
 });

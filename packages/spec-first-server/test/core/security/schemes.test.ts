@@ -1,264 +1,508 @@
-import { once } from 'node:events';
-import { createServer, get, type OutgoingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { join } from 'node:path';
+import type { IncomingHttpHeaders } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import type { Express } from 'express';
-import { type AnyHandler, createApp } from 'spec-first-server';
-import request from 'supertest';
-import { withFiles } from 'test-support/documents';
+import fc from 'fast-check';
+import type { Document, Operation } from 'openapi-document';
+import { documentOf } from 'test-support/document-of';
 import { type Issuer, startIssuer } from 'test-support/issuer';
+import type { Caller } from '../../../src/core/handlers/types.ts';
+import { Forbidden, HttpError, Unauthorized } from '../../../src/core/response/http-error.ts';
+import {
+  apiKeyQueryNames,
+  authentication,
+  challengesOf,
+  credentialsOf,
+  bearerToken as read,
+  schemesOf,
+  tokenSchemes,
+  unverified,
+  type Verifiers,
+} from '../../../src/core/security/schemes.ts';
+import { type AuthSettings, createAuthenticator } from '../../../src/core/security/tokens.ts';
 
-const response = "{ '200': { description: the caller, content: { application/json: {} } } }";
-const DOCUMENT = `openapi: 3.1.0
-info: { title: Shop, version: 1.0.0 }
-paths:
-  /orders: { get: { operationId: orders, security: [{ bearerAuth: [orders] }], responses: ${response} } }
-  /account: { get: { operationId: account, security: [{ bearerAuth: [] }], responses: ${response} } }
-  /optional: { get: { operationId: optional, security: [{}, { bearerAuth: [] }], responses: ${response} } }
-  /payments: { get: { operationId: payments, security: [{ pspKey: [] }], responses: ${response} } }
-  /reports: { get: { operationId: reports, security: [{ partnerKey: [reports] }], responses: ${response} } }
-components:
-  securitySchemes:
-    bearerAuth: { type: http, scheme: bearer }
-    pspKey: { type: apiKey, in: header, name: X-Api-Key }
-    partnerKey: { type: apiKey, in: header, name: X-Partner-Key }
-`;
-const callerOf: AnyHandler = ({ caller }) => ({
-  status: 200,
-  body: { subject: caller?.subject ?? null, scopes: [...(caller?.scopes ?? [])] },
-});
-
-let issuer: Issuer;
-let app: Express;
-let client: ReturnType<typeof request>;
-const tokens = new Map<string, string>();
-
-beforeAll(async () => {
-  issuer = await startIssuer();
-  const jwt = { jwksUrl: issuer.jwksUrl, issuer: issuer.name, audience: issuer.audience };
-  const accessTokens = [
-    'robot:robot-token scheme=bearerAuth scope=orders',
-    'psp:psp-token scheme=pspKey',
-    'partner:partner-token scheme=partnerKey scope=reports',
-    'guest:guest-token scheme=partnerKey',
-  ];
-  tokens.set('signed', await issuer.sign({ sub: 'ann' }));
-  tokens.set('signed with scope', await issuer.sign({ sub: 'bob', scope: 'orders reports' }));
-  for (const name of ['robot', 'psp', 'partner', 'guest']) tokens.set(name, `${name}-token`);
-  const ids = ['orders', 'account', 'optional', 'payments', 'reports'];
-  app = await withFiles({ 'openapi.yaml': DOCUMENT }, async (folder) =>
-    createApp({
-      document: join(folder, 'openapi.yaml'),
-      handlers: Object.fromEntries(ids.map((id) => [id, callerOf])),
-      security: { accessTokens, jwt },
+/** Returns a document with an operation for each list of security requirements. */
+const documentWith = (
+  securitySchemes: Document['securitySchemes'],
+  security: Readonly<Record<string, Operation['security']>>,
+) => {
+  const responses = { 200: { description: 'ok' } };
+  const paths = Object.entries(security).map(([operationId, requirements]) => [
+    `/${operationId}`,
+    { get: { operationId, security: requirements, responses } },
+  ]);
+  return documentOf(
+    JSON.stringify({
+      openapi: '3.1.0',
+      info: { title: 'Security', version: '1.0.0' },
+      paths: Object.fromEntries(paths),
+      components: { securitySchemes },
     }),
   );
-  client = request(app);
-});
-afterAll(() => issuer.down());
-
-// Each credential on each scheme.
-const paths = ['/orders', '/account', '/payments', '/reports'];
-const accepted: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  signed: { '/account': 'ann' },
-  'signed with scope': { '/orders': 'bob', '/account': 'bob' },
-  robot: { '/orders': 'robot', '/account': 'robot' },
-  psp: { '/payments': 'psp' },
-  partner: { '/reports': 'partner' },
-  guest: {},
 };
-const cases = Object.keys(accepted).flatMap((name) => paths.map((path) => [name, path] as const));
 
-test.each(cases)('the %s token at %s is accepted for its own scheme only', async (name, path) => {
-  const token = tokens.get(name) ?? '';
-  const answer = await client
-    .get(path)
-    .set({ Authorization: `Bearer ${token}`, 'X-Api-Key': token, 'X-Partner-Key': token });
-  const subject = accepted[name]?.[path];
-  const lacksScope =
-    (name === 'signed' && path === '/orders') || (name === 'guest' && path === '/reports');
-  if (subject !== undefined) expect(answer.body).toMatchObject({ subject });
-  expect(answer.status).toBe(subject !== undefined ? 200 : lacksScope ? 403 : 401);
-});
+interface Request {
+  readonly method?: string;
+  readonly headers?: IncomingHttpHeaders;
+  readonly query?: string;
+}
 
-describe('an operation with optional security', () => {
-  const bearer = 'Bearer robot-token';
-
-  async function statusOf(headers: OutgoingHttpHeaders, joinDuplicateHeaders: boolean) {
-    const server = createServer({ joinDuplicateHeaders }, app).listen(0, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      const [response] = await once(get({ port, path: '/optional', headers }), 'response');
-      response.resume();
-      return response.statusCode;
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  }
-
-  test.each([true, false])('rejects two Authorization headers (joined: %s)', async (joined) => {
-    expect(await statusOf({}, joined)).toBe(200);
-    expect(await statusOf({ Authorization: [bearer] }, joined)).toBe(200);
-    for (const two of [
-      ['Basic eA==', bearer],
-      [bearer, 'Basic eA=='],
-      [bearer, bearer],
-      [bearer, ''],
-    ])
-      expect([two, await statusOf({ Authorization: two }, joined)]).toEqual([two, 400]);
-  });
-
-  test('rejects two credentials in one Authorization header', async () => {
-    for (const value of [`Basic eA==, ${bearer}`, `Basic eA==,${bearer}`, `Basic , ${bearer}`])
-      await client.get('/optional').set('Authorization', value).expect(400);
-  });
-
-  test('takes the parameters of another scheme for one credential', async () => {
-    const digest = 'Digest username="a, Bearer b", realm="c", uri="/", qop=auth, nc = 1';
-    const { body } = await client.get('/optional').set('Authorization', digest).expect(200);
-    expect(body).toEqual({ subject: null, scopes: [] });
-  });
-});
-
-describe('a cookie that is a credential', () => {
-  const methods = ['get', 'head', 'post', 'put', 'patch', 'delete'] as const;
-  const operations = methods.map(
-    (method) =>
-      `    ${method}: { operationId: ${method}, security: [{ session: [] }], responses: { '204': { description: done } } }`,
+/** Returns a function that authenticates a request to an operation of a document. */
+async function authenticating(
+  { operations, securitySchemes }: Document,
+  settings: AuthSettings,
+  {
+    verifiers = {},
+    trustedOrigins = [],
+    isMock = false,
+  }: { verifiers?: Verifiers; trustedOrigins?: string[]; isMock?: boolean } = {},
+) {
+  const authenticator = await createAuthenticator(
+    settings,
+    tokenSchemes(securitySchemes, verifiers),
   );
-  const document = `openapi: 3.1.0
-info: { title: Sessions, version: 1.0.0 }
-paths:
-  /things:
-${operations.join('\n')}
-components: { securitySchemes: { session: { type: apiKey, in: cookie, name: session } } }
-`;
-  const callers: unknown[] = [];
-  let sessions: ReturnType<typeof request>;
+  const schemes = schemesOf(securitySchemes, authenticator, verifiers, trustedOrigins);
+  const checks = new Map(
+    operations.map((operation) => [operation.id, authentication(operation, schemes, isMock)]),
+  );
+  return async (id: string, { method = 'GET', headers = {}, query = '' }: Request = {}) =>
+    checks.get(id)?.(credentialsOf(method, headers, query));
+}
+
+/** Resolves to the subject of the caller, or to the status of the failure. */
+const subjectOrStatus = (caller: Promise<Caller | undefined>): Promise<unknown> =>
+  caller.then(
+    (authenticated) => authenticated?.subject,
+    (error: HttpError) => error.status,
+  );
+
+const bearer = { type: 'http', scheme: 'bearer' };
+const header = (name: string) => ({ type: 'apiKey', in: 'header', name });
+
+describe('a token', () => {
+  let issuer: Issuer;
+  let authenticate: Awaited<ReturnType<typeof authenticating>>;
+  const tokens = new Map<string, string>();
+
   beforeAll(async () => {
-    const done: AnyHandler = ({ caller }) => {
-      callers.push(caller?.subject);
-      return { status: 204 };
-    };
-    sessions = await withFiles({ 'openapi.yaml': document }, async (folder) =>
-      request(
-        await createApp({
-          document: join(folder, 'openapi.yaml'),
-          handlers: Object.fromEntries(methods.map((method) => [method, done])),
-          accessTokens: ['ann:secret'],
-          corsOrigins: ['https://app.example'],
-        }),
-      ),
+    issuer = await startIssuer();
+    const document = await documentWith(
+      { bearerAuth: bearer, pspKey: header('X-Api-Key'), partnerKey: header('X-Partner-Key') },
+      {
+        orders: [{ bearerAuth: ['orders'] }],
+        account: [{ bearerAuth: [] }],
+        payments: [{ pspKey: [] }],
+        reports: [{ partnerKey: ['reports'] }],
+      },
     );
+    authenticate = await authenticating(document, {
+      jwt: { jwksUrl: issuer.jwksUrl, issuer: issuer.name, audience: issuer.audience },
+      accessTokens: [
+        'robot:robot-token scheme=bearerAuth scope=orders',
+        'psp:psp-token scheme=pspKey',
+        'partner:partner-token scheme=partnerKey scope=reports',
+        'guest:guest-token scheme=partnerKey',
+      ],
+    });
+    tokens.set('signed', await issuer.sign({ sub: 'ann' }));
+    tokens.set('signed with scope', await issuer.sign({ sub: 'bob', scope: 'orders reports' }));
+    for (const name of ['robot', 'psp', 'partner', 'guest']) tokens.set(name, `${name}-token`);
   });
+  afterAll(() => issuer.down());
 
-  const pages = {
-    'another site': { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://evil.example' },
-    'another origin of the site': { 'Sec-Fetch-Site': 'same-site' },
-    'another origin in an old browser': { Origin: 'https://evil.example' },
-    'an origin whose name begins alike': { Origin: 'https://app.example.evil.example' },
-    'an origin whose name ends alike': { Origin: 'https://evilapp.example' },
-    'an origin with another protocol': { Origin: 'http://app.example' },
-  };
-  const all = Object.entries(pages).flatMap(([page, headers]) =>
-    methods.map((method) => [method, page, headers] as const),
-  );
-  test.each(all)('with %s from a page of %s changes nothing', async (method, _page, headers) => {
-    callers.length = 0;
-    const isSafe = method === 'get' || method === 'head';
-    await sessions[method]('/things')
-      .set({ Host: 'api.example', Cookie: 'session=secret', ...headers })
-      .expect(isSafe ? 204 : 403);
-    expect(callers).toEqual(isSafe ? ['ann'] : []);
-  });
-
-  test.each(methods)('with %s from its own page, or a listed one, is accepted', async (method) => {
-    callers.length = 0;
-    for (const headers of [
-      { 'Sec-Fetch-Site': 'same-origin', Origin: 'https://api.example' },
-      { 'Sec-Fetch-Site': 'cross-site', Origin: 'https://app.example' },
-      {},
-    ]) {
-      const cookie = { Host: 'api.example', Cookie: 'a=b; session=secret' };
-      await sessions[method]('/things')
-        .set({ ...cookie, ...headers })
-        .expect(204);
+  test.each<[name: string, accepted: Readonly<Record<string, unknown>>]>([
+    ['signed', { orders: 403, account: 'ann' }],
+    ['signed with scope', { orders: 'bob', account: 'bob' }],
+    ['robot', { orders: 'robot', account: 'robot' }],
+    ['psp', { payments: 'psp' }],
+    ['partner', { reports: 'partner' }],
+    ['guest', { reports: 403 }],
+  ])('that is %s is accepted for its own scheme and scopes only', async (name, accepted) => {
+    const token = tokens.get(name) ?? '';
+    const headers = {
+      authorization: `Bearer ${token}`,
+      'x-api-key': token,
+      'x-partner-key': token,
+    };
+    for (const id of ['orders', 'account', 'payments', 'reports']) {
+      const outcome = await subjectOrStatus(authenticate(id, { headers }));
+      expect([id, outcome]).toEqual([id, accepted[id] ?? 401]);
     }
-    expect(callers).toEqual(['ann', 'ann', 'ann']);
   });
 });
 
-describe('two API keys', () => {
-  const who = `responses: ${response}`;
-  const document = `openapi: 3.1.0
-info: { title: Keys, version: 1.0.0 }
-paths:
-  /either: { get: { operationId: either, security: [{ first: [] }, { second: [] }], ${who} } }
-  /both: { get: { operationId: both, security: [{ first: [], second: [] }], ${who} } }
-components:
-  securitySchemes:
-    first: { type: apiKey, in: header, name: X-Key }
-    second: { type: apiKey, in: query, name: key }
-`;
-  test('are told apart, and both are needed where the document says so', async () => {
-    const accessTokens = ['ann:one scheme=first', 'bob:two scheme=second'];
-    const keys = await withFiles({ 'openapi.yaml': document }, async (folder) =>
-      request(
-        await createApp({
-          document: join(folder, 'openapi.yaml'),
-          handlers: { either: callerOf, both: callerOf },
-          accessTokens,
-        }),
-      ),
-    );
-    const get = async (path: string, header?: string) => {
-      const { status, body } = await keys
-        .get(path)
-        .set(header === undefined ? {} : { 'X-Key': header });
-      return [status, body.subject];
-    };
-    expect(await get('/either', 'one')).toEqual([200, 'ann']);
-    expect(await get('/either?key=two')).toEqual([200, 'bob']);
-    expect(await get('/either?key=two', 'one')).toEqual([200, 'ann']);
-    expect(await get('/either?key=one', 'two')).toEqual([401, undefined]);
-    expect(await get('/both?key=two', 'one')).toEqual([200, 'ann']);
-    for (const [path, header] of [
-      ['/both', 'one'],
-      ['/both?key=two', undefined],
-      ['/both?key=one', 'one'],
-      ['/both?key=two', 'two'],
-      ['/both?key=one', 'two'],
-    ] as const)
-      expect([path, header, ...(await get(path, header))]).toEqual([path, header, 401, undefined]);
+describe('optional security', () => {
+  const authorize = async (authorization?: string) => {
+    const document = await documentWith({ token: bearer }, { get: [{}, { token: [] }] });
+    const authenticate = await authenticating(document, { accessTokens: ['robot:robot-token'] });
+    return subjectOrStatus(authenticate('get', { headers: { authorization } }));
+  };
+
+  test.each([
+    ['no credential', undefined, undefined],
+    ['a credential', 'Bearer robot-token', 'robot'],
+    ['a wrong credential', 'Bearer other', 401],
+    ['a malformed credential', 'Bearer a b', 401],
+    ['a credential of another scheme', 'Basic eA==', undefined],
+    ['two credentials', 'Basic eA==, Bearer robot-token', 400],
+    ['two credentials without a space', 'Basic eA==,Bearer robot-token', 400],
+    ['two credentials, the first of which is empty', 'Basic , Bearer robot-token', 400],
+    [
+      'a credential with parameters that look like another one',
+      'Digest username="a, Bearer b", realm="c", uri="/", qop=auth, nc = 1',
+      undefined,
+    ],
+  ])('with %s', async (_title, authorization, outcome) => {
+    expect(await authorize(authorization)).toBe(outcome);
+  });
+});
+
+describe('alternatives', () => {
+  const schemes = { first: header('X-Key'), second: { type: 'apiKey', in: 'query', name: 'key' } };
+  let authenticate: Awaited<ReturnType<typeof authenticating>>;
+  beforeAll(async () => {
+    const document = await documentWith(schemes, {
+      either: [{ first: [] }, { second: [] }],
+      both: [{ first: [], second: [] }],
+    });
+    const accessTokens = [
+      'ann:one scheme=first',
+      'bob:two scheme=second',
+      'anonymous scheme=first',
+    ];
+    authenticate = await authenticating(document, { accessTokens });
+  });
+
+  test.each([
+    ['either', 'one', '', 'ann'],
+    ['either', undefined, 'key=two', 'bob'],
+    ['either', 'one', 'key=two', 'ann'],
+    ['either', 'two', 'key=one', 401],
     // The first of two values counts.
-    expect(await get('/either?key=bad&key=two')).toEqual([401, undefined]);
+    ['either', undefined, 'key=bad&key=two', 401],
+    ['either', undefined, 'key=two&key=bad', 'bob'],
+    ['either', undefined, '', 401],
+    ['both', 'one', 'key=two', 'ann'],
+    ['both', 'anonymous', 'key=two', 'bob'],
+    ['both', 'one', '', 401],
+    ['both', undefined, 'key=two', 401],
+    ['both', 'one', 'key=one', 401],
+    ['both', 'two', 'key=two', 401],
+    ['both', 'two', 'key=one', 401],
+  ])('%s, with the header %j and the query %j: %j', async (id, key, query, outcome) => {
+    const headers = { 'x-key': key };
+    expect(await subjectOrStatus(authenticate(id, { headers, query }))).toBe(outcome);
+  });
+});
+
+test.each([
+  ['an error of a verifier', ['absent', 'wrong', 'forbidden', 'down'], 'down'],
+  ['a caller without permission', ['absent', 'wrong', 'forbidden'], 'forbidden'],
+  ['a rejected credential', ['absent', 'wrong'], 'wrong'],
+  ['the first missing credential', ['absent', 'missing'], 'absent'],
+])('of several failures, %s is reported', async (_title, names, reported) => {
+  const failures: Readonly<Record<string, Error>> = {
+    absent: new Unauthorized('absent', false),
+    missing: new Unauthorized('missing', false),
+    wrong: new Unauthorized('wrong'),
+    forbidden: new Forbidden('forbidden'),
+    down: new HttpError(503, 'down'),
+  };
+  const verifiers = Object.fromEntries(
+    names.map((name) => [name, () => Promise.reject(failures[name])]),
+  );
+  const schemes = Object.fromEntries(names.map((name) => [name, { type: 'mutualTLS' }]));
+  const document = await documentWith(schemes, {
+    get: names.map((name) => ({ [name]: [] })),
+    optional: [{}, ...names.map((name) => ({ [name]: [] }))],
+  });
+  const authenticate = await authenticating(document, {}, { verifiers });
+  await expect(authenticate('get')).rejects.toBe(failures[reported]);
+  if (reported === 'absent') expect(await authenticate('optional')).toBeUndefined();
+  else await expect(authenticate('optional')).rejects.toBe(failures[reported]);
+});
+
+describe('a cookie', () => {
+  let authenticate: Awaited<ReturnType<typeof authenticating>>;
+  beforeAll(async () => {
+    const session = { type: 'apiKey', in: 'cookie', name: 'session' };
+    const document = await documentWith({ session }, { get: [{ session: [] }] });
+    const settings = { accessTokens: ['ann:secret'] };
+    authenticate = await authenticating(document, settings, {
+      trustedOrigins: ['https://app.example'],
+    });
+  });
+  const send = (method: string, headers: IncomingHttpHeaders) => {
+    const cookie = 'a=b; session=secret; session=other';
+    const request = { method, headers: { host: 'api.example', cookie, ...headers } };
+    return subjectOrStatus(authenticate('get', request));
+  };
+
+  const other = 'https://evil.example';
+  test.each([
+    ['another site', { 'sec-fetch-site': 'cross-site', origin: other }],
+    ['another origin of the site', { 'sec-fetch-site': 'same-site' }],
+    ['another origin in an old browser', { origin: other }],
+    ['a sandboxed page in an old browser', { origin: 'null' }],
+    ['an origin whose name begins alike', { origin: 'https://app.example.evil.example' }],
+    ['an origin whose name ends alike', { origin: 'https://evilapp.example' }],
+    ['an origin with another protocol', { origin: 'http://app.example' }],
+  ])('from a page of %s changes nothing', async (_page, headers) => {
+    for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'QUERY'])
+      expect([method, await send(method, headers)]).toEqual([method, 403]);
+    for (const method of ['GET', 'HEAD', 'OPTIONS'])
+      expect([method, await send(method, headers)]).toEqual([method, 'ann']);
+  });
+
+  test.each([
+    ['a page of the service', { 'sec-fetch-site': 'same-origin', origin: 'https://api.example' }],
+    ['a page of the service in an old browser', { origin: 'https://api.example' }],
+    ['the address bar', { 'sec-fetch-site': 'none' }],
+    ['a trusted origin', { 'sec-fetch-site': 'cross-site', origin: 'https://app.example' }],
+    ['no browser', {}],
+  ])('from %s is accepted', async (_page, headers) => {
+    for (const method of ['GET', 'POST', 'DELETE'])
+      expect([method, await send(method, headers)]).toEqual([method, 'ann']);
+  });
+
+  test('that is missing is a 401, wherever the request comes from', async () => {
+    expect(await send('POST', { cookie: 'a=b', origin: other })).toBe(401);
   });
 });
 
 test.each(['constructor', 'toString', '__proto__', 'hasOwnProperty'])(
   'a scheme and a key named %s are verified like others',
   async (name) => {
-    const document = `openapi: 3.1.0
-info: { title: Names, version: 1.0.0 }
-paths:
-  /: { get: { operationId: get, security: [{ ${name}: [] }], responses: ${response} } }
-components: { securitySchemes: { ${name}: { type: apiKey, in: query, name: ${name} } } }
-`;
-    const names = await withFiles({ 'openapi.yaml': document }, async (folder) =>
-      request(
-        await createApp({
-          document: join(folder, 'openapi.yaml'),
-          handlers: { get: callerOf },
-          accessTokens: ['ann:secret'],
-        }),
-      ),
-    );
-    const { body } = await names.get('/').expect(401);
-    expect(body.detail).toContain('An API key is required');
-    await names.get(`/?${name}=wrong`).expect(401);
-    expect((await names.get(`/?${name}=secret`).expect(200)).body.subject).toBe('ann');
+    for (const place of ['query', 'header', 'cookie']) {
+      const schemes = Object.fromEntries([[name, { type: 'apiKey', in: place, name }]]);
+      const security = Object.fromEntries([[name, []]]);
+      const document = await documentWith(schemes, { get: [security] });
+      const authenticate = await authenticating(document, { accessTokens: ['ann:secret'] });
+      await expect(authenticate('get')).rejects.toThrow('An API key is required');
+      const sent = (key: string): Request => ({
+        query: place === 'query' ? `${name}=${key}` : '',
+        headers:
+          place === 'header'
+            ? Object.fromEntries([[name.toLowerCase(), key]])
+            : { cookie: place === 'cookie' ? `${name}=${key}` : undefined },
+      });
+      expect(await subjectOrStatus(authenticate('get', sent('wrong')))).toBe(401);
+      expect(await subjectOrStatus(authenticate('get', sent('secret')))).toBe('ann');
+    }
   },
 );
+
+const EVERY_SCHEME: Document['securitySchemes'] = {
+  bearer: { type: 'http', scheme: 'Bearer' },
+  oauth: { type: 'oauth2' },
+  openId: { type: 'openIdConnect' },
+  header: header('X-Key'),
+  query: { type: 'apiKey', in: 'query', name: 'the key' },
+  cookie: { type: 'apiKey', in: 'cookie', name: 'session' },
+  basic: { type: 'http', scheme: 'Basic' },
+  hmac: { type: 'http', scheme: 'HMAC' },
+  mutual: { type: 'mutualTLS' },
+};
+const schemesWith = async (verifiers: Verifiers = {}) =>
+  schemesOf(EVERY_SCHEME, await createAuthenticator({}, new Map()), verifiers);
+
+describe('each scheme', () => {
+  test.each([
+    ['bearer', 'Bearer', 'Bearer error="invalid_token"'],
+    ['oauth', 'Bearer', 'Bearer error="invalid_token"'],
+    ['openId', 'Bearer', 'Bearer error="invalid_token"'],
+    ['header', 'ApiKey in="header", name="X-Key"', undefined],
+    ['query', 'ApiKey in="query", name="the%20key"', undefined],
+    ['cookie', 'ApiKey in="cookie", name="session"', undefined],
+    ['basic', 'Basic realm="api", charset="UTF-8"', undefined],
+    ['hmac', 'HMAC', undefined],
+    ['mutual', 'mutualTLS', undefined],
+  ])('%s has the challenge %j', async (name, absent, presented = absent) => {
+    const challenge = (await schemesWith()).get(name)?.challenge;
+    expect([challenge?.(false), challenge?.(true)]).toEqual([absent, presented]);
+  });
+
+  test.each([
+    ['bearer', 'A bearer token is required, in a header "Authorization: Bearer <token>"'],
+    ['header', 'An API key is required, in the header "X-Key"'],
+    ['query', 'An API key is required, in the query parameter "the key"'],
+    ['cookie', 'An API key is required, in the cookie "session"'],
+    ['basic', 'Credentials are required, in a header "Authorization: Basic …"'],
+    ['hmac', 'Credentials are required, in a header "Authorization: HMAC …"'],
+  ])('%s asks for its credential: %s', async (name, message) => {
+    const document = await documentWith(EVERY_SCHEME, { get: [{ [name]: [] }] });
+    const authenticate = await authenticating(document, {}, { isMock: true });
+    const error = await authenticate('get').catch((cause: unknown) => cause);
+    expect(error).toMatchObject({ status: 401, presented: false, message });
+  });
+
+  test('accepts static tokens, and signed ones if they are bearer tokens', () => {
+    const verifiers = { cookie: () => ({ subject: 'ann', scopes: 'all' as const }) };
+    expect([...tokenSchemes(EVERY_SCHEME, verifiers)]).toEqual([
+      ['bearer', true],
+      ['oauth', true],
+      ['openId', true],
+      ['header', false],
+      ['query', false],
+    ]);
+  });
+
+  test('of an API key in the query has its name', () => {
+    expect([...apiKeyQueryNames(EVERY_SCHEME)]).toEqual(['the key']);
+  });
+
+  test('without a verifier is reported, if an operation uses it', async () => {
+    const schemes = await schemesWith({ basic: () => ({ subject: 'ann', scopes: 'all' }) });
+    const { operations } = await documentWith(EVERY_SCHEME, {
+      get: [{ bearer: [], basic: [], hmac: [] }, { cookie: [] }],
+      other: [{ hmac: [] }],
+    });
+    expect(unverified(operations, schemes)).toEqual([
+      {
+        pointer: '/components/securitySchemes/hmac',
+        message:
+          'nothing verifies credentials of this scheme: pass verifiers: { "hmac": … } to serve',
+      },
+    ]);
+    const [get] = operations;
+    if (get === undefined) throw new Error('the document has no operation');
+    expect(() => authentication(get, schemes, false)).toThrow('nothing verifies hmac');
+  });
+});
+
+test('an operation has one challenge for each of its schemes', async () => {
+  const { operations } = await documentWith(EVERY_SCHEME, {
+    get: [{ bearer: [], basic: [] }, { oauth: ['read'] }, {}],
+    open: [],
+  });
+  const schemes = await schemesWith();
+  const [get, open] = operations.map((operation) => challengesOf(operation, schemes));
+  expect(get?.(true)).toBe('Bearer error="invalid_token", Basic realm="api", charset="UTF-8"');
+  expect(get?.(false)).toBe('Bearer, Basic realm="api", charset="UTF-8"');
+  expect(open?.(true)).toBe('');
+});
+
+describe('a scheme without tokens', () => {
+  const basic = (text: string) => ({
+    headers: { authorization: `Basic ${Buffer.from(text).toString('base64')}` },
+  });
+  const document = documentWith(EVERY_SCHEME, {
+    basic: [{ basic: ['read'] }],
+    mutual: [{ mutual: [] }],
+    optional: [{}, { basic: [] }],
+  });
+
+  test('accepts any credential of its form in a mock', async () => {
+    const authenticate = await authenticating(await document, {}, { isMock: true });
+    expect(await authenticate('basic', basic('anyone'))).toEqual({
+      subject: undefined,
+      scopes: 'all',
+    });
+    expect(await authenticate('mutual')).toEqual({ subject: undefined, scopes: 'all' });
+    for (const request of [{}, { headers: { authorization: 'Bearer token' } }])
+      expect(await subjectOrStatus(authenticate('basic', request))).toBe(401);
+  });
+
+  test('is verified by the project, if a credential is presented', async () => {
+    const calls: unknown[] = [];
+    const verifiers: Verifiers = {
+      mutual: () => ({ subject: 'peer', scopes: 'all' }),
+      basic({ headers }, scopes) {
+        calls.push(scopes);
+        if (headers.authorization === basic('me').headers.authorization)
+          return { subject: 'me', scopes: 'all' };
+        throw new Unauthorized('The password is wrong');
+      },
+    };
+    const authenticate = await authenticating(await document, {}, { verifiers });
+    const outcome = (id: string, request?: Request) => subjectOrStatus(authenticate(id, request));
+    expect(await outcome('basic', basic('me'))).toBe('me');
+    expect(await outcome('basic', basic('you'))).toBe(401);
+    expect(calls).toEqual([['read'], ['read']]);
+    expect(await outcome('basic')).toBe(401);
+    expect(await outcome('mutual')).toBe('peer');
+    expect(await outcome('optional')).toBeUndefined();
+    expect(calls).toHaveLength(2);
+    expect(await outcome('optional', basic('you'))).toBe(401);
+  });
+});
+
+test('the first value of a parameter or a cookie is the credential', () => {
+  const headers = { cookie: 'a=1; b=%20x; a=2' };
+  expect(credentialsOf('GET', headers, 'k=1&l=%2B+&k=2')).toEqual({
+    method: 'GET',
+    headers,
+    query: { k: '1', l: '+ ' },
+    cookies: { a: '1', b: '%20x' },
+  });
+  expect(credentialsOf('GET', {}, '')).toEqual({
+    method: 'GET',
+    headers: {},
+    query: {},
+    cookies: {},
+  });
+});
+
+const bearerToken = (authorization: string | undefined) => read({ headers: { authorization } });
+
+describe('an Authorization header', () => {
+  test.each([
+    ['Bearer abc', 'abc'],
+    ['bearer abc', 'abc'],
+    ['BEARER abc', 'abc'],
+    ['Bearer   abc', 'abc'],
+    ['Bearer a-._~+/Z9==', 'a-._~+/Z9=='],
+  ])('%j has the token %j', (header, token) => {
+    expect(bearerToken(header)).toBe(token);
+  });
+
+  test.each([
+    'Bearer',
+    'Bearer ',
+    'Bearer\tabc',
+    'Bearer \tabc',
+    'Bearer abc ',
+    'Bearer abc def',
+    'Bearer abc, Bearer def',
+    'Bearer abc,def',
+    'Bearer "abc"',
+    'Bearer =',
+    'Bearer a=b',
+    'Bearer ab\u00e9',
+    'Bearer abc\n',
+    'Bearer token=abc',
+  ])('%j is rejected as malformed', (header) => {
+    expect(() => bearerToken(header)).toThrow(
+      expect.objectContaining({ name: 'Unauthorized', presented: true }),
+    );
+  });
+
+  test.each([
+    undefined,
+    '',
+    ' Bearer abc',
+    'Basic xxbearerxx',
+    'Basic bearer abc',
+    'Bearers abc',
+    'Bearer-x abc',
+    'Bearerabc',
+    'DPoP abc',
+  ])('%j has no bearer token', (header) => {
+    expect(bearerToken(header)).toBeUndefined();
+  });
+
+  test('is a token, is not of this scheme, or is rejected without its text in the message', () => {
+    const header = fc.oneof(
+      fc.string({ unit: 'binary-ascii' }),
+      fc.string({ unit: 'binary-ascii', minLength: 8 }).map((text) => `Bearer ${text}`),
+    );
+    fc.assert(
+      fc.property(header, (text) => {
+        try {
+          expect(bearerToken(text) ?? 'a').toMatch(/^[A-Za-z0-9\-._~+/]+=*$/);
+        } catch (error) {
+          if (!(error instanceof Unauthorized)) throw error;
+          if (text.length > 16) expect(error.message).not.toContain(text.slice(7));
+        }
+      }),
+    );
+  });
+});

@@ -17,7 +17,7 @@ describe('a mock', () => {
   const json = (media: string) =>
     `{ '200': { description: it, content: { application/json: ${media} } } }`;
 
-  test('has no body where the status has none', async () => {
+  test('has no body for a status without one', async () => {
     const client = await mocked(
       '{ default: { description: any, content: { application/json: { schema: { type: object } } } } }',
     );
@@ -25,7 +25,7 @@ describe('a mock', () => {
       await client.get('/a').set('Prefer', `code=${status}`).expect(status, '');
   });
 
-  test('is JSON by default, and of a specific type for a media range', async () => {
+  test('is JSON if the client accepts it, and has a specific type for a media range', async () => {
     const content =
       'application/xml: { schema: { type: object } }, application/json: { example: { n: 1 } }';
     const client = await mocked(`{ '200': { description: it, content: { ${content} } } }`);
@@ -63,7 +63,7 @@ describe('a mock', () => {
     expect(body).toMatchObject({ error: 404 });
   });
 
-  test('is marked in the log, where a declared failure is not an error', async () => {
+  test('is marked in the log; a declared failure is not logged as an error', async () => {
     const { client, lines } = await mocking(
       "{ '200': { description: it }, '503': { description: down } }",
     );
@@ -82,7 +82,7 @@ describe('a mock', () => {
       .expect('X-Next', 'abc');
   });
 
-  test('has headers that fit their schemas', async () => {
+  test('has headers that match their schemas', async () => {
     const header = (schema: string) => `{ required: true, schema: ${schema} }`;
     const headers = `headers: { X-Code: ${header('{ type: string, pattern: "^[A-Z]{2}$" }')}, X-Count: ${header('{ type: integer, multipleOf: 7, minimum: 1 }')} }`;
     const client = await mocked(`{ '204': { description: it, ${headers} } }`);
@@ -93,7 +93,7 @@ describe('a mock', () => {
     expect(Number(answer.headers['x-count']) % 7).toBe(0);
   });
 
-  describe('is made for a response of', () => {
+  describe('is generated for a response of', () => {
     const schemas = [
       '{ type: string, pattern: "^[A-Z]{3}-[0-9]{4}$" }',
       '{ type: string, pattern: "^(?=.*[A-Z])(?=.*[0-9]).{8,}$" }',
@@ -147,7 +147,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
   });
 
-  test('is made where many schemas reference each other', async () => {
+  test('is generated if many schemas reference each other', async () => {
     const levels = Array.from({ length: 30 }, (_, index) => index);
     const properties = (index: number) =>
       levels
@@ -165,7 +165,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
   test.each([
     ['application/x-ndjson', /^\{"n":-?\d+\}\n$/],
     ['text/csv', /^a mock of text\/csv$/],
-  ])('is made for %s', async (type, text) => {
+  ])('is generated for %s', async (type, text) => {
     const schema =
       '{ type: object, xml: { name: it }, required: [n], properties: { n: { type: integer } } }';
     const client = await mocked(
@@ -201,7 +201,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(only.lines.at(-1)?.reason).toContain('application~1json/example: ');
   });
 
-  test('has the declared failures, and the log names the violations that these do not contain', async () => {
+  test('has the declared failures; violations that these do not contain are logged', async () => {
     const schema = '{ type: object, required: [why], properties: { why: { enum: [fault] } } }';
     const content = `{ application/json: { schema: ${schema} } }`;
     const { client, lines } = await mocking(
@@ -213,13 +213,13 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     expect(lines.at(-1)?.reason).toMatch(
       /^\/query\/n must be integer; errorBody makes another body/,
     );
-    // A name that the client made up stands in its answer only.
+    // A name that the client chose is only in its response.
     const unknown = '/query/secret is not a parameter of this operation';
     await client.get('/a?secret=1').expect(400, { why: 'fault' }).expect('X-Mock-Reason', unknown);
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
-  test('is the example of the document where no value can be made that fits', async () => {
+  test('is the example of the document if no value can be generated that matches', async () => {
     const { client, lines } = await mocking(
       json('{ schema: { type: integer, minimum: 3, maximum: 2 }, example: { n: 1 } }'),
     );
@@ -233,7 +233,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
       'many items, each of many',
       '{ type: array, minItems: 100000, items: { type: array, minItems: 100000, items: {} } }',
     ],
-  ])('that would be %s is not made, and not tried again', async (_what, schema) => {
+  ])('of %s is not generated', async (_title, schema) => {
     const client = await mocked(json(`{ schema: ${schema} }`));
     for (let round = 0; round < 100; round += 1) {
       const { body } = await client.get('/a').expect(501);
@@ -241,7 +241,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     }
   });
 
-  test('that cannot be generated is a 501 that asks for an example', async () => {
+  test('that cannot be generated is a 501; the message suggests an example', async () => {
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);
     expect(body.message).toMatch(
@@ -250,7 +250,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
   });
 });
 
-test('a mock streams the examples of items, or one made from the schema', async () => {
+test('a mock streams the examples of items, or one generated from the schema', async () => {
   const event =
     'type: object, properties: { data: { contentMediaType: application/json, contentSchema: { type: object } } }';
   const operations = {
@@ -284,7 +284,7 @@ test('a mock reads the items of a request, and rejects a wrong one', async () =>
   });
 });
 
-test('alternatives that a discriminator tells apart, and those of a parent schema, are mocked', async () => {
+test('a mock has an alternative of a discriminator, or of a parent schema', async () => {
   const answers = (schema: string) =>
     `responses: { '200': { description: it, content: { application/json: { schema: { $ref: '#/components/schemas/${schema}' } } } } }`;
   const text = `openapi: 3.1.0

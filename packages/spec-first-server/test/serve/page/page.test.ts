@@ -2,8 +2,8 @@ import { describe, expect, test } from '@jest/globals';
 import express from 'express';
 import request from 'supertest';
 import { parse } from 'yaml';
-import { openapiPage } from '../../src/serve/page/page.ts';
-import { servePage } from './serve-page.ts';
+import { openapiPage } from '../../../src/serve/page/page.ts';
+import { servePage } from '../serve-page.ts';
 
 const document = {
   openapi: '3.1.0',

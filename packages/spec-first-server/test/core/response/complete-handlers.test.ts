@@ -1,0 +1,111 @@
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Document } from 'openapi-document';
+import { documentOf } from 'test-support/document-of';
+import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
+import {
+  completeHandlers,
+  type WhenMissing,
+  withoutHandler,
+} from '../../../src/core/response/complete-handlers.ts';
+import { HttpError } from '../../../src/core/response/http-error.ts';
+import { PROBLEM_DETAILS } from '../../../src/core/response/problem.ts';
+import { createValidators } from '../../../src/core/validation/validator.ts';
+
+const content = '{ application/json: { schema: { type: integer }, example: 7 } }';
+const DOCUMENT = `openapi: 3.1.0
+info: { title: Books, version: 1.0.0 }
+paths:
+  /books:
+    get: { operationId: listBooks, responses: { '200': { description: books, content: ${content} } } }
+    post: { operationId: 'add a book', responses: { '204': { description: added } } }
+  /broken: { get: { operationId: broken, responses: { '204': { description: done } } } }
+`;
+
+let document: Document;
+beforeAll(async () => {
+  document = await documentOf(DOCUMENT);
+});
+
+const own: AnyHandler = () => ({ status: 204 });
+const request: AnyRequest = {
+  id: 'r1',
+  log: { debug() {}, info() {}, warn() {}, error() {} },
+  headers: {},
+  caller: undefined,
+  accepts: (...types) => types[0],
+  signal: new AbortController().signal,
+  path: {},
+  query: {},
+  header: {},
+  cookie: {},
+  contentType: undefined,
+  body: undefined,
+};
+
+/** Completes the handlers of all operations but the broken one. */
+function complete(handlers: Readonly<Record<string, AnyHandler>>, when: WhenMissing) {
+  const operations = document.operations.filter(({ id }) => id !== 'broken');
+  const validatorOf = createValidators(document.root);
+  return completeHandlers(document, operations, handlers, when, {
+    validatorOf,
+    errorBody: PROBLEM_DETAILS,
+  });
+}
+
+test('a handler is missing if it is undefined, or only inherited', () => {
+  const inherited = Object.create({ listBooks: own });
+  const missing = withoutHandler(document.operations, { ...inherited, broken: undefined });
+  expect(missing.map(({ id }) => id)).toEqual(['listBooks', 'add a book', 'broken']);
+  expect(withoutHandler(document.operations, inherited)).toHaveLength(3);
+  const handlers = { listBooks: own, 'add a book': own, broken: own };
+  expect(withoutHandler(document.operations, handlers)).toEqual([]);
+});
+
+test('missing handlers are reported with the command that adds them', async () => {
+  const { findings } = await complete({}, 'refuse');
+  expect(findings).toEqual([
+    {
+      pointer: '/paths/~1books/get',
+      message: 'operation listBooks has no handler: run npm run stub -- listBooks',
+    },
+    {
+      pointer: '/paths/~1books/post',
+      message: 'operation add a book has no handler: run npm run stub -- "add a book"',
+    },
+  ]);
+  expect((await complete({ listBooks: own, 'add a book': own }, 'refuse')).findings).toEqual([]);
+});
+
+test.each<[when: WhenMissing, isReported: boolean]>([
+  ['refuse', true],
+  ['501', true],
+  ['mock', false],
+])('with %s, a handler without an operation is reported: %j', async (when, isReported) => {
+  const handlers = { listBooks: own, 'add a book': own, broken: own, removed: own };
+  const { findings } = await complete(handlers, when);
+  const message = 'there is a handler for removed, but no such operation';
+  expect(findings).toEqual(isReported ? [{ pointer: '/paths', message }] : []);
+});
+
+describe('an operation without a handler', () => {
+  test('answers 501', async () => {
+    const { handlers, findings, samplesFor } = await complete({ 'add a book': own }, '501');
+    expect(findings).toEqual([]);
+    expect(() => handlers.listBooks?.(request)).toThrow(
+      new HttpError(501, 'listBooks has no handler yet'),
+    );
+    expect(handlers['add a book']).toBe(own);
+    expect(document.operations.map(samplesFor)).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('answers with a mock, whose error bodies can be generated', async () => {
+    const { handlers, samplesFor } = await complete({ 'add a book': own }, 'mock');
+    expect(await handlers.listBooks?.(request)).toMatchObject({ status: 200, body: 7 });
+    expect(handlers['add a book']).toBe(own);
+    const [list, add] = document.operations;
+    const [media] = list?.responses[0]?.media ?? [];
+    if (list === undefined || add === undefined || media === undefined) throw new Error('no media');
+    expect(Array.from(samplesFor(list)?.(media) ?? [])).toContainEqual(expect.any(Number));
+    expect(samplesFor(add)).toBeUndefined();
+  });
+});

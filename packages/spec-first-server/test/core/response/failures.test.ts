@@ -1,0 +1,497 @@
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import type { Operation } from 'openapi-document';
+import { type LoggerOptions, pino } from 'pino';
+import { documentOf } from 'test-support/document-of';
+import { describeError } from '../../../src/core/describe-error.ts';
+import type { AnyHandler } from '../../../src/core/handlers/types.ts';
+import { startRecord } from '../../../src/core/record.ts';
+import {
+  failureAnswer,
+  failureOf,
+  type OperationContext,
+} from '../../../src/core/response/failures.ts';
+import {
+  Forbidden,
+  HttpError,
+  InvalidReply,
+  Unauthorized,
+} from '../../../src/core/response/http-error.ts';
+import { type ErrorBody, PROBLEM_DETAILS } from '../../../src/core/response/problem.ts';
+import { createService, type Service } from '../../../src/core/service.ts';
+import { createValidators, Violations } from '../../../src/core/validation/validator.ts';
+
+function cyclic(): Error {
+  const error = new Error('cyclic');
+  error.cause = new Error('inner', { cause: error });
+  return error;
+}
+
+function deep(): Error {
+  let error = new Error('innermost');
+  for (let depth = 0; depth < 10_000; depth += 1) error = new Error('outer', { cause: error });
+  return error;
+}
+
+function revoked(): unknown {
+  const { proxy, revoke } = Proxy.revocable(new Error('revoked'), {});
+  revoke();
+  return proxy;
+}
+
+const fail = (): never => {
+  throw new Error('a getter failed');
+};
+const hostile = () => new Proxy({}, { get: fail, has: fail, getPrototypeOf: fail, ownKeys: fail });
+
+/** Returns the error with a property that throws when it is read. */
+const withGetter = (error: Error, property: string): Error =>
+  Object.defineProperty(error, property, { get: fail, enumerable: true });
+
+/** Functions that make a value, with the status and the message that a client gets for it. */
+const VALUES: Readonly<Record<string, readonly [() => unknown, number, string?]>> = {
+  undefined: [() => undefined, 500],
+  null: [() => null, 500],
+  'a string': [() => 'text', 500],
+  'a number': [() => 404, 500],
+  'a bigint': [() => 404n, 500],
+  'a symbol': [() => Symbol('secret'), 500],
+  'a function': [() => fail, 500],
+  'a class': [() => HttpError, 500],
+  'an object without a prototype': [() => Object.create(null), 500],
+  'an object whose toString throws': [() => ({ toString: fail }), 500],
+  'an object whose toJSON throws': [() => ({ toJSON: fail }), 500],
+  'a hostile proxy': [hostile, 500],
+  'a revoked proxy': [revoked, 500],
+  'an error': [() => new Error('secret'), 500],
+  'a frozen error': [() => Object.freeze(new Error('secret')), 500],
+  'an error with a cyclic cause': [cyclic, 500],
+  'an error with 10,000 causes': [deep, 500],
+  'an error with a revoked cause': [() => new Error('secret', { cause: revoked() }), 500],
+  'an error with a huge message': [() => new Error('x'.repeat(20_000_000)), 500],
+  'an error with an object as its message': [
+    () => Object.assign(new Error('a'), { message: hostile() }),
+    500,
+  ],
+  'an error whose message throws': [() => withGetter(new Error('a'), 'message'), 500],
+  'an error whose stack throws': [() => withGetter(new Error('a'), 'stack'), 500],
+  'an error whose cause throws': [() => withGetter(new Error('a'), 'cause'), 500],
+  'an error whose status throws': [() => withGetter(new Error('a'), 'status'), 500],
+  'an error with another property that throws': [() => withGetter(new Error('a'), 'detail'), 500],
+  'a status with a line break in a header': [
+    () => ({ status: 404, expose: true, message: 'a', headers: { 'x-a': 'a\nb' } }),
+    500,
+  ],
+  'a status with a wrong header name': [() => ({ status: 404, headers: { 'x a': 'b' } }), 500],
+  'a status with an object in a header': [
+    () => ({ status: 404, headers: { a: Object.create(null) } }),
+    500,
+  ],
+  'a status without headers': [
+    () => ({ status: 404, expose: true, message: 'no such book', headers: null }),
+    404,
+    'no such book',
+  ],
+  'a status with a public message': [
+    () => ({ status: 409, expose: true, message: 'taken' }),
+    409,
+    'taken',
+  ],
+  'a status with a private message': [
+    () => ({ status: 409, expose: false, message: 'secret' }),
+    409,
+    'conflict',
+  ],
+  'a status whose message is not marked as public': [
+    () => ({ status: 404, message: 'secret' }),
+    404,
+    'not found',
+  ],
+  'a status 500 with a public message': [
+    () => ({ status: 500, expose: true, message: 'secret' }),
+    500,
+  ],
+  'the status NaN': [() => ({ status: Number.NaN }), 500],
+  'the status 600': [() => ({ status: 600 }), 500],
+  'the status 200': [() => ({ status: 200, expose: true, message: 'fine' }), 500],
+  'the status 404.5': [() => ({ status: 404.5 }), 500],
+  'the status "404"': [() => ({ status: '404' }), 500],
+  'an HttpError': [() => new HttpError(404, 'no such book'), 404, 'no such book'],
+  'an HttpError of the status 600': [() => new HttpError(600, 'a'), 500],
+  'an HttpError of the status NaN': [() => new HttpError(Number.NaN, 'a'), 500],
+  'an HttpError with a changed header': [
+    () => Object.assign(new HttpError(404, 'a'), { headers: { 'x-a': 'a\nb' } }),
+    500,
+  ],
+  'an HttpError without headers': [
+    () => Object.assign(new HttpError(404, 'a'), { headers: null }),
+    404,
+    'a',
+  ],
+  'an HttpError with errors that are not a list': [
+    () => Object.assign(new HttpError(404, 'a'), { errors: 7 }),
+    404,
+    'a',
+  ],
+  'an HttpError whose reason throws': [() => withGetter(new HttpError(404, 'a'), 'reason'), 500],
+  'an HttpError whose message throws': [() => withGetter(new HttpError(404, 'a'), 'message'), 500],
+  'an HttpError with a cyclic cause': [
+    () => new HttpError(404, 'a', { cause: cyclic() }),
+    404,
+    'a',
+  ],
+  'Forbidden with scopes': [
+    () => new Forbidden(['a']),
+    403,
+    'The token lacks a scope: this operation needs a',
+  ],
+  'Forbidden with a message': [() => new Forbidden('not yours'), 403, 'not yours'],
+  'Unauthorized of a handler': [() => new Unauthorized('who?'), 401, 'who?'],
+};
+const names = Object.keys(VALUES);
+
+const DOCUMENT = `openapi: 3.1.0
+info: { title: Failures, version: 1.0.0 }
+paths:
+  /values/{name}:
+    get:
+      operationId: fail
+      parameters: [{ name: name, in: path, required: true, schema: { type: string } }]
+      responses: { '200': { description: never } }
+`;
+
+describe('a handler that throws', () => {
+  const lines: Record<string, unknown>[] = [];
+  const failures: unknown[] = [];
+  const onFailure = (error: unknown): void => void failures.push(error);
+  const services = new Map<string, Service>();
+
+  /** Fails with the value that the path names: synchronously, or in a later turn. */
+  const handler: AnyHandler = ({ path, headers }) => {
+    const [make] = VALUES[String(path.name)] ?? [fail];
+    if (headers['x-later'] === undefined) throw make();
+    return new Promise((_resolve, reject) => setImmediate(() => reject(make())));
+  };
+
+  beforeAll(async () => {
+    process.on('uncaughtException', onFailure).on('unhandledRejection', onFailure);
+    const document = await documentOf(DOCUMENT);
+    const write = (line: string): void => void lines.push(JSON.parse(line));
+    const serve = (options: LoggerOptions) =>
+      createService(document, { handlers: { fail: handler }, log: pino(options, { write }) });
+    const serializers = { err: (error: unknown) => describeError(error) };
+    services.set('the log of serve', await serve({ serializers }));
+    services.set('another log', await serve({}));
+  });
+  afterAll(() => {
+    process.off('uncaughtException', onFailure).off('unhandledRejection', onFailure);
+  });
+
+  const logs = ['the log of serve', 'another log'];
+  test.each(logs.flatMap((log) => names.map((name) => [name, log] as const)))(
+    '%s, with %s, is answered and logged',
+    async (name, log) => {
+      const [, status = 0, message] = VALUES[name] ?? [];
+      for (const headers of [{}, { 'x-later': 'yes' }]) {
+        lines.length = 0;
+        const call = { method: 'GET', path: `/values/${encodeURIComponent(name)}`, headers };
+        const answer = await services.get(log)?.handle(call);
+        services.get(log)?.end(call, { status, isComplete: true });
+        expect(answer?.status).toBe(status);
+        const detail = status === 500 ? 'internal server error' : message;
+        expect(JSON.parse(String(answer?.body))).toMatchObject({ detail });
+        expect(answer?.body).not.toContain('secret');
+        expect(lines).toEqual([expect.objectContaining({ operationId: 'fail', status })]);
+        expect(JSON.stringify(lines).length).toBeLessThan(log === logs[0] ? 200_000 : Infinity);
+      }
+      expect(failures).toEqual([]);
+    },
+  );
+});
+
+test.each(names)('the description of %s for the log has strings only', (name) => {
+  const described = describeError(VALUES[name]?.[0]());
+  expect(JSON.parse(JSON.stringify(described))).toEqual(described);
+});
+
+test.each(names)('the failure of %s can be read twice', (name) => {
+  const { cause: _cause, ...failure } = failureOf(VALUES[name]?.[0]());
+  expect(JSON.parse(JSON.stringify(failure))).toMatchObject({ status: VALUES[name]?.[1] });
+});
+
+test.each([
+  ['the error, if the client does not get its message', { status: 409 }, 'error'],
+  ['the error, if it is a fault of the service', { status: 503, expose: true }, 'error'],
+  ['the error, if it has no status', {}, 'error'],
+  ['the cause of an error whose message the client gets', { status: 409, expose: true }, 'cause'],
+])('the log contains %s', (_title, members, logged) => {
+  const error = new Error('error', { cause: new Error('cause') });
+  expect(failureOf(Object.assign(error, members)).cause).toMatchObject({ message: logged });
+});
+
+const VIOLATIONS = new Violations([
+  { path: '/body/name', message: 'must be string', keyword: 'type' },
+  { path: '/query/secret', message: 'is not a parameter', keyword: 'additionalProperties' },
+]);
+
+test('each error keeps what its answer and its log line need', () => {
+  const reply = new InvalidReply('get answered 200: /body/secret must be string');
+  const message = 'the service made a reply that its contract does not declare';
+  expect(failureOf(reply)).toEqual({
+    status: 500,
+    message,
+    reason: message,
+    headers: {},
+    expected: false,
+    cause: reply,
+  });
+  expect(failureOf(VIOLATIONS)).toEqual({
+    status: 400,
+    message: '/body/name must be string; /query/secret is not a parameter',
+    reason: 'the request is not as the document declares',
+    headers: {},
+    expected: false,
+    errors: VIOLATIONS.violations,
+  });
+  const options = {
+    type: '/problems/stopping',
+    headers: { 'Retry-After': 5 },
+    reason: 'a stop',
+    expected: true,
+    errors: VIOLATIONS.violations,
+    cause: 'SIGTERM',
+  };
+  expect(failureOf(new HttpError(503, 'try again', options))).toEqual({
+    ...options,
+    status: 503,
+    message: 'try again',
+    headers: { 'Retry-After': '5' },
+    isPresented: true,
+  });
+  expect(failureOf(new Unauthorized('no token', false))).toMatchObject({ isPresented: false });
+  expect(failureOf(new Unauthorized('a wrong token'))).toMatchObject({ isPresented: true });
+});
+
+test.each([400, 599])('an error may have the status %i', (status) => {
+  expect(failureOf(new HttpError(status, 'a')).status).toBe(status);
+});
+
+test('a message of more than 8192 characters is cut', () => {
+  const messageOf = (length: number) => failureOf(new HttpError(409, 'x'.repeat(length))).message;
+  expect(messageOf(8192)).toBe('x'.repeat(8192));
+  expect(messageOf(8193)).toBe(`${'x'.repeat(8192)}…`);
+});
+
+describe('the answer to a failure', () => {
+  const failing = `openapi: 3.1.0
+info: { title: Failures, version: 1.0.0 }
+paths:
+  /a:
+    get:
+      operationId: get
+      responses:
+        '204': { description: done }
+        '400':
+          description: a fault of the client
+          content:
+            application/json:
+              schema: { type: object, required: [why], properties: { why: { enum: [fault, typo] } } }
+              examples: { wrong: { value: {} }, right: { value: { why: typo } } }
+        '401': { description: no body }
+        '404': { description: text, content: { text/plain: { schema: { type: string } } } }
+        '409': { description: JSON, content: { application/json: { schema: { type: object, required: [detail] } } } }
+        '422': { description: one value, content: { application/json: { schema: { const: 1 } } } }
+        '503': { description: any, content: { '*/*': { schema: { type: object } } } }
+`;
+  let context: OperationContext;
+  let operation: Operation;
+  beforeAll(async () => {
+    const { operations, root } = await documentOf(failing);
+    const [get] = operations;
+    if (get === undefined) throw new Error('the document has no operation');
+    operation = get;
+    context = {
+      operation,
+      validator: createValidators(root)(operation),
+      challenge: (presented) => `Bearer${presented ? ' error="invalid_token"' : ''}`,
+    };
+  });
+
+  /** Returns the parts of the answer, and the record of the call. */
+  function answerTo(
+    error: unknown,
+    errorBody: ErrorBody = PROBLEM_DETAILS,
+    operationContext: OperationContext | null = context,
+    method = 'GET',
+  ) {
+    const record = startRecord(
+      { method, path: '/a', headers: { 'x-request-id': 'r1' } },
+      undefined,
+    );
+    const answer = failureAnswer(error, record, method, errorBody, operationContext ?? undefined);
+    const { status, headers: list, body } = answer;
+    const headers: Record<string, string> = {};
+    for (let at = 0; at < list.length; at += 2) headers[String(list[at])] = String(list[at + 1]);
+    return { status, headers, type: headers['Content-Type'], body, record };
+  }
+
+  const JSON_BODY: ErrorBody = { mediaType: 'application/json', make: (problem) => problem };
+
+  test('has the body of the document, for the problem and the declared response', () => {
+    const calls: unknown[] = [];
+    const errorBody: ErrorBody = {
+      mediaType: 'application/xml',
+      make(problem, declared) {
+        calls.push([problem, declared]);
+        return { detail: problem.message };
+      },
+    };
+    const { status, type, body, record } = answerTo(
+      new HttpError(409, 'taken', { type: '/problems/taken' }),
+      errorBody,
+    );
+    expect({ status, type, body }).toEqual({
+      status: 409,
+      type: 'application/json',
+      body: '{"detail":"taken"}',
+    });
+    expect(calls).toEqual([
+      [
+        {
+          status: 409,
+          message: 'taken',
+          type: '/problems/taken',
+          errors: undefined,
+          requestId: 'r1',
+        },
+        {
+          operationId: 'get',
+          mediaType: 'application/json',
+          schema: { type: 'object', required: ['detail'] },
+        },
+      ],
+    ]);
+    expect(record).toMatchObject({ reason: undefined, failure: { message: 'taken' } });
+  });
+
+  test('has the media type of errorBody where the document declares a range, or no response', () => {
+    expect(answerTo(new HttpError(503, 'away')).type).toBe('application/problem+json');
+    const declared: unknown[] = [];
+    const errorBody: ErrorBody = {
+      mediaType: 'text/plain',
+      make: ({ message }, response) => declared.push(response) && message,
+    };
+    const { type, body } = answerTo(new HttpError(410, 'gone'), errorBody);
+    expect({ type, body }).toEqual({ type: 'text/plain', body: 'gone' });
+    const none = answerTo(new HttpError(404, 'no such path'), errorBody, null);
+    expect(none.body).toBe('no such path');
+    expect(declared).toEqual([
+      { operationId: 'get', mediaType: undefined, schema: undefined },
+      undefined,
+    ]);
+  });
+
+  test('has no body where the document declares none, nor for HEAD', () => {
+    expect(answerTo(new Unauthorized('no token'))).toMatchObject({ status: 401, body: undefined });
+    const head = answerTo(new HttpError(409, 'taken'), undefined, null, 'HEAD');
+    expect(head).toMatchObject({ type: 'application/problem+json', body: undefined });
+  });
+
+  test('has an example of the document if errorBody does not match its schema', () => {
+    const { status, body, headers, record } = answerTo(VIOLATIONS);
+    expect({ status, body }).toEqual({ status: 400, body: '{"why":"typo"}' });
+    expect(headers).not.toHaveProperty('X-Mock-Reason');
+    // Without the name that the client chose.
+    expect(record.reason).toBe(
+      '/body/name must be string; errorBody makes another body than the document declares: ' +
+        "/body/why must have required property 'why'",
+    );
+  });
+
+  test('has problem details if no body of the document matches', () => {
+    const { type, body, record } = answerTo(new HttpError(422, 'too many'), JSON_BODY);
+    expect(type).toBe('application/problem+json');
+    expect(JSON.parse(String(body))).toMatchObject({ status: 422, detail: 'too many' });
+    expect(record.reason).toMatch(/^too many; errorBody makes another body .*: \/body must be/);
+  });
+
+  test('is logged with the reason of the error, if its body does not match', () => {
+    const error = new HttpError(422, 'id 7 is taken', { reason: 'a duplicate' });
+    expect(answerTo(error).record.reason).toMatch(/^a duplicate; errorBody/);
+  });
+
+  test('of a mock has a generated body, and the violations in a header', () => {
+    const violations = new Violations([{ path: '/body/ä', message: 'is wrong', keyword: 'type' }]);
+    const mocked = { ...context, samples: () => [{ why: 'x' }, { why: 'fault' }] };
+    const withoutExample = {
+      ...mocked,
+      operation: {
+        ...operation,
+        responses: operation.responses.map((response) => ({
+          ...response,
+          media: response.media.map((media) => ({ ...media, examples: () => [] })),
+        })),
+      },
+    };
+    const { body, headers } = answerTo(violations, JSON_BODY, withoutExample);
+    expect(body).toBe('{"why":"fault"}');
+    expect(headers['X-Mock-Reason']).toBe('/body/? is wrong');
+    expect(answerTo(violations, JSON_BODY, mocked).body).toBe('{"why":"typo"}');
+    // The body contains the violations.
+    const undeclared = answerTo(violations, JSON_BODY, {
+      ...mocked,
+      operation: { ...operation, responses: [] },
+    });
+    expect(undeclared.headers).not.toHaveProperty('X-Mock-Reason');
+    expect(undeclared.record.reason).toBeUndefined();
+  });
+
+  test('has a challenge if it is a 401 of an operation', () => {
+    const challengeOf = (error: HttpError, at?: OperationContext) =>
+      answerTo(error, undefined, at).headers['WWW-Authenticate'];
+    expect(challengeOf(new Unauthorized('wrong'))).toBe('Bearer error="invalid_token"');
+    expect(challengeOf(new Unauthorized('none', false))).toBe('Bearer');
+    expect(challengeOf(new HttpError(401, 'over'))).toBe('Bearer error="invalid_token"');
+    expect(challengeOf(new HttpError(409, 'taken'))).toBeUndefined();
+    const open = { ...context, challenge: () => '' };
+    expect(challengeOf(new Unauthorized('wrong'), open)).toBeUndefined();
+  });
+
+  test('has the headers of the project, unless the error has the same', () => {
+    const errorBody: ErrorBody = {
+      ...JSON_BODY,
+      headers: ({ status, requestId = '' }) => ({ 'X-Id': requestId, 'Retry-After': `${status}` }),
+    };
+    const away = new HttpError(503, 'away', { headers: { 'Retry-After': 3 } });
+    expect(answerTo(away, errorBody).headers).toMatchObject({ 'X-Id': 'r1', 'Retry-After': '3' });
+    expect(answerTo(new HttpError(404, 'none'), errorBody).headers).toMatchObject({
+      'X-Id': 'r1',
+      'Retry-After': '404',
+    });
+  });
+
+  test('is framed by the server, whatever headers the error has', () => {
+    const headers = {
+      'Content-Length': '1',
+      'content-type': 'text/html',
+      'Transfer-Encoding': 'chunked',
+    };
+    const answer = answerTo({ status: 410, expose: true, message: 'gone', headers });
+    expect(answer.headers).toMatchObject({
+      'Content-Type': 'application/problem+json',
+      'Content-Length': String(String(answer.body).length),
+    });
+    expect(Object.keys(answer.headers)).not.toEqual(
+      expect.arrayContaining([expect.stringMatching(/^(content-type|transfer-encoding)$/)]),
+    );
+  });
+
+  test.each<[title: string, errorBody: Partial<ErrorBody>]>([
+    ['makes a header that cannot be sent', { headers: () => ({ 'X-A': 'a\nb' }) }],
+    ['throws', { make: fail }],
+  ])('is a 500 in problem details if errorBody %s', (_title, members) => {
+    const answer = answerTo(new HttpError(409, 'taken'), { ...JSON_BODY, ...members });
+    expect([answer.status, answer.type]).toEqual([500, 'application/problem+json']);
+    expect(JSON.parse(String(answer.body)).detail).toBe('internal server error');
+    expect(answer.record.failure).toMatchObject({ status: 500, cause: expect.any(Error) });
+  });
+});

@@ -1,0 +1,96 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  Forbidden,
+  HttpError,
+  InvalidReply,
+  Unauthorized,
+} from '../../../src/core/response/http-error.ts';
+
+describe('an HttpError', () => {
+  test('has its message as reason, and no other properties, by default', () => {
+    const error = new HttpError(404, 'no such plant');
+    expect({ ...error }).toEqual({
+      name: 'HttpError',
+      status: 404,
+      type: undefined,
+      headers: {},
+      reason: 'no such plant',
+      expected: false,
+      errors: undefined,
+    });
+    expect(error.message).toBe('no such plant');
+  });
+
+  test('keeps its options, and the first 100 violations', () => {
+    const errors = Array.from({ length: 101 }, (_, index) => ({
+      path: `/body/${index}`,
+      message: 'must be integer',
+      keyword: 'type',
+    }));
+    const options = {
+      type: '/problems/stopping',
+      headers: { 'Retry-After': 5 },
+      reason: 'a stop',
+      expected: true,
+      cause: 'SIGTERM',
+    };
+    const error = new HttpError(503, 'try again', { ...options, errors });
+    expect(error).toMatchObject(options);
+    expect(error.errors).toEqual(errors.slice(0, 100));
+  });
+
+  test.each([
+    [{ 'X-Next': 'a\nb' }, 'X-Next'],
+    [{ 'X Next': 1 }, 'X Next'],
+  ])('rejects the headers %j', (headers, name) => {
+    expect(() => new HttpError(400, 'a', { headers })).toThrow(
+      new TypeError(`the header ${name} contains an invalid character`),
+    );
+  });
+
+  test('for a wrong method names the allowed ones', () => {
+    expect(HttpError.notAllowed('PUT', ['GET', 'HEAD'])).toMatchObject({
+      status: 405,
+      message: 'PUT is not a method of this path; allowed: GET, HEAD',
+      headers: { Allow: 'GET, HEAD' },
+    });
+  });
+});
+
+test.each([
+  [new Unauthorized('a wrong token'), 'Unauthorized', 401, true],
+  [new Unauthorized('no token', false), 'Unauthorized', 401, false],
+  [new Forbidden('only the owner'), 'HttpError', 403, undefined],
+  [new InvalidReply('a'), 'InvalidReply', undefined, undefined],
+])(
+  '%s is named %s and has the status %j; a credential was presented: %j',
+  (error, name, status, presented) => {
+    expect([error.name, Reflect.get(error, 'status'), Reflect.get(error, 'presented')]).toEqual([
+      name,
+      status,
+      presented,
+    ]);
+  },
+);
+
+describe('Forbidden', () => {
+  test('has the message of the project, without a challenge', () => {
+    expect(new Forbidden('only the owner')).toMatchObject({
+      message: 'only the owner',
+      headers: {},
+    });
+  });
+
+  test.each([
+    [undefined, 'The token lacks a scope: this operation needs a:read ä"\ud800'],
+    ['ask an administrator', 'ask an administrator'],
+  ])('names the scopes in the challenge (message: %s)', (message, expected) => {
+    const error = new Forbidden(['a:read', 'ä"\ud800'], message);
+    expect([error.message, error.headers]).toEqual([
+      expected,
+      {
+        'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="a:read %C3%A4%22%EF%BF%BD"',
+      },
+    ]);
+  });
+});

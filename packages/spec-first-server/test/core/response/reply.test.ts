@@ -1,0 +1,433 @@
+import { Readable } from 'node:stream';
+import { beforeAll, describe, expect, test } from '@jest/globals';
+import type { Operation } from 'openapi-document';
+import { documentOf } from 'test-support/document-of';
+import type { AnyReply } from '../../../src/core/handlers/types.ts';
+import type { CheckedReply } from '../../../src/core/response/answer.ts';
+import { InvalidReply } from '../../../src/core/response/http-error.ts';
+import { ItemBody, type ItemStream } from '../../../src/core/response/item-body.ts';
+import { checkReply, isAsyncIterable } from '../../../src/core/response/reply.ts';
+import {
+  createValidators,
+  type OperationValidator,
+} from '../../../src/core/validation/validator.ts';
+
+/** Returns the operations of a document, by id, with their validators. */
+async function operationsOf(text: string) {
+  const { operations, root } = await documentOf(text);
+  const validatorOf = createValidators(root);
+  return Object.fromEntries(
+    operations.map((operation) => [operation.id, [operation, validatorOf(operation)] as const]),
+  );
+}
+
+const DOCUMENT = `openapi: 3.2.0
+info: { title: Replies, version: 1.0.0 }
+paths:
+  /a:
+    get:
+      operationId: a
+      responses:
+        '200':
+          description: JSON
+          content: { application/json: { schema: { type: object, properties: { id: { type: integer } } } } }
+        '201':
+          description: headers
+          headers:
+            Location: { required: true, schema: { type: string } }
+            X-Count: { schema: { type: integer, maximum: 9 } }
+            X-Tags: { schema: { type: array, items: { type: string } } }
+            X-Data: { content: { application/json: { schema: { type: object } } } }
+        '202':
+          description: several types
+          content:
+            application/json: { schema: { type: integer } }
+            text/plain: { schema: { type: string, maxLength: 3 } }
+            text/html: {}
+            application/octet-stream: {}
+            image/*: {}
+            application/*: { schema: { type: integer } }
+        '203': { description: one text, content: { text/csv: { schema: { type: integer } } } }
+        '206': { description: items, content: { application/jsonl: { itemSchema: { type: integer } } } }
+        '207': { description: a range, content: { 'image/*': {} } }
+        '4XX': { description: failure, content: { application/json: {} } }
+  /any: { get: { operationId: any } }
+  /default: { get: { operationId: default, responses: { default: { description: any, content: { application/json: {} } } } } }
+`;
+
+let operations: Awaited<ReturnType<typeof operationsOf>>;
+beforeAll(async () => {
+  operations = await operationsOf(DOCUMENT);
+});
+
+function operationOf(id: string): readonly [Operation, OperationValidator] {
+  const [operation, validator] = operations[id] ?? [];
+  if (operation === undefined || validator === undefined) throw new Error(`no operation ${id}`);
+  return [operation, validator];
+}
+
+const check = (reply: AnyReply, id = 'a'): CheckedReply => checkReply(...operationOf(id), reply);
+
+describe('a reply that the document declares', () => {
+  test.each<[title: string, reply: AnyReply, checked: Partial<CheckedReply>]>([
+    [
+      'JSON, without undeclared members',
+      { status: 200, body: { id: 9007199254740993n, secret: 1 } },
+      { type: 'application/json', body: '{"id":9007199254740993}' },
+    ],
+    [
+      'a failure of a range of statuses',
+      { status: 418, body: null },
+      { status: 418, type: 'application/json', body: 'null' },
+    ],
+    [
+      'the media type that it names',
+      { status: 202, contentType: 'application/json; charset=utf-8', body: 1 },
+      { type: 'application/json; charset=utf-8', body: '1' },
+    ],
+    [
+      'text, which is UTF-8',
+      { status: 202, contentType: 'text/plain', body: 'abc' },
+      { type: 'text/plain; charset=utf-8', body: 'abc' },
+    ],
+    [
+      'text that names its charset',
+      { status: 202, contentType: 'text/plain; charset=ascii', body: 'abc' },
+      { type: 'text/plain; charset=ascii', body: 'abc' },
+    ],
+    ['a number as text', { status: 203, body: 7n }, { type: 'text/csv; charset=utf-8', body: '7' }],
+    [
+      'bytes',
+      { status: 202, contentType: 'application/octet-stream', body: Buffer.from('ab') },
+      { type: 'application/octet-stream', body: Buffer.from('ab') },
+    ],
+    [
+      'text without a schema, as bytes',
+      { status: 202, contentType: 'text/html', body: Buffer.from('ab') },
+      { type: 'text/html; charset=utf-8', body: Buffer.from('ab') },
+    ],
+    [
+      'a type of a range',
+      { status: 202, contentType: 'image/png', body: 'ab' },
+      { type: 'image/png', body: 'ab' },
+    ],
+    [
+      'JSON of a range',
+      { status: 202, contentType: 'application/problem+json', body: 5 },
+      { type: 'application/problem+json', body: '5' },
+    ],
+    [
+      'headers in the style of the document',
+      {
+        status: 201,
+        headers: {
+          location: '/a',
+          'X-Count': 3,
+          'x-tags': ['b', 'c'],
+          'X-Data': { n: 1 },
+          'X-Other': 7,
+          'X-None': undefined,
+          'Set-Cookie': ['a=1', 'b=2'],
+        },
+      },
+      {
+        headers: {
+          location: '/a',
+          'X-Count': '3',
+          'x-tags': 'b,c',
+          'X-Data': '{"n":1}',
+          'X-Other': '7',
+          'Set-Cookie': ['a=1', 'b=2'],
+        },
+      },
+    ],
+  ])('is %s', (_title, reply, checked) => {
+    expect(check(reply)).toMatchObject(checked);
+  });
+
+  test.each([204, 205, 304])('of status %i has no body, even if it is declared', (status) => {
+    expect(check({ status }, 'default')).toEqual({ status, headers: undefined });
+    expect(() => check({ status, body: 1 }, 'default')).toThrow('the document declares no body');
+  });
+
+  test.each([200, 299, 302, 404, 599])('may have the status %i if none is declared', (status) => {
+    expect(check({ status }, 'any')).toEqual({ status, headers: undefined });
+    expect(() => check({ status, body: 1 }, 'any')).toThrow('the document declares no body');
+  });
+
+  test.each<[title: string, body: unknown]>([
+    ['a Blob', new Blob(['ab', 'c'])],
+    ['a Readable', Readable.from([Buffer.from('ab'), 'c'])],
+  ])('may be %s, which is sent in pieces', async (_title, body) => {
+    const checked = check({ status: 202, contentType: 'application/octet-stream', body });
+    expect(checked.body).toMatchObject({ areChunks: true, end: '', comment: undefined });
+    const chunks = await Array.fromAsync(new ItemBody(checked.body as ItemStream));
+    expect(Buffer.concat(chunks.map((chunk) => Buffer.from(chunk))).toString()).toBe('abc');
+  });
+
+  test('is checked without its schemas if it is a mock', () => {
+    const reply = { status: 200, body: { id: 'x', more: 1 }, mocked: true as const };
+    expect(check(reply).body).toBe('{"id":"x","more":1}');
+    expect(check({ status: 201, mocked: true }).status).toBe(201);
+    expect(() => check({ ...reply, status: 203 })).toThrow(InvalidReply);
+  });
+});
+
+describe('a reply that the document does not declare is rejected', () => {
+  const STATUS = 'the status must be an integer from 200 to 599';
+  const SEVERAL = 'its contentType must name one of the declared media types';
+  test.each<[title: string, reply: AnyReply, reason: string]>([
+    ['a status below 200', { status: 199 }, STATUS],
+    ['a status above 599', { status: 600 }, STATUS],
+    ['a fraction as its status', { status: 200.5 }, STATUS],
+    ['an undeclared status', { status: 500 }, 'the document declares no such status'],
+    ['no body', { status: 200 }, 'the document declares a body'],
+    ['a wrong member', { status: 200, body: { id: 'x' } }, '/body/id must be integer'],
+    [
+      'an undeclared media type',
+      { status: 200, contentType: 'text/plain', body: 'a' },
+      'the document declares no text/plain',
+    ],
+    ['no media type, if there are several', { status: 202, body: 1 }, SEVERAL],
+    [
+      'a range as its media type',
+      { status: 207, body: 'a' },
+      'its contentType must be one of image/*',
+    ],
+    [
+      'a media type that is no header',
+      { status: 207, contentType: 'image/a\nb', body: 'a' },
+      'its contentType is not a header',
+    ],
+    [
+      'a text that is too long',
+      { status: 202, contentType: 'text/plain', body: 'abcd' },
+      '/body must NOT have more than 3 characters',
+    ],
+    [
+      'bytes that a schema cannot check',
+      { status: 202, contentType: 'text/plain', body: Buffer.from('a') },
+      'a body of text/plain must be a string, so that it can be checked against the schema',
+    ],
+    [
+      'an object instead of bytes',
+      { status: 202, contentType: 'application/octet-stream', body: {} },
+      'a body of application/octet-stream must be a string, a Uint8Array, a Blob or a Readable',
+    ],
+    [
+      'a list instead of an AsyncIterable',
+      { status: 206, body: [1] },
+      'a body of application/jsonl must be an AsyncIterable of its items',
+    ],
+    [
+      'no required header',
+      { status: 201 },
+      "/headers/location must have required property 'location'",
+    ],
+    [
+      'a wrong header',
+      { status: 201, headers: { Location: '/a', 'x-count': 10 } },
+      '/headers/x-count must be <= 9',
+    ],
+    [
+      'a line break in a header',
+      { status: 201, headers: { Location: '/a\r\nX-Next: b' } },
+      'the header Location contains an invalid character',
+    ],
+    [
+      'a line break in one of two cookies',
+      { status: 201, headers: { Location: '/a', 'set-cookie': ['a=1', 'b=\n'] } },
+      'the header set-cookie contains an invalid character',
+    ],
+    [
+      'a space in the name of a header',
+      { status: 201, headers: { Location: '/a', 'X Next': 'b' } },
+      'the header X Next contains an invalid character',
+    ],
+  ])('%s', (_title, reply, reason) => {
+    expect(() => check(reply)).toThrow(new InvalidReply(`a answered ${reply.status}: ${reason}`));
+  });
+
+  test.each([
+    'Connection',
+    'content-length',
+    'Content-Type',
+    'Keep-Alive',
+    'transfer-encoding',
+    'UPGRADE',
+  ])('the header %s', (name) => {
+    const headers = { [name]: '1' };
+    expect(() => check({ status: 200, headers }, 'any')).toThrow(
+      `the header ${name} is set by the server only`,
+    );
+  });
+
+  test('by its own error, if that is not about the reply', () => {
+    const error = new TypeError('a fault of the handler');
+    const value = {
+      toString() {
+        throw error;
+      },
+    };
+    expect(() => check({ status: 200, headers: { 'X-A': value } }, 'any')).toThrow(error);
+  });
+});
+
+describe('the items of a reply', () => {
+  const bodyOf = (items: unknown) => check({ status: 206, body: items }).body as ItemStream;
+
+  test('are checked and written one by one', () => {
+    const { write, end, comment, areChunks } = bodyOf((async function* () {})());
+    expect([write(1, 0), write(2n, 1)]).toEqual(['1\n', '2\n']);
+    expect({ end, comment, areChunks }).toEqual({ end: '', comment: undefined });
+    expect(() => write('x', 3)).toThrow(
+      new InvalidReply('item 3 of the body: /body must be integer'),
+    );
+  });
+
+  test('are strings or bytes if the body is sent in pieces', () => {
+    const body = Readable.from([]);
+    const { write } = check({ status: 207, contentType: 'image/png', body }).body as ItemStream;
+    expect([write('a', 0), write(Buffer.from('b'), 1)]).toEqual(['a', Buffer.from('b')]);
+    expect(() => write({}, 2)).toThrow(new InvalidReply('a stream must yield strings or bytes'));
+  });
+});
+
+test.each([
+  ['a Readable', Readable.from([]), true],
+  ['an async generator', (async function* () {})(), true],
+  ['a list', [], false],
+  ['a text', 'abc', false],
+  ['null', null, false],
+])('%s is an AsyncIterable: %j', (_title, value, expected) => {
+  expect(isAsyncIterable(value)).toBe(expected);
+});
+
+/** Returns a function that checks a JSON body of a schema, and returns the body that is sent. */
+async function bodiesOf(schema: string): Promise<(value: unknown) => unknown> {
+  const { get } = await operationsOf(`openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+paths:
+  /a:
+    get:
+      operationId: get
+      responses: { '200': { description: it, content: { application/json: { schema: ${schema} } } } }
+`);
+  if (get === undefined) throw new Error('the document has no operation');
+  return (body) => JSON.parse(String(checkReply(...get, { status: 200, body }).body));
+}
+
+const PLANT = 'type: object, required: [id], properties: { id: { type: integer } }';
+
+describe('a reply without members that the document does not declare', () => {
+  test.each<[title: string, schema: string, value: unknown, answer: unknown]>([
+    ['an object', `{ ${PLANT} }`, { id: 1, hash: 'x' }, { id: 1 }],
+    ['a closed object', `{ ${PLANT}, additionalProperties: false }`, { id: 1, b: 2 }, { id: 1 }],
+    [
+      'objects in lists and members',
+      `{ type: array, items: { type: object, properties: { plant: { ${PLANT} } } } }`,
+      [{ plant: { id: 1, b: 2 } }, { plant: { id: 2 }, c: 3 }],
+      [{ plant: { id: 1 } }, { plant: { id: 2 } }],
+    ],
+    [
+      'parts of an allOf',
+      `{ allOf: [{ ${PLANT} }, { type: object, properties: { n: {} } }], unevaluatedProperties: false }`,
+      { id: 1, n: 2, m: 3 },
+      { id: 1, n: 2 },
+    ],
+    [
+      'the alternative that matches',
+      '{ oneOf: [{ type: object, required: [a], properties: { a: {}, x: {} } }, { type: object, required: [b], properties: { b: {}, y: {} } }] }',
+      { b: 1, x: 2, y: 3, z: 4 },
+      { b: 1, y: 3 },
+    ],
+    [
+      'closed alternatives, of which the larger one is meant',
+      '{ oneOf: [{ type: object, properties: { a: {} }, additionalProperties: false }, { type: object, required: [b], properties: { a: {}, b: {} }, additionalProperties: false }] }',
+      { a: 1, b: 2, c: 3 },
+      { a: 1, b: 2 },
+    ],
+    [
+      'all alternatives of an anyOf that match',
+      '{ anyOf: [{ type: object, properties: { a: {} } }, { type: object, properties: { b: {} } }] }',
+      { a: 1, b: 2, c: 3 },
+      { a: 1, b: 2 },
+    ],
+    [
+      'the alternative that a constant names',
+      '{ oneOf: [{ type: object, required: [k], properties: { k: { const: a }, x: {} } }, { type: object, required: [k], properties: { k: { const: b }, y: {} } }] }',
+      { k: 'b', x: 1, y: 2 },
+      { k: 'b', y: 2 },
+    ],
+    [
+      'members that a condition declares',
+      '{ type: object, properties: { k: {} }, if: { properties: { k: { const: 1 } } }, then: { properties: { a: {} } }, else: { properties: { b: {} } } }',
+      { k: 1, a: 1, b: 2 },
+      { k: 1, a: 1 },
+    ],
+    ['a map', '{ type: object, additionalProperties: true }', { a: { b: 1 } }, { a: { b: 1 } }],
+    [
+      'a map of objects',
+      `{ ${PLANT}, additionalProperties: { ${PLANT} } }`,
+      { id: 1, next: { id: 2, b: 3 } },
+      { id: 1, next: { id: 2 } },
+    ],
+    [
+      'members by pattern',
+      '{ type: object, patternProperties: { ^x-: {} } }',
+      { 'x-a': 1, b: 2 },
+      { 'x-a': 1 },
+    ],
+    ['an object of any members', '{ type: object }', { a: { b: 1 } }, { a: { b: 1 } }],
+    ['any value', '{}', { a: { b: 1 } }, { a: { b: 1 } }],
+    ['a member __proto__', `{ ${PLANT} }`, JSON.parse('{"id":1,"__proto__":{"b":2}}'), { id: 1 }],
+  ])('%s', async (_title, schema, value, answer) => {
+    const before = structuredClone(value);
+    const reply = await bodiesOf(schema);
+    expect(reply(value)).toEqual(answer);
+    expect(value).toEqual(before);
+  });
+
+  test('that is written of a class', async () => {
+    class Row {
+      id = 1;
+      hash = 'x';
+      get secret() {
+        return 's';
+      }
+    }
+    const reply = await bodiesOf(`{ ${PLANT} }`);
+    expect(reply(new Row())).toEqual({ id: 1 });
+  });
+});
+
+describe('a reply with values that JSON writes as others', () => {
+  const TIMES =
+    '{ type: object, properties: { at: { type: string, format: date-time }, day: { type: string, format: date }, link: { type: string, format: uri }, money: { type: integer } } }';
+
+  test('is validated and written as JSON writes it', async () => {
+    const reply = await bodiesOf(TIMES);
+    const at = new Date('2024-02-29T12:00:00Z');
+    const link = new URL('https://example.com/a');
+    expect(reply({ at, day: at, link, money: { toJSON: () => 5 } })).toEqual({
+      at: '2024-02-29T12:00:00.000Z',
+      day: '2024-02-29',
+      link: 'https://example.com/a',
+      money: 5,
+    });
+  });
+
+  test('is rejected where that does not fit', async () => {
+    const reply = await bodiesOf(TIMES);
+    expect(() => reply({ at: new Date(Number.NaN) })).toThrow(InvalidReply);
+    expect(() => reply({ money: { toJSON: () => 'five' } })).toThrow(InvalidReply);
+  });
+
+  test('matches the alternative that it is written as', async () => {
+    const reply = await bodiesOf(
+      '{ anyOf: [{ type: object, required: [at], properties: { at: { type: string, format: date-time } } }, { type: object, properties: { b: {} } }] }',
+    );
+    const answer = reply({ at: new Date(0), c: undefined, d: 1 });
+    expect(answer).toEqual({ at: '1970-01-01T00:00:00.000Z' });
+  });
+});
