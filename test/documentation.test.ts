@@ -349,7 +349,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     expect(plantsIn(path(`backups/${copied}`))).toEqual(plantsIn(path('data/plants.db')));
   },
   async [command('npm run patroni-drill')]() {
-    // test/plants/patroni-drill.test.ts runs the script.
+    // test/scripts/patroni-drill.test.ts runs the script.
     expect(command('npm run patroni-drill')).toContain('?target_session_attrs=read-write');
     expect(scripts).toHaveProperty('patroni-drill', 'node scripts/patroni-drill.ts');
   },

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { Unusable } from 'group-commit';
 import { eventually } from 'test-support/eventually';
-import { openStore } from '../../src/stores/index.ts';
-import { type PlantStore, type StoredPlant, Unstorable } from '../../src/stores/store.ts';
+import { openStore } from '../../../src/stores/index.ts';
+import { type PlantStore, type StoredPlant, Unstorable } from '../../../src/stores/store.ts';
 import { describeStore } from './store-suite.ts';
 
 const LIMITS = { maxWaiting: 1_000 };
@@ -69,42 +69,6 @@ describeStore(
   { holdsNul: true },
 );
 
-describe('A database URL', () => {
-  beforeEach(start);
-  afterEach(dispose);
-
-  test.each([
-    ['', 'not a database URL'],
-    ['data/plants.db', 'not a database URL'],
-    ['mysql://root:hunter2@localhost/plants', 'no store for mysql: URLs'],
-    ['root:hunter2@localhost', 'not a database URL'],
-    ['postgres:hunter2', 'not a database URL'],
-    ['sqlite:', 'names no file'],
-    ['sqlite:data/', 'names no file'],
-    ['sqlite://data/plants.db', 'no // before it'],
-    ['sqlite:data/plants.db?mode=ro', 'no parameters'],
-  ])('cannot be %j; the message says what would be right', async (url, reason) => {
-    const error = await open(url).catch((error: unknown) => error);
-    expect(error).toBeInstanceOf(Unusable);
-    expect(error).toHaveProperty('message', expect.stringContaining(reason));
-    expect(error).toHaveProperty('message', expect.stringContaining('Use sqlite:data/plants.db'));
-    expect(error).toHaveProperty('message', expect.not.stringContaining('hunter2'));
-  });
-
-  test('may name a new file in a new folder, absolute or relative', async () => {
-    path = join(folder, 'new/plants.db');
-    await (await open(`sqlite:${relative('', path)}`)).add({ id: 1n, name: 'Fern' });
-    await (await open(`SQLite:${path}`)).add({ id: 1n, name: 'Fern' });
-    expect(plants()).toEqual([{ id: 1n, name: 'Fern' }]);
-  });
-
-  test('may name a database in memory, which leaves no file', async () => {
-    const store = await open('sqlite::memory:');
-    await store.add({ id: 2n ** 63n - 1n, name: 'Fern' });
-    expect(existsSync(':memory:')).toBe(false);
-  });
-});
-
 describe('The table of plants in SQLite', () => {
   beforeEach(start);
   afterEach(dispose);
@@ -114,33 +78,12 @@ describe('The table of plants in SQLite', () => {
     expect(plants()).toEqual([{ id: 1n, name: 'Fern' }]);
   });
 
-  test.each([
-    [
-      'other columns',
-      'CREATE TABLE plants (id INTEGER PRIMARY KEY, title TEXT NOT NULL)',
-      'title TEXT',
-    ],
-    [
-      'a column more',
-      'CREATE TABLE plants (id INTEGER PRIMARY KEY, name TEXT NOT NULL, tag TEXT, x TEXT)',
-      'x TEXT',
-    ],
-    [
-      'another key',
-      'CREATE TABLE plants (id INTEGER, name TEXT NOT NULL PRIMARY KEY, tag TEXT)',
-      'id INTEGER 0, name TEXT 1',
-    ],
-    [
-      'a view instead',
-      "CREATE VIEW plants AS SELECT 1 AS id, 'Fern' AS name, NULL AS tag",
-      'columns',
-    ],
-  ])('stays as it is, and stops the start, if it has %s', async (_, sql, reason) => {
-    run(sql);
+  test('stays as it is, and stops the start, if it has other columns', async () => {
+    run('CREATE TABLE plants (id INTEGER PRIMARY KEY, title TEXT NOT NULL)');
     const before = readFileSync(path);
     const error = await open().catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Unusable);
-    expect(error).toHaveProperty('message', expect.stringContaining(reason));
+    expect(error).toHaveProperty('message', expect.stringContaining('title TEXT'));
     expect(error).toHaveProperty('message', expect.stringContaining(path));
     expect(readFileSync(path)).toEqual(before);
     expect(readdirSync(folder)).toEqual(['plants.db']);

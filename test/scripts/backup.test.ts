@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { ENVIRONMENT } from 'test-support/environment';
 import { openStore } from '../../src/stores/index.ts';
-import { plantsIn } from './support/plant-service.ts';
+import { plantsIn } from '../plants/support/plant-service.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/backup.ts');
 

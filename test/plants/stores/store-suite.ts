@@ -6,7 +6,7 @@ import {
   type StoredPlant,
   type StoreOptions,
   Unstorable,
-} from '../../src/stores/store.ts';
+} from '../../../src/stores/store.ts';
 
 /** A store over an empty database. */
 export interface StoreUnderTest {

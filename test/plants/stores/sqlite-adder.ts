@@ -1,5 +1,5 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { openSqlite } from '../../src/stores/sqlite.ts';
+import { openSqlite } from '../../../src/stores/sqlite.ts';
 
 /**
  * Adds plants from a process of its own. Arguments: the database, the first id, how many adders

@@ -9,12 +9,12 @@ import { Unavailable, Unusable } from 'group-commit';
 import type { Client } from 'pg';
 import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
-import { openPostgres } from '../../src/stores/postgres.ts';
-import { keyOf } from '../../src/stores/postgres-sql.ts';
-import { type PlantStore, type StoredPlant, Unstorable } from '../../src/stores/store.ts';
-import { endAll, launch, post } from '../support/launch.ts';
+import { openPostgres } from '../../../src/stores/postgres.ts';
+import { keyOf } from '../../../src/stores/postgres-sql.ts';
+import { type PlantStore, type StoredPlant, Unstorable } from '../../../src/stores/store.ts';
+import { endAll, launch, post } from '../../support/launch.ts';
+import { serve, TOKEN } from '../support/plant-service.ts';
 import { describeStore } from './store-suite.ts';
-import { serve, TOKEN } from './support/plant-service.ts';
 
 /** The number of times that the server is killed under load. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);

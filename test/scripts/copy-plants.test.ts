@@ -9,7 +9,7 @@ import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { openStore } from '../../src/stores/index.ts';
 import { keyOf } from '../../src/stores/postgres-sql.ts';
 import type { StoredPlant } from '../../src/stores/store.ts';
-import { plantsIn } from './support/plant-service.ts';
+import { plantsIn } from '../plants/support/plant-service.ts';
 
 const SCRIPT = join(import.meta.dirname, '../../scripts/copy-plants.ts');
 

@@ -1,0 +1,187 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { Unavailable } from 'group-commit';
+import { requestsFor } from 'spec-first/testing';
+import { ConfigError, readVariables } from 'spec-first-server';
+import { eventually } from 'test-support/eventually';
+import { type PostgresServer, startPostgres } from 'test-support/postgres';
+import type { Handlers } from '../../generated/openapi.ts';
+import { databaseUrl, openPlants, variables } from '../../src/plants.ts';
+import { plantsIn } from './support/plant-service.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-unit-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+
+/** Opens the plant store with variables of the environment. */
+const open = (env: Readonly<Record<string, string>>) =>
+  openPlants(readVariables(variables, env), { warn() {} });
+
+const requestTo = requestsFor<Handlers>();
+
+describe('the variables', () => {
+  test('have documented defaults', () => {
+    expect(readVariables(variables, {})).toEqual({
+      DATABASE_URL: 'sqlite:data/plants.db',
+      DATABASE_URL_FILE: '',
+      DATABASE_PASSWORD_FILE: '',
+      DATABASE_PASSWORD_COMMAND: '',
+      MAX_WAITING: 1000,
+    });
+  });
+
+  test.each(['1', '30', '1000000'])('MAX_WAITING may be %s', (text) => {
+    expect(variables.MAX_WAITING.parse(text)).toBe(Number(text));
+  });
+
+  test.each(['0', '1000001', '99999999', '-1', '1.5', '1e3', '0x10', '10 ', 'many', ''])(
+    'MAX_WAITING must not be %j',
+    (text) => {
+      const error = new Error('an integer from 1 to 1000000');
+      expect(() => variables.MAX_WAITING.parse(text)).toThrow(error);
+    },
+  );
+
+  test('DATABASE_URL_FILE overrides DATABASE_URL, without spaces around its text', () => {
+    const values = readVariables(variables, {
+      DATABASE_URL: 'sqlite:one.db',
+      DATABASE_URL_FILE: file('url', ' sqlite:two.db\n'),
+    });
+    expect(databaseUrl(values)).toEqual({ name: 'DATABASE_URL_FILE', url: 'sqlite:two.db' });
+    expect(databaseUrl({ ...values, DATABASE_URL_FILE: '' })).toEqual({
+      name: 'DATABASE_URL',
+      url: 'sqlite:one.db',
+    });
+  });
+
+  test('a missing DATABASE_URL_FILE is an error with its reason', () => {
+    expect(() => readVariables(variables, { DATABASE_URL_FILE: '/none/url' })).toThrow(
+      'DATABASE_URL_FILE must be a readable file (ENOENT), got "/none/url"',
+    );
+  });
+});
+
+describe('createPlant', () => {
+  test('stores the id exactly, and answers with name and tag', async () => {
+    const path = join(folder, 'plants.db');
+    const { handlers, ready, location, close } = await open({ DATABASE_URL: `sqlite:${path}` });
+    await ready?.();
+    const { createPlant } = handlers as Handlers;
+    const tagged = { id: 2n ** 53n + 1n, name: 'Monstera', tag: '' };
+    expect(await createPlant(requestTo('createPlant', { body: tagged }))).toEqual({
+      status: 200,
+      body: { name: 'Monstera', tag: '' },
+    });
+    expect(await createPlant(requestTo('createPlant', { body: { id: -1, name: 'Fern' } }))).toEqual(
+      { status: 200, body: { name: 'Fern', tag: undefined } },
+    );
+    await close?.();
+    expect(location).toBe(`sqlite:${path}`);
+    expect(plantsIn(path)).toEqual(
+      new Map([
+        [-1n, { name: 'Fern', tag: null }],
+        [2n ** 53n + 1n, { name: 'Monstera', tag: '' }],
+      ]),
+    );
+  });
+
+  test('is rejected as unavailable if MAX_WAITING requests wait', async () => {
+    const { handlers, stats, close } = await open({
+      DATABASE_URL: 'sqlite::memory:',
+      MAX_WAITING: '2',
+    });
+    const { createPlant } = handlers as Handlers;
+    const outcomes = Promise.allSettled(
+      [1, 2, 3].map(async (id) =>
+        createPlant(requestTo('createPlant', { body: { id, name: '' } })),
+      ),
+    );
+    expect(stats?.()).toMatchObject({ waiting: 2 });
+    expect((await outcomes).map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'fulfilled',
+      'rejected',
+    ]);
+    expect(await outcomes).toHaveProperty('2.reason', expect.any(Unavailable));
+    await close?.();
+  });
+});
+
+describe('the start rejects', () => {
+  test.each([
+    [
+      'a URL without a store',
+      () => 'mysql://me:secret@host/db',
+      /: There is no store for mysql: URLs\. Use /,
+    ],
+    [
+      'a file that is not a database',
+      () => `sqlite:${file('text.db', 'no database '.repeat(99))}`,
+      /text\.db is not a SQ/,
+    ],
+    [
+      'a folder that cannot be made',
+      () => `sqlite:${file('flat', '')}/plants.db`,
+      /in a writable folder/,
+    ],
+  ])('%s, and names the variable of the URL', async (_, url, message) => {
+    for (const name of ['DATABASE_URL', 'DATABASE_URL_FILE']) {
+      const value = name === 'DATABASE_URL' ? url() : file('wrong-url', `${url()}\n`);
+      const error = await open({ [name]: value }).catch((error: unknown) => error);
+      expect(error).toBeInstanceOf(ConfigError);
+      expect(String(error)).toMatch(new RegExp(`: ${name}: `));
+      expect(String(error)).toMatch(message);
+      expect(String(error)).not.toContain('secret');
+    }
+  });
+});
+
+describe('the password of PostgreSQL is read again for each connection', () => {
+  let server: PostgresServer;
+  beforeAll(async () => {
+    server = await startPostgres();
+  });
+  afterAll(() => server.remove());
+
+  test.each([
+    ['DATABASE_PASSWORD_FILE', (path: string) => path],
+    ['DATABASE_PASSWORD_COMMAND', (path: string) => `cat '${path}'`],
+  ])('from %s, in place of that of the URL', async (name, value) => {
+    const path = file('password', 'correct horse\n');
+    const url = (await server.createSchema()).replace(/:[^:@]*@/, ':outdated@');
+    const env = { DATABASE_URL_FILE: file('secret-url', `${url}\n`), [name]: value(path) };
+    const backend = await open(env);
+    await backend.ready?.();
+    await server.query("ALTER ROLE postgres PASSWORD 'another'");
+    try {
+      file('password', 'another\n');
+      const others = 'FROM pg_stat_activity WHERE usename IS NOT NULL AND pid <> pg_backend_pid()';
+      const direct = url.replace(':outdated@', ':another@');
+      await server.query(`SELECT pg_terminate_backend(pid) ${others}`, direct);
+      await eventually(async () => backend.ready?.());
+      await server.query("ALTER ROLE postgres PASSWORD 'correct horse'", direct);
+    } finally {
+      await backend.close?.();
+    }
+  });
+
+  test.each([
+    ['DATABASE_PASSWORD_FILE', '/none/password', 'ENOENT'],
+    ['DATABASE_PASSWORD_COMMAND', 'exit 3', '3'],
+    ['DATABASE_PASSWORD_COMMAND', 'exec sleep 60', 'SIGTERM'],
+  ])('%s=%s gives no password, and the store is unavailable', async (name, value, reason) => {
+    const backend = await open({ DATABASE_URL: await server.createSchema(), [name]: value });
+    await eventually(async () => {
+      const error = await backend.ready?.().catch((error: unknown) => error);
+      expect(error).toBeInstanceOf(Unavailable);
+      expect(String(error)).toContain(`${name} gives no password (${reason})`);
+    });
+    await backend.close?.();
+  });
+});

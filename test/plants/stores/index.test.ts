@@ -1,0 +1,74 @@
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { Unusable } from 'group-commit';
+import { openStore, sqliteFile } from '../../../src/stores/index.ts';
+import { plantsIn } from '../support/plant-service.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'plants-url-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each([
+  ['sqlite:data/plants.db', 'data/plants.db'],
+  ['sqlite:/data/plants.db', '/data/plants.db'],
+  ['SQLite:plants.db', 'plants.db'],
+  ['sqlite::memory:', ':memory:'],
+  ['postgres://me:secret@host/db', undefined],
+  ['postgresql://host/db?max=1', undefined],
+  ['Postgres:///db', undefined],
+])('%s has the SQLite file %s', (url, file) => {
+  expect(sqliteFile(url)).toBe(file);
+});
+
+test.each([
+  ['', 'This is not a database URL'],
+  ['data/plants.db', 'This is not a database URL'],
+  ['mysql://root:hunter2@localhost/plants', 'There is no store for mysql: URLs'],
+  ['x+sqlite://hunter2', 'There is no store for x+sqlite: URLs'],
+  ['root:hunter2@localhost', 'This is not a database URL'],
+  ['postgres:hunter2', 'This is not a database URL'],
+  ['/postgres://hunter2', 'This is not a database URL'],
+  [' sqlite:plants.db', 'This is not a database URL'],
+  ['sqlite:', 'The sqlite: URL names no file'],
+  ['sqlite:data/', 'The sqlite: URL names no file'],
+  ['sqlite:data\\', 'The sqlite: URL names no file'],
+  ['sqlite://data/plants.db', 'A sqlite: URL has a path, but no // before it'],
+  ['sqlite:data/plants.db?mode=ro', 'A sqlite: URL takes no parameters'],
+  ['sqlite:plants.db#1', 'A sqlite: URL takes no parameters'],
+])('the URL %j is rejected: %s, and the valid forms are listed', async (url, reason) => {
+  const error = new Unusable(
+    `${reason}. Use sqlite:data/plants.db (a file, relative or absolute), sqlite::memory: ` +
+      '(nothing is kept), or postgres://user:password@host:5432/database.',
+  );
+  expect(() => sqliteFile(url)).toThrow(error);
+  await expect(openStore(url, { maxWaiting: 1 })).rejects.toThrow(error);
+});
+
+test('a relative and an absolute URL open one file, in a new folder', async () => {
+  const file = join(folder, 'new/plants.db');
+  for (const [index, url] of [`sqlite:${relative('', file)}`, `SQLite:${file}`].entries()) {
+    const store = await openStore(url, { maxWaiting: 1 });
+    await store.add({ id: BigInt(index), name: 'Fern' });
+    await store.close();
+  }
+  expect([...plantsIn(file).keys()]).toEqual([0n, 1n]);
+});
+
+test('a store in memory leaves no file', async () => {
+  const store = await openStore('sqlite::memory:', { maxWaiting: 1 });
+  await store.add({ id: 2n ** 63n - 1n, name: 'Fern' });
+  await store.close();
+  expect(existsSync(':memory:')).toBe(false);
+});
+
+test.each([
+  ['sqlite::memory:', 'sqlite::memory:'],
+  ['postgresql://me:secret@127.0.0.1:1/x?max=1', 'postgres://127.0.0.1:1/x'],
+  ['postgres:///x?host=/nowhere', 'postgres:///nowhere/x'],
+  ['postgres://127.0.0.1:1/x?host=/nowhere', 'postgres:///nowhere/x'],
+])('the location of the store of %s is %s', async (url, location) => {
+  const store = await openStore(url, { maxWaiting: 1 });
+  await store.close();
+  expect(store.location).toBe(location);
+});
