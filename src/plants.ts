@@ -10,8 +10,11 @@ import type { PlantStore } from './stores/store.ts';
 
 const run = promisify(exec);
 
-/** The time limit of the command that prints the password, in milliseconds. */
-const PASSWORD_MS = 3_000;
+/**
+ * The time limit of the command that prints the password, in milliseconds. Shorter than the default
+ * of `connect_timeout`, so that the error names the command.
+ */
+const PASSWORD_MS = 2_500;
 
 /** The environment variables of the plant store, in addition to those of the server. */
 export const variables = {
