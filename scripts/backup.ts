@@ -1,4 +1,4 @@
-/** Copies the service's SQLite database to a new file, as it is at one moment. */
+/** Copies a snapshot of the service's SQLite database to a new file. */
 import {
   closeSync,
   existsSync,
@@ -22,7 +22,7 @@ running. To restore, stop the service, remove the -wal and -shm files beside the
 the database by the copy, and start the service.
 `;
 
-/** @throws {Error} that names the variable, if it names no SQLite file. */
+/** Returns the SQLite file of the service. @throws {Error} if its database is not such a file. */
 function sourceFile(): string {
   loadEnvFile();
   const { name, url } = databaseUrl(readVariables(variables, process.env));
@@ -52,7 +52,7 @@ function isRunning(pid: number): boolean {
   }
 }
 
-/** The copy gets its name when it is complete and on disk. */
+/** Copies a database. The copy gets its name when it is complete and on disk. */
 function backUp(file: string, copy: string): void {
   if (existsSync(copy)) throw new Error(`${copy} must not exist: name a new file`);
   const db = new DatabaseSync(file, { readOnly: true, timeout: 5_000 });

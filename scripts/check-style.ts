@@ -14,14 +14,14 @@ const DOCSTRING_START = /^\s*\/\*\*\s*$/;
 /** Lists the broken rules of a file, with their places. */
 export function findingsIn(file: string, text: string): string[] {
   const lines = text.split('\n');
-  // Tests quote documents and messages whole.
+  // Tests contain long documents and messages.
   const isTest = file.includes('/test/');
   return lines.flatMap((line, index) => {
     const place = `${file}:${index + 1}`;
     const begins = line.includes('/**') || DOCSTRING_START.test(lines[index - 1] ?? '');
     return [
       ...(line.length > WIDEST && !isTest
-        ? [`${place} has ${line.length} columns, at most ${WIDEST}`]
+        ? [`${place} has ${line.length} columns, the limit is ${WIDEST}`]
         : []),
       ...(begins && QUESTION.test(line)
         ? [`${place} begins a docstring with a question word: start with a verb or the name`]

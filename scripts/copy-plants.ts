@@ -12,7 +12,7 @@ Both may be in use. If the command exits with 0, TO has all plants that FROM had
 started. The command can be interrupted and run again: it only adds missing plants.
 `;
 
-/** Plants that are added at a time. */
+/** The number of plants that are added at a time. */
 const BATCH = 1_000;
 
 /** The number of plants between two lines of progress. */
@@ -26,20 +26,20 @@ async function copy(from: string, to: string): Promise<void> {
     throw new Error('sqlite::memory: cannot be shared between processes; name a file');
   const source = openSource(file);
   const store = await openStore(to, { maxWaiting: BATCH });
-  let missing = 0;
-  // Adding a plant resolves when it is on disk, or was before.
+  let rejected = 0;
+  // Resolves when the plant is on disk, also if it was there before.
   const add = (row: Record<string, unknown>): Promise<void> =>
     store
       .add({ id: BigInt(String(row.id)), name: String(row.name), tag: row.tag?.toString() })
       .catch((error) => {
         if (!(error instanceof Unstorable)) throw error;
-        missing += 1;
+        rejected += 1;
         console.error(`Plant ${row.id} is not copied: ${error.message}`);
       });
   try {
     let count = 0;
     const batch: Promise<void>[] = [];
-    // One statement sees the file as it is at one moment.
+    // One statement reads a snapshot of the file.
     for (const row of source.prepare('SELECT id, name, tag FROM plants').iterate()) {
       count += 1;
       batch.push(add(row));
@@ -47,15 +47,15 @@ async function copy(from: string, to: string): Promise<void> {
       if (count % PROGRESS === 0) console.error(`${count} plants so far`);
     }
     await Promise.all(batch);
-    console.log(`FROM holds ${count} plants; ${count - missing} of them are in TO.`);
-    if (missing > 0) process.exitCode = 1;
+    console.log(`FROM holds ${count} plants; ${count - rejected} of them are in TO.`);
+    if (rejected > 0) process.exitCode = 1;
   } finally {
     await store.close();
     source.close();
   }
 }
 
-/** @throws {Error} that names the file. */
+/** Opens the file to read it. @throws {Error} with the name of the file. */
 function openSource(file: string): DatabaseSync {
   try {
     return new DatabaseSync(file, { readOnly: true, readBigInts: true, timeout: 5_000 });

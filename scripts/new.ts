@@ -1,6 +1,6 @@
 /**
- * Creates a project like `npm create spec-first`, without a registry: its libraries are tarballs
- * in its folder `vendor`.
+ * Creates a project like `npm create spec-first`, without a registry: the libraries are tarballs in
+ * its folder `vendor`.
  *
  * Usage: npm run new -- DIR [DOCUMENT]
  */

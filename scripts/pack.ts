@@ -1,6 +1,6 @@
 /**
  * Packs the libraries as npm publishes them: `NAME-VERSION.tgz` with JavaScript, declarations and
- * source maps. The repository runs from TypeScript; Node reads none under node_modules.
+ * source maps. Node does not run TypeScript in node_modules.
  *
  * Usage: npm run pack -- [DIR]
  */
@@ -28,7 +28,7 @@ export const PACKAGES = globSync('*/package.json', { cwd: join(ROOT, 'packages')
 /**
  * Compiles and packs all libraries into a folder. Returns the file of each by its name.
  *
- * @throws {Error} of the compiler
+ * @throws {Error} if the code does not compile.
  */
 export function pack(folder: string): Map<string, string> {
   const stage = mkdtempSync(join(tmpdir(), 'pack-'));
@@ -90,8 +90,8 @@ function run(program: string, ...args: readonly string[]): string {
 }
 
 /**
- * A package.json whose paths lead to compiled code: `./src/*.ts` becomes `./dist/*.js`, in
- * `exports` with its types.
+ * Returns a package.json with the paths of compiled code: `./src/*.ts` becomes `./dist/*.js`. Each
+ * of its `exports` gets its types.
  */
 export function publishedManifest(text: string): Record<string, unknown> {
   const manifest = JSON.parse(text, (key, value) => {

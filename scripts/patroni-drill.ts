@@ -1,4 +1,4 @@
-/** Adds plants while the leader of a Patroni cluster changes, and looks for each of them. */
+/** Adds plants while the leader of a Patroni cluster changes, and checks that each is stored. */
 import { execFileSync, execSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -20,27 +20,27 @@ leader. Exits with 1 if an acknowledged plant is missing afterwards.
 
 const CALLERS = 16;
 
-/** The time for the cluster to find a leader, in milliseconds. */
+/** The maximum time without a leader, in milliseconds. */
 const FAILOVER_MS = 120_000;
 
 const name = `drill ${randomUUID()}`;
 
-/** Adds plants until it is stopped. */
+/** Adds plants until `stop` is called. */
 function load(store: PlantStore) {
   const acknowledged = new Set<string>();
   let next = 0n;
-  let going = true;
+  let isStopped = false;
   let longestOutage = 0;
-  let last = performance.now();
+  let lastSuccess = performance.now();
 
   async function caller(): Promise<void> {
-    while (going) {
+    while (!isStopped) {
       const id = next++;
       try {
         await store.add({ id, name });
         acknowledged.add(String(id));
-        longestOutage = Math.max(longestOutage, performance.now() - last);
-        last = performance.now();
+        longestOutage = Math.max(longestOutage, performance.now() - lastSuccess);
+        lastSuccess = performance.now();
       } catch (error) {
         if (!(error instanceof Unavailable)) throw error;
         await delay(20);
@@ -53,18 +53,18 @@ function load(store: PlantStore) {
     acknowledged,
     longestOutage: () => Math.round(longestOutage),
     async stop() {
-      going = false;
+      isStopped = true;
       await callers;
     },
   };
 }
 
-/** Waits until the store has acknowledged more plants. */
+/** Waits until the store has acknowledged 500 more plants. */
 async function waitForPlants({ acknowledged }: ReturnType<typeof load>): Promise<void> {
-  const enough = acknowledged.size + 500;
+  const target = acknowledged.size + 500;
   const deadline = performance.now() + FAILOVER_MS;
-  while (acknowledged.size < enough) {
-    if (performance.now() > deadline) throw new Error('no leader was found in two minutes');
+  while (acknowledged.size < target) {
+    if (performance.now() > deadline) throw new Error('the cluster had no leader for two minutes');
     await delay(50);
   }
 }
@@ -99,8 +99,8 @@ async function drill(config: string, url: string, killCommand: string | undefine
   if (lost.length > 0) process.exitCode = 1;
 }
 
-const [config, url, killCommand, more] = process.argv.slice(2);
-if (config === undefined || url === undefined || more !== undefined) {
+const [config, url, killCommand, extra] = process.argv.slice(2);
+if (config === undefined || url === undefined || extra !== undefined) {
   console.error(HELP);
   process.exit(2);
 }

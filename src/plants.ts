@@ -40,7 +40,7 @@ export const variables = {
   },
   MAX_WAITING: {
     default: '1000',
-    description: 'requests that may wait for the store before others are answered 503',
+    description: 'requests that may wait for the store; further ones get 503',
     parse(text: string): number {
       const count = /^\d{1,7}$/.test(text) ? Number(text) : 0;
       if (count < 1 || count > 1_000_000) throw new Error('an integer from 1 to 1000000');
@@ -57,7 +57,7 @@ function readSecret(path: string): string {
   }
 }
 
-/** The handlers of the operations. */
+/** Returns the handlers of the operations. */
 export const plantHandlers = (store: PlantStore): Handlers => ({
   async createPlant({
     body: { id, name, tag },
@@ -70,7 +70,7 @@ export const plantHandlers = (store: PlantStore): Handlers => ({
 /**
  * Opens the store of plants.
  *
- * @throws {ConfigError} if DATABASE_URL names no store that can be opened.
+ * @throws {ConfigError} if the URL or the database is wrong.
  */
 export async function openPlants(
   values: ValuesOf<typeof variables>,
@@ -94,7 +94,7 @@ export function databaseUrl(values: ValuesOf<typeof variables>) {
     : { name: 'DATABASE_URL', url: values.DATABASE_URL };
 }
 
-/** Returns a function that reads the password. It is called for each connection, for rotation. */
+/** Returns a function that reads the password. Called for each connection: passwords may change. */
 function passwordFrom(file: string, command: string): (() => Promise<string>) | undefined {
   if (!file && !command) return undefined;
   return async () => {
@@ -111,7 +111,7 @@ function passwordFrom(file: string, command: string): (() => Promise<string>) | 
   };
 }
 
-/** The handlers over an open store. */
+/** Returns an open store with its handlers. */
 export const plantBackend = (store: PlantStore): Backend => ({
   ...store,
   handlers: plantHandlers(store),

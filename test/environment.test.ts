@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 const PROBE = `
 import { spawnSync } from 'node:child_process';
 const { stdout } = spawnSync(process.execPath, ['-p', 'JSON.stringify(process.env)'], { encoding: 'utf8' });
-test('prints', () => { console.log('seen by a child: ' + stdout); });
+test('prints', () => { console.log('environment of a child: ' + stdout); });
 `;
 
 test('a child of a test inherits no variable of the developer, and no colours', () => {
@@ -44,11 +44,11 @@ test('a child of a test inherits no variable of the developer, and no colours', 
     },
   );
   const output = stdout + stderr;
-  const seen = [...output.matchAll(/seen by a child: (\{.*\})/g)].map(([, json = '']) =>
-    JSON.parse(json),
+  const environments = [...output.matchAll(/environment of a child: (\{.*\})/g)].map(
+    ([, json = '']) => JSON.parse(json),
   );
-  expect(seen).toHaveLength(2);
-  for (const variables of seen) {
+  expect(environments).toHaveLength(2);
+  for (const variables of environments) {
     expect(variables).toMatchObject({ PATH: process.env.PATH, npm_config_registry: 'kept' });
     expect(variables).not.toHaveProperty('DATABASE_URL');
     expect(variables).not.toHaveProperty('FORCE_COLOR');

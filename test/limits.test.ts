@@ -4,7 +4,7 @@ import { expect, test } from '@jest/globals';
 import { PROJECT } from './support/launch.ts';
 import { readMarkdown } from './support/markdown.ts';
 
-/** Returns the number that all declarations of a constant or property of a package have. */
+/** Returns the value of a constant or a property. All its declarations must have the same value. */
 function constant(place: string): number {
   const [, library = '', folder = '', name = ''] = /^([\w-]+)(.*)\/(\w+)$/.exec(place) ?? [];
   const declaration = new RegExp(
@@ -116,7 +116,7 @@ test('the documented limit of the heap is that of npm start', () => {
 });
 
 test('every documented limit is compared with a constant', () => {
-  // The last one is the value of a variable.
+  // `body` is the default of a variable.
   const compared = new Set([...Object.keys(CONSTANTS), HEAP, 'body']);
   expect([...documented.keys()].filter((label) => !compared.has(label))).toEqual([]);
 });

@@ -15,7 +15,7 @@ import { publint } from 'publint';
 import { formatMessage } from 'publint/utils';
 import { eventually } from 'test-support/eventually';
 import { end, type Running, run, start } from 'test-support/project';
-import { PACKAGES, publishedManifest } from '../scripts/pack.ts';
+import { PACKAGES } from '../scripts/pack.ts';
 import { publicNamesOfAll, RELEASED_NAMES } from '../scripts/public-names.ts';
 import { build } from './support/dockerfile.ts';
 import { install } from './support/install.ts';
@@ -120,30 +120,6 @@ test('each package of the lock file has a digest', () => {
     )
     .map(([path]) => path);
   expect(unpinned).toEqual([]);
-});
-
-test('a published manifest leads exports, programs and side effects to compiled files, and exports to their types', () => {
-  const manifest = {
-    name: 'some-package',
-    bin: { tool: 'src/main.ts' },
-    exports: {
-      '.': './src/index.ts',
-      './cache': './src/cache.js',
-      './package.json': './package.json',
-    },
-    sideEffects: ['./src/cache.js'],
-  };
-  expect(publishedManifest(JSON.stringify(manifest))).toEqual({
-    name: 'some-package',
-    bin: { tool: 'dist/main.js' },
-    exports: {
-      '.': { types: './dist/index.d.ts', default: './dist/index.js' },
-      './cache': './dist/cache.js',
-      './package.json': './package.json',
-    },
-    sideEffects: ['./dist/cache.js'],
-    files: ['dist', 'templates', 'CHANGELOG.md'],
-  });
 });
 
 describe('a project that npm run new makes for a document', () => {

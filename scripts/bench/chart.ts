@@ -1,6 +1,6 @@
 import { init } from 'echarts';
 
-/** Draws a bar for each row as SVG. @param notes shown below the bars */
+/** Draws a bar chart as SVG, with a bar for each row. @param notes lines below the bars */
 export function drawChart(
   title: string,
   rows: Readonly<Record<string, number>>,

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 
 /** A server to measure: its program, and variables beside `PORT` and `ACCESS_TOKENS`. */
 export interface Contender {
-  /** Shown in the results: the server, and the place of a plant when the response is sent. */
+  /** Shown in the results: the server, and where plants are when it responds. */
   readonly name: string;
   readonly file: string;
   readonly env: Readonly<Record<string, string>>;
@@ -12,9 +12,9 @@ export interface Contender {
 
 const root = join(import.meta.dirname, '../..');
 
-/** The service as it ships. */
-const service = (where: string, env: Contender['env']): Contender => ({
-  name: `This service, ${where}`,
+/** Returns this service with the settings of production. */
+const service = (variant: string, env: Contender['env']): Contender => ({
+  name: `This service, ${variant}`,
   file: join(root, 'src/main.ts'),
   env: {
     OPENAPI_FILE: join(root, 'openapi.yaml'),
@@ -24,7 +24,7 @@ const service = (where: string, env: Contender['env']): Contender => ({
   },
 });
 
-/** The contenders. @param folder where they keep files */
+/** Lists the contenders. @param folder contains their files */
 export function contendersIn(folder: string): Contender[] {
   const OPENAPI_FILE = writeDocument(folder, 1);
   const other = (name: string, program: string, options = {}): readonly [Contender, Contender] => {
@@ -53,7 +53,7 @@ export function contendersIn(folder: string): Contender[] {
   ];
 }
 
-/** The service with more and more paths in its document. */
+/** Lists this service with 1 to 1,000 paths in its document. */
 export const contendersByPaths = (folder: string): Contender[] =>
   [1, 10, 100, 1000].map((paths) =>
     service(`${paths} paths`, {
@@ -63,7 +63,7 @@ export const contendersByPaths = (folder: string): Contender[] =>
   );
 
 /**
- * Writes the plant store's document with that many paths, `/plants` in the middle of them. The
+ * Writes the document of the plant store with a number of paths, and `/plants` in the middle. The
  * server is "/", since express-openapi-validator misreads server variables and then checks nothing.
  */
 function writeDocument(folder: string, paths: number): string {

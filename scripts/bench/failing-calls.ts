@@ -5,10 +5,10 @@ import { openDatabase } from 'group-commit/sqlite';
 /** The number of callers, each with one call at a time. */
 const CALLERS = 128;
 
-/** The share of calls that fail, in percent. */
+/** The shares of calls that fail, in percent. */
 const SHARES = [0, 1, 10];
 
-/** Prints the rate and the latency of group-commit when some of the calls fail. */
+/** Prints the rate and the latency of group-commit with each share of failing calls. */
 export async function benchFailingCalls(data: string, rounds: number, seconds: number) {
   const rates = SHARES.map((): Measurement[] => []);
   for (let round = 0; round < rounds; round += 1) {

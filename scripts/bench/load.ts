@@ -6,13 +6,13 @@ import autocannon, { type Client } from 'autocannon';
 
 /** The result of one measurement. */
 export interface Measurement {
-  /** Answers per second. */
+  /** Responses per second. */
   readonly rate: number;
-  /** The number of answers. */
-  readonly answers: number;
+  /** The number of responses. */
+  readonly responses: number;
   /** The number of responses with another status than 200. */
   readonly failures: number;
-  /** Percentiles of the time to the answer, in milliseconds. */
+  /** Percentiles of the time to the response, in milliseconds. */
   readonly p50: number;
   readonly p99: number;
 }
@@ -36,7 +36,7 @@ export const HEADERS = {
 export const plantOf = (id: number): string =>
   `{"id":${id},"name":"Monstera deliciosa","tag":"tropical"}`;
 
-/** Returns true if wrk is installed. It needs less CPU than autocannon. */
+/** Returns true if wrk is installed. wrk needs less CPU time than autocannon. */
 export const hasWrk = (): boolean => spawnSync('wrk', ['--version']).error === undefined;
 
 const useWrk: Load = async ({ url, connections, seconds, firstId }) => {
@@ -48,23 +48,24 @@ const useWrk: Load = async ({ url, connections, seconds, firstId }) => {
   const output = await text(wrk.stdout);
   const [, json] = /^RESULT (.*)$/m.exec(output) ?? [];
   if (json === undefined) throw new Error(`wrk printed no result:\n${output}`);
-  const { answers, failures, microseconds, p50, p99 } = JSON.parse(json);
+  const { responses, failures, microseconds, p50, p99 } = JSON.parse(json);
   return {
-    rate: (answers / microseconds) * 1e6,
-    answers,
+    rate: (responses / microseconds) * 1e6,
+    responses,
     failures,
     p50: p50 / 1000,
     p99: p99 / 1000,
   };
 };
 
-/** The number of requests prepared for each second. Below this rate, no plant is sent twice. */
+/** The number of prepared requests per second. Below this rate, no plant is sent twice. */
 const PREPARED_PER_SECOND = 50_000;
 
 const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
   const each = Math.ceil((PREPARED_PER_SECOND * seconds) / connections);
   let connection = 0;
-  // Connections take turns in the ids: blocks of ids would cost a sorted index twice the time.
+  // The ids of all connections are interleaved. A block of ids for each connection would double the
+  // time of a sorted index.
   const setupClient = (client: Client) => {
     const first = firstId + connection++;
     const idAt = (at: number) => first + at * connections;
@@ -78,7 +79,7 @@ const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
   let last = 0;
   run.on('response', (_client, _status, _bytes, milliseconds) => {
     last = performance.now();
-    // The first request of each connection waits until those of all are prepared.
+    // Not measured: the first request of a connection waits until all requests are prepared.
     if (times.push(milliseconds) === connections) first = last;
   });
   const [totals] = await once(run, 'done');
@@ -86,7 +87,7 @@ const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
   const percentile = (share: number) => sorted[Math.ceil(share * sorted.length) - 1] ?? 0;
   return {
     rate: (sorted.length / Math.max(1, last - first)) * 1000,
-    answers: times.length,
+    responses: times.length,
     failures: totals.non2xx + totals.errors,
     p50: percentile(0.5),
     p99: percentile(0.99),

@@ -23,16 +23,16 @@ const HELP = `Measures POST /plants, with a new plant in each request, and compa
   --connections N,N   how many connections, each with one request at a time (32,128)
   --load PROGRAM      wrk or autocannon (wrk where it is installed)
   --json FILE         writes all figures
-  --svg FILE          draws the answers per second over the first number of connections
+  --svg FILE          draws the responses per second over the first number of connections
   --help
 
 In each round, the contenders are started, measured and ended one after the other, each with an
-empty store and the same ids. The figures are medians of the rounds; × compares with Express in
+empty store and the same ids. The figures are medians of the rounds. × compares with Express in
 memory, or with the first row. CPU is the time of all threads of the server per request. On disk, a
 200 response means that the plant survives a power cut. With two cores and taskset, the load runs on
-a separate core. DATABASE_URL replaces the new SQLite file.`;
+a separate core. DATABASE_URL names a database to use instead of a new SQLite file.`;
 
-/** The distance between the first ids of two measurements: more than one of them sends. */
+/** The distance between the first ids of two measurements. No measurement sends as many plants. */
 const IDS = 10_000_000;
 
 interface Sample extends Measurement {
@@ -53,7 +53,7 @@ try {
   console.error(error instanceof Error ? error.message : error);
   process.exitCode = 1;
 }
-// A contender ends with this process.
+// Ends a running contender, too.
 process.exit();
 
 function readFlags() {
@@ -127,7 +127,7 @@ async function benchmark(): Promise<void> {
   console.log(notes.join('\n'));
   const { json, svg } = flags;
   if (json) writeFileSync(json, `${JSON.stringify({ notes, runs: allRuns }, undefined, 2)}\n`);
-  const title = `POST /plants, answers per second over ${flags.connections[0]} connections`;
+  const title = `POST /plants, responses per second over ${flags.connections[0]} connections`;
   // echarts takes half a second to load.
   if (svg) writeFileSync(svg, (await import('./chart.ts')).drawChart(title, rates, notes));
   const failed = allRuns.filter(({ samples }) => samples.some(({ failures }) => failures > 0));
@@ -136,7 +136,7 @@ async function benchmark(): Promise<void> {
   }
 }
 
-/** Makes a folder in data/, since the system's temporary folder may be in memory. */
+/** Creates a folder in data/: the temporary folder of the system may be in memory. */
 function makeDataFolder(): string {
   const data = join(import.meta.dirname, '../../data');
   mkdirSync(data, { recursive: true });
@@ -182,8 +182,8 @@ async function measure(
   const before = server.cpu();
   const measurement = await load({ url: server.url, connections, seconds, firstId });
   const after = server.cpu();
-  const isKnown = before !== undefined && after !== undefined;
-  return { ...measurement, cpu: isKnown ? (after - before) / measurement.answers : undefined };
+  const hasTimes = before !== undefined && after !== undefined;
+  return { ...measurement, cpu: hasTimes ? (after - before) / measurement.responses : undefined };
 }
 
 /** Prints the runs over a number of connections. Returns the median rates by name. */

@@ -10,12 +10,12 @@ import { HEADERS, plantOf, TOKEN } from './load.ts';
 /** A running contender. */
 export interface Server {
   readonly url: string;
-  /** The CPU time of all its threads so far, in microseconds; `undefined` outside Linux. */
+  /** Returns the CPU time of all its threads in microseconds; `undefined` outside Linux. */
   cpu(): number | undefined;
   end(): Promise<void>;
 }
 
-/** The time for a contender to answer 200, in milliseconds. */
+/** The maximum time until a contender answers 200, in milliseconds. */
 const START_MS = 60_000;
 
 /** Linux counts CPU time in units of 10 ms. */
@@ -25,12 +25,12 @@ const { scripts } = JSON.parse(
   readFileSync(new URL('../../package.json', import.meta.url), 'utf8'),
 );
 
-/** The flags of `npm start`, which each contender gets. */
+/** The flags of `npm start`. Each contender gets them. */
 const FLAGS: readonly string[] = String(scripts.start).split(' ').slice(1, -1);
 
 /**
- * Puts this process on the last core. Returns the others; `undefined` without `taskset` or a second
- * core.
+ * Moves this process to the last core. Returns the other cores; `undefined` without `taskset` or a
+ * second core.
  */
 export function takeCore(): string | undefined {
   const last = availableParallelism() - 1;
@@ -40,9 +40,9 @@ export function takeCore(): string | undefined {
 }
 
 /**
- * Starts a contender. Resolves at its first 200.
+ * Starts a contender. Resolves when it answers 200.
  *
- * @throws {Error} with its output, after a minute without one
+ * @throws {Error} with its output, if it does not answer 200 within a minute.
  */
 export async function start(contender: Contender, log: string, cores?: string): Promise<Server> {
   const { name, file, env } = contender;
@@ -68,8 +68,8 @@ export async function start(contender: Contender, log: string, cores?: string): 
       process.off('exit', kill);
     },
   };
-  const latest = performance.now() + START_MS;
-  while (performance.now() < latest && child.exitCode === null) {
+  const deadline = performance.now() + START_MS;
+  while (performance.now() < deadline && child.exitCode === null) {
     if (await answers(url)) return server;
     await delay(10);
   }

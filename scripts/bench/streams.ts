@@ -38,7 +38,7 @@ const responses = {
 const paths = { '/': { get: { operationId: 'watch', responses } } };
 const document = { openapi: '3.2.0', info: { title: 'Streams', version: '1' }, paths };
 
-/** Each stream sends one event, waits for this, and then sends as fast as it is read. */
+/** Each stream sends one event and waits for this promise. Then it sends as fast as it is read. */
 const go = Promise.withResolvers<void>();
 
 const contenders = {
@@ -75,7 +75,7 @@ const contenders = {
   },
 };
 
-/** Prints events per second of one stream and of many, and the memory of a stream that waits. */
+/** Prints events per second of one stream and of many, and the memory of an idle stream. */
 export async function benchStreams(seconds: number): Promise<void> {
   const rows: Record<string, object> = {};
   for (const name of Object.keys(contenders)) {
@@ -84,7 +84,7 @@ export async function benchStreams(seconds: number): Promise<void> {
     rows[name] = {
       'events/s, 1 stream': one.rate,
       [`${OPEN} streams`]: rate,
-      'KiB a waiting stream': memory,
+      'KiB per idle stream': memory,
     };
   }
   console.table(rows);
@@ -92,27 +92,29 @@ export async function benchStreams(seconds: number): Promise<void> {
 
 async function measure(name: string, count: number, seconds: number) {
   const child = fork(import.meta.filename, [name]);
-  const ask = async (what: string): Promise<number> => {
-    child.send(what);
+  const request = async (message: 'port' | 'memory'): Promise<number> => {
+    child.send(message);
     return (await once(child, 'message'))[0];
   };
-  const port = await ask('port');
-  const before = await ask('memory');
+  const port = await request('port');
+  const before = await request('memory');
   const open = async (): Promise<IncomingMessage> => {
-    // The end of the measurement cuts the connection.
-    const request = get({ port, agent: false }).on('error', () => {});
-    const [response] = await once(request, 'response');
+    // Killing the server at the end is an error of the connection.
+    const connection = get({ port, agent: false }).on('error', () => {});
+    const [response] = await once(connection, 'response');
     return response.on('error', () => {});
   };
   const streams = await Promise.all(Array.from({ length: count }, open));
-  const memory = Math.round(((await ask('memory')) - before) / count / 1024);
+  const memory = Math.round(((await request('memory')) - before) / count / 1024);
   let bytes = 0;
   for (const stream of streams) stream.on('data', (chunk) => (bytes += chunk.length));
   child.send('go');
   await delay(seconds * 1000);
   bytes = 0;
   const started = performance.now();
-  await delay(seconds * 1000);
+  // A busy server may need longer for its first event.
+  do await delay(seconds * 1000);
+  while (bytes === 0);
   const rate = Math.round(bytes / EVENT.length / ((performance.now() - started) / 1000));
   child.kill('SIGKILL');
   await once(child, 'exit');

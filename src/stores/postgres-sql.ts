@@ -12,13 +12,13 @@ export const TABLE =
   'CREATE TABLE IF NOT EXISTS plants ' +
   '(key bytea CONSTRAINT plants_key PRIMARY KEY, id bigint NOT NULL, name text NOT NULL, tag text)';
 
-/** Identifies a plant by its content. A plant without a tag differs from one with an empty tag. */
+/** Returns the key of a plant's content. An empty tag is not the same as no tag. */
 export function keyOf({ id, name, tag }: StoredPlant): Buffer {
   const text = `${id}:${Buffer.byteLength(name)}:${name}${tag === undefined ? '' : `:${tag}`}`;
   return createHash('sha256').update(text).digest();
 }
 
-/** Reads the encoding, the columns of a plant, and other columns that need a value. */
+/** Reads the encoding, the columns of a plant, and all other columns that need a value. */
 export const INSPECT = `
   SELECT current_setting('server_encoding', true) AS encoding,
     (SELECT string_agg(attname || ' ' || format_type(atttypid, atttypmod), ', ' ORDER BY attname)

@@ -57,9 +57,8 @@ async function setUp(client: ClientBase): Promise<void> {
   }
   if (columns && columns !== COLUMNS) {
     throw new Unusable(
-      `There is another table plants: it needs (${columns}), ` +
-        `but must need (${COLUMNS}) and nothing else. ` +
-        'Name another database, or another schema with options=-csearch_path%3DSCHEMA',
+      `The table plants has the required columns (${columns}), not (${COLUMNS}): ` +
+        'name another database, or another schema with options=-csearch_path%3DSCHEMA',
     );
   }
   if (!columns) {
@@ -71,7 +70,7 @@ async function setUp(client: ClientBase): Promise<void> {
   await insert(client, []);
 }
 
-/** @throws {Unusable} if the settings of the database may lose commits. */
+/** Adds plants. @throws {Unusable} if the settings of the database may lose commits. */
 async function insert(client: ClientBase, plants: readonly StoredPlant[]): Promise<void> {
   const values = [
     plants.map(keyOf),
@@ -79,7 +78,7 @@ async function insert(client: ClientBase, plants: readonly StoredPlant[]): Promi
     plants.map(({ name }) => name),
     plants.map(({ tag }) => tag ?? null),
   ];
-  // Pipelined.
+  // Sends the second statement without waiting for the result of the first.
   const inserted = client.query(INSERT, values);
   const settings = client.query<Durability>(DURABILITY);
   const [{ rows }] = await Promise.all([settings, inserted]);

@@ -26,7 +26,7 @@ export default function plants(db: DatabaseSync) {
   };
 }
 
-/** @throws {Error} if the table is another one. */
+/** @throws {Error} if the table has other columns. */
 function checkColumns(db: DatabaseSync): void {
   const rows = db.prepare('PRAGMA table_xinfo(plants)').all();
   const columns = rows.map(({ name, type, pk }) => `${name} ${type} ${pk}`).join(', ');

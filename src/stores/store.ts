@@ -25,19 +25,19 @@ export interface PlantStore {
   ready(): Promise<void>;
   /** Measurements by name, such as the number of `waiting` plants. */
   stats(): Readonly<Record<string, number>>;
-  /** Closes the database after the waiting plants. */
+  /** Stores the waiting plants, and closes the database. */
   close(): Promise<void>;
 }
 
 /** Options of a store. */
 export interface StoreOptions extends Partial<OpenContext> {
-  /** The most plants that may wait; more are rejected. */
+  /** The maximum number of plants that wait. Further plants are rejected. */
   readonly maxWaiting: number;
   /** Called for each connection to PostgreSQL. By default, the password is that of the URL. */
   readonly password?: (() => Promise<string>) | undefined;
 }
 
-/** A plant cannot be stored. The properties follow http-errors: the client gets the message. */
+/** A plant cannot be stored. The client gets the message with the status. */
 export class Unstorable extends Error {
   override readonly name = 'Unstorable';
   readonly status = 400;

@@ -36,14 +36,14 @@ async function post(
   return { status: response.status, answer: await response.json() };
 }
 
-/** JSON in which every unit of UTF-16 is escaped. */
+/** Returns a JSON string in which every UTF-16 code unit is escaped. */
 const escapedUnits = (text: string): string =>
   `"${Array.from({ length: text.length }, (_, at) => `\\u${text.charCodeAt(at).toString(16).padStart(4, '0')}`).join('')}"`;
 
 const anyText = fc.string({ unit: 'binary', maxLength: 60 });
 
-/** Strings that normalization, trimming, C strings, byte order marks or JSON would change. */
-const delicate = fc.constantFrom(
+/** Strings that normalization, trimming, C strings, byte order marks or JSON may change. */
+const specialText = fc.constantFrom(
   '',
   '\0',
   'a\0b',
@@ -65,27 +65,27 @@ const delicate = fc.constantFrom(
 
 const text = fc.oneof(
   anyText,
-  fc.array(fc.oneof(delicate, anyText), { maxLength: 4 }).map((parts) => parts.join('')),
+  fc.array(fc.oneof(specialText, anyText), { maxLength: 4 }).map((parts) => parts.join('')),
 );
 
-test('every text is returned and stored byte for byte', async () => {
+test('every text is returned and stored exactly', async () => {
   await fc.assert(
     fc.asyncProperty(
       text,
       fc.option(text, { nil: undefined }),
       fc.boolean(),
-      async (name, tag, escaped) => {
+      async (name, tag, isEscaped) => {
         lastId += 1n;
-        const write = escaped ? escapedUnits : JSON.stringify;
-        const tagged = tag === undefined ? '' : `,"tag":${write(tag)}`;
-        const { status, answer } = await post(`{"id":${lastId},"name":${write(name)}${tagged}}`);
+        const write = isEscaped ? escapedUnits : JSON.stringify;
+        const tagMember = tag === undefined ? '' : `,"tag":${write(tag)}`;
+        const { status, answer } = await post(`{"id":${lastId},"name":${write(name)}${tagMember}}`);
         expect({ status, answer }).toEqual({
           status: 200,
           answer: { name, ...(tag !== undefined && { tag }) },
         });
-        const kept = plantsIn(path).get(lastId);
-        expect(kept).toEqual({ name, tag: tag ?? null });
-        expect(Buffer.from(String(kept?.name))).toEqual(Buffer.from(name));
+        const stored = plantsIn(path).get(lastId);
+        expect(stored).toEqual({ name, tag: tag ?? null });
+        expect(Buffer.from(String(stored?.name))).toEqual(Buffer.from(name));
       },
     ),
     { numRuns: RUNS },
@@ -101,11 +101,11 @@ test('every text with a lone surrogate is rejected, and nothing is stored', asyn
     )
     .map(([before, unit, after]) => before + String.fromCharCode(unit) + after);
   await fc.assert(
-    fc.asyncProperty(lone, fc.constantFrom('name', 'tag'), async (broken, property) => {
+    fc.asyncProperty(lone, fc.constantFrom('name', 'tag'), async (invalid, property) => {
       lastId += 1n;
-      const other = property === 'tag' ? '"name":"a",' : '';
+      const requiredName = property === 'tag' ? '"name":"a",' : '';
       const { status, answer } = await post(
-        `{"id":${lastId},${other}"${property}":${escapedUnits(broken)}}`,
+        `{"id":${lastId},${requiredName}"${property}":${escapedUnits(invalid)}}`,
       );
       expect(status).toBe(400);
       expect(answer).toMatchObject({
@@ -128,11 +128,11 @@ test('every body that is not UTF-8 is rejected, and nothing is stored', async ()
       return false;
     }
   };
-  const broken = fc
+  const invalidBytes = fc
     .uint8Array({ minLength: 1, maxLength: 8, min: 0x80 })
     .filter((bytes) => !isUtf8(bytes));
   await fc.assert(
-    fc.asyncProperty(broken, async (bytes) => {
+    fc.asyncProperty(invalidBytes, async (bytes) => {
       lastId += 1n;
       const { status, answer } = await post(
         Buffer.concat([Buffer.from(`{"id":${lastId},"name":"`), bytes, Buffer.from('"}')]),
@@ -147,7 +147,7 @@ test('every body that is not UTF-8 is rejected, and nothing is stored', async ()
   );
 });
 
-test('texts that look alike are different plants', async () => {
+test('names that look alike are different plants', async () => {
   const bodies = ['"é"', '"e\u0301"', '"É"', '"é\\u0000"'].map(
     (name) => `{"id":-1,"name":${name}}`,
   );

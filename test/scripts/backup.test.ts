@@ -35,15 +35,15 @@ function backUp(
   });
 }
 
-test('copies the plants as they are at one moment while the service adds more, and the copy can be used', async () => {
+test('copies a consistent snapshot while the service adds plants, and the copy can be opened', async () => {
   const store = await openStore(`sqlite:${database}`, { maxWaiting: 10_000 });
   const names = Array.from({ length: 5_000 }, (_, id) => `plant ${id}`);
   await Promise.all(names.map((name, id) => store.add({ id: BigInt(id), name })));
-  let going = true;
+  let isStopped = false;
   let next = 5_000;
   const adding = Promise.all(
     Array.from({ length: 8 }, async () => {
-      while (going) await store.add({ id: BigInt(next++), name: 'later' });
+      while (!isStopped) await store.add({ id: BigInt(next++), name: 'later' });
     }),
   );
   expect(await backUp([copy])).toEqual({
@@ -51,14 +51,14 @@ test('copies the plants as they are at one moment while the service adds more, a
     out: `${database} is copied to ${copy}.\n`,
     err: '',
   });
-  going = false;
+  isStopped = true;
   await adding;
   await store.close();
 
   const copied = plantsIn(copy);
   expect(names.filter((name, id) => copied.get(BigInt(id))?.name !== name)).toEqual([]);
-  const held = plantsIn(database);
-  expect([...copied].filter(([id, { name }]) => held.get(id)?.name !== name)).toEqual([]);
+  const source = plantsIn(database);
+  expect([...copied].filter(([id, { name }]) => source.get(id)?.name !== name)).toEqual([]);
   expect((statSync(copy).mode & 0o777).toString(8)).toBe('600');
   const check = new DatabaseSync(copy);
   expect(check.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
@@ -71,7 +71,7 @@ test('copies the plants as they are at one moment while the service adds more, a
   expect(plantsIn(copy).size).toBe(copied.size);
 });
 
-test('overwrites no file, and leaves no file after a failure', async () => {
+test('overwrites no file, and leaves no file after an error', async () => {
   const store = await openStore(`sqlite:${database}`, { maxWaiting: 10 });
   await store.close();
   writeFileSync(copy, 'notes');
@@ -96,7 +96,7 @@ test('overwrites no file, and leaves no file after a failure', async () => {
   expect(readdirSync(folder).toSorted()).toEqual(['copy.db', 'plants.db']);
 });
 
-test('copies the database of DATABASE_URL_FILE, as the service uses it', async () => {
+test('copies the database of DATABASE_URL_FILE', async () => {
   const store = await openStore(`sqlite:${database}`, { maxWaiting: 10 });
   await store.add({ id: 7n, name: 'Fern' });
   await store.close();
@@ -114,7 +114,7 @@ test('copies the database of DATABASE_URL_FILE, as the service uses it', async (
   });
 });
 
-test('removes the file of a killed backup, and keeps that of a running one', async () => {
+test('removes the partial copy of a killed process, and keeps that of a running one', async () => {
   const store = await openStore(`sqlite:${database}`, { maxWaiting: 10 });
   await store.close();
   const dead = execFileSync(process.execPath, ['-p', 'process.pid'], { encoding: 'utf8' }).trim();

@@ -20,15 +20,14 @@ function bench(...flags: string[]): ChildProcess {
   });
 }
 
-async function finished({ stdout, stderr, ...child }: ChildProcess) {
-  const [printed, problems] = await Promise.all([stdout && text(stdout), stderr && text(stderr)]);
-  return { code: child.exitCode, stdout: printed, stderr: problems };
+async function outputOf({ stdout, stderr }: ChildProcess) {
+  const [printed, errors] = await Promise.all([stdout && text(stdout), stderr && text(stderr)]);
+  return { stdout: printed, stderr: errors };
 }
 
-const foldersOfRuns = () =>
-  readdirSync(join(root, 'data'), { recursive: false }).filter((name) =>
-    /^bench-/.test(String(name)),
-  );
+/** Lists the folders that a run has not removed. */
+const leftFolders = () =>
+  readdirSync(join(root, 'data')).filter((name) => name.startsWith('bench-'));
 
 /** Measures contenders, and checks the figures and the chart. */
 async function benchWith(
@@ -41,7 +40,7 @@ async function benchWith(
   const only = ['--only', `^(${names.join('|')})$`, '--load', load];
   const short = ['--rounds', String(rounds), '--seconds', seconds, '--warm-up', seconds];
   const outputs = ['--connections', '4', '--json', json, '--svg', svg];
-  const { stdout, stderr } = await finished(bench(...only, ...short, ...outputs));
+  const { stdout, stderr } = await outputOf(bench(...only, ...short, ...outputs));
   expect(stderr).toContain(`round ${rounds} of ${rounds}`);
   expect(stdout).toContain('POST /plants over 4 connections');
   const { runs }: { runs: { name: string; samples: object[] }[] } = JSON.parse(
@@ -50,7 +49,7 @@ async function benchWith(
   expect(runs.map(({ name }) => name)).toEqual(names);
   const sample = {
     rate: expect.any(Number),
-    answers: expect.any(Number),
+    responses: expect.any(Number),
     failures: 0,
     p50: expect.any(Number),
     p99: expect.any(Number),
@@ -59,31 +58,31 @@ async function benchWith(
   for (const { samples } of runs) expect(samples).toEqual(Array(rounds).fill(sample));
   const chart = readFileSync(svg, 'utf8');
   for (const name of names) expect(chart).toContain(`>${name}<`);
-  expect(foldersOfRuns()).toEqual([]);
+  expect(leftFolders()).toEqual([]);
 }
 
-test('npm run bench measures the chosen contenders, writes figures and a chart, and leaves no file behind', () =>
+test('npm run bench measures the selected contenders, writes figures and a chart, and removes its folders', () =>
   benchWith('autocannon', '0.3', 1, [
     'Express, in memory',
     'This service, on disk, shared commits',
   ]));
 
 // wrk loads for whole seconds.
-(hasWrk() ? test : test.skip)('npm run bench makes the load with wrk', () =>
+(hasWrk() ? test : test.skip)('npm run bench sends requests with wrk', () =>
   benchWith('wrk', '1', 1, ['Express, in memory']),
 );
 
 test('npm run bench -- --failing measures group-commit when calls fail', async () => {
-  const { stdout, stderr } = await finished(
+  const { stdout, stderr } = await outputOf(
     bench('--failing', '--rounds', '1', '--seconds', '0.2'),
   );
   expect(stderr).toBe('');
   expect(stdout).toMatch(/1 % of the calls fail +│ [1-9]\d* +│ '\d/);
-  expect(foldersOfRuns()).toEqual([]);
+  expect(leftFolders()).toEqual([]);
 });
 
 test('npm run bench -- --streams measures events of this service and of Express', async () => {
-  const { stdout, stderr } = await finished(bench('--streams', '--seconds', '0.1'));
+  const { stdout, stderr } = await outputOf(bench('--streams', '--seconds', '0.1'));
   expect(stderr).toBe('');
   for (const name of ['This service', 'Express']) {
     expect(stdout).toMatch(new RegExp(`│ ${name} +│ [1-9]\\d* +│ \\d+ +│ \\d+ `));
@@ -95,7 +94,7 @@ test('npm run bench ends its servers and removes their files when it is interrup
   for await (const line of child.stderr ?? []) if (String(line).includes('round 1')) break;
   child.kill('SIGINT');
   await once(child, 'exit');
-  expect(foldersOfRuns()).toEqual([]);
+  expect(leftFolders()).toEqual([]);
 });
 
 test.each([
@@ -103,17 +102,17 @@ test.each([
   [['--connections', '32,x'], /"x" must be a number above 0/],
   [['--load', 'ab'], /--load must be wrk or autocannon, got "ab"/],
 ])('npm run bench rejects %j', async (flags, message) => {
-  const { stdout, stderr } = await finished(bench(...flags));
+  const { stdout, stderr } = await outputOf(bench(...flags));
   expect(stdout).toBe('');
   expect(stderr).toMatch(message);
 });
 
-describe('a contender that checks the contract', () => {
-  const checking = contendersIn(folder).filter(({ name }) =>
+describe('a contender that validates requests', () => {
+  const validating = contendersIn(folder).filter(({ name }) =>
     /(EOV|glue|service), in memory/.test(name),
   );
 
-  test.each(checking)('$name: rejects a missing token and an invalid plant', async (contender) => {
+  test.each(validating)('$name rejects a missing token and an invalid plant', async (contender) => {
     const { url, end } = await start(contender, join(folder, 'log'));
     const post = async (headers: Record<string, string>, body: object) => {
       const json = { 'Content-Type': 'application/json', ...headers };

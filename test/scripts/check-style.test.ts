@@ -19,6 +19,6 @@ test('a question word inside a docstring is not reported', () => {
 test('a line of more than 100 columns is reported', () => {
   const line = 'x'.repeat(101);
   expect(findingsIn('a.ts', `${line}\n${line.slice(1)}\n`)).toEqual([
-    'a.ts:1 has 101 columns, at most 100',
+    'a.ts:1 has 101 columns, the limit is 100',
   ]);
 });

@@ -56,11 +56,11 @@ function row({ id, name, tag }: StoredPlant): Record<string, unknown> {
   return { id: String(id), name, tag: tag ?? null };
 }
 
-function heldByPostgres(url: string): Promise<Record<string, unknown>[]> {
+function rowsIn(url: string): Promise<Record<string, unknown>[]> {
   return server.query('SELECT id::text, name, tag FROM plants ORDER BY plants.id', url);
 }
 
-/** Every kind of plant, and enough of them for several batches. */
+/** Plants with special values, and enough plants for several batches. */
 const plants: readonly StoredPlant[] = [
   { id: -(2n ** 63n), name: 'the first' },
   { id: -1n, name: '', tag: '' },
@@ -75,7 +75,7 @@ const plants: readonly StoredPlant[] = [
 ];
 const N = plants.length;
 
-test('copies every plant exactly, copies only missing plants when run again, and keeps the plants of TO', async () => {
+test('copies every plant exactly, keeps the plants of TO, and can be run again', async () => {
   await fill(sqlite, plants.slice(10));
   const there = await server.createSchema();
   await fill(there, plants.slice(0, 20));
@@ -86,10 +86,10 @@ test('copies every plant exactly, copies only missing plants when run again, and
   };
   expect(await copy(sqlite, there)).toEqual(done);
   expect(await copy(sqlite, there)).toEqual(done);
-  expect(await heldByPostgres(there)).toEqual(plants.map(row));
+  expect(await rowsIn(there)).toEqual(plants.map(row));
 });
 
-test('continues after it was killed', async () => {
+test('can be run again after it was killed', async () => {
   const store = await openStore(sqlite, { maxWaiting: 100_000 });
   await Promise.all(
     Array.from({ length: 20_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
@@ -97,7 +97,7 @@ test('continues after it was killed', async () => {
   await store.close();
   const there = await server.createSchema();
   await fill(there, [{ id: 0n, name: 'Basil' }]);
-  // Another transaction adds the same plant: the copy waits in the middle until it is killed.
+  // Another transaction adds the same plant, so the copy waits in the middle until it is killed.
   const rival = await server.connect(there);
   const key = keyOf({ id: 10_000n, name: 'Basil' }).toString('hex');
   await rival.query(
@@ -122,7 +122,7 @@ test('continues after it was killed', async () => {
   ]);
 });
 
-test('names a plant that TO cannot hold, and fails', async () => {
+test('exits with 1 if TO cannot hold a plant, and names the plant', async () => {
   await fill(sqlite, [
     { id: 1n, name: 'a\0b' },
     { id: 2n, name: 'Mint' },
@@ -133,25 +133,25 @@ test('names a plant that TO cannot hold, and fails', async () => {
   expect(err).toContain(
     'Plant 1 is not copied: /body/name must not hold U+0000, which PostgreSQL cannot hold\n',
   );
-  expect(await heldByPostgres(there)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
+  expect(await rowsIn(there)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
 });
 
-test('copies all plants that FROM had at the start while others are added, also to another file', async () => {
+test('copies all plants that FROM had at the start, while plants are added', async () => {
   const source = await openStore(sqlite, { maxWaiting: 10_000 });
   await Promise.all(
     Array.from({ length: 5000 }, (_, at) => source.add({ id: 2n * BigInt(at), name: 'Basil' })),
   );
-  let going = true;
+  let isStopped = false;
   let late = 0;
   const writing = (async () => {
-    while (going) {
+    while (!isStopped) {
       await source.add({ id: 2n * BigInt(late) + 1n, name: 'late' });
       late += 1;
     }
   })();
   const to = join(folder, 'copy.db');
   const { code, out, err } = await copy(sqlite, `sqlite:${to}`);
-  going = false;
+  isStopped = true;
   await writing;
   await source.close();
   expect({ code, err }).toEqual({ code: 0, err: '' });
@@ -160,7 +160,7 @@ test('copies all plants that FROM had at the start while others are added, also 
   expect([...plantsIn(to).values()].filter(({ name }) => name === 'Basil')).toHaveLength(5000);
 });
 
-test('names the error of FROM or TO, shows no password and creates no file', async () => {
+test('an error names FROM or TO, shows no password, and leaves no file', async () => {
   const wrong = (await server.createSchema()).replace(/:[^:@]*@/, ':s3cret@');
   await fill(sqlite, [{ id: 1n, name: 'Basil' }]);
   const none = join(folder, 'none.db');

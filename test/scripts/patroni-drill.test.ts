@@ -21,7 +21,7 @@ afterAll(async () => {
   await server.remove();
 });
 
-/** Writes a program that runs SQL on the server. */
+/** Writes a program that runs a statement on the server. */
 function program(name: string, url: string, sql: string): string {
   const file = join(folder, name);
   const source = `#!${process.execPath}
@@ -41,7 +41,7 @@ function drill(...args: string[]): Promise<{ code: unknown; out: string; err: st
   });
 }
 
-test('counts the plants that were acknowledged while connections were cut, and finds all', async () => {
+test('counts the plants that were acknowledged while connections were cut, and loses none', async () => {
   const url = await server.createDatabase();
   program('patronictl', url, CUT);
   const kill = program('kill-leader', url, CUT);
@@ -52,7 +52,7 @@ test('counts the plants that were acknowledged while connections were cut, and f
   );
 });
 
-test('fails if the cluster lost a plant', async () => {
+test('exits with 1 if the cluster lost a plant', async () => {
   const url = await server.createDatabase();
   program('patronictl', url, 'DELETE FROM plants WHERE id < 7');
   const { code, out } = await drill('patroni.yml', url);
@@ -60,7 +60,7 @@ test('fails if the cluster lost a plant', async () => {
   expect(out).toMatch(/ 7 lost/);
 });
 
-test('says what is missing', async () => {
+test('names a missing program, and prints its usage without a URL', async () => {
   const url = await server.createDatabase();
   rmSync(join(folder, 'patronictl'), { force: true });
   expect(await drill('patroni.yml', url)).toMatchObject({

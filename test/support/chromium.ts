@@ -7,15 +7,15 @@ import { type Browser, chromium } from 'playwright-core';
 
 const modules = join(import.meta.dirname, '../../node_modules');
 
-/** Host names under `.test` (RFC 6761 §6.2) lead to this machine. */
+/** Host names under `.test` (RFC 6761 §6.2) have the address of this machine. */
 const args = ['--host-resolver-rules=MAP *.test 127.0.0.1'];
 
 /**
- * Starts a headless browser: the one that `CHROME_PATH` names; else, on x64 Linux, the Chromium of
- * the npm package `@sparticuz/chromium`, which brings its own libraries and fonts, beside the fonts
- * of the system; else the Google Chrome that is installed. Whoever launches it closes it.
+ * Starts a headless browser, which the caller must close: the program `CHROME_PATH`; by default, on
+ * Linux x64, Chromium of the npm package `@sparticuz/chromium` with its libraries and fonts;
+ * elsewhere, the installed Google Chrome.
  *
- * @throws {Error} from Playwright, when there is no such browser or it does not start
+ * @throws {Error} of Playwright, if the browser is missing or does not start.
  */
 export async function launchBrowser(): Promise<Browser> {
   const { CHROME_PATH } = process.env;
@@ -37,8 +37,7 @@ export async function launchBrowser(): Promise<Browser> {
 }
 
 /**
- * Unpacks the packaged Chromium once per version. Test processes that do so at the same time do not
- * disturb each other.
+ * Unpacks the packaged Chromium once per version. Safe for test processes that run at the same time.
  */
 async function unpackedChromium(): Promise<string> {
   const { version }: { version: string } = JSON.parse(
@@ -51,8 +50,8 @@ async function unpackedChromium(): Promise<string> {
   await mkdir(cache, { recursive: true });
   const staging = await mkdtemp(`${folder}-`);
   try {
-    // The package unpacks into the system's temporary folder, and its libraries only where it
-    // believes to be in a Lambda function: a process of its own can be told both.
+    // The package unpacks into TMPDIR. It unpacks its libraries only in AWS Lambda, so a child
+    // process gets both variables.
     await promisify(execFile)(
       process.execPath,
       [

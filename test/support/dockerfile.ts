@@ -42,7 +42,7 @@ export function isSent(project: string, path: string): boolean {
 }
 
 /**
- * True if the tests run as root. Then the service runs as the user of Node's image, else as the
+ * True if the tests run as root. The service then runs as the user of Node's image, otherwise as the
  * user of the tests.
  */
 export const asRoot = process.getuid?.() === 0;
@@ -65,9 +65,9 @@ export function build(
 ): string {
   const stages = new Map<string, string>();
   let root = '';
-  let at = '/';
+  let workdir = '/';
   let user = {};
-  const place = (path: string): string => join(root, path.startsWith('/') ? '' : at, path);
+  const place = (path: string): string => join(root, path.startsWith('/') ? '' : workdir, path);
   for (const { name, flags, text } of instructionsOf(
     readFileSync(join(project, 'Dockerfile'), 'utf8'),
   )) {
@@ -75,10 +75,10 @@ export function build(
       const stage = /\bAS (\S+)$/i.exec(text)?.[1] ?? 'last';
       root = join(folder, stage);
       stages.set(stage, root);
-      at = '/';
+      workdir = '/';
       mkdirSync(root, { recursive: true });
     } else if (name === 'WORKDIR') {
-      at = text;
+      workdir = text;
       mkdirSync(place('.'), { recursive: true });
     } else if (name === 'COPY') {
       copy(text, flags.from === undefined ? undefined : stages.get(flags.from));
@@ -112,7 +112,7 @@ export function build(
     const { status, stdout, stderr } = spawnSync('sh', ['-c', command], {
       cwd: place('.'),
       ...user,
-      // With the registry and the proxy of this machine.
+      // Contains the registry and the proxy of this machine.
       env: {
         ...process.env,
         NODE_COMPILE_CACHE: undefined,

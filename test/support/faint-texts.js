@@ -1,4 +1,4 @@
-// Evaluated in a page: the visible texts whose contrast (WCAG 2.2, "contrast ratio") is below 4.5.
+// A script for a page. Returns the visible texts with a contrast ratio (WCAG 2.2) below 4.5.
 (() => {
   const colour = (css) => {
     const [red, green, blue, alpha = 1] = css.match(/[\d.]+/g).map(Number);
@@ -22,19 +22,19 @@
     const element = texts.currentNode.parentElement;
     if (words === '' || !element.checkVisibility()) continue;
 
-    let ground = [255, 255, 255];
+    let background = [255, 255, 255];
     let opacity = 1;
-    const around = [];
-    for (let at = element; at !== null; at = at.parentElement) around.unshift(getComputedStyle(at));
-    for (const style of around) {
-      const background = colour(style.backgroundColor);
-      ground = over(background.rgb, background.alpha, ground);
+    const styles = [];
+    for (let at = element; at !== null; at = at.parentElement) styles.unshift(getComputedStyle(at));
+    for (const style of styles) {
+      const layer = colour(style.backgroundColor);
+      background = over(layer.rgb, layer.alpha, background);
       opacity *= Number(style.opacity);
     }
     const text = colour(getComputedStyle(element).color);
     const [dark, light] = [
-      luminance(over(text.rgb, text.alpha * opacity, ground)),
-      luminance(ground),
+      luminance(over(text.rgb, text.alpha * opacity, background)),
+      luminance(background),
     ].sort((a, b) => a - b);
     const contrast = (light + 0.05) / (dark + 0.05);
     if (contrast < 4.5)

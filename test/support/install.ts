@@ -8,9 +8,8 @@ export type Lists = readonly ('dependencies' | 'devDependencies')[];
 const ROOT = resolve(import.meta.dirname, '../..');
 
 /**
- * Installs the dependencies of a project without npm, which takes longer than the tests. Unpacks
- * tarballs and links other packages to those of this repository. A package sees only the
- * dependencies in its package.json.
+ * Installs the dependencies of a project faster than npm: unpacks tarballs, and links all other
+ * packages to those of this repository. A package can import only its own dependencies.
  *
  * @param target the folder of the new `node_modules`.
  */
@@ -37,11 +36,11 @@ function unpack(tarball: string, modules: string, name: string): void {
   const { dependencies = {}, bin = {} } = manifestOf(folder);
   for (const path of Object.values<string>(bin)) chmodSync(join(folder, path), 0o755);
   for (const other of Object.keys(dependencies)) {
-    const homes = [join(ROOT, 'packages', name, 'node_modules'), join(ROOT, 'node_modules')];
-    const home = existsSync(join(ROOT, 'packages', other))
+    const folders = [join(ROOT, 'packages', name, 'node_modules'), join(ROOT, 'node_modules')];
+    const parent = existsSync(join(ROOT, 'packages', other))
       ? modules
-      : homes.find((path) => existsSync(join(path, other)));
-    link(join(home ?? '', other), join(folder, 'node_modules', other));
+      : folders.find((path) => existsSync(join(path, other)));
+    link(join(parent ?? '', other), join(folder, 'node_modules', other));
   }
 }
 

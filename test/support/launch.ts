@@ -8,33 +8,33 @@ import { eventually } from 'test-support/eventually';
 export const PROJECT = join(import.meta.dirname, '../..');
 export const MAIN = join(PROJECT, 'src/main.ts');
 
-/** A line of the service's log. */
+/** A line of the log. */
 export type Line = Readonly<Record<string, unknown>>;
 
-/** The service as a process of its own. */
+/** A service in a child process. */
 export interface Launched {
   readonly child: ChildProcess;
   readonly pid: number;
   stdout(): string;
   stderr(): string;
-  /** The lines on standard output so far. @throws {SyntaxError} if one is no JSON. */
+  /** Returns the log lines so far. @throws {SyntaxError} if a line is not JSON. */
   lines(): Line[];
   /**
-   * Resolves to the first log line that is as asked.
+   * Resolves to the first log line that matches.
    *
-   * @throws {Error} with all output, if it does not come
+   * @throws {Error} with all output, if no line matches within 60 s.
    */
-  line(wanted: (line: Line) => boolean): Promise<Line>;
-  /** Resolves once it listens, to where. */
+  line(matches: (line: Line) => boolean): Promise<Line>;
+  /** Resolves to the URL when the service listens. */
   readonly url: Promise<string>;
-  /** Resolves to its exit code, or the signal that ended it. */
+  /** Resolves to the exit code, or to the signal that ended the process. */
   readonly exit: Promise<number | string>;
 }
 
-/** How Node is called. */
+/** The command line of a service. */
 interface Invocation {
   readonly args?: readonly string[];
-  /** Node's own. */
+  /** Flags of Node. */
   readonly flags?: readonly string[];
   readonly main?: string;
   readonly node?: string;
@@ -43,8 +43,8 @@ interface Invocation {
 const running = new Set<ChildProcess>();
 
 /**
- * Starts `src/main.ts` on a free port of 127.0.0.1, with nothing else of this process's environment
- * but {@link ENVIRONMENT}.
+ * Starts `src/main.ts` on a free port of 127.0.0.1. Of this process's environment, it inherits only
+ * {@link ENVIRONMENT}.
  */
 export function launch(
   env: Readonly<Record<string, string>> = {},
@@ -87,19 +87,19 @@ export function launch(
       .split('\n')
       .filter(Boolean)
       .map((text) => JSON.parse(text) as Line);
-  const line = (wanted: (line: Line) => boolean) =>
+  const line = (matches: (line: Line) => boolean) =>
     new Promise<Line>((resolve, reject) => {
       const end = () => {
         clearTimeout(timer);
         watchers.delete(look);
       };
-      const fail = (why: unknown) => {
+      const fail = (reason: unknown) => {
         end();
-        reject(new Error(`${why}:\n${stdout}\n${stderr}`));
+        reject(new Error(`${reason}:\n${stdout}\n${stderr}`));
       };
       const look = () => {
         try {
-          const match = lines().find(wanted);
+          const match = lines().find(matches);
           if (match === undefined) return;
           end();
           resolve(match);
@@ -109,7 +109,7 @@ export function launch(
       };
       const timer = setTimeout(() => fail('no such line within 60 s'), 60_000);
       watchers.add(look);
-      exit.then((how) => fail(`the service ended with ${how}`));
+      exit.then((code) => fail(`the service ended with ${code}`));
       look();
     });
   const url = line(({ msg }) => msg === 'listening').then((started) => String(started.url));
@@ -126,22 +126,21 @@ export function launch(
   };
 }
 
-/** Flags of Node with which SIGUSR2 is a fault that nothing catches. */
+/** Flags of Node with which SIGUSR2 throws an uncaught error. */
 export const FAULTY = [
   '--import',
-  'data:text/javascript,process.on("SIGUSR2", () => { throw Object.assign(new Error("a fault"), { code: "E_FAULT", detail: "what a driver quotes" }) })',
+  'data:text/javascript,process.on("SIGUSR2", () => { throw Object.assign(new Error("a fault"), { code: "E_FAULT", detail: "a value that a driver quotes" }) })',
 ];
 
 /**
- * Flags of Node with which an expression is evaluated in the middle of the start, before the store
- * is open.
+ * Returns flags of Node that evaluate an expression during the start, before the store is open.
  */
 export const whileStarting = (expression: string) => [
   '--import',
-  `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "./service.ts") ${expression}; return next(what, at); } });`,
+  `data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "./service.ts") ${expression}; return next(specifier, context); } });`,
 ];
 
-/** The process ids of a process's children. */
+/** Returns the process ids of the children of a process. */
 export function childrenOf(pid: number): number[] {
   const { stdout } = spawnSync('ps', ['-A', '-o', 'pid=,ppid='], { encoding: 'utf8' });
   return stdout
@@ -151,22 +150,20 @@ export function childrenOf(pid: number): number[] {
     .flatMap(([child = 0, parent]) => (parent === pid ? [child] : []));
 }
 
-/**
- * Whether a process runs; one that has ended and that nobody has asked for its exit code does not.
- */
+/** Returns true if a process runs. False for a zombie. */
 export function isRunning(pid: number): boolean {
   const { stdout } = spawnSync('ps', ['-o', 'stat=', '-p', String(pid)], { encoding: 'utf8' });
   return /^[^Z]/.test(stdout.trim());
 }
 
-/** Ends what a test that failed left running. */
+/** Ends the processes that a failed test has left running. */
 export async function endAll(): Promise<void> {
   const closed = [...running].map((child) => once(child, 'close'));
   for (const child of running) child.kill('SIGKILL');
   await Promise.all(closed);
 }
 
-/** Sends a plant. @returns the status */
+/** Sends a plant. Returns the status. */
 export async function post(url: string, plant: object, token = 'token'): Promise<number> {
   const response = await fetch(`${url}/plants`, {
     method: 'POST',
@@ -182,9 +179,10 @@ export async function post(url: string, plant: object, token = 'token'): Promise
 }
 
 /**
- * Sends a plant but for its last byte, to a service that has read the headers.
+ * Sends a plant without its last byte, and waits until the service has read the headers.
  *
- * @returns what sends that byte, and resolves to all that came back once the connection is closed.
+ * @returns a function that sends the last byte. It resolves to the response when the connection is
+ *   closed.
  */
 export async function postAlmost(url: string, plant: object): Promise<() => Promise<string>> {
   const { hostname, port, host } = new URL(url);

@@ -4,18 +4,17 @@ export interface Block {
   readonly code: string;
 }
 
-/** A Markdown text, as far as the README's tests need it. */
+/** The parts of a Markdown text that tests compare. */
 export interface Markdown {
   readonly blocks: readonly Block[];
   /**
-   * What people are told to type, each once: lines of `sh` blocks, and code spans that call a
-   * program.
+   * The commands, each once: the lines of `sh` blocks, and code spans that begin with a program.
    */
   readonly commands: readonly string[];
   /**
-   * The cells of the table's body whose header row starts with these cells.
+   * Returns the rows of the table whose header starts with these cells.
    *
-   * @throws {Error} if there is none
+   * @throws {Error} if there is no such table.
    */
   table(...header: string[]): readonly (readonly string[])[];
 }
@@ -42,7 +41,7 @@ export function readMarkdown(text: string): Markdown {
   const spans: string[] = [];
   for (const [, span = ''] of prose.matchAll(/(?<!`)`([^`]+)`(?!`)/g)) {
     const code = span.replaceAll(/\s+/g, ' ');
-    // `-- --check` goes on with the command named before it.
+    // `-- --check` continues the command before it.
     if (code.startsWith('-- ')) spans.push(`${spans.at(-1)} ${code}`);
     else if (PROGRAM.test(code)) spans.push(code);
   }

@@ -1,6 +1,6 @@
-// Evaluated in a page: the visible texts and controls that overlap each other.
+// A script for a page. Returns the pairs of visible texts and controls that overlap.
 (() => {
-  /** What is visible of a rectangle inside the boxes that cut off their content. */
+  /** Returns the visible part of a rectangle: some parents clip their content. */
   const clipped = ({ left, top, right, bottom }, element) => {
     for (let at = element; at !== null; at = at.parentElement) {
       if (getComputedStyle(at).overflow === 'visible') continue;
@@ -28,16 +28,16 @@
     add(control, control.getBoundingClientRect(), control.outerHTML.slice(0, 80));
   }
 
-  const within = (one, other) =>
+  const contains = (one, other) =>
     one.element.contains(other.element) || other.element.contains(one.element);
-  // Lines of text may touch: a pixel is no overlap.
-  const meet = (one, other) =>
+  // Lines of text may touch by a pixel.
+  const overlap = (one, other) =>
     Math.min(one.right, other.right) - Math.max(one.left, other.left) > 1 &&
     Math.min(one.bottom, other.bottom) - Math.max(one.top, other.top) > 4;
   return boxes.flatMap((one, index) =>
     boxes
       .slice(index + 1)
-      .filter((other) => !within(one, other) && meet(one, other))
+      .filter((other) => !contains(one, other) && overlap(one, other))
       .map((other) => `${one.words} / ${other.words}`),
   );
 })();

@@ -25,6 +25,7 @@ test.each([
   ['', 'This is not a database URL'],
   ['data/plants.db', 'This is not a database URL'],
   ['mysql://root:hunter2@localhost/plants', 'There is no store for mysql: URLs'],
+  ['MySQL://hunter2@localhost', 'There is no store for MySQL: URLs'],
   ['x+sqlite://hunter2', 'There is no store for x+sqlite: URLs'],
   ['root:hunter2@localhost', 'This is not a database URL'],
   ['postgres:hunter2', 'This is not a database URL'],

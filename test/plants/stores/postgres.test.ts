@@ -16,7 +16,7 @@ import { endAll, launch, post } from '../../support/launch.ts';
 import { serve, TOKEN } from '../support/plant-service.ts';
 import { describeStore } from './store-suite.ts';
 
-/** The number of times that the server is killed under load. */
+/** The number of crashes under load. */
 const ROUNDS = Number(process.env.CRASH_ROUNDS ?? 1);
 
 const options = { maxWaiting: 10_000 };
@@ -48,25 +48,25 @@ async function session(url: string): Promise<Client> {
   return client;
 }
 
-/** The statement that adds a plant, by the hand of another session. */
+/** Returns a statement with which another session adds a plant. */
 const insertOf = ({ id, name, tag }: StoredPlant): string =>
   `INSERT INTO plants (key, id, name) VALUES ('\\x${keyOf({ id, name, tag }).toString('hex')}', ${id}, '${name}')`;
 
-/** Waits until so many statements wait for a lock. */
-const locked = (client: Client, count: number) =>
+/** Waits until this number of statements wait for a lock. */
+const waitForLocks = (client: Client, count: number) =>
   eventually(async () => {
     const { rows } = await client.query('SELECT count(*)::int FROM pg_locks WHERE NOT granted');
     expect(rows).toEqual([{ count }]);
   });
 
-/** Adds plants from `from` on through 16 adders until told to stop. */
-function load(store: PlantStore, from: bigint) {
+/** Adds plants with 16 concurrent callers until `stop` is called. */
+function load(store: PlantStore, firstId: bigint) {
   const acknowledged = new Map<bigint, string>();
   const failures: unknown[] = [];
-  let next = from;
-  let going = true;
-  const adders = Array.from({ length: 16 }, async () => {
-    while (going) {
+  let next = firstId;
+  let isStopped = false;
+  const callers = Array.from({ length: 16 }, async () => {
+    while (!isStopped) {
       const id = next++;
       const name = `plant ${id}`;
       try {
@@ -82,14 +82,15 @@ function load(store: PlantStore, from: bigint) {
     acknowledged,
     failures,
     async stop() {
-      going = false;
-      await Promise.all(adders);
+      isStopped = true;
+      await Promise.all(callers);
       return { acknowledged, failures, next };
     },
   };
 }
 
-async function expectFound(url: string, acknowledged: Map<bigint, string>): Promise<void> {
+/** Checks that the database has all acknowledged plants. */
+async function expectStored(url: string, acknowledged: Map<bigint, string>): Promise<void> {
   const rows = await server.query('SELECT id, name FROM plants', url);
   const stored = new Map(rows.map(({ id, name }) => [BigInt(String(id)), name]));
   expect([...acknowledged].filter(([id, name]) => stored.get(id) !== name)).toEqual([]);
@@ -97,15 +98,15 @@ async function expectFound(url: string, acknowledged: Map<bigint, string>): Prom
 
 describeStore(
   'PostgreSQL',
-  async (under) => {
+  async (storeOptions) => {
     const url = await server.createSchema();
     const client = await server.connect(url);
-    const store = await openPostgres(url, under);
+    const store = await openPostgres(url, storeOptions);
     const stores = [store];
     return {
       store,
       async another() {
-        const another = await openPostgres(url, under);
+        const another = await openPostgres(url, storeOptions);
         stores.push(another);
         return another;
       },
@@ -130,7 +131,7 @@ describeStore(
 );
 
 describe('storing', () => {
-  test('sends waiting plants as one statement', async () => {
+  test('stores waiting plants with one commit', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     await Promise.all(
@@ -171,7 +172,7 @@ describe('storing', () => {
     ]);
   });
 
-  test('rejects U+0000, names the property, and stores the other plants', async () => {
+  test('rejects U+0000 with the name of the property, and stores the other plants', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     const outcomes = await Promise.allSettled([
@@ -192,7 +193,7 @@ describe('storing', () => {
     ]);
   });
 
-  test('rejects only the plant that breaks a rule of the table, not those sent with it', async () => {
+  test('rejects only the plant that violates a constraint, and stores those sent with it', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     await server.query("ALTER TABLE plants ADD CHECK (name <> 'Nettle')", url);
@@ -223,7 +224,7 @@ describe('storing', () => {
   });
 
   test.each(['read committed', 'repeatable read', 'serializable'])(
-    'keeps each plant of two racing instances once under %s',
+    'stores each plant of two concurrent instances once, with isolation %s',
     async (isolation) => {
       const option = ` -cdefault_transaction_isolation=${isolation.replace(' ', '\\ ')}`;
       const url = (await server.createSchema()) + encodeURIComponent(option);
@@ -264,11 +265,11 @@ describe('storing', () => {
         (at === 0 ? ids : ids.toReversed()).map((id) => store.add({ id, name: 'Basil' })),
       ),
     );
-    await locked(rival, 2);
+    await waitForLocks(rival, 2);
     await rival.query('ROLLBACK');
     await Promise.all(adds);
     expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 100 }]);
-    // Statistics of a connection are complete when it has ended.
+    // A connection writes its statistics when it ends.
     await Promise.all(stores.map((store) => store.close()));
     const counted =
       'SELECT deadlocks::int FROM pg_stat_database WHERE datname = current_database()';
@@ -276,9 +277,9 @@ describe('storing', () => {
   });
 });
 
-describe('starting', () => {
+describe('the start', () => {
   test.each(Array.from({ length: 10 }, (_, round) => round))(
-    'makes the table once where many start at once, in round %i',
+    'creates the table once for 12 concurrent starts, round %i',
     async () => {
       const url = await server.createSchema();
       const stores = await Promise.all(Array.from({ length: 12 }, () => open(url)));
@@ -298,7 +299,7 @@ describe('starting', () => {
     await store.add({ id: 1n, name: 'Basil' });
   });
 
-  test('starts without the server, reports it as unavailable, and creates the table once it is up', async () => {
+  test('succeeds without the server, and creates the table when the server is up', async () => {
     const url = await server.createSchema();
     await server.kill();
     try {
@@ -315,7 +316,7 @@ describe('starting', () => {
     }
   });
 
-  test('the service listens after one wait for such a server, and says that the store is not ready', async () => {
+  test('does not wait longer than connect_timeout for a silent server, and logs that the store is not ready', async () => {
     const silent = createServer(() => {});
     opened.push({ close: () => silent.close() });
     await once(silent.listen(0, '127.0.0.1'), 'listening');
@@ -372,7 +373,7 @@ describe('starting', () => {
       /database "postgresx" does not exist.*CREATE DATABASE/,
     ],
     [
-      'TLS where there is none',
+      'TLS for a server without TLS',
       (url) => `${url}?sslmode=require`,
       /does not support SSL.*sslmode=disable/,
     ],
@@ -381,18 +382,18 @@ describe('starting', () => {
       (url) => `${url}?sslmode=always`,
       /one of disable, prefer, require, verify-ca, verify-full, got "always"/,
     ],
-    ['verify-ca with no authority', (url) => `${url}?sslmode=verify-ca`, /sslrootcert/],
+    ['verify-ca without a CA certificate', (url) => `${url}?sslmode=verify-ca`, /sslrootcert/],
     [
-      'a certificate that is not there',
+      'a missing certificate',
       (url) => `${url}?sslmode=require&sslrootcert=/none`,
       /no such file.*\/none/,
     ],
     [
-      'a time that is none',
+      'an invalid time',
       (url) => `${url}?connect_timeout=soon`,
       /connect_timeout.*1 to 60, got "soon"/,
     ],
-    ['a pool of none', (url) => `${url}?max=0`, /max.*integer from 1 to 100, got "0"/],
+    ['a pool without connections', (url) => `${url}?max=0`, /max.*integer from 1 to 100, got "0"/],
     [
       'an unknown parameter',
       (url) => `${url}?pool=3`,
@@ -412,8 +413,8 @@ describe('starting', () => {
       (url) => url.replace('correct%20horse', 's3cret%'),
       /user and the password/,
     ],
-    ['a port that is none', (url) => url.replace(/:\d+\//, ':s3cret/'), /the form/],
-  ])('rejects %s, says what would be right and shows no password', async (_, change, message) => {
+    ['an invalid port', (url) => url.replace(/:\d+\//, ':s3cret/'), /the form/],
+  ])('rejects %s, with advice and without the password', async (_, change, message) => {
     const error = await open(change(urlOf())).catch((error: unknown) => error);
     expect(error).toBeInstanceOf(Unusable);
     expect(String(error)).toMatch(message);
@@ -422,19 +423,19 @@ describe('starting', () => {
 
   test.each<[string, string, RegExp]>([
     [
-      'another table plants',
+      'a table with columns of other types',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(20), tag text)',
-      /another table/,
+      /required columns \(id bigint, name character varying\(20\), tag text\), not \(id bigint, key/,
     ],
     [
-      'a table with no such column',
+      'a table without the column key',
       'CREATE TABLE plants (id bigint PRIMARY KEY)',
-      /another table plants/,
+      /required columns \(id bigint\), not/,
     ],
     [
-      'a column that it knows nothing of and must fill',
+      'a table with additional columns that need a value',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, must int NOT NULL, also int NOT NULL)',
-      /another table plants: it needs \(also integer, id bigint, must integer, name text, tag text\)/,
+      /required columns \(also integer, id bigint, must integer, name text, tag text\)/,
     ],
     [
       'an unlogged table',
@@ -512,7 +513,7 @@ describe('a commit', () => {
     await eventually(() => run.failures.length > 0);
     await server.start();
     const { acknowledged } = await run.stop();
-    await expectFound(url, acknowledged);
+    await expectStored(url, acknowledged);
     await server.query('ALTER SYSTEM RESET wal_writer_delay');
   });
 
@@ -550,8 +551,8 @@ describe('a commit', () => {
   });
 });
 
-describe('trouble', () => {
-  test('loses no acknowledged plant when the server is killed under load, and recovers', async () => {
+describe('a failure', () => {
+  test('by a crash of the server under load loses no acknowledged plant', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     let next = 1n;
@@ -565,12 +566,12 @@ describe('trouble', () => {
       await eventually(() => run.acknowledged.size > before + 50);
       const { acknowledged, failures, next: after } = await run.stop();
       expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
-      await expectFound(url, acknowledged);
+      await expectStored(url, acknowledged);
       next = after;
     }
   });
 
-  test('loses no acknowledged plant when its connections are cut under load, and recovers', async () => {
+  test('by cut connections under load loses no acknowledged plant', async () => {
     const url = await server.createSchema();
     const store = await open(`${url}&application_name=cut`);
     const run = load(store, 1n);
@@ -585,10 +586,10 @@ describe('trouble', () => {
     await eventually(() => run.acknowledged.size > before + 50);
     const { acknowledged, failures } = await run.stop();
     expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
-    await expectFound(url, acknowledged);
+    await expectStored(url, acknowledged);
   });
 
-  test('is unavailable behind a lock, leaves no statement behind, and recovers', async () => {
+  test('by a lock makes the store unavailable, ends its statements, and ends with the lock', async () => {
     const url = await server.createSchema();
     const store = await open(`${url}&statement_timeout=300&connect_timeout=1`);
     const locker = await session(url);
@@ -601,25 +602,25 @@ describe('trouble', () => {
       expect.any(Unavailable),
       expect.any(Unavailable),
     ]);
-    await locked(locker, 0);
+    await waitForLocks(locker, 0);
     await locker.query('ROLLBACK');
     await eventually(() => store.add({ id: 1n, name: 'Basil' }));
   });
 
-  test('lets other plants pass while one waits for a transaction of others', async () => {
+  test('to get one lock does not delay other plants', async () => {
     const url = await server.createSchema();
     const store = await open(url);
     const rival = await session(url);
     await rival.query(`BEGIN; ${insertOf({ id: 1n, name: 'Basil' })}`);
     const stuck = store.add({ id: 1n, name: 'Basil' });
-    await locked(rival, 1);
+    await waitForLocks(rival, 1);
     await store.add({ id: 2n, name: 'Sage' });
     await rival.query('COMMIT');
     await stuck;
     expect(await server.query('SELECT count(*)::int FROM plants', url)).toEqual([{ count: 2 }]);
   });
 
-  test('is unavailable at once past its limit, and counts what waits', async () => {
+  test('by too many waiting plants is reported at once, with their number', async () => {
     const store = await open(await server.createSchema(), 10);
     const outcomes = Array.from({ length: 12 }, (_, at) =>
       store.add({ id: BigInt(at), name: 'Basil' }),

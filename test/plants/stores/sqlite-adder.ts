@@ -2,15 +2,14 @@ import { closeSync, openSync, writeSync } from 'node:fs';
 import { openSqlite } from '../../../src/stores/sqlite.ts';
 
 /**
- * Adds plants from a process of its own. Arguments: the database, the first id, how many adders
- * work at once, how many plants at the most, and the file to which the id of each plant is written
- * when it is acknowledged.
+ * Adds plants from a separate process. Arguments: the database, the first id, the number of
+ * concurrent adders, the maximum number of plants, and a log file for the ids of acknowledged plants.
  */
-const [path = '', first = '', adders = '', most = '', acknowledged = ''] = process.argv.slice(2);
+const [path = '', first = '', adders = '', count = '', acknowledged = ''] = process.argv.slice(2);
 
 const store = await openSqlite(path, { maxWaiting: 1_000 });
 const log = openSync(acknowledged, 'a');
-const end = BigInt(first) + BigInt(most);
+const end = BigInt(first) + BigInt(count);
 let next = BigInt(first);
 
 async function adder(): Promise<void> {

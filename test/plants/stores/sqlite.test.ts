@@ -16,7 +16,7 @@ const LIMITS = { maxWaiting: 1_000 };
 
 const CRASH_ROUNDS = Number(process.env.CRASH_ROUNDS ?? 3);
 
-/** The folder of a test. */
+/** The folder of the current test. */
 let folder: string;
 let path: string;
 const opened: PlantStore[] = [];
@@ -69,7 +69,7 @@ describeStore(
   { holdsNul: true },
 );
 
-describe('The table of plants in SQLite', () => {
+describe('the table of plants', () => {
   beforeEach(start);
   afterEach(dispose);
 
@@ -78,7 +78,7 @@ describe('The table of plants in SQLite', () => {
     expect(plants()).toEqual([{ id: 1n, name: 'Fern' }]);
   });
 
-  test('stays as it is, and stops the start, if it has other columns', async () => {
+  test('with other columns is an error of the start, and is not changed', async () => {
     run('CREATE TABLE plants (id INTEGER PRIMARY KEY, title TEXT NOT NULL)');
     const before = readFileSync(path);
     const error = await open().catch((error: unknown) => error);
@@ -89,7 +89,7 @@ describe('The table of plants in SQLite', () => {
     expect(readdirSync(folder)).toEqual(['plants.db']);
   });
 
-  test('may have more constraints: only the plants of a batch that violate one are rejected', async () => {
+  test('may have additional constraints, which reject only the plants that violate them', async () => {
     const store = await open();
     run(`CREATE TRIGGER no_moss BEFORE INSERT ON plants WHEN new.name = 'Moss'
       BEGIN SELECT raise(ABORT, 'no moss'); END`);
@@ -104,7 +104,7 @@ describe('The table of plants in SQLite', () => {
   });
 });
 
-describe('Processes on one SQLite file', () => {
+describe('several processes on one SQLite file', () => {
   const children: ChildProcess[] = [];
 
   beforeEach(start);
@@ -126,7 +126,7 @@ describe('Processes on one SQLite file', () => {
     return child;
   }
 
-  /** The ids of the plants that were acknowledged. */
+  /** Returns the ids of the acknowledged plants. */
   function acknowledgedIn(log: string): bigint[] {
     return existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1).map(BigInt) : [];
   }
@@ -137,7 +137,7 @@ describe('Processes on one SQLite file', () => {
     ...(id % 3n !== 0n && { tag: `tag ${id}` }),
   });
 
-  test('start and write at once on a new file, and keep each plant once', async () => {
+  test('create the file and write at the same time, and each plant is stored once', async () => {
     const logs = [0, 1, 2].map((n) => join(folder, `log-${n}`));
     const ends = logs.map((log) => once(startAdder(0n, 16, 1_000, log), 'exit'));
     expect(await Promise.all(ends)).toEqual(logs.map(() => [0, null]));
@@ -156,21 +156,18 @@ describe('Processes on one SQLite file', () => {
         await once(child, 'exit');
       },
     ],
-  ])(
-    'fail nothing after idle times in which another one opens the file and %s',
-    async (_, most, end) => {
-      const store = await open();
-      await store.add(contentOf(1n));
-      await end(startAdder(100n, 4, most, join(folder, 'log')));
-      await store.add(contentOf(2n));
-      await store.add(contentOf(3n));
-      await store.ready();
-      expect(plants().filter(({ id }) => id < 100n)).toEqual([1n, 2n, 3n].map(contentOf));
-    },
-  );
+  ])('do not fail after another process opens the file and %s', async (_, most, end) => {
+    const store = await open();
+    await store.add(contentOf(1n));
+    await end(startAdder(100n, 4, most, join(folder, 'log')));
+    await store.add(contentOf(2n));
+    await store.add(contentOf(3n));
+    await store.ready();
+    expect(plants().filter(({ id }) => id < 100n)).toEqual([1n, 2n, 3n].map(contentOf));
+  });
 
   test(
-    `lose no acknowledged plant when they are killed, ${CRASH_ROUNDS} times`,
+    `lose no acknowledged plant when they are killed, ${CRASH_ROUNDS} rounds`,
     async () => {
       const ADDERS = 64;
       let before = 0;
@@ -185,7 +182,7 @@ describe('Processes on one SQLite file', () => {
         expect(await exit).toEqual([null, 'SIGKILL']);
 
         const acknowledged = acknowledgedIn(log);
-        // Each adder may have sent one plant more than it heard of.
+        // Each adder may have sent one plant that was not acknowledged.
         const sent = first + BigInt(acknowledged.length + ADDERS);
         const store = await open();
         await store.ready();

@@ -8,22 +8,22 @@ import {
   Unstorable,
 } from '../../../src/stores/store.ts';
 
-/** A store over an empty database. */
+/** A store with an empty database. */
 export interface StoreUnderTest {
   readonly store: PlantStore;
-  /** Opens one more store over the same database, whether or not the first is closed. */
+  /** Opens another store on the same database. The first store may be open or closed. */
   another(): Promise<PlantStore>;
   /** Reads all plants from the database, without the store. */
   read(): Promise<StoredPlant[]>;
-  /** Closes every store that was opened, and removes the database. */
+  /** Closes all stores, and removes the database. */
   dispose(): Promise<void>;
 }
 
-/** Plants in a fixed order, without members that are undefined. */
+/** Writes plants as JSON, in a fixed order. */
 const sorted = (plants: readonly StoredPlant[]): string[] =>
   plants.map(({ id, name, tag }) => JSON.stringify([String(id), name, tag])).toSorted();
 
-/** Tests the contract of PlantStore. `holdsNul` says whether the store can hold U+0000. */
+/** Tests the contract of PlantStore. @param holdsNul true if the store can hold U+0000 */
 export function describeStore(
   name: string,
   open: (options: StoreOptions) => Promise<StoreUnderTest>,
@@ -38,7 +38,7 @@ export function describeStore(
       store = under.store;
     }
 
-    /** The database holds these plants, each once, and no others. */
+    /** Checks that the database has these plants, each once, and no others. */
     async function expectStored(...plants: readonly StoredPlant[]): Promise<void> {
       expect(sorted(await under.read())).toEqual(sorted(plants));
     }
@@ -49,12 +49,12 @@ export function describeStore(
     beforeEach(() => start({ maxWaiting: 1_000 }));
     afterEach(() => under.dispose());
 
-    test('keeps a plant', async () => {
+    test('stores a plant', async () => {
       await store.add({ id: 1n, name: 'Monstera', tag: 'tropical' });
       await expectStored({ id: 1n, name: 'Monstera', tag: 'tropical' });
     });
 
-    test('keeps a plant once that is added again', async () => {
+    test('stores a plant once if it is added twice', async () => {
       const plants: StoredPlant[] = [
         { id: 1n, name: 'Monstera', tag: 'tropical' },
         { id: 2n, name: '', tag: '' },
@@ -71,31 +71,35 @@ export function describeStore(
         { id: 1n, name: 'Monstera', tag: 'a' },
         { id: 1n, name: 'Monstera', tag: 'b' },
       ],
-      ['a tag more', { id: 1n, name: 'Monstera' }, { id: 1n, name: 'Monstera', tag: 'a' }],
+      ['an additional tag', { id: 1n, name: 'Monstera' }, { id: 1n, name: 'Monstera', tag: 'a' }],
       [
         'an empty tag instead of none',
         { id: 1n, name: 'Monstera' },
         { id: 1n, name: 'Monstera', tag: '' },
       ],
       ['other capitals', { id: 1n, name: 'monstera' }, { id: 1n, name: 'Monstera' }],
-      ['a space more', { id: 1n, name: 'Monstera' }, { id: 1n, name: 'Monstera ' }],
-      ['a backslash more', { id: 1n, name: 'a\\101' }, { id: 1n, name: 'a\\\\101' }],
+      ['an additional space', { id: 1n, name: 'Monstera' }, { id: 1n, name: 'Monstera ' }],
+      ['an additional backslash', { id: 1n, name: 'a\\101' }, { id: 1n, name: 'a\\\\101' }],
       ['an escape that looks like it', { id: 1n, name: 'A' }, { id: 1n, name: '\\101' }],
       ['another Unicode normal form', { id: 1n, name: 'r\u00e9s' }, { id: 1n, name: 're\u0301s' }],
-      ['a boundary elsewhere', { id: 1n, name: 'ab', tag: 'c' }, { id: 1n, name: 'a', tag: 'bc' }],
+      [
+        'another boundary between name and tag',
+        { id: 1n, name: 'ab', tag: 'c' },
+        { id: 1n, name: 'a', tag: 'bc' },
+      ],
       [
         'another end of a long name',
         { id: 1n, name: 'ä'.repeat(50_000) },
         { id: 1n, name: `${'ä'.repeat(49_999)}a` },
       ],
-    ])('keeps both plants with one id when the second has %s', async (_, first, second) => {
+    ])('stores both plants with one id when the second has %s', async (_, first, second) => {
       await store.add(first);
       await store.add(second);
       await store.add(first);
       await expectStored(first, second);
     });
 
-    test('keeps each plant of racing adds once, from one store and from two', async () => {
+    test('stores each plant of concurrent adds once, from one store and from two', async () => {
       const other = await under.another();
       const plants = Array.from({ length: 40 }, (_, at) => ({
         id: BigInt(at % 8),
@@ -112,7 +116,7 @@ export function describeStore(
       await expectStored(...distinct);
     });
 
-    test('keeps every id of int64 apart from its neighbours', async () => {
+    test('distinguishes every id of int64 from its neighbours', async () => {
       const ids = [-(2n ** 63n), -(2n ** 53n), 0n, 2n ** 53n, 2n ** 63n - 1n]
         .flatMap((id) => [id - 2n, id - 1n, id, id + 1n, id + 2n])
         .filter((id) => BigInt.asIntN(64, id) === id);
@@ -121,7 +125,7 @@ export function describeStore(
       await expectStored(...plants);
     });
 
-    test('agrees with a map in memory for any plants', async () => {
+    test('stores random plants as a map in memory does', async () => {
       const model = new Map<string, StoredPlant>();
       const text = fc.string({ unit: 'binary', maxLength: 40 });
       const plants = fc.array(
@@ -153,16 +157,16 @@ export function describeStore(
       await expectStored(...model.values());
     });
 
-    test('holds every code point of Unicode but the surrogates', async () => {
+    test('stores every code point of Unicode except surrogates', async () => {
       const plants: StoredPlant[] = [];
       for (let first = 0; first < 0x110000; first += 0x4000) {
         const points = Array.from({ length: 0x4000 }, (_, n) => first + n);
-        const sound = points.filter(
+        const characters = points.filter(
           (point) => (point < 0xd800 || point > 0xdfff) && (holdsNul || point > 0),
         );
         plants.push({
           id: BigInt(first),
-          name: sound.map((point) => String.fromCodePoint(point)).join(''),
+          name: characters.map((point) => String.fromCodePoint(point)).join(''),
           tag: '\u{10ffff}\r\n\t\'";--%s$1\\\u{1f331}',
         });
       }
@@ -187,7 +191,7 @@ export function describeStore(
       await expectStored({ id: 2n, name: 'Fern' });
     });
 
-    test('still has every acknowledged plant when it is opened again', async () => {
+    test('has every acknowledged plant when it is opened again', async () => {
       const plants = Array.from({ length: 200 }, (_, id) => ({
         id: BigInt(id),
         name: `plant ${id}`,
@@ -209,7 +213,7 @@ export function describeStore(
         try {
           return await store.add({ id: BigInt(id), name: 'Fern' });
         } finally {
-          order.push(id < 8 ? 'waited' : 'at once');
+          order.push(id < 8 ? 'accepted' : 'rejected');
         }
       });
       expect(store.stats().waiting).toBe(8);
@@ -222,7 +226,7 @@ export function describeStore(
         expect(outcome).toHaveProperty('reason', expect.any(Unavailable));
         expect(outcome).toHaveProperty('reason.headers', { 'Retry-After': '1' });
       }
-      expect(order.slice(0, 12)).toEqual(Array.from({ length: 12 }, () => 'at once'));
+      expect(order.slice(0, 12)).toEqual(Array.from({ length: 12 }, () => 'rejected'));
       expect(store.stats().waiting).toBe(0);
       await store.add({ id: 8n, name: 'Fern' });
       await expectStored(

@@ -21,17 +21,17 @@ const project = join(import.meta.dirname, '../../..');
 
 export const TOKEN = 'a-token.of-the_tests~1';
 
-/** The service in this process. */
+/** A service in this process. */
 export interface Service {
   readonly port: number;
-  /** What it has logged so far. */
+  /** Returns the log so far. */
   log(): string;
-  /** How many connections are open. */
+  /** Resolves to the number of open connections. */
   connections(): Promise<number>;
   stop(): Promise<void>;
 }
 
-/** What of a service is not as it ships. */
+/** The differences to the service in production. */
 export interface Differences {
   readonly store?: PlantStore;
   readonly handlers?: Readonly<Record<string, AnyHandler>>;
@@ -39,7 +39,7 @@ export interface Differences {
   readonly maxWaiting?: number;
 }
 
-/** Serves the real contract on 127.0.0.1, by default from memory. */
+/** Serves openapi.yaml on 127.0.0.1, by default with a store in memory. */
 export async function serve({
   store,
   handlers,
@@ -84,30 +84,29 @@ export async function serve({
   };
 }
 
-/** The service as a process of its own. */
+/** A service in a child process. */
 export interface ServiceProcess {
   readonly child: ChildProcess;
   readonly port: number;
-  /** What it has written so far. */
+  /** Returns the output so far. */
   output(): string;
-  /** Bytes on its heap and beside it, after a collection. */
+  /** Resolves to the bytes of heap and buffers after a garbage collection. */
   memory(): Promise<number>;
-  /** How many plants wait for the store. It must have a `METRICS_PORT`. */
+  /** Resolves to the number of plants that wait for the store. Needs `METRICS_PORT`. */
   waiting(): Promise<number>;
-  /** Resolves to its exit code, or the signal that ended it. */
+  /** Resolves to the exit code, or to the signal that ended the process. */
   readonly exit: Promise<number | string>;
 }
 
-/** Lets a process say how much memory it needs. */
-const MEASURED = `data:text/javascript,process.on('message', () => {
+/** A module with which a process answers each message with its memory. */
+const MEASURE_MEMORY = `data:text/javascript,process.on('message', () => {
   gc();
   const { heapUsed, external } = process.memoryUsage();
   process.send(heapUsed + external);
 }).channel.unref()`.replaceAll('\n', ' ');
 
 /**
- * Starts a service with {@link TOKEN} on a free port, which is read from its log. The caller must
- * end it.
+ * Starts a service with {@link TOKEN} on a free port. The caller must end it.
  *
  * @throws {Error} with its output, if it ends before it listens.
  */
@@ -115,7 +114,7 @@ export async function start(
   env: Readonly<Record<string, string>>,
   main = join(project, 'src/main.ts'),
 ): Promise<ServiceProcess> {
-  const child = spawn(process.execPath, ['--expose-gc', '--import', MEASURED, main], {
+  const child = spawn(process.execPath, ['--expose-gc', '--import', MEASURE_MEMORY, main], {
     cwd: project,
     env: { ...ENVIRONMENT, PORT: '0', HOST: '127.0.0.1', ACCESS_TOKENS: TOKEN, ...env },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
@@ -125,12 +124,12 @@ export async function start(
   const port = await new Promise<number>((resolve, reject) => {
     const read = (chunk: Buffer) => {
       output += chunk;
-      const found = /"url":"http:\/\/127\.0\.0\.1:(\d+)/.exec(output)?.[1];
-      if (found !== undefined) resolve(Number(found));
+      const [, loggedPort] = /"url":"http:\/\/127\.0\.0\.1:(\d+)/.exec(output) ?? [];
+      if (loggedPort !== undefined) resolve(Number(loggedPort));
     };
     child.stdout?.on('data', read);
     child.stderr?.on('data', read);
-    exit.then((how) => reject(new Error(`the service ended with ${how}:\n${output}`)));
+    exit.then((code) => reject(new Error(`the service ended with ${code}:\n${output}`)));
   });
   return {
     child,
@@ -153,7 +152,7 @@ export async function start(
   };
 }
 
-/** What a SQLite file holds, read past the service. */
+/** Reads the plants of a SQLite file without the service. */
 export function plantsIn(path: string): Map<bigint, { name: unknown; tag: unknown }> {
   const database = new DatabaseSync(path, { readOnly: true });
   const select = database.prepare('SELECT id, name, tag FROM plants');

@@ -7,16 +7,14 @@ import { startService } from '../../../packages/spec-first-server/src/serve/serv
 import { errorBody } from '../../../src/errors.ts';
 import { openPlants, variables } from '../../../src/plants.ts';
 
-/** Runs the service in this process, on a free port. */
+/** A running service in this process. */
 export interface Running {
   readonly url: string;
   readonly token: string;
   stop(): Promise<void>;
 }
 
-/**
- * Starts the plant store as `npm start` does, with plants in memory unless `env` says otherwise.
- */
+/** Starts the plant store as `npm start` does, by default with a store in memory. */
 export async function runPlants(env: Record<string, string> = {}): Promise<Running> {
   const token = 'test-token';
   const variablesOfTest = {

@@ -1,4 +1,4 @@
-/** The service without a store. */
+/** Runs the service with a store that keeps nothing. */
 import { serve } from 'spec-first-server';
 import { errorBody } from '../../../src/errors.ts';
 import { plantHandlers } from '../../../src/plants.ts';

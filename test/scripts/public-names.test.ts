@@ -1,0 +1,97 @@
+import { expect, test } from '@jest/globals';
+import { withFiles } from 'test-support/documents';
+import { publicNames } from '../../scripts/public-names.ts';
+
+const MANIFEST = {
+  exports: {
+    '.': { types: './index.d.ts', default: './index.js' },
+    './extra': { types: './folder/extra.d.ts', default: './folder/extra.js' },
+    './preload': './preload.js',
+    './untyped': { types: './missing.d.ts' },
+  },
+};
+
+/** Returns the public names of a library with these declarations. */
+const namesOf = (index: string, extra = '', inner = '', manifest: object = MANIFEST) =>
+  withFiles(
+    {
+      'package.json': JSON.stringify(manifest),
+      'index.d.ts': index,
+      'folder/extra.d.ts': extra,
+      'folder/inner.d.ts': inner,
+    },
+    async (folder) => publicNames(folder),
+  );
+
+test.each([
+  ['export declare const limit = 5;', ['. limit']],
+  ['export declare function serve(port: number): void;', ['. serve']],
+  ['export declare abstract class Store {\n}', ['. Store']],
+  ['export type Text = string;', ['. Text']],
+  ['declare const inner = 1;\ninterface Inner {\n    name: string;\n}', []],
+  ['/** export declare const limit = 5; */', []],
+  ["export * as tools from './folder/inner.js';", ['. tools']],
+  ['declare const inner = 1;\nexport { inner as outer, type Text };', ['. Text', '. outer']],
+  ["export type { Request } from 'express';", ['. Request']],
+  ['export {};', []],
+])('%j has the public names %j', async (declarations, names) => {
+  expect(await namesOf(declarations)).toEqual(names);
+});
+
+test('the members of interfaces and classes are public, and those of their members are not', async () => {
+  const declarations = `export interface Options {
+    readonly port?: number;
+    open(): void;
+    readonly limits: {
+        readonly body: number;
+    };
+}
+interface Inner {
+    secret: string;
+}
+export declare class Store {
+    static open: () => Store;
+    constructor(name: string);
+    /** @deprecated
+    old: string; */
+    close(): void;
+}
+declare const last: string;
+`;
+  expect(await namesOf(declarations)).toEqual([
+    '. Options',
+    '. Options.limits',
+    '. Options.open',
+    '. Options.port',
+    '. Store',
+    '. Store.close',
+    '. Store.constructor',
+    '. Store.open',
+  ]);
+});
+
+test('names of other files are public under the name and the entry that export them', async () => {
+  const inner = `export interface Text {
+    length: number;
+}
+export declare const hidden = 1;
+export interface Texts {
+    first: Text;
+}
+`;
+  const index = "export { type Text as Message } from './folder/inner.js';\n";
+  const extra = "export * from './inner.ts';\n";
+  expect(await namesOf(index, extra, inner)).toEqual([
+    '. Message',
+    '. Message.length',
+    './extra Text',
+    './extra Text.length',
+    './extra Texts',
+    './extra Texts.first',
+    './extra hidden',
+  ]);
+});
+
+test('a library without exports has no public names', async () => {
+  expect(await namesOf('export declare const limit = 5;', '', '', {})).toEqual([]);
+});
