@@ -104,105 +104,6 @@ describe('multipart/form-data', () => {
       expect(small.body.message).toBe('/body/list/0 must NOT have fewer than 2 bytes');
     });
   });
-
-  const part = (head: string, content: Buffer) =>
-    Buffer.concat([
-      Buffer.from(`--b\r\nContent-Disposition: form-data; ${head}\r\n\r\n`),
-      content,
-      Buffer.from('\r\n--b--\r\n'),
-    ]);
-  const post = (body: Buffer) =>
-    served.client.post('/forms').set('Content-Type', 'multipart/form-data; boundary=b').send(body);
-
-  describe('with media types for its parts', () => {
-    const file = '{ type: string, format: binary }';
-    const encoding = `{ photo: { contentType: 'image/png, image/jpeg' }, scans: { contentType: 'image/*' },
-              meta: { contentType: application/json }, note: { contentType: text/csv } }`;
-    const types = `openapi: 3.1.0
-info: { title: Types, version: 1.0.0 }
-paths:
-  /photos:
-    post:
-      operationId: photos
-      requestBody:
-        content:
-          multipart/form-data:
-            schema:
-              type: object
-              properties: { photo: ${file}, scans: { type: array, items: ${file} }, any: {}, meta: { type: object }, note: { type: string } }
-            encoding: ${encoding}
-      responses: { '200': { description: it, content: { application/json: {} } } }
-`;
-    const photos: AnyHandler = ({ body }) => ({
-      status: 200,
-      body: Object.entries(Object(body)).map(([name, value]) => [
-        name,
-        [value].flat().map((item) => (item instanceof File ? item.type : item)),
-      ]),
-    });
-    let lines: Served['lines'];
-    let client: Served['client'];
-    beforeAll(async () => {
-      ({ client, lines } = await withFiles({ 'openapi.yaml': types }, (folder) =>
-        serve(join(folder, 'openapi.yaml'), { photos }),
-      ));
-    });
-    /** Sends a part, with a filename and a media type if given. */
-    const send = (name: string, filename: string | undefined, type: string | undefined) => {
-      const file = filename === undefined ? '' : `; filename="${filename}"`;
-      const header = type === undefined ? '' : `\r\nContent-Type: ${type}`;
-      const body = `--b\r\nContent-Disposition: form-data; name="${name}"${file}${header}\r\n\r\n{}\r\n--b--\r\n`;
-      return client
-        .post('/photos')
-        .set('Content-Type', 'multipart/form-data; boundary=b')
-        .send(body);
-    };
-
-    test.each([
-      ['photo', 'a.png', 'image/png', 'image/png'],
-      ['photo', 'a.jpg', 'IMAGE/JPEG', 'image/jpeg'],
-      ['scans', 'a.webp', 'image/webp', 'image/webp'],
-      ['any', 'a.bin', 'application/octet-stream', 'application/octet-stream'],
-      ['meta', undefined, undefined, {}],
-      ['meta', undefined, 'application/json', {}],
-      ['meta', 'blob', 'application/json; charset=utf-8', {}],
-      ['note', undefined, undefined, '{}'],
-      ['note', undefined, 'text/csv', '{}'],
-      ['undeclared', undefined, undefined, '{}'],
-      ['undeclared', 'a.txt', 'text/plain', 'text/plain'],
-    ])('accepts the part %s with the filename %s of %s', async (name, filename, type, value) => {
-      expect((await send(name, filename, type).expect(200)).body).toEqual([[name, [value]]]);
-    });
-
-    test.each([
-      ['photo', 'a.html', 'text/html', 415, 'must be image/png or image/jpeg'],
-      ['photo', 'a.svg', 'image/svg+xml', 415, 'must be image/png or image/jpeg'],
-      ['photo', 'a.png', undefined, 415, 'must be image/png or image/jpeg'],
-      ['scans', 'a.pdf', 'application/pdf', 415, 'must be image/*'],
-      ['meta', 'a.html', 'text/html', 415, 'must be application/json'],
-      ['note', undefined, 'text/html', 415, 'must be text/csv'],
-      ['photo', undefined, undefined, 400, 'must be a file, with a filename'],
-      ['photo', undefined, 'image/png', 400, 'must be a file, with a filename'],
-      ['scans', undefined, undefined, 400, 'must be a file, with a filename'],
-      ['any', undefined, undefined, 400, 'must be a file, with a filename'],
-    ])(
-      'rejects the part %s with the filename %s of %s by %i',
-      async (name, filename, type, status, message) => {
-        const { body } = await send(name, filename, type).expect(status);
-        expect(body.message).toMatch(`the part "${name}" of the body ${message}`);
-        expect(lines.at(-1)?.reason).toMatch(`a part of the body ${message}`);
-      },
-    );
-  });
-
-  test('with text that is not UTF-8 is rejected', async () => {
-    const { status, body } = await post(part('name="note"', Buffer.from([0x61, 0xff])));
-    expect([status, body.message]).toEqual([400, 'texts and names in the body must be UTF-8']);
-  });
-
-  test('may have files of any bytes', async () => {
-    await post(part('name="file"; filename="a"', Buffer.from([0x61, 0xff]))).expect(200);
-  });
 });
 
 test('a parameter nested too deeply is rejected', async () => {
@@ -213,7 +114,7 @@ test('a parameter nested too deeply is rejected', async () => {
   ]);
 });
 
-describe('a document with ranges of media types and limits of its own', () => {
+describe('a document with ranges of media types and limits', () => {
   const schema =
     '{ type: object, required: [n], properties: { n: { type: integer, default: 1 } } }';
   const document = `openapi: 3.1.0
@@ -250,38 +151,12 @@ paths:
     await post('application/xml', '<n>2</n>').expect(200, { body: '<n>2</n>' });
   });
 
-  test('accepts limits in the forms of BODY_LIMIT', async () => {
-    const kilobyte = document.replace('x-body-limit: 20', 'x-body-limit: 1kb');
-    const any: AnyHandler = () => ({ status: 200, body: {} });
-    const served = await withFiles({ 'openapi.yaml': kilobyte }, (folder) =>
-      serve(join(folder, 'openapi.yaml'), { any }, { bodyLimit: 10 }),
-    );
-    const send = (length: number) =>
-      served.client
-        .post('/any')
-        .set('Content-Type', 'application/json')
-        .send('1'.padStart(length, ' '));
-    await send(1024).expect(400);
-    const { body } = await send(1025).expect(413);
-    expect(body.message).toContain('at most 1024 bytes');
-  });
-
-  test.each(['5 MiB', '0', '-1', 'true', '[1]', '1.5', "''", '257mb'])(
-    'stops the start if a limit is %s',
-    async (limit) => {
-      const wrong = document.replace('x-body-limit: 20', `x-body-limit: ${limit}`);
-      await withFiles({ 'openapi.yaml': wrong.replace("'*/*'", 'application/json') }, (folder) =>
-        expect(serve(join(folder, 'openapi.yaml'), { any: echo })).rejects.toThrow(
-          /openapi.yaml:9:\d+ x-body-limit must be a size from 1 to 256mb, such as 500, 100kb or 10mb/,
-        ),
-      );
-    },
-  );
-
-  test('accepts larger limits for files, which are not kept in memory', async () => {
-    const large = document.replace('x-body-limit: 20', 'x-body-limit: 3000000000');
-    await withFiles({ 'openapi.yaml': large.replace("'*/*'", 'multipart/form-data') }, (folder) =>
-      expect(serve(join(folder, 'openapi.yaml'), { any: echo })).resolves.toBeDefined(),
+  test('is not served if a limit is invalid', async () => {
+    const wrong = document.replace('x-body-limit: 20', 'x-body-limit: 5 MiB');
+    await withFiles({ 'openapi.yaml': wrong }, (folder) =>
+      expect(serve(join(folder, 'openapi.yaml'), { any: echo })).rejects.toThrow(
+        /openapi.yaml:9:\d+ x-body-limit must be a size from 1 to 256mb, such as 500, 100kb or 10mb/,
+      ),
     );
   });
 
@@ -290,7 +165,7 @@ paths:
     ['application/xml', 20],
     ['application/json', 20],
     ['image/png', 30],
-  ])('takes bodies of %s up to %i bytes, and says who sets the limit', async (type, limit) => {
+  ])('accepts bodies of %s up to %i bytes', async (type, limit) => {
     await post(type, '1'.repeat(limit)).expect(({ status }) => expect(status).not.toBe(413));
     const { body } = await post(type, '1'.repeat(limit + 1)).expect(413);
     expect(body.message).toBe(

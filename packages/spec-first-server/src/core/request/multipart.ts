@@ -43,7 +43,8 @@ export async function multipart(
   /** Parts that have arrived, minus those that the parser has reported. */
   let unread = 0;
   try {
-    const limits = { parts: MAX_PARTS, fieldSize: limit };
+    // The parser emits `partsLimit` at the end of the last part that it accepts.
+    const limits = { parts: MAX_PARTS + 1, fieldSize: limit };
     const form = busboy({ headers, defParamCharset: 'utf8', limits });
     const fail = (error: unknown): void => {
       failure ??= error;

@@ -1,0 +1,325 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+import { eventually } from 'test-support/eventually';
+import { multipart } from '../../../src/core/request/multipart.ts';
+import { cutOff, limitedStream } from '../../../src/core/request/streams.ts';
+
+const file = { type: 'string', format: 'binary' };
+const schema = {
+  type: 'object',
+  properties: {
+    photo: file,
+    scans: { type: 'array', items: file },
+    any: {},
+    meta: { type: 'object' },
+    note: { type: 'string' },
+    upload: file,
+    counts: { type: 'array', items: { type: 'integer' } },
+    tree: { type: 'object' },
+    once: { type: 'string' },
+  },
+};
+const encoding = {
+  photo: { contentType: 'image/png, image/jpeg' },
+  scans: { contentType: 'image/*' },
+  meta: { contentType: 'application/json' },
+  note: { contentType: 'text/csv' },
+  any: { contentType: '*/*' },
+  tree: { style: 'deepObject' },
+  once: { explode: false },
+};
+const content = { 'multipart/form-data': { schema, encoding } };
+const document = {
+  openapi: '3.1.0',
+  info: { title: 'A', version: '1' },
+  paths: { '/a': { post: { requestBody: { content } } } },
+};
+const media = await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+  const { operations } = await loadDocument(`${folder}/openapi.json`);
+  const [first] = operations.flatMap(({ requestBody }) => requestBody?.media ?? []);
+  if (first === undefined) throw new Error('the document has no media type');
+  return first;
+});
+
+const releases: (() => void)[] = [];
+afterEach(() => {
+  for (const release of releases.splice(0)) release();
+});
+
+/** A part with headers and a content, after its delimiter. */
+const part = (disposition: string, text: string | Buffer, type?: string): Buffer =>
+  Buffer.concat([
+    Buffer.from(`--b\r\nContent-Disposition: ${disposition}\r\n`),
+    Buffer.from(`${type === undefined ? '' : `Content-Type: ${type}\r\n`}\r\n`),
+    Buffer.from(text),
+    Buffer.from('\r\n'),
+  ]);
+const END = Buffer.from('--b--\r\n');
+const form = (...parts: Buffer[]): Buffer => Buffer.concat([...parts, END]);
+
+interface Options {
+  readonly limit?: number;
+  readonly contentType?: string;
+  /** True if the client declares the length, so that small files are kept in memory. */
+  readonly isDeclared?: boolean;
+}
+
+async function read(
+  bytes: Buffer | Readable,
+  { limit = 1e6, contentType = 'multipart/form-data; boundary=b', isDeclared = true }: Options = {},
+): Promise<Record<string, unknown>> {
+  const length = Buffer.isBuffer(bytes) && isDeclared ? String(bytes.length) : undefined;
+  const headers = { 'content-type': contentType, 'content-length': length };
+  const { body, release } = await multipart(media, headers, limitedStream(bytes, limit), limit);
+  releases.push(release);
+  return Object(body);
+}
+
+test('texts are values of the types in the schema, and files are File objects', async () => {
+  const body = await read(
+    form(
+      part('form-data; name="counts"', '1'),
+      part('form-data; name="counts"', '2'),
+      part('form-data; name="tree[a]"', 'b'),
+      part('form-data; name="other"', 'two\r\nlines'),
+      part('form-data; name="upload"; filename="größe.bin"', Buffer.from([0x61, 0xff]), 'image/x'),
+    ),
+  );
+  const { upload, ...texts } = body;
+  expect(texts).toEqual({ counts: [1, 2], tree: { a: 'b' }, other: 'two\r\nlines' });
+  expect(upload).toBeInstanceOf(File);
+  const { name, type, size } = upload as File;
+  expect([name, type, size]).toEqual(['größe.bin', 'image/x', 2]);
+  expect(Buffer.from(await (upload as File).arrayBuffer())).toEqual(Buffer.from([0x61, 0xff]));
+});
+
+test('a form without parts is an empty object', async () => {
+  expect(await read(form())).toEqual({});
+});
+
+test.each([
+  ['multipart/form-data; boundary="b"'],
+  ['Multipart/Form-Data; charset=utf-8; Boundary=b'],
+  ['multipart/form-data; boundary=b; charset=utf-8'],
+])('a form with the Content-Type %s is read', async (contentType) => {
+  const bytes = form(part('form-data; name="other"', '1'));
+  expect(await read(bytes, { contentType })).toEqual({ other: '1' });
+});
+
+describe('a part with declared media types', () => {
+  const send = (name: string, filename: string | undefined, type: string | undefined) => {
+    const suffix = filename === undefined ? '' : `; filename="${filename}"`;
+    return read(form(part(`form-data; name="${name}"${suffix}`, '{}', type)));
+  };
+
+  test.each([
+    ['photo', 'a.png', 'image/png', 'image/png'],
+    ['photo', 'a.jpg', 'IMAGE/JPEG', 'image/jpeg'],
+    ['scans', 'a.webp', 'image/webp', 'image/webp'],
+    ['any', 'a.bin', 'application/octet-stream', 'application/octet-stream'],
+    ['meta', undefined, undefined, {}],
+    ['meta', undefined, 'application/json', {}],
+    ['meta', 'blob', 'application/json; charset=utf-8', {}],
+    ['note', undefined, undefined, '{}'],
+    ['note', undefined, 'text/csv', '{}'],
+    ['undeclared', undefined, undefined, '{}'],
+    ['undeclared', undefined, 'text/html', '{}'],
+    ['undeclared', 'a.txt', 'text/plain', 'text/plain'],
+  ])(
+    'is accepted: %s with the filename %s and the type %s',
+    async (name, filename, type, value) => {
+      const body = await send(name, filename, type);
+      const [item] = [body[name]].flat();
+      expect(item instanceof File ? item.type : item).toEqual(value);
+    },
+  );
+
+  test.each([
+    ['photo', 'a.html', 'text/html', 415, 'must be image/png or image/jpeg (RFC 7578 §4.4)'],
+    ['photo', 'a.svg', 'image/svg+xml', 415, 'must be image/png or image/jpeg'],
+    ['photo', 'a.png', undefined, 415, 'must be image/png or image/jpeg'],
+    ['scans', 'a.pdf', 'application/pdf', 415, 'must be image/*'],
+    ['meta', 'a.html', 'text/html', 415, 'must be application/json'],
+    ['note', undefined, 'text/html', 415, 'must be text/csv'],
+    ['photo', undefined, undefined, 400, 'must be a file, with a filename'],
+    ['photo', undefined, 'image/png', 400, 'must be a file, with a filename'],
+    ['scans', undefined, undefined, 400, 'must be a file, with a filename'],
+  ])(
+    'is rejected: %s with the filename %s and the type %s',
+    async (name, filename, type, status, message) => {
+      // The client may have chosen the name, so the reason for the log leaves it out.
+      await expect(send(name, filename, type)).rejects.toMatchObject({
+        status,
+        message: expect.stringContaining(`the part "${name}" of the body ${message}`),
+        reason: expect.stringContaining(`a part of the body ${message}`),
+      });
+    },
+  );
+});
+
+test.each([
+  ['a text', 'form-data; name="other"', 'a\xff', undefined],
+  [
+    'a file that is read as text',
+    'form-data; name="meta"; filename="a"',
+    '\xff',
+    'application/json',
+  ],
+  ['a name', 'form-data; name="\xff"', '1', undefined],
+  ['a filename', 'form-data; name="upload"; filename="\xff"', '1', undefined],
+])('%s that is not UTF-8 is rejected', async (_title, disposition, text, type) => {
+  const bytes = form(part(disposition, text, type)).toString();
+  await expect(read(Buffer.from(bytes, 'latin1'))).rejects.toMatchObject({
+    status: 400,
+    message: 'texts and names in the body must be UTF-8',
+  });
+});
+
+const required =
+  'the body must be multipart/form-data (RFC 7578) with the boundary that Content-Type names';
+
+test.each<[string, Buffer, Options]>([
+  ['is not a form', Buffer.from('nothing'), {}],
+  ['is empty', Buffer.alloc(0), {}],
+  ['has no end', part('form-data; name="a"', '1'), {}],
+  ['ends in a file', part('form-data; name="upload"; filename="a"', '1'), {}],
+  [
+    'has another boundary',
+    form(part('form-data; name="a"', '1')),
+    { contentType: 'multipart/form-data; boundary=c' },
+  ],
+  ['has no boundary in its type', form(), { contentType: 'multipart/form-data' }],
+])('a body that %s is rejected', async (_title, bytes, options) => {
+  for (const isDeclared of [true, false])
+    await expect(read(bytes, { ...options, isDeclared })).rejects.toMatchObject({
+      status: 400,
+      message: required,
+    });
+});
+
+describe('a form with an unnamed part is rejected:', () => {
+  const named = part('form-data; name="a"', '1');
+  const message =
+    'each part of the body must have a name in its Content-Disposition (RFC 7578 §4.2)';
+
+  test.each([
+    ['a text without a name', part('form-data', '1')],
+    ['a text with an empty name', part('form-data; name=""', '1')],
+    ['a file without a name', part('form-data; filename="a"', '1')],
+    ['no Content-Disposition', Buffer.from('--b\r\nContent-Type: text/plain\r\n\r\n1\r\n')],
+    ['another disposition', part('attachment; name="a"', '1')],
+    ['bytes without a name', part('form-data', '1', 'application/octet-stream')],
+  ])('%s', async (_title, unnamed) => {
+    for (const parts of [[unnamed], [named, unnamed], [unnamed, named]])
+      await expect(read(form(...parts))).rejects.toMatchObject({ status: 400, message });
+    const bytes = Readable.from([...form(named, unnamed)].map((byte) => Buffer.from([byte])));
+    await expect(read(bytes)).rejects.toMatchObject({ status: 400, message });
+  });
+});
+
+test('a form that arrives in chunks of any size is read', async () => {
+  const bytes = form(part('form-data; name="a"', '1'), part('form-data; name="b2"', '-\r\n--\r\n'));
+  for (let size = 1; size < bytes.length; size += 1) {
+    const chunks: Buffer[] = [];
+    for (let at = 0; at < bytes.length; at += size) chunks.push(bytes.subarray(at, at + size));
+    expect(await read(Readable.from(chunks))).toEqual({ a: '1', b2: '-\r\n--\r\n' });
+  }
+});
+
+test('a form has at most 1000 parts', async () => {
+  const parts = (count: number) =>
+    form(...Array.from({ length: count }, () => part('form-data; name="a"', '1')));
+  expect((await read(parts(1000))).a).toHaveLength(1000);
+  await expect(read(parts(1001))).rejects.toMatchObject({
+    status: 413,
+    message: 'the body must have at most 1000 parts',
+  });
+});
+
+test('a form larger than the limit is rejected', async () => {
+  const bytes = form(part('form-data; name="upload"; filename="a"', 'x'.repeat(1000)));
+  expect((await read(bytes, { limit: bytes.length })).upload).toBeInstanceOf(File);
+  for (const isDeclared of [true, false])
+    await expect(read(bytes, { limit: 500, isDeclared })).rejects.toMatchObject({ status: 413 });
+});
+
+test('a text is read to its end, however long it is', async () => {
+  const { other } = await read(form(part('form-data; name="other"', 'x'.repeat(2e6))), {
+    limit: 3e6,
+  });
+  expect(other).toHaveLength(2e6);
+});
+
+test('a form whose client disconnects is rejected', async () => {
+  async function* broken() {
+    yield part('form-data; name="upload"; filename="a"', 'abc');
+    throw new Error('ECONNRESET');
+  }
+  await expect(read(Readable.from(broken()))).rejects.toMatchObject({ message: cutOff().message });
+});
+
+describe('files', () => {
+  /** The size of the files. No other test uploads files of this size. */
+  const SIZE = 71_993;
+
+  /** Returns the modes of the files on disk of a size, and of their folders. */
+  function modesOnDisk(size = SIZE): number[][] {
+    const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
+    const paths = folders.flatMap((name) => {
+      const folder = join(tmpdir(), name);
+      // Other tests may remove their folders meanwhile.
+      const names = existsSync(folder) ? readdirSync(folder) : [];
+      return names.map((file) => [folder, join(folder, file)]);
+    });
+    const stats = paths.map((pair) =>
+      pair.map((path) => statSync(path, { throwIfNoEntry: false })),
+    );
+    return stats
+      .filter(([, file]) => file?.size === size)
+      .map((pair) => pair.map((stat) => Number(stat?.mode) & 0o777));
+  }
+
+  const upload = part('form-data; name="upload"; filename="a"', 'x'.repeat(SIZE));
+  const small = part('form-data; name="upload"; filename="a"', 'x'.repeat(1000));
+
+  test('of a small body are kept in memory', async () => {
+    const bytes = form(part('form-data; name="upload"; filename="a"', 'x'.repeat(65_459)));
+    expect(bytes).toHaveLength(65_536);
+    const { upload: file } = await read(bytes);
+    expect(modesOnDisk(65_459)).toEqual([]);
+    expect((file as File).size).toBe(65_459);
+  });
+
+  test.each([
+    ['a large body', true],
+    ['a body of unknown length', false],
+  ])('of %s are on disk until the release, for their owner only', async (_title, isDeclared) => {
+    const { upload: file } = await read(form(upload), { isDeclared });
+    expect(modesOnDisk()).toEqual([[0o700, 0o600]]);
+    expect(await (file as File).text()).toBe('x'.repeat(SIZE));
+    releases.pop()?.();
+    await eventually(() => modesOnDisk().length === 0);
+  });
+
+  test('of unknown length are on disk, however small they are', async () => {
+    const { upload: file } = await read(form(small), { isDeclared: false });
+    releases.pop()?.();
+    await eventually(() => expect((file as File).text()).rejects.toThrow());
+  });
+
+  const once = part('form-data; name="once"', '1');
+  test.each([
+    ['a text instead of a file', form(upload, part('form-data; name="photo"', '1'))],
+    ['a field that is given twice', form(upload, once, once)],
+    ['a body without an end', upload],
+    ['a body that is too large', form(upload, upload)],
+  ])('are removed if the form is rejected: %s', async (_title, bytes) => {
+    await expect(read(bytes, { isDeclared: false, limit: 100_000 })).rejects.toThrow();
+    await eventually(() => modesOnDisk().length === 0);
+  });
+});
