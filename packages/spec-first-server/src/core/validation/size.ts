@@ -34,7 +34,7 @@ function add(size: Size, part: unknown, depth: number, degree: number): void {
     size.members += part.length;
     // `for … in` over an array is several times slower.
     for (let index = 0; index < part.length; index += 1) add(size, part[index], depth + 1, degree);
-  } else if (typeof part === 'object' && part !== null && !ArrayBuffer.isView(part)) {
+  } else if (typeof part === 'object' && part !== null && !isBytes(part)) {
     for (const name in part) {
       size.members += 1;
       addText(size, name, degree);
