@@ -75,6 +75,8 @@ describe('a line', () => {
 
   test.each<[string, number, string, AccessLogOptions, string | undefined]>([
     ['a page', 200, '/docs', {}, '/docs'],
+    ['a redirect', 399, '/', {}, '/'],
+    ['a malformed path', 400, '/secret', {}, undefined],
     ['a path that may be a secret', 404, '/secret', {}, undefined],
     ['a failed page', 404, '/docs', { loggedPaths: new Set(['/docs']) }, '/docs'],
     ['another failed path', 404, '/secret', { loggedPaths: new Set(['/docs']) }, undefined],
@@ -236,6 +238,14 @@ describe('an outage', () => {
       { operationId: '/readyz', failed: 1, msg: 'available again' },
       { level: 20, path: '/readyz' },
     ]);
+  });
+
+  test('does not hide the cause of an expected failure', () => {
+    const { end, lines } = started();
+    const facts = { operationId: 'a', failure: unavailable };
+    end(facts, 503);
+    end({ ...facts, failure: { ...stopping, message: '', cause } }, 503);
+    expect(lines[1]).toMatchObject({ level: 30, err: { message: cause.message } });
   });
 
   test.each([

@@ -18,6 +18,8 @@ const PATHS = {
   '/a b/:x*': get('odd'),
   '/files/{path}': { head: { operationId: 'peek' }, get: { operationId: 'read' } },
   '/': get('home'),
+  '/ties/{x}-b': get('firstOfTie'),
+  '/ties/a-{x}': get('secondOfTie'),
   '/query?a=b': get('withQuery'),
 };
 
@@ -44,6 +46,8 @@ test.each([
   ['GET', '/a%20b/%3Ax*', 'odd', ''],
   ['GET', '/models/%73parse/1', 'get', ''],
   ['GET', '/models/a%2Fb/1', 'get', ''],
+  ['GET', '/ties/a-b', 'firstOfTie', ''],
+  ['GET', '/ties/a-c', 'secondOfTie', ''],
   ['HEAD', '/files/a', 'peek', ''],
   ['GET', '/files/a', 'read', ''],
 ])('%s %s is the operation %s below "%s"', (method, path, id, basePath) => {
@@ -78,6 +82,7 @@ describe('nothing is found at', () => {
     '/other',
     '/MODELS/sparse/1',
     '/query',
+    '/query%3Fa=b',
     '/v2/models/sparse/1',
     '//',
   ])('%j', (path) => {

@@ -57,6 +57,6 @@ export class RequestContext {
 function abortedWith(signal: AbortSignal | undefined): AbortController {
   const controller = new AbortController();
   if (signal?.aborted) controller.abort();
-  else signal?.addEventListener('abort', () => controller.abort(), { once: true });
+  else signal?.addEventListener('abort', () => controller.abort());
   return controller;
 }

@@ -1,0 +1,205 @@
+import { describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { ASSERTIONS, keywords } from '../../../src/core/validation/keywords.ts';
+
+const requests = new Ajv2020({ strict: false, keywords: keywords(true), allErrors: true });
+const replies = new Ajv2020({ strict: false, keywords: keywords(false), allErrors: true });
+
+/** Validates a value by one keyword. Returns the violations, each with its keyword. */
+function violationsOf(keyword: string, schema: unknown, value: unknown, ajv = requests): string[] {
+  const validate = ajv.compile({ [keyword]: schema });
+  const isValid = validate(value);
+  const violations = (validate.errors ?? []).map((error) => `${error.keyword}: ${error.message}`);
+  expect(violations.length === 0).toBe(isValid);
+  return violations;
+}
+
+const SAFE = 'must be an integer from -9007199254740991 to 9007199254740991';
+const INT64 = 'must be an integer from -9223372036854775808 to 9223372036854775807';
+const INT32 = 'must be an integer from -2147483648 to 2147483647';
+
+describe('numeric, in a request', () => {
+  const integer = { type: ['integer'] };
+  const int64 = { ...integer, format: 'int64' };
+  const int32 = { ...integer, format: 'int32' };
+  const number = { type: ['number'] };
+
+  test.each<[unknown, object, string[]]>([
+    [1, integer, []],
+    [-0, integer, []],
+    [1n, integer, []],
+    [1.5, integer, ['type: must be integer']],
+    ['1', integer, ['type: must be integer']],
+    [null, integer, ['type: must be integer']],
+    [Number.NaN, integer, ['type: must be integer']],
+    [Infinity, integer, ['type: must be integer']],
+    [2 ** 53 - 1, integer, []],
+    [-(2 ** 53) + 1, integer, []],
+    [2 ** 53, integer, [`type: ${SAFE}`]],
+    [2n ** 53n, integer, [`type: ${SAFE}`]],
+    [-(2n ** 53n), integer, [`type: ${SAFE}`]],
+    [2n ** 63n - 1n, int64, []],
+    [-(2n ** 63n), int64, []],
+    [2n ** 63n, int64, [`format: ${INT64}`]],
+    [-(2n ** 63n) - 1n, int64, [`format: ${INT64}`]],
+    // A large integer is parsed as a bigint, so this number was rounded.
+    [2 ** 53, int64, [`format: ${INT64}`]],
+    [2 ** 31 - 1, int32, []],
+    [-(2 ** 31), int32, []],
+    [2 ** 31, int32, [`format: ${INT32}`]],
+    [-(2 ** 31) - 1, int32, [`format: ${INT32}`]],
+    [2n ** 31n, int32, [`format: ${INT32}`]],
+    [1.5, number, []],
+    [1e300, number, []],
+    [2n ** 70n, number, []],
+    [Infinity, number, ['type: must be number']],
+    [Number.NaN, number, ['type: must be number']],
+    ['1', number, ['type: must be number']],
+    [1.5, { type: ['integer', 'number'] }, []],
+    [2n ** 70n, { type: ['integer', 'number'] }, []],
+    [null, { type: ['integer', 'null'] }, []],
+    [[], { type: ['integer', 'array'] }, []],
+    [{}, { type: ['integer', 'array'] }, ['type: must be integer,array']],
+    [[], { type: ['integer', 'object'] }, ['type: must be integer,object']],
+    [true, { type: ['integer', 'boolean'] }, []],
+    ['text', { format: 'int64' }, []],
+    [1.5, { format: 'int64' }, ['type: must be integer']],
+    [1.5, { minimum: 1 }, []],
+    [Infinity, { minimum: 1 }, []],
+  ])('the value %p with %j has the violations %j', (value, schema, violations) => {
+    expect(violationsOf('numeric', schema, value)).toEqual(violations);
+  });
+});
+
+test.each<[unknown, object, string[]]>([
+  [2n ** 63n - 1n, { type: ['integer'] }, []],
+  [2n ** 63n, { type: ['integer'] }, [`type: ${INT64}`]],
+  [2 ** 63, { type: ['integer'] }, [`type: ${INT64}`]],
+  [2 ** 60, { type: ['integer'] }, []],
+  [2 ** 31, { type: ['integer'], format: 'int32' }, [`format: ${INT32}`]],
+  [1.5, { type: ['integer'] }, ['type: must be integer']],
+])(
+  'in a reply, the value %p with numeric %j has the violations %j',
+  (value, schema, violations) => {
+    expect(violationsOf('numeric', schema, value, replies)).toEqual(violations);
+  },
+);
+
+describe('the bounds of numeric', () => {
+  test.each<[object, unknown, string[]]>([
+    [{ minimum: 5 }, 5, []],
+    [{ minimum: 5 }, 4, ['minimum: must be >= 5']],
+    [{ maximum: 5 }, 5, []],
+    [{ maximum: 5 }, 6n, ['maximum: must be <= 5']],
+    [{ exclusiveMinimum: 5 }, 6, []],
+    [{ exclusiveMinimum: 5 }, 5, ['exclusiveMinimum: must be > 5']],
+    [{ exclusiveMaximum: 5 }, 4, []],
+    [{ exclusiveMaximum: 5 }, 5n, ['exclusiveMaximum: must be < 5']],
+    [{ maximum: 2n ** 53n + 1n }, 2n ** 53n + 1n, []],
+    [{ maximum: 2n ** 53n + 1n }, 2n ** 53n + 2n, ['maximum: must be <= 9007199254740993']],
+    [
+      { minimum: 5, multipleOf: 3 },
+      4,
+      ['minimum: must be >= 5', 'multipleOf: must be multiple of 3'],
+    ],
+    [{ minimum: '5', exclusiveMinimum: true }, 0, []],
+    [{ minLength: 5, title: 5 }, 0, []],
+  ])('%p: the value %p has the violations %j', (bounds, value, violations) => {
+    expect(violationsOf('numeric', bounds, value)).toEqual(violations);
+  });
+
+  test('are the keywords of JSON Schema for numbers', () => {
+    const names = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'];
+    expect(Object.keys(ASSERTIONS)).toEqual(names);
+  });
+
+  test.each<[number | bigint, number | bigint, boolean]>([
+    [6, 3, true],
+    [7, 3, false],
+    [0, 3, true],
+    [-6, 3, true],
+    [19.99, 0.01, true],
+    [19.995, 0.01, false],
+    [0.3, 0.1, true],
+    [1e20, 1e10, true],
+    [1.5, 0.5, true],
+    [1.25, 0.5, false],
+    [3, 1.5, true],
+    [2, 1.5, false],
+    [2n ** 60n, 2, true],
+    [2n ** 60n + 1n, 2, false],
+    [2n ** 60n + 1n, 2n ** 60n + 1n, true],
+    [9007199254740993n, 9007199254740992, false],
+    [6n, 3, true],
+    [2n ** 60n, 0.5, true],
+  ])('the value %p is a multiple of %p: %s', (value, divisor, isMultiple) => {
+    const violations = violationsOf('numeric', { multipleOf: divisor }, value);
+    expect(violations.length === 0).toBe(isMultiple);
+  });
+});
+
+describe.each(['enumValues', 'constValues'])('%s', (keyword) => {
+  test.each<[unknown[], unknown, boolean]>([
+    [[1, 2], 2, true],
+    [[1, 2], 3, false],
+    [[1], 1n, true],
+    [[2n ** 53n + 1n], 2n ** 53n + 1n, true],
+    [[2n ** 53n + 1n], 2 ** 53, false],
+    [[2.5], 2.5, true],
+    [['1'], 1, false],
+    [['a'], 'a', true],
+    [[null], null, true],
+    [[null], undefined, false],
+    [[0], -0, true],
+    [[Number.NaN], Number.NaN, true],
+    [[{ a: [1] }], { a: [1] }, true],
+    [[{ a: [1] }], { a: [2] }, false],
+    [[[1, 2]], [1, 2], true],
+    [[[1, 2]], [2, 1], false],
+    [[true], 1, false],
+  ])('%p allows %p: %s', (values, value, isAllowed) => {
+    expect(violationsOf(keyword, values, value).length === 0).toBe(isAllowed);
+  });
+
+  test('names the allowed values', () => {
+    expect(violationsOf(keyword, [1, 2.5, 'big'], 3)).toEqual([
+      'enum: must be equal to one of the allowed values: 1, 2.5, big',
+    ]);
+    expect(violationsOf(keyword, [], 3)).toEqual(['enum: must not be present: its enum is empty']);
+  });
+});
+
+test.each<[unknown, unknown[]]>([
+  [{ type: 'string', items: { minLength: 1 } }, []],
+  [true, []],
+  [{ unknown: 1 }, []],
+  [
+    { type: 'strin' },
+    [
+      '$ref: must be a JSON Schema: /type must be equal to one of the allowed values, /type must be array, /type must match a schema in anyOf',
+    ],
+  ],
+  [5, [expect.stringMatching(/^\$ref: must be a JSON Schema:\s+must be object,boolean$/)]],
+])('x-json-schema validates %j', (value, violations) => {
+  expect(violationsOf('x-json-schema', true, value)).toEqual(violations);
+});
+
+test.each<[object | false, unknown, string[]]>([
+  [{}, new Blob(['abc']), []],
+  [{}, Buffer.from('abc'), []],
+  [{}, new File([], 'a'), []],
+  [{}, 'abc', ['type: must be a file']],
+  [{}, { size: 3 }, ['type: must be a file']],
+  [{ minLength: 3, maxLength: 3 }, new Blob(['abc']), []],
+  [{ minLength: 3, maxLength: 3 }, Buffer.from('abc'), []],
+  [{ minLength: 4 }, new Blob(['abc']), ['minLength: must NOT have fewer than 4 bytes']],
+  [{ maxLength: 2 }, new Blob(['abc']), ['maxLength: must NOT have more than 2 bytes']],
+  [{ maxLength: 3 }, new Blob(['äb']), []],
+  [{ maxLength: 2 }, new Blob(['äb']), ['maxLength: must NOT have more than 2 bytes']],
+  [{ maxLength: 0 }, Buffer.from('a'), ['maxLength: must NOT have more than 0 bytes']],
+  [false, new Blob([]), ['type: must not be a file']],
+  [false, Buffer.from(''), ['type: must not be a file']],
+  [false, 'abc', []],
+])('file %j validates %p', (bounds, value, violations) => {
+  expect(violationsOf('file', bounds, value)).toEqual(violations);
+});
