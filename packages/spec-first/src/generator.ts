@@ -16,7 +16,7 @@ import { addComment, annotationsOf, memberOf } from './type-nodes.ts';
 
 const { factory } = ts;
 
-/** The type of a schema for openapi-typescript. */
+/** The member of a schema for openapi-typescript that contains its type. */
 const TYPE = 'x-type';
 
 /**
@@ -29,8 +29,13 @@ const TYPE = 'x-type';
 export function typesOf(document: Document, isServer: boolean, documentName: string): string {
   const { root, operations, webhooks } = document;
   const { typeOf, named } = schemaTypes(root, isServer);
-  const received = typedOperations(operations, typeOf, 'request');
-  const sent = typedOperations(webhooks, typeOf, 'reply');
+  const { requestOf, responsesOf } = converter(typeOf);
+  // The service sends replies and the requests of webhooks. Their types are made first, since they
+  // keep the names of the schemas.
+  const replies = operations.map((operation) => responsesOf(operation, 'reply'));
+  const sentRequests = webhooks.map((webhook) => requestOf(webhook, 'reply'));
+  const requests = operations.map((operation) => requestOf(operation, 'request'));
+  const receivedReplies = webhooks.map((webhook) => responsesOf(webhook, 'request'));
   const types = named();
 
   const linesOf = (pointers: readonly string[]) =>
@@ -50,14 +55,19 @@ export function typesOf(document: Document, isServer: boolean, documentName: str
     memberOf(name, factory.createTypeReferenceNode(alias), { source: {} }),
   );
   const operationLines = linesOf(operations.map(({ pointer }) => pointer));
-  const webhookMembers = webhooks.map(({ path, method }, index) => ({
+  const webhookMembers = webhooks.map(({ path, method, source }, index) => ({
     path,
-    member: memberOf(method, operationType(sent[index]), { source: asObject(sent[index]) }),
+    member: memberOf(method, operationType(sentRequests[index], receivedReplies[index]), {
+      source,
+    }),
   }));
   const sections = {
     components: [memberOf('schemas', factory.createTypeLiteralNode(byName), { source: {} })],
     operations: operations.map(({ id, source }, index) =>
-      memberOf(id, operationType(received[index]), { source, line: operationLines[index] }),
+      memberOf(id, operationType(requests[index], replies[index]), {
+        source,
+        line: operationLines[index],
+      }),
     ),
     webhooks: [...Map.groupBy(webhookMembers, ({ path }) => path)].map(([path, members]) => {
       const type = factory.createTypeLiteralNode(members.map(({ member }) => member));
@@ -83,42 +93,23 @@ function withoutFolder(documentFile: string, name: string, position: string): st
   return `${path.replaceAll('\\', '/')}:${line}`;
 }
 
-/** Returns `unknown` for what openapi-typescript cannot convert. The checks report it. */
-function operationType(operation: Json | undefined): ts.TypeNode {
+/** Makes the type of an operation from converted parts. */
+function operationType(request: Json | undefined, responses: Json | undefined): ts.TypeNode {
   // The other options are off.
   const ctx: openapi.GlobalContext = Object({
     transform: (schema: object) => asObject(schema)[TYPE],
   });
-  try {
-    const members = openapi.transformOperationObject(Object(operation), { ctx });
-    return factory.createTypeLiteralNode(members);
-  } catch {
-    return openapi.UNKNOWN;
-  }
+  const operation = Object({ ...request, responses });
+  return factory.createTypeLiteralNode(openapi.transformOperationObject(operation, { ctx }));
 }
 
-/**
- * Converts operations for openapi-typescript.
- *
- * @param sent the direction of the requests: `reply` for webhooks, which the server itself sends.
- */
-function typedOperations(
-  operations: readonly Operation[],
-  typeOf: ReturnType<typeof schemaTypes>['typeOf'],
-  sent: Direction,
-): readonly Json[] {
-  const answered = sent === 'request' ? 'reply' : 'request';
+/** Returns functions that convert the parts of operations for openapi-typescript. */
+function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
   const schemaOf = (type: ts.TypeNode) => ({ type: 'object', [TYPE]: type });
   const typedValue = (parameter: Parameter, direction: Direction) => {
     const { source, in: where, name, required, schema = {} } = parameter;
-    const annotations = annotationsOf(source);
-    return {
-      ...annotations,
-      in: where,
-      name,
-      required,
-      schema: schemaOf(typeOf(schema, direction)),
-    };
+    const type = typeOf(schema, direction);
+    return { ...annotationsOf(source), in: where, name, required, schema: schemaOf(type) };
   };
   const contentType = ({ kind, schema = {}, items, source }: MediaType, direction: Direction) => {
     const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
@@ -130,30 +121,35 @@ function typedOperations(
     Object.fromEntries(
       media.map((each) => [each.type, { schema: schemaOf(contentType(each, direction)) }]),
     );
-  // Before the requests, since schemas of replies keep their names.
-  const responses = operations.map((operation) =>
-    operation.responses.map(({ key, headers, media, source }) => {
-      const named = headers.map((header) => [nameInDocument(header), typedValue(header, answered)]);
-      const content = contentOf(media, answered);
-      return [key, { ...annotationsOf(source), headers: Object.fromEntries(named), content }];
-    }),
-  );
-  return operations.map(({ source, parameters, requestBody }, index) => {
-    const body = requestBody && {
-      ...annotationsOf(requestBody.source),
-      required: requestBody.required,
-      content: contentOf(requestBody.media, sent),
-    };
-    return {
-      ...annotationsOf(source),
-      parameters: parameters.map((parameter) => typedValue(parameter, sent)),
-      requestBody: body,
-      responses: Object.fromEntries(responses[index] ?? []),
-    };
-  });
+
+  return {
+    requestOf({ parameters, requestBody }: Operation, direction: Direction): Json {
+      const body = requestBody && {
+        ...annotationsOf(requestBody.source),
+        required: requestBody.required,
+        content: contentOf(requestBody.media, direction),
+      };
+      return {
+        parameters: parameters.map((parameter) => typedValue(parameter, direction)),
+        requestBody: body,
+      };
+    },
+
+    responsesOf({ responses }: Operation, direction: Direction): Json {
+      const entries = responses.map(({ key, headers, media, source }) => {
+        const named = headers.map((header) => [
+          nameInDocument(header),
+          typedValue(header, direction),
+        ]);
+        const content = contentOf(media, direction);
+        return [key, { ...annotationsOf(source), headers: Object.fromEntries(named), content }];
+      });
+      return Object.fromEntries(entries);
+    },
+  };
 }
 
-/** The name of a header as the document writes it. */
+/** Returns the name of a header as the document writes it. `name` is in lower case. */
 const nameInDocument = ({ pointer }: Parameter): string =>
   pointer
     .slice(pointer.lastIndexOf('/') + 1)

@@ -1,0 +1,233 @@
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { typesOf } from '../src/generator.ts';
+import { inFolder, withDocument } from './folder.ts';
+
+const DOCUMENT = `openapi: 3.2.0
+info: { title: Garden, version: 1.0.0 }
+paths:
+  /plants/{id}:
+    parameters:
+      - { name: id, in: path, required: true, description: The key., schema: { type: integer } }
+    get:
+      operationId: readPlant
+      summary: Reads a plant.
+      parameters:
+        - { name: at, in: query, deprecated: true, schema: { type: string, format: date } }
+        - { name: any, in: query }
+      responses:
+        '200':
+          description: The plant.
+          headers:
+            X/Count~: { required: true, description: A count., schema: { type: integer } }
+          content:
+            application/json: { schema: { $ref: parts/plant.yaml } }
+            text/plain: {}
+        default: { description: An error. }
+    post:
+      operationId: grow it
+      requestBody:
+        required: true
+        description: The changes.
+        content:
+          application/jsonl: { itemSchema: { type: string, format: date } }
+          multipart/form-data:
+            schema: { properties: { photo: {} } }
+            encoding: { photo: { contentType: image/png } }
+          application/x-www-form-urlencoded:
+            schema: { properties: { photo: {} } }
+            encoding: { photo: { contentType: image/png } }
+      responses:
+        '201':
+          description: Grown.
+          content: { application/jsonl: { itemSchema: { type: string, format: date } } }
+components:
+  schemas:
+    a/b: { type: string }
+`;
+
+const PLANT = `type: object
+description: A plant.
+required: [name]
+properties: { name: { type: string } }
+`;
+
+test('an operation has types of its parameters, its body and its responses', async () => {
+  const files = { 'openapi.yaml': DOCUMENT, 'parts/plant.yaml': PLANT };
+  const text = await inFolder(files, async (folder) =>
+    typesOf(await loadDocument(join(folder, 'openapi.yaml')), true, 'api.yaml'),
+  );
+  expect(text).toBe(`/**
+ * @see api.yaml:41
+ */
+export type aB = string;
+/**
+ * @description A plant.
+ * @see parts/plant.yaml:1
+ */
+export type plant = {
+    name: string;
+};
+export interface components {
+    schemas: {
+        "a/b": aB;
+        plant: plant;
+    };
+}
+export interface operations {
+    /**
+     * Reads a plant.
+     * @see api.yaml:7
+     */
+    readPlant: {
+        parameters: {
+            query?: {
+                /** @deprecated */
+                at?: string;
+                any?: string;
+            };
+            header?: never;
+            path: {
+                /** @description The key. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The plant. */
+            200: {
+                headers: {
+                    /** @description A count. */
+                    "X/Count~": number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": plant;
+                    "text/plain": unknown;
+                };
+            };
+            /** @description An error. */
+            default: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+        };
+    };
+    /**
+     * @see api.yaml:22
+     */
+    "grow it": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description The key. */
+                id: number;
+            };
+            cookie?: never;
+        };
+        /** @description The changes. */
+        requestBody: {
+            content: {
+                "application/jsonl": AsyncIterable<string>;
+                "multipart/form-data": {
+                    photo?: File;
+                };
+                "application/x-www-form-urlencoded": {
+                    photo?: unknown;
+                };
+            };
+        };
+        responses: {
+            /** @description Grown. */
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/jsonl": AsyncIterable<string | Date>;
+                };
+            };
+        };
+    };
+}
+export interface webhooks {
+}
+`);
+});
+
+const PLANT_SCHEMA = {
+  properties: {
+    id: { type: 'integer', readOnly: true },
+    key: { type: 'string', writeOnly: true },
+  },
+};
+const content = { 'application/json': { schema: { $ref: '#/components/schemas/Plant' } } };
+const responses = { 200: { description: 'Done.', content } };
+const empty = { 204: { description: 'Done.' } };
+
+/** Returns the named types of a document, and the types of its bodies. */
+async function bodiesOf(members: object, isServer = true) {
+  const components = { schemas: { Plant: PLANT_SCHEMA } };
+  const text = await withDocument({ ...members, components }, (document) =>
+    typesOf(document, isServer, 'openapi.json'),
+  );
+  const types = [...text.matchAll(/^export type (\w+) = \{\s+(.*?);/gm)];
+  const bodies = [...text.matchAll(/"application\/json": (\w+);/g)];
+  return {
+    types: Object.fromEntries(types.map(([, name, member]) => [name, member])),
+    bodies: bodies.map(([, name]) => name),
+  };
+}
+
+const TYPES = { Plant: 'id?: number', PlantWritable: 'key?: string' };
+
+test.each<[title: string, members: object, bodies: string[]]>([
+  [
+    'an operation receives',
+    { paths: { '/a': { put: { operationId: 'put', requestBody: { content }, responses } } } },
+    ['PlantWritable', 'Plant'],
+  ],
+  [
+    'a webhook sends, and its response contains,',
+    { webhooks: { grown: { post: { requestBody: { content }, responses } } } },
+    ['Plant', 'PlantWritable'],
+  ],
+  [
+    'an operation receives and a webhook sends',
+    {
+      paths: { '/a': { put: { operationId: 'put', requestBody: { content }, responses: empty } } },
+      webhooks: { grown: { post: { requestBody: { content }, responses: empty } } },
+    },
+    ['PlantWritable', 'Plant'],
+  ],
+])('a schema that %s has a type for each direction', async (_, members, bodies) => {
+  expect(await bodiesOf(members)).toEqual({ types: TYPES, bodies });
+  expect(await bodiesOf(members, false)).toEqual({ types: TYPES, bodies });
+});
+
+test('webhooks have members by name and method, with their annotations', async () => {
+  const post = { summary: 'Has grown.', responses: empty };
+  const webhooks = { grown: { post, put: { responses: empty } }, died: { post } };
+  const text = await withDocument({ webhooks }, (document) => typesOf(document, true, 'a.json'));
+  const [lines = ''] = /(?<=interface webhooks \{\n)[\s\S]*(?=\n\}\n)/.exec(text) ?? [];
+  const isOuter = (line: string) => /^ {4,8}\S/.test(line);
+  expect(lines.split('\n').filter(isOuter)).toEqual([
+    '    grown: {',
+    '        put: {',
+    '        };',
+    '        /** Has grown. */',
+    '        post: {',
+    '        };',
+    '    };',
+    '    died: {',
+    '        /** Has grown. */',
+    '        post: {',
+    '        };',
+    '    };',
+  ]);
+});
