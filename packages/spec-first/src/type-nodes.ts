@@ -15,8 +15,9 @@ export function memberOf(
   return member;
 }
 
+/** The content of a comment. */
 interface Described {
-  /** A schema, or an object of OpenAPI with annotations. */
+  /** A schema, or another object of the document with annotations. */
   readonly source: Json;
   /** The place in the document: `file:line`. */
   readonly line?: string | undefined;
@@ -27,27 +28,31 @@ export function addComment(node: ts.Node, { source, line }: Described): void {
   openapi.addJSDocComment(annotationsOf(source), Object(node));
   if (line === undefined) return;
   const [comment] = ts.getSyntheticLeadingComments(node) ?? [];
-  const lines = (comment?.text ?? '')
+  const annotations = (comment?.text ?? '').replaceAll(/^ ?\* ?/gm, '').trim();
+  const text = `${annotations}\n@see ${line}`
+    .trim()
     .split('\n')
-    .map((text) => text.replace(/^ ?\*+ ?/, '').trimEnd())
-    .filter((text, index, texts) => text !== '' || (index > 0 && index < texts.length - 1));
-  const text = [...lines, `@see ${line}`].map((text) => ` * ${text}`.trimEnd()).join('\n');
+    .map((each) => ` * ${each}`)
+    .join('\n');
   ts.setSyntheticLeadingComments(node, undefined);
   const kind = ts.SyntaxKind.MultiLineCommentTrivia;
   ts.addSyntheticLeadingComment(node, kind, `*\n${text}\n `, true);
 }
 
-const ANNOTATIONS = new Set([
-  ...['title', 'summary', 'description', 'deprecated', 'format', 'type', 'enum', 'const'],
-  ...['default', 'example', 'examples'],
-]);
+const TEXTS = ['title', 'summary', 'description', 'format'];
+const KEYWORDS = ['deprecated', 'type', 'enum', 'const'];
 
-/** The annotations that editors show. */
+/** Returns the annotations of a source that editors show. Leaves out texts of another type. */
 export function annotationsOf(source: Json): Json {
-  const entries = Object.entries(source)
-    .filter(([key]) => ANNOTATIONS.has(key))
-    .map(([key, value]) => [key, /^(default|example)$/.test(key) ? textOf(value) : value]);
-  return { ...Object.fromEntries(entries), examples: asArray(source.examples).map(textOf) };
+  const entries = Object.entries(source).filter(
+    ([key, value]) => KEYWORDS.includes(key) || (TEXTS.includes(key) && typeof value === 'string'),
+  );
+  const values = ['default', 'example'].filter((key) => Object.hasOwn(source, key));
+  return {
+    ...Object.fromEntries(entries),
+    ...Object.fromEntries(values.map((key) => [key, textOf(source[key])])),
+    examples: asArray(source.examples).map(textOf),
+  };
 }
 
 /** Returns a value as text, with exact integers. */
