@@ -351,5 +351,6 @@ const TAKEN = [
   'any bigint boolean never null number object string symbol undefined unknown void type interface',
   'break case catch class const continue debugger default delete do else enum export extends false',
   'finally for function if import in instanceof new return super switch this throw true try typeof',
-  'var while with implements let package private protected public static yield await async',
+  'var while with implements let package private protected public static yield await async as',
+  'infer intrinsic keyof readonly unique',
 ].flatMap((names) => names.split(' '));

@@ -1,12 +1,168 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join, resolve } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { run as generate } from '../src/generate.ts';
-import { call } from './call.ts';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { makeProject } from 'test-support/project';
+import ts from 'typescript';
+import { generateClient, generateTypes } from '../src/types.ts';
+import { writeFiles } from './folder.ts';
 
-const DOCUMENT = `openapi: 3.1.0
+const HEAD = `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+servers: [{ url: 'https://garden.test' }]
+`;
+
+const EVERYTHING = `${HEAD}security: [{ key: [] }]
+webhooks:
+  grown: { post: { operationId: grown, summary: Grown., requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/Plant' } } } }, responses: { '204': { description: Seen. }, '400': { description: No. } } } }
+paths:
+  /plants/{id}:
+    parameters:
+      - { name: id, in: path, required: true, schema: { type: integer } }
+      - { name: limit, in: query, schema: { $ref: '#/components/schemas/Limit' } }
+    get:
+      operationId: readPlant
+      summary: Reads.
+      security: []
+      parameters:
+        - { name: sort, in: query, required: true, schema: { type: string, default: name } }
+        - { name: Authorization, in: header, required: true, schema: { type: string } }
+        - { name: X-Trace, in: header, schema: { type: string, default: none } }
+        - { name: size, in: query, content: { text/plain: { schema: { type: integer } } } }
+        - { name: filter, in: query, content: { application/json: { schema: { type: object, properties: { kind: { type: string } } } } } }
+      responses:
+        '200':
+          description: 'A plant, */ and all.'
+          headers:
+            X-Count: { $ref: '#/components/headers/Count' }
+          content: { application/json: { schema: { $ref: '#/components/schemas/Plant' } } }
+        4XX: { description: No. }
+    put:
+      operationId: plants/replace
+      summary: Replaces.
+      security: [{ key: [] }, {}]
+      requestBody:
+        required: true
+        content:
+          application/json: { schema: { $ref: '#/components/schemas/Plant' } }
+          image/png: { schema: { type: string, format: binary } }
+          multipart/form-data:
+            encoding: { meta: { contentType: application/json } }
+            schema:
+              type: object
+              required: [photo, scan, meta, note]
+              properties:
+                photo: { type: string, format: binary }
+                scan: {}
+                meta: {}
+                note: { type: string }
+                code: { type: string, format: binary, contentEncoding: base64 }
+                marked: { x-note: big }
+                more: { type: array, items: { type: string, contentMediaType: image/png } }
+      responses: { '204': { description: Done. }, '400': { description: No. } }
+  /same: { $ref: '#/components/pathItems/Same' }
+components:
+  securitySchemes: { key: { type: apiKey, in: header, name: X-Key } }
+  headers: { Count: { schema: { type: integer } } }
+  pathItems:
+    Same: { delete: { operationId: removeAll, summary: Removes., responses: { '204': { description: Done. }, '400': { description: No. } } } }
+  schemas:
+    Limit: { type: integer, format: int32, default: 10 }
+    Stamp: { type: string, readOnly: true }
+    title: { type: string }
+    properties: { type: integer }
+    Odd: { type: object, required: [one], properties: { one: { $ref: '#/components/schemas/properties' } } }
+    Base: { type: [object, 'null'], properties: { id: { type: integer }, note: { type: string } } }
+    Named: { allOf: [{ $ref: '#/components/schemas/Base' }], required: [id] }
+    Both: { allOf: [{ type: object, properties: { part: { type: string } } }, { type: object }] }
+    Part: { $ref: '#/components/schemas/Both/allOf/0/properties/part' }
+    Plant:
+      type: object
+      required: [wide, safe, half, level, maybe, mixed, pair, free, born, secret, next]
+      properties:
+        wide: { type: integer, format: int64 }
+        filled: { type: string, default: x }
+        safe: { type: integer, format: int64, exclusiveMinimum: 0, maximum: 9007199254740991 }
+        half: { type: integer, format: int64, minimum: 0, maximum: 18446744073709551615 }
+        level: { type: integer, enum: [1, 2] }
+        large: { type: integer, format: int64, enum: [1, 9007199254740993, -9007199254740993] }
+        maybe: { type: [integer, 'null'] }
+        mixed: { type: integer, allOf: [{ minimum: 1 }] }
+        pair: { type: array, minItems: 1, prefixItems: [{ type: integer }, { type: string }], items: false }
+        gone: false
+        free: { type: object }
+        born: { $ref: '#/components/schemas/Stamp' }
+        secret: { type: string, writeOnly: true }
+        next: { type: array, items: { $ref: '#/components/schemas/Plant/$defs/Link' } }
+      $defs: { Link: { type: object, required: [to], properties: { to: { type: integer, format: int32, readOnly: true } } } }
+      anyOf: [{ type: object, required: [a], properties: { a: { type: string } } }, { type: object, required: [b], properties: { b: { type: string } } }]
+`;
+
+const EVERYTHING_CLAIMS = `import type { components, defaults, Int64, operations, Plant as Reply, PlantWritable as Request, security, webhooks } from './generated/openapi.ts';
+
+type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+type Plant = components['schemas']['Plant'];
+type Read = operations['readPlant'];
+type Bodies = operations['plants/replace']['requestBody']['content'];
+type Named = components['schemas']['Named'];
+type Flat<T> = { [K in keyof T]: T[K] };
+type Part = components['schemas']['Part'];
+type Form = Bodies['multipart/form-data'];
+type Event = webhooks['grown']['post']['requestBody']['content']['application/json'];
+
+const claims: true[] = [
+  true satisfies Same<Int64, number | bigint>,
+  true satisfies Same<Plant['wide'], Int64>,
+  true satisfies Same<Plant['safe'], number>,
+  true satisfies Same<Plant['half'], Int64>,
+  true satisfies Same<Plant['level'], 1 | 2>,
+  true satisfies Same<Plant['large'], Int64 | undefined>,
+  true satisfies Same<Plant['maybe'], number | null>,
+  true satisfies Same<Plant['mixed'], number>,
+  true satisfies Same<Plant['pair'], [number, string?]>,
+  true satisfies Same<Plant['gone'], undefined>,
+  true satisfies Same<Plant['free'], Record<string, unknown>>,
+  true satisfies Same<Read['parameters']['path'], { id: number }>,
+  true satisfies Same<NonNullable<Read['parameters']['query']>['filter'], { kind?: string } | undefined>,
+  true satisfies Same<NonNullable<Read['parameters']['query']>['size'], number | undefined>,
+  true satisfies Same<keyof NonNullable<Read['parameters']['header']>, 'X-Trace'>,
+  true satisfies Same<Read['responses'][200]['headers']['X-Count'], number | undefined>,
+  true satisfies Same<Form, { photo: File; scan: File; meta: unknown; note: string; code?: string; marked?: File; more?: File[] }>,
+  true satisfies Same<Bodies['image/png'], string>,
+  true satisfies Same<security['readPlant'], undefined>,
+  true satisfies Same<security['plants/replace'], 'key' | undefined>,
+  true satisfies Same<security['removeAll'], 'key'>,
+  true satisfies Same<keyof operations, keyof security>,
+  true satisfies Same<defaults['readPlant'], { query: 'limit'; header: 'X-Trace' }>,
+  true satisfies Same<defaults['plants/replace'], { query: 'limit' }>,
+  true satisfies Same<keyof defaults, 'readPlant' | 'plants/replace'>,
+  true satisfies Same<Reply['born'], string>,
+  true satisfies Same<Reply['next'], { to: number }[]>,
+  true satisfies Same<Request['secret'], string>,
+  true satisfies Same<Request['next'], {}[]>,
+  true satisfies Same<'secret' extends keyof Reply ? true : false, false>,
+  true satisfies Same<'born' extends keyof Request ? true : false, false>,
+  true satisfies Same<Request['filled'], string>,
+  true satisfies Same<Reply['filled'], string | undefined>,
+  true satisfies Same<Event, Reply>,
+  true satisfies Same<Flat<Named>, { id: number; note?: string }>,
+  true satisfies Same<Part, string>,
+  true satisfies Same<components['schemas']['title'], string>,
+  true satisfies Same<components['schemas']['Odd']['one'], number>,
+];
+
+const common = { wide: 1n, safe: 1, half: 1, level: 1, maybe: null, mixed: 1, pair: [1], free: { any: 1 } } as const;
+export const reply: Reply = { ...common, pair: [1], born: 'today', next: [{ to: 1 }], a: 'x' };
+export const request: Request = { ...common, pair: [1, 'x'], secret: 's', filled: 'x', next: [{}], b: 'x' };
+// @ts-expect-error a reply holds what is readOnly
+export const unborn: Reply = { ...common, pair: [1], next: [], a: 'x' };
+// @ts-expect-error one of the alternatives holds beside the properties
+export const neither: Reply = { ...common, pair: [1], born: 'today', next: [] };
+export default claims;
+`;
+
+const SCHEMAS = `openapi: 3.1.0
 info: { title: Types, version: 1.0.0 }
 security: []
 paths:
@@ -42,7 +198,7 @@ components:
     Cow: { allOf: [{ $ref: '#/components/schemas/Pet' }, { type: object, required: [milk], properties: { milk: { type: integer } } }] }
 `;
 
-const CLAIMS = `import type { Deep, Filter, JsonValue, Order, Pet, Prices, ReplyTo, RequestTo, Shape, WithDeepId, WithId } from './generated/openapi.ts';
+const SCHEMAS_CLAIMS = `import type { Deep, Filter, JsonValue, Order, Pet, Prices, ReplyTo, RequestTo, Shape, WithDeepId, WithId } from './generated/openapi.ts';
 
 export const json: JsonValue = { a: [1, 'x', null, { b: true }] };
 export const filter: Filter = { not: { all: ['x', { not: 'y' }] } };
@@ -81,57 +237,53 @@ export const cow: Pet = { type: 'Cow', milk: 1 };
 export const dry: Pet = { type: 'Cow' };
 `;
 
-test('recursive schemas, maps, required members, dates and discriminators have correct types', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'schema-types-'));
-  try {
-    const project = {
-      extends: resolve('tsconfig.json'),
-      compilerOptions: { typeRoots: [resolve('node_modules/@types')], incremental: false },
-      include: ['claims.ts', 'generated'],
-    };
-    mkdirSync(join(folder, 'generated'));
-    symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
-    const files = {
-      'openapi.yaml': DOCUMENT,
-      'claims.ts': CLAIMS,
-      'package.json': '{ "type": "module" }',
-      'tsconfig.json': JSON.stringify(project),
-    };
-    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-    expect(await call(folder, generate)).toMatchObject({ status: 0 });
-    const compiler = resolve('node_modules/typescript/bin/tsc');
-    const { stdout } = spawnSync(process.execPath, [compiler, '-p', folder], { encoding: 'utf8' });
-    expect(stdout).toBe('');
-    const types = readFileSync(join(folder, 'generated/openapi.ts'), 'utf8');
-    expect(types).toContain(
-      'export type JsonValue = (string | number | boolean | null) | JsonValue[] | {',
-    );
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
-});
+/** A document whose schemas have the names of keywords, and of types in the generated files. */
+function takenNames(): string {
+  const keywords = Array.from(
+    { length: ts.SyntaxKind.LastKeyword - ts.SyntaxKind.FirstKeyword + 1 },
+    (_, index) => String(ts.tokenToString(ts.SyntaxKind.FirstKeyword + index)),
+  );
+  const types =
+    'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64 File ' +
+    'Blob Record AsyncIterable Date Client ClientOptions Route components operations webhooks ' +
+    'security defaults contract routes createClient clientOf V Id';
+  const names = [...new Set([...keywords, ...types.split(' ')])];
+  const schemas = names.map((name) => `    ${JSON.stringify(name)}: { type: integer }\n`);
+  return `${EVERYTHING}${schemas.join('')}`;
+}
 
-test('schemas that contain themselves directly are reported, and the other types are generated', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'schema-types-'));
-  try {
-    const text = DOCUMENT.replace(
-      'components:\n  schemas:\n',
-      `components:
-  schemas:
-    P: { oneOf: [{ $ref: '#/components/schemas/C' }] }
-    C: { allOf: [{ $ref: '#/components/schemas/P' }, { type: object }] }
-`,
-    );
-    writeFileSync(join(folder, 'openapi.yaml'), text);
-    const { stdout, stderr } = await call(folder, generate);
-    expect(stderr).toContain(
-      'openapi.yaml:12:5 the schema refers to itself for the same value: oneOf → #/components/schemas/C → allOf → #/components/schemas/P',
-    );
-    expect(stdout).toContain('generated/openapi.ts written');
-    const types = readFileSync(join(folder, 'generated/openapi.ts'), 'utf8');
-    expect(types).toContain('export type P = unknown;');
-    expect(types).toContain('export type C = Record<string, unknown>;');
-  } finally {
-    rmSync(folder, { recursive: true });
+const SOURCES = [
+  ['everything', EVERYTHING, EVERYTHING_CLAIMS],
+  ['schemas', SCHEMAS, SCHEMAS_CLAIMS],
+  ['names', takenNames(), ''],
+] as const;
+
+let folder = '';
+let errors: readonly string[] = [];
+
+beforeAll(async () => {
+  folder = makeProject({});
+  for (const [name, document, claims] of SOURCES) {
+    const top = join(folder, 'src', name);
+    writeFiles(top, { 'openapi.yaml': document, 'claims.ts': claims });
+    const loaded = await loadDocument(join(top, 'openapi.yaml'));
+    writeFiles(top, {
+      'generated/openapi.ts': await generateTypes(loaded),
+      'generated/client.ts': await generateClient(loaded),
+    });
   }
+  const tsc = join(folder, 'node_modules/typescript/bin/tsc');
+  const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], {
+    encoding: 'utf8',
+  });
+  errors = stdout.trim().split('\n');
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each([
+  ['as the server treats values: integers, files, directions, defaults and tuples', 'everything'],
+  ['for recursive schemas, maps, required members, dates and discriminators', 'schemas'],
+  ['for schemas with the name of a keyword, or of another type', 'names'],
+])('types compile %s', (_, name) => {
+  expect(errors.filter((error) => error.includes(`src/${name}/`))).toEqual([]);
 });
