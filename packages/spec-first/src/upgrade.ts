@@ -1,13 +1,18 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { asObject } from 'openapi-document';
 import manifest from '../package.json' with { type: 'json' };
 
 /** Contains the version of the last run. npm does not change this folder. */
 const MARKER = 'node_modules/.cache/spec-first/version';
 
+/** The package.json of the tools. It has the address of the repository once it is published. */
+interface Manifest {
+  readonly version: string;
+  readonly repository?: { readonly url: string };
+}
+
 /** Returns a line with a link on the first run after an upgrade, otherwise `undefined`. */
-export function upgradeNotice(version = manifest.version): string | undefined {
+export function upgradeNotice({ version, repository }: Manifest = manifest): string | undefined {
   if (!existsSync('node_modules')) return undefined;
   const former = existsSync(MARKER) ? readFileSync(MARKER, 'utf8') : undefined;
   if (former === version) return undefined;
@@ -19,15 +24,6 @@ export function upgradeNotice(version = manifest.version): string | undefined {
     return undefined;
   }
   if (former === undefined) return undefined;
-  const page = pageOf(manifest);
-  return `spec-first was upgraded from ${former} to ${version}. See ${page}`;
-}
-
-/** The address of the page about upgrades. A published package.json names the repository. */
-function pageOf(published: object): string {
-  const { url } = asObject(asObject(published).repository);
-  const repository = String(url ?? '')
-    .replace(/^git\+/, '')
-    .replace(/\.git$/, '/blob/main/');
-  return `${repository}docs/upgrading.md`;
+  const files = repository?.url.replace(/^git\+/, '').replace(/\.git$/, '/blob/main/') ?? '';
+  return `spec-first was upgraded from ${former} to ${version}. See ${files}docs/upgrading.md`;
 }

@@ -2,40 +2,45 @@ import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
 /** The pause after the last event of a save, which is often several events. Milliseconds. */
-const SETTLE = 30;
+export const SETTLE = 30;
 
 /**
- * Calls `saved` after each save in `src` or of the document. Returns a function that takes the
- * files of the document.
+ * Calls `saved` after each save of a source file in `src` or of a file of the document. Several
+ * saves within a moment are one call.
+ *
+ * @param signal ends the watch.
+ * @returns a function that takes the absolute paths of the document's files. They replace the
+ *   earlier ones.
  */
 export function watchSaves(
-  saved: (ofDocument: boolean) => void,
+  saved: (isDocument: boolean) => void,
+  signal?: AbortSignal,
 ): (files: readonly string[]) => void {
   let watchers: FSWatcher[] = [];
   let timer: NodeJS.Timeout | undefined;
-  let ofDocument = false;
+  let includesDocument = false;
   const settle = (isDocument: boolean): void => {
-    ofDocument ||= isDocument;
+    includesDocument ||= isDocument;
     clearTimeout(timer);
     timer = setTimeout(() => {
-      saved(ofDocument);
-      ofDocument = false;
+      saved(includesDocument);
+      includesDocument = false;
     }, SETTLE);
   };
-  watch('src', { recursive: true }, (_event, name) => {
+  watch('src', { recursive: true, signal }, (_event, name) => {
     if (/\.(ts|js|css|json)$/.test(name ?? '')) settle(false);
   });
 
   return (files) => {
-    const former = watchers;
+    const formerWatchers = watchers;
     // Folders are watched, not files: an editor may replace a file by a new one.
     watchers = [...new Set(files.map(existingFolder))].map((folder) =>
-      watch(folder, (_event, name) => {
+      watch(folder, { signal }, (_event, name) => {
         const path = join(folder, name ?? '');
         if (files.some((file) => file === path || file.startsWith(path + sep))) settle(true);
       }).on('error', () => undefined),
     );
-    for (const watcher of former) watcher.close();
+    for (const watcher of formerWatchers) watcher.close();
   };
 }
 

@@ -3,14 +3,16 @@ import { messageOf } from '../command.ts';
 import { firstOf, writeChanged } from '../generate.ts';
 import { generateTypes, TYPES } from '../types.ts';
 
-/**
- * Writes the types of a document, if they have changed. Resolves to all files of the document, also
- * missing ones, and to its errors and notices, or the reason why no types were written.
- */
-export async function writeTypes(
-  file: string,
-  allowOutside: boolean,
-): Promise<{ readonly files: readonly string[]; readonly text: string }> {
+/** The result of writing types. */
+interface Written {
+  /** The files of the document, including missing ones. */
+  readonly files: readonly string[];
+  /** The errors and notices of the document, or the reason why no types were written. */
+  readonly text: string;
+}
+
+/** Writes the types of a document, if they have changed. */
+export async function writeTypes(file: string, allowOutside: boolean): Promise<Written> {
   const { document, problems, files, notices } = await checkFile(file, allowOutside);
   // The server prints why it cannot start.
   if (document === undefined) return { files, text: '' };

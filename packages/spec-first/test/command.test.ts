@@ -1,0 +1,75 @@
+import { afterEach, expect, test } from '@jest/globals';
+import { command, documentFile, messageOf, OUTSIDE, UsageError } from '../src/command.ts';
+import { call } from './call.ts';
+import { type Files, inFolder } from './folder.ts';
+
+const USAGE = 'Usage: water [--amount LITRES] [PLANT]';
+
+const water = (failure?: number) =>
+  command(
+    USAGE,
+    { amount: { type: 'string' }, ...OUTSIDE },
+    1,
+    async ({ amount, 'allow-outside': isOutside }, plants) => {
+      if (amount === 'none') throw new UsageError('--amount must be a number');
+      if (amount === 'sea') throw new Error('The can is too small');
+      if (amount === 'text') throw 'no error object';
+      console.log(JSON.stringify({ amount, isOutside, plants }));
+      return 7;
+    },
+    failure,
+  );
+
+test.each<[args: string[], status: number, stdout: string, stderr: string]>([
+  [[], 7, '{"plants":[]}\n', ''],
+  [['fern', '--amount', '2'], 7, '{"amount":"2","plants":["fern"]}\n', ''],
+  [['--allow-outside'], 7, '{"isOutside":true,"plants":[]}\n', ''],
+  [['--help'], 0, `${USAGE}\n`, ''],
+  [['--wrong', 'fern', 'ficus', '--help'], 0, `${USAGE}\n`, ''],
+  [['fern', 'ficus', 'oak'], 2, '', `Unexpected argument "ficus"\n\n${USAGE}\n`],
+  [['--amount', 'none'], 2, '', `--amount must be a number\n\n${USAGE}\n`],
+  [['--amount', 'sea'], 1, '', 'The can is too small\n'],
+  [['--amount', 'text'], 1, '', 'no error object\n'],
+])('a command with the arguments %j exits with %i', async (args, status, stdout, stderr) => {
+  expect(await call('.', water(), ...args)).toEqual({ status, stdout, stderr });
+});
+
+test('an unknown option prints the usage, and exits with 2', async () => {
+  const { status, stdout, stderr } = await call('.', water(5), '--litres', '2');
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/Unknown option '--litres'[\s\S]*\n\nUsage: water/);
+});
+
+test('a command may have another exit code for errors', async () => {
+  expect(await call('.', water(5), '--amount', 'sea')).toMatchObject({ status: 5 });
+});
+
+test('messageOf returns the message of an error, and other values as text', () => {
+  expect([messageOf(new TypeError('x')), messageOf('y'), messageOf(null)]).toEqual([
+    'x',
+    'y',
+    'null',
+  ]);
+});
+
+afterEach(() => {
+  delete process.env.OPENAPI_FILE;
+});
+
+test.each<[variable: string | undefined, files: Files, file: string]>([
+  [undefined, {}, 'openapi.yaml'],
+  ['', {}, 'openapi.yaml'],
+  [undefined, { '.env': 'OPENAPI_FILE=\n' }, 'openapi.yaml'],
+  [undefined, { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
+  ['', { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'garden.yaml'],
+  ['park.yaml', { '.env': 'OPENAPI_FILE=garden.yaml\n' }, 'park.yaml'],
+])('OPENAPI_FILE=%s with the files %j names the document %s', async (variable, files, file) => {
+  await inFolder(files, async (folder) => {
+    const { stdout } = await call(folder, async () => {
+      if (variable !== undefined) process.env.OPENAPI_FILE = variable;
+      console.log(documentFile());
+      return 0;
+    });
+    expect(stdout).toBe(`${file}\n`);
+  });
+});

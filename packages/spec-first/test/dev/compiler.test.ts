@@ -1,0 +1,71 @@
+import { expect, test } from '@jest/globals';
+import { checkTypes } from '../../src/dev/compiler.ts';
+import { call } from '../call.ts';
+import { type Files, inFolder } from '../folder.ts';
+
+/** Files with a program in place of the compiler, which prints its arguments or runs a script. */
+const projectWith = (script: string, files: Files = { 'tsconfig.json': '{}' }): Files => ({
+  'node_modules/typescript/package.json': '{ "version": "1.0.0" }',
+  'node_modules/typescript/bin/tsc': script,
+  ...files,
+});
+
+/** Checks the types of a project. */
+async function check(files: Files, signal = new AbortController().signal) {
+  let result: string | undefined;
+  await inFolder(files, (folder) =>
+    call(folder, async () => {
+      result = await checkTypes(signal);
+      return 0;
+    }),
+  );
+  return result;
+}
+
+const lines = (count: number) => Array.from({ length: count }, (_, index) => `line ${index}`);
+const printing = (count: number) =>
+  `console.log(${JSON.stringify(lines(count).join('\r\n'))}); process.exitCode = 2;`;
+
+test.each<[title: string, script: string, result: string]>([
+  ['that fit', '', 'The types fit.'],
+  ['with few errors', printing(20), ['The types do not fit:', ...lines(20)].join('\n')],
+  [
+    'with many errors',
+    printing(22),
+    ['The types do not fit:', ...lines(20), '… and 2 more lines. "npx tsc" shows all.'].join('\n'),
+  ],
+  [
+    'that the compiler reports on both streams',
+    'console.log("out"); console.error("err"); process.exitCode = 1;',
+    'The types do not fit:\nout\nerr',
+  ],
+  [
+    'with its own options',
+    'console.log(process.argv.slice(2).join(" ")); process.exitCode = 1;',
+    'The types do not fit:\n--noEmit --pretty false',
+  ],
+])('describes types %s', async (_, script, result) => {
+  expect(await check(projectWith(script))).toBe(result);
+});
+
+test('describes a compiler that ends without a word', async () => {
+  expect(await check(projectWith('process.exit(1);'))).toMatch(
+    /^The types do not fit:\nCommand failed: .*bin\/tsc --noEmit/,
+  );
+});
+
+test('checks nothing without a tsconfig.json', async () => {
+  expect(await check(projectWith('process.exit(1);', {}))).toBeUndefined();
+});
+
+test('returns nothing after an abort, and ends the compiler', async () => {
+  const abort = new AbortController();
+  const result = check(projectWith('setInterval(() => 0, 1e6);'), abort.signal);
+  setImmediate(() => abort.abort());
+  expect(await result).toBeUndefined();
+});
+
+test('rejects a project without a compiler', async () => {
+  const files = { 'tsconfig.json': '{}', 'node_modules/a/package.json': '{}' };
+  await expect(check(files)).rejects.toThrow("Cannot find module 'typescript/package.json'");
+});

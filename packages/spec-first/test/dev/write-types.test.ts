@@ -1,0 +1,99 @@
+import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from '@jest/globals';
+import { writeTypes } from '../../src/dev/write-types.ts';
+import { call } from '../call.ts';
+import { type Files, inFolder, writeFiles } from '../folder.ts';
+
+const TYPES = 'generated/openapi.ts';
+
+const DOCUMENT = `openapi: 3.1.0
+info: { title: Garden, version: 1.0.0, license: { name: MIT, identifier: MIT } }
+servers: [{ url: 'https://garden.test' }]
+security: []
+paths:
+  /plants:
+    get:
+      operationId: listPlants
+      summary: Lists plants.
+      responses:
+        '200': { description: It., content: { application/json: { schema: { $ref: plant.yaml } } } }
+        '400': { description: No plants. }
+`;
+
+const FERN = 'type: string\n';
+
+/** Writes the types of a document in a folder. Returns the result with relative paths. */
+async function writeIn(folder: string, allowOutside = false) {
+  const { stdout } = await call(folder, async () => {
+    console.log(JSON.stringify(await writeTypes('openapi.yaml', allowOutside)));
+    return 0;
+  });
+  return JSON.parse(stdout.replaceAll(`${folder}/`, ''));
+}
+
+const FILES = ['openapi.yaml', 'plant.yaml'];
+
+test.each<[title: string, files: Files, text: string | RegExp, isWritten: boolean]>([
+  ['without mistakes', { 'openapi.yaml': DOCUMENT, 'plant.yaml': FERN }, '', true],
+  [
+    'with an error and a notice',
+    { 'openapi.yaml': DOCUMENT.replace('/plants', "'/{id}'") },
+    /^openapi\.yaml:11:\d+ .* plant\.yaml .*\nopenapi\.yaml:7:5 .* id is not declared.*$/,
+    true,
+  ],
+  [
+    'whose types cannot be written',
+    { 'openapi.yaml': DOCUMENT, 'plant.yaml': FERN, generated: '' },
+    /^generated\/openapi\.ts is not written: E/,
+    false,
+  ],
+])('handles a document %s', async (_, files, text, isWritten) => {
+  await inFolder(files, async (folder) => {
+    expect(await writeIn(folder)).toEqual({
+      files: FILES,
+      text: typeof text === 'string' ? text : expect.stringMatching(text),
+    });
+    expect(existsSync(join(folder, TYPES))).toBe(isWritten);
+  });
+});
+
+test('writes no types for a document that cannot be served, and leaves the errors to the server', async () => {
+  await inFolder({ 'openapi.yaml': 'paths: 5' }, async (folder) => {
+    expect(await writeIn(folder)).toEqual({ files: ['openapi.yaml'], text: '' });
+    expect(existsSync(join(folder, TYPES))).toBe(false);
+  });
+});
+
+test('writes only types that have changed', async () => {
+  await inFolder({ 'openapi.yaml': DOCUMENT, 'plant.yaml': FERN }, async (folder) => {
+    const file = join(folder, TYPES);
+    await writeIn(folder);
+    utimesSync(file, 1, 1);
+    await writeIn(folder);
+    expect(statSync(file).mtimeMs).toBe(1000);
+    writeFiles(folder, { 'plant.yaml': 'type: boolean\n' });
+    await writeIn(folder);
+    expect(readFileSync(file, 'utf8')).toContain('= boolean;');
+  });
+});
+
+test('shows ten notices at most', async () => {
+  const paths = Array.from(
+    { length: 12 },
+    (_, index) => `'/{p${index}}': { get: { responses: {} } }`,
+  );
+  const text = `${DOCUMENT.replace(/paths:[\s\S]*/, '')}paths: { ${paths.join(', ')} }\n`;
+  await inFolder({ 'openapi.yaml': text }, async (folder) => {
+    const { text: notices } = await writeIn(folder);
+    expect(notices.split('\n')).toHaveLength(11);
+  });
+});
+
+test('reads files outside the folder of the document only if this is allowed', async () => {
+  const files = { 'api/openapi.yaml': DOCUMENT.replace('plant.yaml', '../plant.yaml') };
+  await inFolder({ ...files, 'plant.yaml': FERN }, async (folder) => {
+    expect((await writeIn(join(folder, 'api'))).text).toContain('--allow-outside');
+    expect((await writeIn(join(folder, 'api'), true)).text).toBe('');
+  });
+});

@@ -1,0 +1,132 @@
+import { expect, test } from '@jest/globals';
+import { generateClient, generateTypes, propertyName, quoted, TYPES } from '../src/types.ts';
+import { withDocument } from './folder.ts';
+
+test.each([
+  ['', "''"],
+  ['plant', "'plant'"],
+  ["it's 'so'", "'it\\'s \\'so\\''"],
+  ['say "hi"', `'say "hi"'`],
+  ['a\\b\n\u2028', "'a\\\\b\\n\u2028'"],
+])('%j is quoted as %s', (text, literal) => {
+  expect(quoted(text)).toBe(literal);
+  expect(new Function(`return ${literal}`)()).toBe(text);
+});
+
+test.each([
+  ['plant', 'plant'],
+  ['_$1', '_$1'],
+  ['größe', 'größe'],
+  ['1st', "'1st'"],
+  ['a-b', "'a-b'"],
+  ['', "''"],
+])('the property %j is written as %s', (name, text) => {
+  expect(propertyName(name)).toBe(text);
+});
+
+const done = { responses: { 204: { description: 'Done.' } } };
+
+/** Returns an interface of the generated types. */
+function interfaceOf(text: string, name: string): string {
+  const [, lines = ''] =
+    new RegExp(`^export interface ${name} \\{\\n(.*?)\\}$`, 'ms').exec(text) ?? [];
+  return lines;
+}
+
+test('each operation has the names of its security schemes', async () => {
+  const key = (name: string) => ({ type: 'apiKey', in: 'header', name });
+  const members = {
+    security: [{ key: [], token: [] }, { 'a-key': [] }, { key: [] }],
+    paths: {
+      '/a': {
+        get: { operationId: 'inherits', ...done },
+        put: { operationId: 'not needed', security: [], ...done },
+        post: { operationId: 'optional', security: [{ key: [] }, {}], ...done },
+      },
+    },
+    components: { securitySchemes: { key: key('A'), token: key('B'), 'a-key': key('C') } },
+  };
+  const text = await withDocument(members, (document) => generateTypes(document));
+  expect(interfaceOf(text, 'security')).toBe(`    inherits: "key" | "token" | "a-key";
+    'not needed': undefined;
+    optional: "key" | undefined;
+`);
+});
+
+test('an operation has the names of optional parameters with a default', async () => {
+  const parameters = [
+    { name: 'limit', in: 'query', schema: { $ref: '#/components/schemas/Limit' } },
+    { name: 'sort', in: 'query', schema: { allOf: [{ type: 'string' }, { default: 'id' }] } },
+    { name: 'X-Trace', in: 'header', schema: { type: 'string', default: '' } },
+    { name: 'page', in: 'query', required: true, schema: { type: 'integer', default: 1 } },
+    { name: 'after', in: 'query', schema: { type: 'string' } },
+  ];
+  const members = {
+    paths: {
+      '/a': {
+        get: { operationId: 'list all', parameters, ...done },
+        put: { operationId: 'put', parameters: parameters.slice(3), ...done },
+        post: { operationId: 'post', parameters: parameters.slice(1, 2), ...done },
+      },
+    },
+    components: { schemas: { Limit: { type: 'integer', default: 20 } } },
+  };
+  const text = await withDocument(members, (document) => generateTypes(document));
+  expect(interfaceOf(text, 'defaults')).toBe(`    'list all': {
+        query: "limit" | "sort";
+        header: "X-Trace";
+    };
+    post: {
+        query: "sort";
+    };
+`);
+});
+
+test('the types are in the folder of generated files', () => {
+  expect(TYPES).toBe('generated/openapi.ts');
+});
+
+const day = { type: 'string', format: 'date' };
+const SMALL = {
+  paths: {
+    '/a': {
+      get: {
+        operationId: 'getA',
+        responses: {
+          200: { description: 'It.', content: { 'application/json': { schema: day } } },
+        },
+      },
+    },
+  },
+  components: { schemas: { A: { type: 'string' } } },
+};
+
+test('the types of a server name the document, and are the same each time', async () => {
+  await withDocument(SMALL, async (document) => {
+    const text = await generateTypes(document);
+    expect(text).toMatch(
+      /^\/\*\*\n \* Generated from the OpenAPI document by "npm run generate"\./,
+    );
+    expect(text).toContain("from 'spec-first-server';\n\n/** An integer.");
+    expect(text).toContain(' * @see openapi.json:1\n */\nexport type A = string;');
+    expect(text).toContain('"application/json": string | Date;');
+    expect(await generateTypes(document)).toBe(text);
+    expect(await generateTypes(document, 'api.json')).toBe(
+      text.replaceAll('openapi.json', 'api.json'),
+    );
+  });
+});
+
+test('the file of a client has types, routes and a function that makes it', async () => {
+  const text = await withDocument(SMALL, generateClient);
+  expect(text.match(/^import .*/gm)).toEqual([
+    "import { type Client, type ClientOptions, clientOf, type Route } from 'openapi-document/client';",
+  ]);
+  expect(text).toContain(' * @see openapi.json:1\n */\nexport type A = string;');
+  expect(text).toContain('"application/json": string;');
+  const [, routes = ''] = /: Route \} = (\{[\s\S]*?\n\});/.exec(text) ?? [];
+  expect(JSON.parse(routes)).toMatchObject({ getA: { method: 'GET', path: '/a' } });
+  expect(text).toMatch(
+    /\nexport const createClient = [\s\S]*clientOf<operations>\(routes, options\);\n$/,
+  );
+});
