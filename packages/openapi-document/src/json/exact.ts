@@ -22,8 +22,7 @@ export function parseNumber(text: string): number | bigint | undefined {
   const match = NUMBER.exec(text);
   if (match === null) return undefined;
   const double = Number(text);
-  if (!Number.isInteger(double) || Number.isSafeInteger(double) || Math.abs(double) > 2 ** 63)
-    return double;
+  if (!Number.isInteger(double) || Number.isSafeInteger(double)) return double;
   const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
   const digits = whole + fraction;
   const shift = Number(exponent) - fraction.length;
@@ -44,8 +43,8 @@ export const MAX_DEPTH = 256;
  */
 function isTooDeep(text: string): boolean {
   // Cheap check first, since most texts have few brackets.
-  const opening = ['[', '{'].map((bracket) => text.split(bracket, MAX_DEPTH + 2).length - 1);
-  if (opening.every((count) => count <= MAX_DEPTH / 2)) return false;
+  const bracketCounts = ['[', '{'].map((bracket) => text.split(bracket, MAX_DEPTH).length - 1);
+  if (bracketCounts.every((count) => count <= MAX_DEPTH / 2)) return false;
   let depth = 0;
   let isString = false;
   for (let index = 0; index < text.length; index += 1) {
@@ -69,7 +68,7 @@ function isTooDeep(text: string): boolean {
 export function parseJson(text: string): unknown {
   if (text.length > MAX_DEPTH && isTooDeep(text))
     throw new RangeError(`JSON nested at most ${MAX_DEPTH} levels deep`);
-  // Only such texts can contain an integer beyond 2^53.
+  // Only numbers of 16 digits or with an exponent can be integers beyond 2^53.
   return /\d[\d.]{15}|\d[eE][+-]?\d/.test(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
 }
 
