@@ -53,26 +53,32 @@ export function checkStructure(root: Json, report: Report): void {
       ...error,
       name: error.params.unevaluatedProperty ?? error.params.additionalProperty,
     }));
-  const exclusions = errors.filter((error) => excluded(error) !== undefined);
-  const isExcluded = (at: string, name: string) =>
-    exclusions.some((error) => error.instancePath === at && excluded(error)?.includes(name));
   const unknown = errors.flatMap(({ instancePath, name }) =>
-    name === undefined || isExcluded(instancePath, name)
+    name === undefined
       ? []
-      : [{ name, pointer: `${instancePath}/${escapePointerToken(name)}` }],
+      : [{ name, object: instancePath, pointer: `${instancePath}/${escapePointerToken(name)}` }],
   );
   const enclosing = new Set(unknown.flatMap(({ pointer }) => pointersTo(pointer).slice(0, -1)));
   const namedErrors = errors.filter(({ name }) => name === undefined);
-  const precise = namedErrors.filter(({ keyword }) => !['if', 'oneOf', 'anyOf'].includes(keyword));
+  const precise = namedErrors.filter(({ keyword }) => !BRANCHES.includes(keyword));
   // An ignored error inside a branch of `if` or `oneOf` makes the whole keyword fail.
   const isOnlyBranches = precise.length === 0 && namedErrors.length === schemaErrors.length;
   for (const error of isOnlyBranches ? namedErrors : precise) {
     const level = isHarmless(root, error, error.instancePath) ? 'notice' : 'problem';
     report[level](error.instancePath, describe(root, error));
   }
-  for (const { name, pointer } of unknown) {
+  // With an invalid `in`, `style` or `type`, or with members that cannot be used together, the
+  // branches of the schema that declare the other members fail.
+  const undecided = new Set(
+    errors.map((error) => {
+      const { keyword, instancePath } = error;
+      if (keyword === 'enum') return instancePath.slice(0, instancePath.lastIndexOf('/'));
+      return excluded(error) && instancePath;
+    }),
+  );
+  for (const { name, object, pointer } of unknown) {
     // Some branches report a member as unknown because of an unknown member inside it.
-    if (enclosing.has(pointer)) continue;
+    if (enclosing.has(pointer) || undecided.has(object)) continue;
     // `declaredFor` accepts these keys in any case.
     const isStatusRange = /^[1-5]xx$/i.test(name);
     report.notice(
@@ -83,6 +89,9 @@ export function checkStructure(root: Json, report: Report): void {
     );
   }
 }
+
+/** Keywords that fail if a schema inside them fails. The errors of that schema are more precise. */
+const BRANCHES = ['if', 'oneOf', 'anyOf', 'propertyNames'];
 
 /** Matches the pointers and keywords of errors that are ignored. */
 const IGNORED = [
@@ -153,10 +162,11 @@ export function isHarmless(root: Json, error: ErrorObject, pointer: string): boo
 }
 
 /** Returns the members that cannot be used together, if an error is about such members. */
-const excluded = ({ keyword, schema }: ErrorObject): readonly unknown[] | undefined =>
-  keyword === 'not' && isObject(schema) && Array.isArray(schema.required)
-    ? schema.required
-    : undefined;
+function excluded({ keyword, schema, schemaPath }: ErrorObject): readonly unknown[] | undefined {
+  if (keyword !== 'not' || !isObject(schema) || !Array.isArray(schema.required)) return undefined;
+  const [, present] = /\/dependentSchemas\/([^/]+)\/not$/.exec(schemaPath) ?? [];
+  return present === undefined ? schema.required : [present, ...schema.required];
+}
 
 /** Formats an error with the expected and the actual value. */
 export function describe(root: unknown, error: ErrorObject): string {

@@ -1,0 +1,266 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  checkStructure,
+  describe as describeError,
+  isAnnotation,
+} from '../../src/checks/check-structure.ts';
+import { findingsOf } from '../support/findings.ts';
+
+const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1' } };
+const responses = { 204: { description: 'done' } };
+const check = (root: object) => findingsOf((report) => checkStructure({ ...root }, report));
+
+/** An operation, the pointer of a part of it, and the findings of this part. */
+type Case = readonly [operation: object, pointer: string, findings: readonly string[]];
+
+const parameter = (members: object) => ({
+  parameters: [{ name: 'a', in: 'query', schema: {}, ...members }],
+});
+const body = (members: object) => ({ requestBody: { content: { 'application/json': members } } });
+const STYLES = 'form, spaceDelimited, pipeDelimited, deepObject';
+
+const OPERATIONS: readonly Case[] = [
+  [{}, '', []],
+  [{ 'x-any': 1 }, '', []],
+  [{ description: 5 }, '/description', ['notice must be string, but description is 5']],
+  [{ deprecated: 'x' }, '/deprecated', ['notice must be boolean, but deprecated is "x"']],
+  [{ operationId: 5 }, '/operationId', ['notice must be string, but operationId is 5']],
+  [
+    { externalDocs: { url: 'a b' } },
+    '/externalDocs/url',
+    ['notice must match format "uri-reference", but url is "a b"'],
+  ],
+  [{ parameters: null }, '/parameters', ['notice must be array, but parameters is null']],
+  [{ requestBody: null }, '/requestBody', ['notice must be object, but requestBody is null']],
+  [{ callbacks: null }, '/callbacks', ['notice must be object, but callbacks is null']],
+  [
+    { responses: { 204: { description: '', headers: null } } },
+    '/responses/204/headers',
+    ['notice must be object, but headers is null'],
+  ],
+  [
+    { responses: { 204: { description: '', links: null } } },
+    '/responses/204/links',
+    ['notice must be object, but links is null'],
+  ],
+  [
+    { responses: { 204: { description: '', content: null } } },
+    '/responses/204/content',
+    ['notice must be object, but content is null'],
+  ],
+  [{ security: null }, '/security', ['problem must be array, but security is null']],
+  [
+    body({ schema: null }),
+    '/requestBody/content/application~1json/schema',
+    ['notice must be a schema: an object, true or false, but schema is null'],
+  ],
+  [
+    body({ schema: 5 }),
+    '/requestBody/content/application~1json/schema',
+    ['problem must be a schema: an object, true or false, but schema is 5'],
+  ],
+  [{ responses: 5 }, '/responses', ['problem must be object, but responses is 5']],
+  [{ responses: {} }, '/responses', []],
+  [
+    { responses: { 200: {} } },
+    '/responses/200',
+    ["notice must have required property 'description'"],
+  ],
+  [
+    { responses: { '4xx': { description: 'a' } } },
+    '/responses/4xx',
+    ['notice 4xx must be written 4XX, and is read as such'],
+  ],
+  [
+    { responses: { 600: { description: 'a' } } },
+    '/responses/600',
+    ['notice 600 is not a member of OpenAPI 3.1 here: it is ignored'],
+  ],
+  [
+    { responses: { a4xx: { description: 'a' } } },
+    '/responses/a4xx',
+    ['notice a4xx is not a member of OpenAPI 3.1 here: it is ignored'],
+  ],
+  [{ 'a/b': 1 }, '/a~1b', ['notice a/b is not a member of OpenAPI 3.1 here: it is ignored']],
+  [
+    parameter({ any: 1 }),
+    '/parameters/0',
+    ['notice /any any is not a member of OpenAPI 3.1 here: it is ignored'],
+  ],
+  [parameter({ name: undefined }), '/parameters/0', ["problem must have required property 'name'"]],
+  [parameter({ in: 'path' }), '/parameters/0', ["notice must have required property 'required'"]],
+  [
+    parameter({ in: 'body' }),
+    '/parameters/0',
+    [
+      'problem /in must be equal to one of the allowed values: query, header, path, cookie, but in is "body"',
+    ],
+  ],
+  [
+    parameter({ style: 'matrix' }),
+    '/parameters/0',
+    [`problem /style must be equal to one of the allowed values: ${STYLES}, but style is "matrix"`],
+  ],
+  [
+    parameter({ example: 1, examples: {} }),
+    '/parameters/0',
+    ['notice example and examples cannot be used together: remove one of them'],
+  ],
+  [{ parameters: [{ $ref: 'a b' }] }, '/parameters', []],
+  [
+    { parameters: { $ref: '#/a' } },
+    '/parameters',
+    ['problem OpenAPI has no $ref here: parameters must be array'],
+  ],
+  [
+    { parameters: 'x'.repeat(58) },
+    '/parameters',
+    [`problem must be array, but parameters is "${'x'.repeat(58)}"`],
+  ],
+  [{ parameters: 'x'.repeat(59) }, '/parameters', ['problem must be array']],
+  [{ callbacks: { a: { '{$x}': { get: { responses: 5 } } } } }, '/callbacks', []],
+  [
+    { responses: { 204: { description: 'a', links: { a: { operationId: 5 } } } } },
+    '/responses',
+    [],
+  ],
+];
+
+const paths = Object.fromEntries(
+  OPERATIONS.map(([operation], index) => [`/${index}`, { get: { responses, ...operation } }]),
+);
+const findings = check(JSON.parse(JSON.stringify({ ...HEAD, paths })));
+
+test.each(OPERATIONS.map((each, index) => [...each, index] as const))(
+  'the operation %j has at %s the findings %j',
+  (_operation, pointer, expected, index) => {
+    const place = ` /paths/~1${index}/get`;
+    const ofOperation = findings.filter((finding) => finding.includes(`${place}/`));
+    const withPlace = expected.map((finding) => {
+      const [level, ...words] = finding.split(' ');
+      const inside = words[0]?.startsWith('/') ? '' : ' ';
+      return `${level}${place}${pointer}${inside}${words.join(' ')}`;
+    });
+    expect(ofOperation.toSorted()).toEqual(withPlace.toSorted());
+  },
+);
+
+test.each<[title: string, members: object, findings: readonly string[]]>([
+  [
+    'without paths, components and webhooks',
+    {},
+    ['paths', 'components', 'webhooks'].map(
+      (name) => `problem  must have required property '${name}'`,
+    ),
+  ],
+  ['with paths of a wrong type', { paths: 5 }, ['problem /paths must be object, but paths is 5']],
+  [
+    'with a path without a slash',
+    { paths: { a: {} } },
+    ['notice /paths/a a is not a member of OpenAPI 3.1 here: it is ignored'],
+  ],
+  ['with operations that it only sends', { webhooks: { a: { get: { responses: 5 } } } }, []],
+  ['with components that are ignored', { components: { links: { a: { operationId: 5 } } } }, []],
+  [
+    'with a parameter with schema and content',
+    {
+      components: { parameters: { a: { name: 'a', in: 'query', schema: {}, content: { b: {} } } } },
+    },
+    [
+      'problem /components/parameters/a must match exactly one schema in oneOf',
+      'problem /components/parameters/a must match "else" schema',
+    ],
+  ],
+  [
+    'with a licence of two kinds, which is documentation',
+    {
+      info: { title: 5, version: '1', license: { name: 'a', identifier: 'a', url: 'b' } },
+      paths: {},
+    },
+    [
+      'notice /info/title must be string, but title is 5',
+      'notice /info/license identifier and url cannot be used together: remove one of them',
+    ],
+  ],
+  [
+    'with invalid security schemes',
+    {
+      components: {
+        securitySchemes: { a: { type: 'http' }, b: { type: 'apiKey', name: 'b', in: 'body' } },
+      },
+    },
+    [
+      "problem /components/securitySchemes/a must have required property 'scheme'",
+      'problem /components/securitySchemes/b/in must be equal to one of the allowed values: query, header, cookie, but in is "body"',
+    ],
+  ],
+])('a document %s has findings', (_title, members, expected) => {
+  const findings = check({ ...HEAD, ...members });
+  expect(findings.map((finding) => finding.replace(/, but \w+ is \{.*/, ''))).toEqual(expected);
+});
+
+test('a document of OpenAPI 3.2 is checked by its own schema', () => {
+  const content = { 'text/plain': {} };
+  const root = {
+    ...HEAD,
+    openapi: '3.2.7',
+    paths: {
+      '/a': {
+        query: { responses, other: 1 },
+        additionalOperations: { GET: { responses } },
+        get: {
+          responses,
+          parameters: [
+            { name: 'a', in: 'query', schema: {} },
+            { name: 'b', in: 'querystring', content },
+          ],
+        },
+      },
+    },
+    components: {
+      examples: { a: { value: 1, dataValue: 2 }, b: { value: 1, serializedValue: 'x' } },
+    },
+  };
+  const together = 'cannot be used together: remove one of them';
+  expect(check(root).toSorted()).toEqual([
+    `notice /components/examples/a value and dataValue ${together}`,
+    `notice /components/examples/b value and serializedValue ${together}`,
+    'notice /paths/~1a/query/other other is not a member of OpenAPI 3.2 here: it is ignored',
+    'problem /paths/~1a/additionalOperations write methods such as GET as members of the path item, in lower case',
+    'problem /paths/~1a/get/parameters parameters in query and in querystring cannot be used together',
+  ]);
+});
+
+test.each([
+  ['/info', true],
+  ['/info/license/name', true],
+  ['/servers/0/url', true],
+  ['/paths/~1a/get/description', true],
+  ['/paths/~1a/get/operationId', true],
+  ['/paths/~1a/get/operationId/x', false],
+  ['/paths/~1a/get/parameters/0/required', true],
+  ['/paths/~1a/get/parameters/0/name', false],
+  ['/paths/~1a/get/parameters/0/examples/a/value', true],
+  ['/paths/description', false],
+  ['/paths/~1a/get/responses/description', false],
+  ['/components/schemas/format', false],
+  ['/components/schemas/S/format', true],
+  ['/components/schemas/S/properties/title', false],
+  ['/components/schemas/S/properties/title/title', true],
+  ['/components/schemas/S/x-any/title', false],
+  ['', false],
+])('%j is an annotation: %p', (pointer, expected) => {
+  expect(isAnnotation(pointer)).toBe(expected);
+});
+
+describe('the message of an error', () => {
+  const error = { keyword: 'minimum', params: {}, message: 'must be >= 0', schemaPath: '' };
+
+  test.each<[root: unknown, instancePath: string, message: string]>([
+    [{ a: { b: -1n } }, '/a/b', 'must be >= 0, but b is -1'],
+    [{ a: 'x'.repeat(58) }, '/a', `must be >= 0, but a is "${'x'.repeat(58)}"`],
+    [{ a: 'x'.repeat(59) }, '/a', 'must be >= 0'],
+  ])('has the value, unless it is long: %p', (root, instancePath, message) => {
+    expect(describeError(root, { ...error, instancePath })).toBe(message);
+  });
+});
