@@ -1,7 +1,7 @@
 import type { Json } from '../document/document.ts';
 import { essenceOf, isFile, kindOf } from '../document/media-types.ts';
 import { itemSchemas, propertyFinder, typesOf } from '../document/schema.ts';
-import { deepPath, fromPairs } from './read-value.ts';
+import { deepPath, fromPairs, queryNames } from './read-value.ts';
 import { coerce, jsonOr, pairsOf } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
@@ -25,6 +25,8 @@ export function formReader(
       ? { ...field, schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } }
       : [];
   });
+  /** The names of the styled fields, and of the properties that are separate fields. */
+  const styledNames = new Set(styled.flatMap((field) => [field.name, ...queryNames(root, field)]));
 
   return {
     /** Parses `application/x-www-form-urlencoded`. @throws {URIError | ParameterError} */
@@ -55,7 +57,7 @@ export function formReader(
     const isText = (value: string | T) => typeof value === 'string';
     const entries: [string, unknown][] = [];
     for (const [name, values] of fields) {
-      if (styled.some((field) => field.name === name || deepPath(field, name))) continue;
+      if (styledNames.has(name) || styled.some((field) => deepPath(field, name))) continue;
       const decodedValues = values.map((value) => (isText(value) ? decode(value) : value));
       entries.push([name, fieldOf(name, decodedValues)]);
     }

@@ -146,13 +146,13 @@ export function readParameter(
   parameter: Readable,
   text: string | undefined,
   pairs: Pairs = parameter.in === 'query' ? pairsOf(text ?? '') : cookiesOf(text),
-  isDeclared: (name: string) => boolean = isNone,
+  isDeclared: (name: string) => boolean = () => false,
 ): unknown {
   const { in: where, name, style } = parameter;
   if (style === 'querystring') return text ? fromWholeQuery(root, parameter, text) : undefined;
   if (where === 'query') return fromPairs(root, parameter, pairs, isDeclared, decodeURIComponent);
   // In the style `cookie`, an array is several cookies with the same name (OpenAPI 3.2).
-  if (style === 'cookie') return fromPairs(root, parameter, pairs, isNone, asIs);
+  if (style === 'cookie') return fromPairs(root, parameter, pairs, () => false, unchanged);
   if (where === 'header') return fromText(root, parameter, text, (part) => part.trim());
   return fromText(
     root,
@@ -162,8 +162,7 @@ export function readParameter(
   );
 }
 
-const isNone = () => false;
-const asIs = (part: string) => part;
+const unchanged: Decode = (part) => part;
 
 function fromWholeQuery(root: Json, { media, schema }: Readable, query: string): unknown {
   if (media?.kind === 'form') return media.formReader().urlencoded(query);

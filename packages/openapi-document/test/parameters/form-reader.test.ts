@@ -1,0 +1,138 @@
+import { describe, expect, test } from '@jest/globals';
+import { formReader } from '../../src/parameters/form-reader.ts';
+import { ParameterError } from '../../src/parameters/read-value.ts';
+import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
+
+const integer = { type: 'integer' };
+const integers = { type: 'array', items: integer };
+const point = { type: 'object', properties: { x: integer, y: { type: 'string' } } };
+const schema = {
+  type: 'object',
+  properties: {
+    count: integer,
+    tags: integers,
+    point,
+    pair: { prefixItems: [{ type: 'string' }, integer] },
+    points: { type: 'array', items: point },
+    open: {},
+  },
+};
+const readerOf = (encoding: FormEncoding = {}) => formReader({}, { schema, encoding });
+
+describe('a form without an encoding', () => {
+  test.each<[text: string, fields: object]>([
+    ['', {}],
+    ['count=1&other=2&open=3', { count: 1, other: '2', open: '3' }],
+    ['a+b=c+d%26&%65=', { 'a b': 'c d&', e: '' }],
+    ['tags=1', { tags: [1] }],
+    ['tags=1&count=x&tags=2', { tags: [1, 2], count: 'x' }],
+    ['count=1&count=2', { count: ['1', '2'] }],
+    ['pair=1&pair=2', { pair: ['1', 2] }],
+    ['point=%7B%22x%22:1%7D', { point: { x: 1 } }],
+    ['point=x', { point: 'x' }],
+    ['points=%7B%22x%22:1%7D&points=%7B%7D', { points: [{ x: 1 }, {}] }],
+    ['point[x]=1', { 'point[x]': '1' }],
+  ])('is parsed by the schemas of its fields: %s', (text, fields) => {
+    expect(readerOf().urlencoded(text)).toEqual(fields);
+  });
+
+  test('must be percent-encoded', () => {
+    expect(() => readerOf().urlencoded('open=%zz')).toThrow(URIError);
+  });
+
+  test('has a field __proto__', () => {
+    const form = readerOf().urlencoded('__proto__=1');
+    expect(Object.entries(form)).toEqual([['__proto__', '1']]);
+  });
+});
+
+describe('a field with an encoding', () => {
+  test.each<[encoding: FormEncoding, text: string, fields: object]>([
+    [{ tags: { style: 'form', explode: false } }, 'tags=1,2&count=3', { tags: [1, 2], count: 3 }],
+    [{ tags: { style: 'pipeDelimited' } }, 'tags=1|2', { tags: [1, 2] }],
+    [{ tags: { explode: true } }, 'count=1', { count: 1 }],
+    [
+      { point: { style: 'deepObject', explode: true } },
+      'point[x]=3&point%5By%5D=a+b&other=x',
+      { point: { x: 3, y: 'a b' }, other: 'x' },
+    ],
+    [{ point: { explode: true } }, 'x=1&y=2&z=3', { point: { x: 1, y: '2' }, z: '3' }],
+    [{ open: { contentType: 'application/json' } }, 'open=%5B1%5D', { open: [1] }],
+    [{ open: { contentType: 'application/json' } }, 'open=x', { open: 'x' }],
+    [{ open: { contentType: 'application/json' } }, 'open=1&open=2', { open: ['1', '2'] }],
+    [{ tags: { contentType: 'application/json' } }, 'tags=%5B1,2%5D', { tags: [1, 2] }],
+    [{ tags: { contentType: 'application/json' } }, 'tags=1&tags=2', { tags: [1, 2] }],
+    [{ count: { contentType: 'text/plain' } }, 'count=1', { count: 1 }],
+  ])('%j is parsed by it: %s', (encoding, text, fields) => {
+    expect(readerOf(encoding).urlencoded(text)).toEqual(fields);
+  });
+
+  test('and a style must not be repeated without explode', () => {
+    const { urlencoded } = readerOf({ tags: { explode: false } });
+    expect(() => urlencoded('tags=1&tags=2')).toThrow(ParameterError);
+  });
+
+  test('is parsed by each schema that may describe it', () => {
+    const alternatives = {
+      anyOf: [{ properties: { a: integers } }, { properties: { a: integer } }],
+    };
+    const encoding = { a: { style: 'form', explode: false } };
+    const { urlencoded } = formReader({}, { schema: alternatives, encoding });
+    expect(urlencoded('a=1')).toEqual({ a: 1 });
+  });
+});
+
+test('the fields of a multipart form may be files, and are not percent-decoded', () => {
+  const file = new File(['a'], 'a.txt');
+  const { multipart } = readerOf({
+    point: { style: 'deepObject' },
+    open: { contentType: 'application/json' },
+  });
+  const fields = new Map<string, (string | File)[]>([
+    ['count', ['1']],
+    ['tags', ['2', file]],
+    ['other', ['%zz+']],
+    ['open', [file]],
+    ['point[y]', ['%zz', file]],
+  ]);
+  expect(multipart(fields)).toEqual({
+    count: 1,
+    tags: [2, file],
+    other: '%zz+',
+    open: file,
+    point: { y: '%zz' },
+  });
+});
+
+test.each<[schema: unknown, contentType: string | undefined, kinds: string]>([
+  [undefined, undefined, 'file or text'],
+  [true, undefined, 'file or text'],
+  [{}, undefined, 'file'],
+  [{ type: 'string', format: 'binary' }, undefined, 'file'],
+  [{ contentMediaType: 'image/png' }, undefined, 'file'],
+  [{ type: 'string', contentMediaType: 'image/png' }, undefined, 'file'],
+  [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, undefined, 'text'],
+  [{ contentMediaType: 'application/json' }, undefined, 'text'],
+  [{ type: 'string' }, undefined, 'text'],
+  [{ type: 'object' }, 'application/json', 'text'],
+  [{}, 'image/png, image/jpeg', 'file'],
+  [{}, 'text/plain', 'text'],
+  [{ anyOf: [{ type: 'string' }] }, undefined, 'text'],
+  [{ type: 'array', items: { format: 'binary' } }, undefined, 'file'],
+  [{ type: 'array', items: { type: 'string' } }, undefined, 'text'],
+  [{ type: 'array' }, undefined, 'text'],
+])('a part with the schema %j and the media type %s is %s', (field, contentType, kinds) => {
+  const properties = field === undefined ? {} : { field };
+  const encoding: FormEncoding = contentType === undefined ? {} : { field: { contentType } };
+  const { isFile, isText, types } = formReader({}, { schema: { properties }, encoding }).partOf(
+    'field',
+  );
+  expect([...(isFile ? ['file'] : []), ...(isText ? ['text'] : [])].join(' or ')).toBe(kinds);
+  expect(types).toEqual(contentType?.split(', ') ?? []);
+});
+
+test('a part with several schemas may be a file or text', () => {
+  const anyOf = [{ properties: { a: {} } }, { properties: { a: { type: 'string' } } }];
+  const { partOf } = formReader({}, { schema: { anyOf }, encoding: {} });
+  expect(partOf('a')).toEqual({ isFile: true, isText: true, types: [] });
+});

@@ -1,0 +1,190 @@
+import { describe, expect, test } from '@jest/globals';
+import { parameterReader } from '../../src/parameters/parameter-reader.ts';
+import { documentOf, only } from '../support/operations.ts';
+
+const integer = { type: 'integer' };
+const point = { type: 'object', properties: { x: integer, y: { type: 'string' } } };
+
+async function readerOf(parameters: readonly object[], path = '/things', ignored?: Set<string>) {
+  const { root, operations } = await documentOf({ [path]: { get: { parameters } } });
+  const operation = only(operations);
+  const read = parameterReader(root, operation, ignored);
+  return {
+    operation,
+    read: (target: string, headers: Record<string, string | string[]> = {}) => {
+      const [requestPath = '', query = ''] = target.split('?');
+      return read({ path: requestPath, query, headers });
+    },
+  };
+}
+
+const inQuery = (name: string, schema: object = {}, others: object = {}) => ({
+  name,
+  in: 'query',
+  schema,
+  ...others,
+});
+
+test('parameters are read from each part of a request, in the default style', async () => {
+  const ids = { type: 'array', items: integer };
+  const { read, operation } = await readerOf(
+    [
+      { name: 'b', in: 'path', required: true, schema: ids },
+      { name: 'a', in: 'path', required: true, schema: integer },
+      inQuery('ids', ids),
+      { name: 'X-Ids', in: 'header', schema: ids },
+      { name: 'ids', in: 'cookie', schema: ids },
+      { name: 'missing', in: 'cookie', schema: {} },
+    ],
+    '/things/{a}/{b}',
+  );
+  const headers = { cookie: 'ids=7,8; other=1', 'x-ids': ['9', '10'], ids: '11' };
+  const { values, violations } = read('/base/things/1/2,3?ids=4&ids=5', headers);
+  expect(violations).toEqual([]);
+  expect(values).toEqual({
+    path: { a: 1, b: [2, 3] },
+    query: { ids: [4, 5] },
+    header: { 'X-Ids': [9, 10] },
+    cookie: { ids: [7, 8] },
+  });
+  expect(operation.parameters.map((parameter) => parameter.write([1, 2]))).toEqual([
+    '1,2',
+    '1,2',
+    'ids=1&ids=2',
+    '1,2',
+    'ids=1,2',
+    'missing=1,2',
+  ]);
+});
+
+test('values of one request are not kept for the next one', async () => {
+  const { read } = await readerOf([inQuery('a', integer)]);
+  expect(read('/things?a=1&b=2')).toMatchObject({ values: { query: { a: 1 } } });
+  expect(read('/things?')).toEqual({
+    values: { path: {}, query: {}, header: {}, cookie: {} },
+    violations: [],
+  });
+});
+
+test('a request to an operation without parameters has no values', async () => {
+  const { read } = await readerOf([]);
+  const values = { path: {}, query: {}, header: {}, cookie: {} };
+  expect(read('/things', { cookie: 'a=1' })).toEqual({ values, violations: [] });
+  expect(read('/things?a=1').violations).toMatchObject([{ path: '/query/a' }]);
+});
+
+describe('names in a query that no parameter declares', () => {
+  const undeclared = async (parameters: readonly object[], query: string, ignored?: Set<string>) =>
+    (await readerOf(parameters, '/things', ignored)).read(`/things?${query}`).violations;
+  const violation = (name: string) => ({
+    path: `/query/${name}`,
+    message: 'is not a parameter of this operation',
+    keyword: 'additionalProperties',
+  });
+  const open = { ...point, additionalProperties: integer };
+
+  test.each<[title: string, parameters: readonly object[], query: string, names: string[]]>([
+    ['of a scalar', [inQuery('a')], 'a=1&b=2&a%5B%5D=3', ['b', 'a[]']],
+    ['in another location', [{ name: 'a', in: 'header', schema: {} }], 'a=1', ['a']],
+    ['of an exploded object', [inQuery('a', point)], 'x=1&y=2&z=3&a=4', ['z', 'a']],
+    ['of an object', [inQuery('a', point, { explode: false })], 'a=x,1&x=2', ['x']],
+    [
+      'of a deepObject',
+      [inQuery('a', point, { style: 'deepObject' })],
+      'a[x]=1&a=2&a[z]=3&ab=4',
+      ['ab'],
+    ],
+    ['beside an open object', [inQuery('a', open)], 'z=1', []],
+    [
+      'beside the whole query',
+      [{ name: 'a', in: 'querystring', content: { 'text/plain': { schema: {} } } }],
+      'b=1',
+      [],
+    ],
+  ])('%s are violations', async (_title, parameters, query, names) => {
+    expect(await undeclared(parameters, query)).toEqual(names.map(violation));
+  });
+
+  test('are ignored if they are API keys', async () => {
+    const violations = await undeclared([inQuery('a')], 'key=1&b=2', new Set(['key']));
+    expect(violations).toEqual([violation('b')]);
+  });
+});
+
+test('an open object has the names that no other parameter declares', async () => {
+  const open = { ...point, additionalProperties: integer };
+  const { read } = await readerOf(
+    [inQuery('filter', open), inQuery('limit', integer)],
+    '/things',
+    new Set(['key']),
+  );
+  expect(read('/things?limit=1&x=2&z=3&key=4').values.query).toEqual({
+    filter: { x: 2, z: 3 },
+    limit: 1,
+  });
+});
+
+test('a parameter that cannot be parsed is a violation, and the others are read', async () => {
+  const { read } = await readerOf(
+    [
+      { name: 'id', in: 'path', required: true, schema: {} },
+      inQuery('a'),
+      inQuery('b'),
+      { name: 'c', in: 'cookie', schema: {} },
+      inQuery('d', integer),
+    ],
+    '/things/{id}',
+  );
+  const { values, violations } = read('/things/%zz?a=1&a=2&b=%ff&d=3', { cookie: 'c=%zz' });
+  const encoding = { message: 'must be percent-encoded UTF-8', keyword: 'format' };
+  expect(violations).toEqual([
+    { path: '/path/id', ...encoding },
+    { path: '/query/a', message: 'must be given once', keyword: 'format' },
+    { path: '/query/b', ...encoding },
+    { path: '/cookie/c', ...encoding },
+  ]);
+  expect(values).toEqual({ path: {}, query: { d: 3 }, header: {}, cookie: {} });
+});
+
+describe('numbers are parsed if they are described by', () => {
+  const string = { type: 'string' };
+  const o = { properties: { o: string } };
+
+  test.each<[keyword: string, schema: object, query: string, value: unknown]>([
+    ['items', { items: integer }, 'value=1&value=2', [1, 2]],
+    ['prefixItems', { prefixItems: [string, integer] }, 'value=1&value=2', ['1', 2]],
+    [
+      'items beside prefixItems',
+      { prefixItems: [string], items: integer },
+      'value=1&value=2',
+      ['1', 2],
+    ],
+    ['unevaluatedItems', { type: 'array', unevaluatedItems: integer }, 'value=1', [1]],
+    ['allOf', { allOf: [{ items: integer }] }, 'value=1', [1]],
+    ['properties', { properties: { n: integer } }, 'value[n]=1&value[o]=1', { n: 1, o: '1' }],
+    [
+      'patternProperties',
+      { ...o, patternProperties: { '^n': integer } },
+      'value[n1]=1&value[o]=1',
+      { n1: 1, o: '1' },
+    ],
+    [
+      'additionalProperties',
+      { ...o, additionalProperties: integer },
+      'value[n]=1&value[o]=1',
+      { n: 1, o: '1' },
+    ],
+    [
+      'unevaluatedProperties',
+      { ...o, unevaluatedProperties: integer },
+      'value[n]=1&value[o]=1',
+      { n: 1, o: '1' },
+    ],
+  ])('%s', async (_keyword, schema, query, value) => {
+    const style = query.includes('[') ? 'deepObject' : 'form';
+    const { read } = await readerOf([inQuery('value', schema, { style, explode: true })]);
+    const { values, violations } = read(`/things?${query}`);
+    expect(violations).toEqual([]);
+    expect(values.query).toEqual({ value });
+  });
+});

@@ -1,0 +1,266 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  deepPath,
+  ParameterError,
+  queryNames,
+  readParameter,
+  takesAnyName,
+} from '../../src/parameters/read-value.ts';
+import { writeParameter } from '../../src/parameters/write-parameter.ts';
+
+type Parameter = Parameters<typeof readParameter>[1];
+
+const integer = { type: 'integer' };
+const string = { type: 'string' };
+const list = { type: 'array', items: integer };
+const point = { type: 'object', properties: { x: integer, y: string } };
+const nested = { type: 'object', properties: { p: point, l: list } };
+const open = { ...point, additionalProperties: integer };
+
+const DEFAULTS = { name: 'value', json: false };
+const parameter = (members: Partial<Parameter>): Parameter => ({
+  ...DEFAULTS,
+  in: 'query',
+  style: 'form',
+  explode: false,
+  schema: string,
+  ...members,
+});
+const read = (members: Partial<Parameter>, text: string | undefined) =>
+  readParameter({}, parameter(members), text);
+
+const TEXT = "it's 100 % [é] {x}, a+b";
+const NAMES = ['a, b', 'c&d|e=é'];
+const POINT = { x: 1, y: 'b c' };
+const NESTED = { p: { x: 1, y: 'b' }, l: [1, 2] };
+const RESERVED = "a/b?c=d&e#f+g:h@i!j$k'l(m)n*o,p;q[r]s%t u";
+const texts = { type: 'array', items: string };
+
+const LISTS: readonly (readonly [schema: object, value: unknown])[] = [
+  [list, [1, 2]],
+  [texts, NAMES],
+];
+const LISTS_AND_POINT = [...LISTS, [point, POINT]] as const;
+const VALUES = [[string, TEXT], ...LISTS_AND_POINT] as const;
+
+/** Parameters of each style, with the schemas and values that are written and read. */
+const STYLES: readonly (readonly [
+  parameter: Partial<Parameter>,
+  values: readonly (readonly [schema: object, value: unknown])[],
+])[] = [
+  [{ in: 'query', explode: true }, VALUES],
+  [{ in: 'query' }, LISTS_AND_POINT],
+  [{ in: 'query', json: true }, [[point, POINT]]],
+  [{ in: 'query', allowReserved: true }, [[string, RESERVED]]],
+  [
+    { in: 'query', style: 'spaceDelimited' },
+    [
+      [list, [1, 2]],
+      [texts, ['a,b', 'c']],
+    ],
+  ],
+  [
+    { in: 'query', style: 'pipeDelimited' },
+    [
+      [list, [1, 2]],
+      [texts, ['a b', 'c']],
+    ],
+  ],
+  [
+    { in: 'query', style: 'deepObject' },
+    [
+      [point, POINT],
+      [nested, NESTED],
+    ],
+  ],
+  [{ in: 'path', style: 'simple' }, VALUES],
+  [{ in: 'path', style: 'simple', explode: true }, [[point, POINT]]],
+  [{ in: 'path', style: 'simple', json: true }, [[point, POINT]]],
+  [{ in: 'path', style: 'simple', allowReserved: true }, [[string, RESERVED]]],
+  [{ in: 'path', style: 'label' }, LISTS_AND_POINT],
+  [{ in: 'path', style: 'label', explode: true }, LISTS_AND_POINT],
+  [{ in: 'path', style: 'matrix' }, VALUES],
+  [{ in: 'path', style: 'matrix', explode: true }, VALUES],
+  [
+    { in: 'header', style: 'simple' },
+    [
+      [string, 'a b'],
+      [list, [1, 2]],
+      [point, POINT],
+    ],
+  ],
+  [{ in: 'header', style: 'simple', explode: true }, [[point, POINT]]],
+  [{ in: 'header', style: 'simple', json: true }, [[point, POINT]]],
+  [{ in: 'cookie' }, VALUES],
+  [{ in: 'cookie', explode: true }, VALUES],
+  [{ in: 'cookie', json: true }, [[point, POINT]]],
+  [
+    { in: 'cookie', style: 'cookie' },
+    [
+      [string, 'a%20b/c'],
+      [list, [1, 2]],
+      [point, POINT],
+    ],
+  ],
+  [
+    { in: 'cookie', style: 'cookie', explode: true },
+    [
+      [list, [1, 2]],
+      [point, POINT],
+    ],
+  ],
+];
+
+test.each(
+  STYLES.flatMap(([members, values]) =>
+    values.map(([schema, value]) => [members, value, schema] as const),
+  ),
+)('a value written by %j is read again: %j', (members, value, schema) => {
+  const complete = parameter({ ...members, schema });
+  expect(readParameter({}, complete, writeParameter(complete, value))).toEqual(value);
+});
+
+test.each<[members: Partial<Parameter>, text: string | undefined, value: unknown]>([
+  // Paths
+  [{ in: 'path', style: 'simple', schema: integer }, '5', 5],
+  [{ in: 'path', style: 'simple', schema: list }, '', []],
+  [{ in: 'path', style: 'simple', schema: point }, 'x,1,y', { x: 1, y: '' }],
+  [{ in: 'path', style: 'simple', schema: point, explode: true }, 'x=1,y', { x: 1, y: '' }],
+  [{ in: 'path', style: 'simple' }, undefined, undefined],
+  [{ in: 'path', style: 'label', schema: integer }, '.5', 5],
+  [{ in: 'path', style: 'label', schema: integer }, '5', undefined],
+  [{ in: 'path', style: 'matrix', schema: integer }, ';value=5', 5],
+  [{ in: 'path', style: 'matrix', schema: integer }, ';5', 5],
+  [{ in: 'path', style: 'matrix', schema: integer }, 'value=5', undefined],
+  [{ in: 'path', style: 'matrix', schema: point }, ';value=x,1', { x: 1 }],
+  [{ in: 'path', style: 'matrix', schema: list, explode: true }, ';value=1;value=2', [1, 2]],
+  // Headers
+  [{ in: 'header', style: 'simple', schema: list }, ' 1 , 2 ', [1, 2]],
+  [{ in: 'header', style: 'simple' }, 'a%20b', 'a%20b'],
+  [{ in: 'header', style: 'simple', json: true }, '{"n":9007199254740993}', { n: 2n ** 53n + 1n }],
+  [{ in: 'header', style: 'simple', json: true }, '{', '{'],
+  // Queries
+  [{}, 'value=a+b%20c', 'a b c'],
+  [{}, 'value=', ''],
+  [{}, 'value', ''],
+  [{}, 'other=1', undefined],
+  [{ schema: list, explode: true }, 'value=1&other=3&value=2', [1, 2]],
+  [{ schema: list, explode: true }, 'value=1', [1]],
+  [{ schema: list, explode: true }, 'other=1', undefined],
+  [{ schema: list }, 'value=', []],
+  [{ style: 'pipeDelimited', schema: list }, 'value=1|2%7C3%7c4', [1, 2, 3, 4]],
+  [{ style: 'spaceDelimited', schema: list }, 'value=1+2%203', [1, 2, 3]],
+  [{ schema: point, explode: true }, 'x=1&z=2', { x: 1 }],
+  [{ schema: point, explode: true }, 'z=2', undefined],
+  [{ schema: point, explode: true }, 'x=1&x=2', { x: ['1', '2'] }],
+  [{ schema: open, explode: true }, 'x=1&z=2', { x: 1, z: 2 }],
+  [{ style: 'deepObject', schema: point }, 'value[x]=1&value%5By%5D=b+c', { x: 1, y: 'b c' }],
+  [{ style: 'deepObject', schema: point }, 'value=1', '1'],
+  [{ style: 'deepObject', schema: point }, 'x=1&values[x]=1', undefined],
+  [{ json: true, schema: list, explode: true }, 'value=%5B1%5D', [1]],
+  // Cookies
+  [{ in: 'cookie', schema: integer }, 'other=1; value=2', 2],
+  [{ in: 'cookie', schema: integer }, 'value=1; value=2', 1],
+  [{ in: 'cookie' }, 'value=a%20b', 'a b'],
+  [{ in: 'cookie' }, 'other=1', undefined],
+  [{ in: 'cookie', style: 'cookie', schema: point, explode: true }, 'x=1; z=2', { x: 1 }],
+  [{ in: 'cookie', style: 'cookie', schema: open, explode: true }, 'x=1; z=2', { x: 1, z: 2 }],
+  // The whole query
+  [{ style: 'querystring', schema: integer }, '5', 5],
+  [{ style: 'querystring' }, '', undefined],
+  [{ style: 'querystring' }, 'a=b%26c', 'a=b&c'],
+])('%j reads %j as %p', (members, text, value) => {
+  expect(read(members, text)).toEqual(value);
+});
+
+describe('a whole query', () => {
+  const formReader = () => ({ urlencoded: (text: string) => ({ form: text }) });
+
+  test.each([
+    ['form', 'a=%7B', { form: 'a=%7B' }],
+    ['json', '%7B%22a%22%3A1%7D', { a: 1 }],
+    ['text', '%31', 1],
+  ])('of the kind %s is decoded: %s', (kind, text, value) => {
+    const media = { kind: kind as 'form', formReader };
+    expect(read({ style: 'querystring', schema: integer, media }, text)).toEqual(value);
+  });
+});
+
+test.each<[members: Partial<Parameter>, text: string, reason: string]>([
+  [{}, 'value=1&value=2', 'must be given once'],
+  [{ schema: list }, 'value=1&value=2', 'must be given once'],
+  [{ schema: list, explode: true, json: true }, 'value=1&value=2', 'must be given once'],
+  [
+    { style: 'deepObject', schema: nested },
+    `value${'[p]'.repeat(257)}=1`,
+    'must be nested at most 256 levels deep',
+  ],
+])('%j rejects %s', (members, text, reason) => {
+  expect(() => read(members, text)).toThrow(
+    expect.objectContaining({ status: 400, expose: true, reason, message: `value ${reason}` }),
+  );
+  expect(() => read(members, text)).toThrow(ParameterError);
+});
+
+test('a deepObject may be nested 256 levels deep', () => {
+  const value = read({ style: 'deepObject', schema: nested }, `value${'[p]'.repeat(256)}=1`);
+  expect(JSON.stringify(value)).toBe(`${'{"p":'.repeat(256)}"1"${'}'.repeat(256)}`);
+});
+
+test.each<[members: Partial<Parameter>]>([
+  [{}],
+  [{ in: 'path', style: 'simple' }],
+  [{ in: 'cookie' }],
+  [{ style: 'querystring' }],
+])('percent-encoding is checked in %j', (members) => {
+  const text = members.in === 'path' || members.style === 'querystring' ? '%zz' : 'value=%zz';
+  expect(() => read(members, text)).toThrow(URIError);
+});
+
+test('an object does not have the names of other parameters', () => {
+  const pairs = new Map([
+    ['x', ['1']],
+    ['limit', ['2']],
+    ['z', ['3']],
+  ]);
+  const isDeclared = (name: string) => name === 'limit' || name === 'x';
+  const object = parameter({ schema: open, explode: true });
+  expect(readParameter({}, object, undefined, pairs, isDeclared)).toEqual({ x: 1, z: 3 });
+});
+
+test.each<[members: Partial<Parameter>, names: string[], takesAny: boolean]>([
+  [{}, ['value'], false],
+  [{ schema: list, explode: true }, ['value'], false],
+  [{ schema: point }, ['value'], false],
+  [{ schema: point, explode: true }, ['x', 'y'], false],
+  [
+    { schema: { allOf: [point, { properties: { z: {} } }] }, explode: true },
+    ['x', 'y', 'z'],
+    false,
+  ],
+  [{ schema: open, explode: true }, ['x', 'y'], true],
+  [{ schema: { ...point, additionalProperties: true }, explode: true }, ['x', 'y'], true],
+  [{ schema: { ...point, additionalProperties: false }, explode: true }, ['x', 'y'], false],
+  [{ schema: open, explode: true, json: true }, ['value'], false],
+  [{ schema: open, explode: true, style: 'spaceDelimited' }, ['value'], false],
+  [{ schema: open, explode: true, style: 'cookie' }, ['x', 'y'], true],
+  [{ schema: open, style: 'deepObject' }, [], false],
+])('%j has the query names %j, and accepts any other name: %p', (members, names, takesAny) => {
+  expect(queryNames({}, parameter(members))).toEqual(names);
+  expect(takesAnyName({}, parameter(members))).toBe(takesAny);
+});
+
+test.each([
+  ['filter', []],
+  ['filter[a]', ['a']],
+  ['filter[a][b c][]', ['a', 'b c', '']],
+  ['filter[a', undefined],
+  ['filter[a]b', undefined],
+  ['filter[a[b]]', undefined],
+  ['filters[a]', undefined],
+  ['other[a]', undefined],
+  ['', undefined],
+])('the path of %s inside the deepObject filter is %j', (key, path) => {
+  expect(deepPath(parameter({ name: 'filter', style: 'deepObject' }), key)).toEqual(path);
+  expect(deepPath(parameter({ name: 'filter' }), key)).toBeUndefined();
+});

@@ -1,0 +1,174 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  coerce,
+  coerceItems,
+  coerceObject,
+  cookiesOf,
+  cut,
+  type Entry,
+  jsonOr,
+  pairsOf,
+} from '../../src/parameters/texts.ts';
+
+const root = { components: { schemas: { Count: { type: 'integer' } } } };
+const integer = { type: 'integer' };
+const string = { type: 'string' };
+
+test.each<[text: string, schemas: readonly unknown[], value: unknown]>([
+  ['5', [integer], 5],
+  ['9007199254740993', [integer], 9007199254740993n],
+  ['1.5', [{ type: 'number' }], 1.5],
+  ['1.5', [integer], 1.5],
+  ['5', [{ $ref: '#/components/schemas/Count' }], 5],
+  ['5', [{ enum: [1, 5] }], 5],
+  ['5', [{ type: ['string', 'integer'] }], 5],
+  ['5', [string, integer], 5],
+  ['5', [string], '5'],
+  ['5', [{}], '5'],
+  ['5', [true], '5'],
+  ['5', [], '5'],
+  ['x', [integer], 'x'],
+  ['0x10', [integer], '0x10'],
+  [' 5', [integer], ' 5'],
+  ['', [integer], ''],
+  ['true', [{ type: 'boolean' }], true],
+  ['false', [{ type: 'boolean' }], false],
+  ['TRUE', [{ type: 'boolean' }], 'TRUE'],
+  ['true', [string], 'true'],
+  ['false', [integer], 'false'],
+  ['', [{ type: ['integer', 'null'] }], null],
+  ['', [{ type: ['string', 'null'] }], ''],
+  ['', [{ type: 'null' }, string], ''],
+  ['null', [{ type: 'null' }], 'null'],
+])('%j with the schemas %j becomes %p', (text, schemas, value) => {
+  expect(coerce(root, schemas, text)).toBe(value);
+});
+
+test('each item of an array is converted by its own schema', () => {
+  const schema = { prefixItems: [string, integer], items: { type: 'boolean' } };
+  expect(coerceItems(root, schema, ['1', '2', 'true', '3'])).toEqual(['1', 2, true, '3']);
+});
+
+describe('an object', () => {
+  const schema = {
+    type: 'object',
+    properties: {
+      n: integer,
+      list: { type: 'array', items: integer },
+      rows: { type: 'array', items: { type: 'object', properties: { n: integer } } },
+      inner: { type: 'object', properties: { n: integer, s: string } },
+    },
+    additionalProperties: { type: 'boolean' },
+  };
+
+  test.each<[entries: readonly Entry[], value: unknown]>([
+    [[], {}],
+    [[[['n'], '1']], { n: 1 }],
+    [[[['other'], 'true']], { other: true }],
+    [
+      [
+        [['inner', 'n'], '1'],
+        [['n'], '2'],
+        [['inner', 's'], '3'],
+      ],
+      { inner: { n: 1, s: '3' }, n: 2 },
+    ],
+    [
+      [
+        [['list'], '1'],
+        [['list'], '2'],
+      ],
+      { list: [1, 2] },
+    ],
+    [[[['list'], '1']], { list: [1] }],
+    [[[['list', ''], '1']], { list: [1] }],
+    [
+      [
+        [['list', '10'], '1'],
+        [['list', '0'], '2'],
+      ],
+      { list: [1, 2] },
+    ],
+    [[[['list', 'x'], '1']], { list: { x: '1' } }],
+    [[[['list', '0x'], '1']], { list: { '0x': '1' } }],
+    [[[['rows', '0', 'n'], '1']], { rows: { 0: { n: '1' } } }],
+    [
+      [
+        [['n'], '1'],
+        [['n'], '2'],
+      ],
+      { n: ['1', '2'] },
+    ],
+    [
+      [
+        [['inner', 'n'], '1'],
+        [['inner'], '2'],
+      ],
+      { inner: ['1', '2'] },
+    ],
+    [[[[], '1']], '1'],
+  ])('of the entries %j is %j', (entries, value) => {
+    expect(coerceObject(root, [schema], entries)).toEqual(value);
+  });
+
+  test('has the types of all schemas that may describe it', () => {
+    const schemas = [{ properties: { a: integer } }, { properties: { a: string, b: integer } }];
+    const entries: Entry[] = [
+      [['a'], '1'],
+      [['b'], '2'],
+    ];
+    expect(coerceObject(root, schemas, entries)).toEqual({ a: 1, b: 2 });
+  });
+
+  test('may have a member __proto__', () => {
+    const value = coerceObject(root, [schema], [[['__proto__', 'polluted'], 'true']]);
+    expect(Object.entries(Object(value))).toEqual([['__proto__', { polluted: 'true' }]]);
+    expect(Object({}).polluted).toBeUndefined();
+  });
+});
+
+test.each([
+  ['{"a":[9007199254740993]}', { a: [9007199254740993n] }],
+  ['null', null],
+  ['{"a":', '{"a":'],
+  ['['.repeat(300), '['.repeat(300)],
+])('JSON is parsed, and other text stays the same: %s', (text, value) => {
+  expect(jsonOr(text)).toEqual(value);
+});
+
+test.each<[query: string, pairs: Record<string, string[]>]>([
+  ['', {}],
+  ['a=1&b=2', { a: ['1'], b: ['2'] }],
+  ['a=1&b=2&a=3', { a: ['1', '3'], b: ['2'] }],
+  ['a=b=c&d&&=e&', { a: ['b=c'], d: [''], '': ['e'] }],
+  ['a+b=c+d+e', { 'a b': ['c%20d%20e'] }],
+  ['a%5Bb%5D=%5B&%zz=%zz', { 'a[b]': ['%5B'], '%zz': ['%zz'] }],
+])('the pairs of the query %j have decoded names', (query, pairs) => {
+  expect(Object.fromEntries(pairsOf(query))).toEqual(pairs);
+});
+
+test.each([
+  ['a=1; b=2', { a: ['1'], b: ['2'] }],
+  ['a=1;b=2', { a: ['1'], b: ['2'] }],
+  [' a = 1 ;b=2 ', { a: ['1'], b: ['2'] }],
+  ['a=b=c', { a: ['b=c'] }],
+  ['a="b c"', { a: ['b c'] }],
+  ['a=b"c"; d="', { a: ['b"c"'], d: ['"'] }],
+  ['a=""; b="; c=d"', { a: [''], b: ['"'], c: ['d"'] }],
+  ['a=1; a=2', { a: ['1', '2'] }],
+  ['a=; b; ; c=%20+', { a: [''], c: ['%20+'] }],
+  ['', {}],
+  [undefined, {}],
+  [['a=1'], {}],
+])('the cookies of %j are %j', (header, cookies) => {
+  expect(Object.fromEntries(cookiesOf(header))).toEqual(cookies);
+});
+
+test.each([
+  ['a=b=c', '=', ['a', 'b=c']],
+  ['=b', '=', ['', 'b']],
+  ['a', '=', ['a', '']],
+  ['a::b', '::', ['a', 'b']],
+])('%s is cut at the first %s', (text, separator, parts) => {
+  expect(cut(text, separator)).toEqual(parts);
+});

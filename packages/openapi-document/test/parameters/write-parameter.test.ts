@@ -1,0 +1,134 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  type FormEncoding,
+  type Styled,
+  styledField,
+  writeForm,
+  writeParameter,
+} from '../../src/parameters/write-parameter.ts';
+
+const COLOURS = ['blue', 'black, white'];
+const POINT = { x: 1, y: 'b c' };
+
+const DEFAULTS = { name: 'value', explode: false, json: false };
+
+test.each<[parameter: Partial<Styled>, value: unknown, text: string]>([
+  // OpenAPI 3.1 §4.8.12.5
+  [{ in: 'path', style: 'simple' }, 'a/b', 'a%2Fb'],
+  [{ in: 'path', style: 'simple' }, COLOURS, 'blue,black%2C%20white'],
+  [{ in: 'path', style: 'simple' }, POINT, 'x,1,y,b%20c'],
+  [{ in: 'path', style: 'simple', explode: true }, POINT, 'x=1,y=b%20c'],
+  [{ in: 'path', style: 'label' }, 'a.b', '.a.b'],
+  [{ in: 'path', style: 'label' }, COLOURS, '.blue,black%2C%20white'],
+  [{ in: 'path', style: 'label', explode: true }, COLOURS, '.blue.black%2C%20white'],
+  [{ in: 'path', style: 'label', explode: true }, POINT, '.x=1.y=b%20c'],
+  [{ in: 'path', style: 'matrix' }, 5, ';value=5'],
+  [{ in: 'path', style: 'matrix' }, COLOURS, ';value=blue,black%2C%20white'],
+  [{ in: 'path', style: 'matrix', explode: true }, ['a', 'b'], ';value=a;value=b'],
+  [{ in: 'path', style: 'matrix' }, POINT, ';value=x,1,y,b%20c'],
+  [{ in: 'path', style: 'matrix', explode: true }, POINT, ';x=1;y=b%20c'],
+  [{ in: 'path', style: 'other' }, COLOURS, 'blue,black%2C%20white'],
+  [{ in: 'query', style: 'form' }, 'a&b', 'value=a%26b'],
+  [{ in: 'query', style: 'form', name: 'a[b]' }, true, 'a%5Bb%5D=true'],
+  [{ in: 'query', style: 'form' }, COLOURS, 'value=blue,black%2C%20white'],
+  [{ in: 'query', style: 'form', explode: true }, ['a', 'b'], 'value=a&value=b'],
+  [{ in: 'query', style: 'form' }, POINT, 'value=x,1,y,b%20c'],
+  [{ in: 'query', style: 'form', explode: true }, POINT, 'x=1&y=b%20c'],
+  [{ in: 'query', style: 'form', explode: true }, { x: [1, 2] }, 'x=1&x=2'],
+  [{ in: 'query', style: 'form', explode: true }, { 'x&': 1 }, 'x%26=1'],
+  [{ in: 'query', style: 'form', explode: true }, [], ''],
+  [{ in: 'query', style: 'spaceDelimited' }, ['a', 'b'], 'value=a%20b'],
+  [{ in: 'query', style: 'pipeDelimited' }, ['a', 'b'], 'value=a%7Cb'],
+  [{ in: 'query', style: 'spaceDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
+  [{ in: 'query', style: 'deepObject', explode: true }, POINT, 'value%5Bx%5D=1&value%5By%5D=b%20c'],
+  [
+    { in: 'query', style: 'deepObject', explode: true },
+    { a: { b: [1, { c: null }] } },
+    'value%5Ba%5D%5Bb%5D%5B%5D=1&value%5Ba%5D%5Bb%5D%5B%5D%5Bc%5D=',
+  ],
+  [
+    { in: 'query', style: 'form', json: true },
+    POINT,
+    'value=%7B%22x%22%3A1%2C%22y%22%3A%22b%20c%22%7D',
+  ],
+  [{ in: 'query', style: 'form' }, null, 'value='],
+  [{ in: 'query', style: 'form' }, undefined, 'value='],
+  [{ in: 'query', style: 'form' }, 2n ** 60n, 'value=1152921504606846976'],
+  [{ in: 'query', style: 'form' }, [null, 2n ** 60n, 0.5], 'value=,1152921504606846976,0.5'],
+  [{ in: 'header', style: 'simple' }, COLOURS, 'blue,black, white'],
+  [{ in: 'header', style: 'simple', explode: true }, POINT, 'x=1,y=b c'],
+  [{ in: 'header', style: 'simple', json: true }, POINT, '{"x":1,"y":"b c"}'],
+  [{ in: 'cookie', style: 'form' }, 'a;b', 'value=a%3Bb'],
+  [{ in: 'cookie', style: 'form', explode: true }, ['a', 'b'], 'value=a,b'],
+  [{ in: 'cookie', style: 'form', explode: true }, POINT, 'value=x=1,y=b%20c'],
+  [{ in: 'cookie', style: 'cookie' }, 'a b%', 'value=a b%'],
+  [{ in: 'cookie', style: 'cookie', explode: true }, ['a', 'b'], 'value=a; value=b'],
+  [{ in: 'cookie', style: 'cookie', explode: true }, { x: 1, y: 2 }, 'x=1; y=2'],
+  [{ in: 'query', style: 'querystring' }, 'a&b', 'a%26b'],
+])('%j with the value %p is written as %s', (parameter, value, text) => {
+  expect(writeParameter({ ...DEFAULTS, in: 'path', style: 'simple', ...parameter }, value)).toBe(
+    text,
+  );
+});
+
+test.each<[where: Styled['in'], text: string]>([
+  ['query', "value=a/b?c%3Dd%26e%23f%2Bg:h@i!j$k'l(m)n*o,p;q%5Br%5Ds%25t%20u"],
+  ['path', "a%2Fb%3Fc%3Dd%26e%23f%2Bg:h@i!j$k'l(m)n*o,p;q%5Br%5Ds%25t%20u"],
+])('allowReserved in a %s does not encode characters that are safe there', (where, text) => {
+  const style = where === 'query' ? 'form' : 'simple';
+  const parameter = { ...DEFAULTS, in: where, style, allowReserved: true };
+  expect(writeParameter(parameter, "a/b?c=d&e#f+g:h@i!j$k'l(m)n*o,p;q[r]s%t u")).toBe(text);
+});
+
+describe('a whole query', () => {
+  const parameter = { ...DEFAULTS, in: 'query', style: 'querystring' } as const;
+
+  test.each<[kind: 'form' | 'json' | 'text', value: unknown, text: string]>([
+    ['form', { a: [1, 2], b: { c: 3 } }, 'a=1&a=2&b=%7B%22c%22%3A3%7D'],
+    ['form', 'a=1', 'a%3D1'],
+    ['json', { a: 1 }, '%7B%22a%22%3A1%7D'],
+    ['text', 'a b', 'a%20b'],
+  ])('of the kind %s with the value %j is %s', (kind, value, text) => {
+    expect(writeParameter({ ...parameter, media: { kind } }, value)).toBe(text);
+  });
+
+  test('has the encoding of its form', () => {
+    const media = { kind: 'form', encoding: { a: { explode: false } } } as const;
+    expect(writeParameter({ ...parameter, media }, { a: [1, 2] })).toBe('a=1,2');
+  });
+});
+
+test.each<[fields: object, encoding: FormEncoding | undefined, text: string]>([
+  [{ a: 1, b: undefined, c: null, 'd&': 'e f' }, undefined, 'a=1&c=&d%26=e%20f'],
+  [{ a: [1, { b: 2 }], c: [] }, undefined, 'a=1&a=%7B%22b%22%3A2%7D'],
+  [{ a: [1, 2] }, { a: { style: 'spaceDelimited' } }, 'a=1%202'],
+  [{ a: [1, 2] }, { a: { style: 'form' } }, 'a=1&a=2'],
+  [{ a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
+  [{ a: { b: 1 } }, { a: { style: 'deepObject', explode: true } }, 'a%5Bb%5D=1'],
+  [{ a: [1, 2] }, { a: { contentType: 'application/json' } }, 'a=%5B1%2C2%5D'],
+  [{ a: 'x' }, { a: { contentType: 'application/JSON; charset=utf-8' } }, 'a=%22x%22'],
+  [{ a: [1, 2] }, { a: { contentType: 'text/plain' } }, 'a=1&a=2'],
+  [{ a: [1, 2] }, { a: { contentType: 'application/json', explode: false } }, 'a=1,2'],
+  [{ a: [1, 2] }, { b: { explode: false } }, 'a=1&a=2'],
+])('the form %j with the encoding %j is %s', (fields, encoding, text) => {
+  expect(writeForm(fields, encoding)).toBe(text);
+});
+
+test.each<
+  [
+    encoding: FormEncoding[string] | undefined,
+    style: string | undefined,
+    explode: boolean | undefined,
+  ]
+>([
+  [undefined, undefined, undefined],
+  [{ contentType: 'text/plain' }, undefined, undefined],
+  [{ style: 'form' }, 'form', true],
+  [{ style: 'deepObject' }, 'deepObject', false],
+  [{ style: 'form', explode: false }, 'form', false],
+  [{ style: 'pipeDelimited', explode: true }, 'pipeDelimited', true],
+  [{ explode: true }, 'form', true],
+])('a field with the encoding %j has the style %s and explode %s', (encoding, style, explode) => {
+  const field = styledField('a', encoding);
+  expect([field?.style, field?.explode]).toEqual([style, explode]);
+});
