@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { documentOf, only } from './support/operations.ts';
+import { documentOf, only } from '../support/operations.ts';
 
 const LIMIT = 1_000;
 

@@ -7,7 +7,7 @@ import {
   type Route,
   routesOf,
 } from 'openapi-document/client';
-import { documentOf } from './support/operations.ts';
+import { documentOf } from '../support/operations.ts';
 
 const GET: Route = { method: 'GET', path: '/a', media: [], parameters: [] };
 const EVENTS: Route = {
