@@ -32,17 +32,18 @@ class SocketClient extends Client {
   }
 }
 
+/** Closes the socket of a client. */
 function close(client: Client): void {
   if (client instanceof SocketClient) client.socket.destroy();
 }
 
-/** A connection that is in use. */
+/** A connection to a server. */
 export interface Connection {
   readonly client: PoolClient;
   readonly target: Target;
   /** The time when it was opened, by `performance.now()`. */
   readonly opened: number;
-  /** The process of the server, to cancel its statement. */
+  /** The process id of the session in the server, to cancel its statement. */
   readonly pid: number;
 }
 
@@ -56,7 +57,9 @@ export function createHosts(
   warn: (message: string) => void,
   onConnect?: (seconds: number) => void,
 ) {
+  /** All clients whose connection is open. */
   const open = new Set<Client>();
+  /** The facts about each prepared client. */
   const connections = new WeakMap<Client, Connection>();
   /** The host of the next new connection. */
   let current = targets[0];
@@ -125,9 +128,12 @@ export function createHosts(
       return await pool.connect();
     } catch (error) {
       const hasNoTls = /does not support SSL/.test(String(Object(error).message));
-      if (!prefersTls || target.config.ssl === false || !hasNoTls) throw error;
-      target.config.ssl = false;
-      checkEncryption(target);
+      if (!prefersTls || !hasNoTls) throw error;
+      // A concurrent attempt may have turned TLS off.
+      if (target.config.ssl !== false) {
+        target.config.ssl = false;
+        checkEncryption(target);
+      }
       return pool.connect();
     }
   }
