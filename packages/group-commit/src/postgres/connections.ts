@@ -5,24 +5,27 @@ import { isOutage, isRefusal, READ_ONLY, unavailable } from './failures.ts';
 import { type Connection, DURABLE, type Hosts } from './hosts.ts';
 import type { UrlSettings } from './url.ts';
 
-/** The time limit for cancelling a statement, in milliseconds. */
+/** The time that a cancelled statement has to end, in milliseconds. */
 const CANCELLED_MS = 1_000;
 
-/** Resets a session. Prepared statements are kept, since pg assumes that they exist. */
+/** Resets a session. Keeps prepared statements, since pg uses them again. */
 const RESET = `CLOSE ALL; RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *;
   SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES; ${DURABLE}`;
 
 const COMMITS = "SELECT current_setting('synchronous_commit', true) AS commits";
 
 /** Runs tasks with at most `max` connections. */
-export function createConnections(hosts: Hosts, { max, patience, pooled, location }: UrlSettings) {
+export function createConnections(
+  hosts: Hosts,
+  { max, statementMs, pooled, location }: UrlSettings,
+) {
   /** The number of attempts to connect. */
   let opening = 0;
   /** The number of connections that run a task or cancel its statement. */
   let inUse = 0;
   const waiters = new Set<() => void>();
   /** The time of the last failure. Older connections may still point to the failed host. */
-  let distrusted = 0;
+  let lastFailure = 0;
   let ended = false;
 
   function wakeNext(): void {
@@ -51,10 +54,10 @@ export function createConnections(hosts: Hosts, { max, patience, pooled, locatio
       if (ended) throw new Unavailable('The database is closed.', 'CLOSED');
       try {
         const connection = await connect();
-        if (connection.opened >= distrusted) return connection;
+        if (connection.opened >= lastFailure) return connection;
         void discard(connection);
       } catch (error) {
-        // A server that refuses a further connection is alive: idle ones and new ones count, too.
+        // If the server refused another connection, idle and new ones may become free, too.
         const { connections, connections_idle: idle } = hosts.stats();
         if ((isRefusal(error) ? connections : inUse) === 0) throw error;
         if (idle === 0) await waitForTurn(deadline);
@@ -62,6 +65,7 @@ export function createConnections(hosts: Hosts, { max, patience, pooled, locatio
     }
   }
 
+  /** Connects, and counts the connection. */
   async function connect(): Promise<Connection> {
     opening += 1;
     try {
@@ -76,7 +80,11 @@ export function createConnections(hosts: Hosts, { max, patience, pooled, locatio
     }
   }
 
-  /** @param running a task whose statement is cancelled before the connection is closed. */
+  /**
+   * Closes a connection.
+   *
+   * @param running a task whose statement is cancelled before.
+   */
   async function discard(connection: Connection, running?: Promise<unknown>): Promise<void> {
     if (running && !pooled) {
       await hosts.cancel(connection);
@@ -95,7 +103,7 @@ export function createConnections(hosts: Hosts, { max, patience, pooled, locatio
    */
   async function reset(client: Client): Promise<boolean> {
     const commits = client.query<{ commits: string }>(COMMITS).catch(() => undefined);
-    const hasReset = await within(patience, client.query(RESET)).then(
+    const hasReset = await within(statementMs, client.query(RESET)).then(
       () => true,
       (error: unknown) => {
         if (error instanceof DatabaseError) return false;
@@ -132,7 +140,7 @@ export function createConnections(hosts: Hosts, { max, patience, pooled, locatio
     const { client, target } = connection;
     const running = Promise.try(task, client);
     try {
-      const result = await within(patience, running);
+      const result = await within(statementMs, running);
       if (!isReset) checkIdle(client);
       if (!isReset || (await reset(client))) release(connection);
       else void discard(connection);
@@ -140,7 +148,7 @@ export function createConnections(hosts: Hosts, { max, patience, pooled, locatio
     } catch (error) {
       const lost = await isLost(client, error);
       const isReadOnly = Object(error).code === READ_ONLY;
-      if (lost || isReadOnly) distrusted = performance.now();
+      if (lost || isReadOnly) lastFailure = performance.now();
       if (isReadOnly) hosts.avoid(target);
       if (lost || isOutage(error)) {
         void discard(connection, error instanceof TaskTimeout ? running : undefined);
@@ -156,7 +164,7 @@ export function createConnections(hosts: Hosts, { max, patience, pooled, locatio
   async function isLost(client: Client, error: unknown): Promise<boolean> {
     if (error instanceof TaskTimeout) return true;
     if (error instanceof DatabaseError || error instanceof UnsafeTask) return false;
-    return within(patience, client.query('SELECT 1')).then(
+    return within(statementMs, client.query('SELECT 1')).then(
       () => false,
       (reason: unknown) => !(reason instanceof DatabaseError),
     );
@@ -187,6 +195,7 @@ class TaskTimeout extends Error {
 /** A task has ended, but its changes may be lost. */
 class UnsafeTask extends Error {}
 
+/** @throws {UnsafeTask} if a transaction is open. */
 function checkIdle(client: Client): void {
   if (client.getTransactionStatus() === 'I') return;
   throw new UnsafeTask(
@@ -194,7 +203,7 @@ function checkIdle(client: Client): void {
   );
 }
 
-/** @throws {TaskTimeout} after the time limit. */
+/** Waits for a promise. @throws {TaskTimeout} after the time limit. */
 async function within<T>(milliseconds: number, promise: Promise<T>): Promise<T> {
   const late = Promise.withResolvers<never>();
   const error = new TaskTimeout(`timeout after ${Math.round(milliseconds)} ms`);

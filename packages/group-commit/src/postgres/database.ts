@@ -5,12 +5,12 @@ import { RowRejected, Unavailable, Unusable } from '../errors.ts';
 import { createQueue, type Outcome } from '../queue.ts';
 import { createConnections } from './connections.ts';
 import {
-  breaksRule,
   ROLLED_BACK,
   rowRejected,
   taskError,
   unavailable,
   unusable,
+  violatesConstraint,
 } from './failures.ts';
 import { createHosts } from './hosts.ts';
 import { rehearse, transact } from './transaction.ts';
@@ -86,11 +86,11 @@ export async function openDatabase<Row = never, Result = void>(
 ): Promise<PostgresDatabase<Row, Result>> {
   const { insert, setUp = async () => {}, table = 'as its statements need it' } = options;
   const settings = readUrl(options.url, options.name, options.password);
-  const { location, max, patience, connectMs, pooled } = settings;
-  const timeout = options.timeout ?? Math.max(CALL_MS, connectMs + patience);
+  const { location, max, statementMs, connectMs, pooled } = settings;
+  const timeout = options.timeout ?? Math.max(CALL_MS, connectMs + statementMs);
   const hosts = createHosts(settings, setUp, options.warn ?? (() => {}), options.onConnect);
   const connections = createConnections(hosts, settings);
-  const statementTimeout = pooled ? patience : undefined;
+  const statementTimeout = pooled ? statementMs : undefined;
 
   await connections.connect(timeout).catch(async (error: unknown) => {
     const rejection = unusable(location, error, table);
@@ -124,7 +124,7 @@ export async function openDatabase<Row = never, Result = void>(
       } catch (error) {
         if (ROLLED_BACK.includes(Object(error).code) && attempt < ATTEMPTS) {
           await delay(20 * Math.random());
-        } else if (breaksRule(error)) {
+        } else if (violatesConstraint(error)) {
           return rows.length === 1 ? [{ error: rowRejected(error) }] : commitHalves(client, rows);
         } else {
           // Other errors, such as a missing table, affect all rows.
@@ -143,7 +143,7 @@ export async function openDatabase<Row = never, Result = void>(
   async function check(client: Client, rows: readonly Row[]): Promise<void> {
     const task = async (inner: ClientBase) => void (insert && (await insertAll(inner, rows)));
     await rehearse(client, task).catch((error: unknown) => {
-      if (!breaksRule(error)) throw unavailable(location, error);
+      if (!violatesConstraint(error)) throw unavailable(location, error);
     });
   }
 

@@ -11,18 +11,18 @@ export const ROLLED_BACK = ['40001', '40P01'];
 const TOO_MANY_CONNECTIONS = '53300';
 
 /** SQLSTATE classes of violated constraints, and of exceptions that a trigger raises. */
-const ROW = /^(2[123]|44|54|P0)/;
+const ROW_CODES = /^(2[123]|44|54|P0)/;
 
 /**
  * SQLSTATE values of a server that cannot run any statement now: lost connections, rolled back
  * transactions, missing resources, busy locks, operators, system and internal errors.
  */
-const OUTAGE = /^(08|25006|40|53|55P03|57|58|XX)/;
+const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
 
 interface Advice {
-  /** Matches the code and the message of an error. */
+  /** A pattern for `CODE MESSAGE` of an error. */
   readonly pattern: RegExp;
-  /** TABLE is replaced by the statement that creates the table. */
+  /** `TABLE` is replaced by the statement that creates the table. */
   readonly text: string;
 }
 
@@ -77,25 +77,28 @@ const ADVICE: readonly Advice[] = [
 const codeOf = (error: unknown): string => String(Object(error).code ?? '');
 
 /** Returns true if a statement violated a constraint. */
-export const breaksRule = (error: unknown): error is DatabaseError =>
-  error instanceof DatabaseError && ROW.test(codeOf(error));
+export const violatesConstraint = (error: unknown): error is DatabaseError =>
+  error instanceof DatabaseError && ROW_CODES.test(codeOf(error));
 
 /** Returns true if a host refused a connection because it has too many. */
 export const isRefusal = (error: unknown): boolean =>
-  [error, ...(Object(error).errors ?? [])].some((each) => codeOf(each) === TOO_MANY_CONNECTIONS);
+  [error, ...(Object(error).errors ?? [])].some((inner) => codeOf(inner) === TOO_MANY_CONNECTIONS);
 
 /** Returns true if the server cannot run statements now. */
 export const isOutage = (error: unknown): boolean =>
   error instanceof Unusable ||
   error instanceof Unavailable ||
-  (error instanceof DatabaseError && OUTAGE.test(codeOf(error)));
+  (error instanceof DatabaseError && OUTAGE_CODES.test(codeOf(error)));
 
-/** Copies an error without text that may quote a row: details, and messages of class 22. */
+/**
+ * Copies an error without text that may contain values of a row: details, and messages of class
+ * 22.
+ */
 function withoutValues(error: unknown): Error {
   const { message, code, errors } = Object(error);
   // A host with several addresses has an error for each.
   if (Array.isArray(errors)) {
-    return new Error(errors.map((each) => withoutValues(each).message).join('; '));
+    return new Error(errors.map((inner) => withoutValues(inner).message).join('; '));
   }
   if (!(error instanceof DatabaseError)) {
     return new Error(String(message || error), { cause: error });
@@ -103,18 +106,20 @@ function withoutValues(error: unknown): Error {
   return new Error(code?.startsWith('22') ? `SQLSTATE ${code}` : `${message} (SQLSTATE ${code})`);
 }
 
+/** Converts the error of a violated constraint. */
 export function rowRejected(error: DatabaseError): RowRejected {
   const cause = withoutValues(error);
   return new RowRejected(cause.message, codeOf(error), error.constraint, cause);
 }
 
-/** Converts the error of a task. The result does not quote a row. */
+/** Converts the error of a task. The result contains no values of a row. */
 export function taskError(error: unknown): unknown {
-  if (breaksRule(error)) return rowRejected(error);
+  if (violatesConstraint(error)) return rowRejected(error);
   if (!(error instanceof DatabaseError)) return error;
   return Object.assign(withoutValues(error), { code: error.code, constraint: error.constraint });
 }
 
+/** Converts any error to a temporary failure. */
 export function unavailable(location: string, error: unknown): Unavailable {
   if (error instanceof Unavailable) return error;
   const cause = withoutValues(error);
@@ -134,7 +139,7 @@ export function unusable(location: string, error: unknown, table: string): Unusa
 function adviceOn(error: unknown, table: string): string | undefined {
   // With several hosts, an error is permanent if it is permanent for all.
   if (error instanceof AggregateError) {
-    const advice = error.errors.map((each: unknown) => adviceOn(each, table));
+    const advice = error.errors.map((inner: unknown) => adviceOn(inner, table));
     return advice.includes(undefined) ? undefined : advice[0];
   }
   const text = `${codeOf(error)} ${Object(error).message ?? ''}`.trim();

@@ -13,7 +13,7 @@ const SESSIONS = [
 ] as const;
 
 /** The parameters that this module implements. They are removed before pg parses the URL. */
-const READ_HERE = [
+const MODULE_PARAMETERS = [
   'connect_timeout',
   'host',
   'keepalives_idle',
@@ -22,9 +22,9 @@ const READ_HERE = [
   'statement_timeout',
 ];
 
-/** The supported parameters: `READ_HERE`, and those of libpq that pg accepts. */
+/** The supported parameters: `MODULE_PARAMETERS`, and those of libpq that pg accepts. */
 const PARAMETERS = [
-  ...READ_HERE,
+  ...MODULE_PARAMETERS,
   'application_name',
   'load_balance_hosts',
   'options',
@@ -39,7 +39,7 @@ const PARAMETERS = [
 ].sort();
 
 /** Captures the scheme with the credentials, the hosts, the path and the query. */
-const FORM = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*|host=[^#]*))?$/i;
+const PARTS = /^([a-z]+:\/\/(?:[^@/?#]*@)?)([^@/?#]*)(\/[^@?#]*)?(?:\?([^@#]*|host=[^#]*))?$/i;
 
 const FORM_ADVICE =
   'it must have the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, ' +
@@ -54,7 +54,8 @@ export type Target = UrlSettings['targets'][number];
 /** The settings of a URL. */
 export type UrlSettings = ReturnType<typeof readUrl>;
 
-const wrong = (reason: string): Unusable => new Unusable(`The PostgreSQL URL is wrong: ${reason}`);
+const invalidUrl = (reason: string): Unusable =>
+  new Unusable(`The PostgreSQL URL is wrong: ${reason}`);
 
 /**
  * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…` with the parameters of libpq,
@@ -64,14 +65,14 @@ const wrong = (reason: string): Unusable => new Unusable(`The PostgreSQL URL is 
  *   password.
  */
 export function readUrl(url: string, name: string, password?: () => Promise<string>) {
-  const [, start = '', authority = '', path = '', query] = FORM.exec(url) ?? [];
+  const [, start = '', authority = '', path = '', query] = PARTS.exec(url) ?? [];
   const isHost = (host: string): boolean => host === '' || URL.canParse(`${start}${host}`);
-  if (start === '' || !authority.split(',').every(isHost)) throw wrong(FORM_ADVICE);
+  if (start === '' || !authority.split(',').every(isHost)) throw invalidUrl(FORM_ADVICE);
 
   const parameters = new URLSearchParams(query);
   const unknown = [...parameters.keys()].find((key) => !PARAMETERS.includes(key));
   if (unknown !== undefined) {
-    throw wrong(`unknown parameter "${unknown}"; use ${PARAMETERS.join(', ')}`);
+    throw invalidUrl(`unknown parameter "${unknown}"; use ${PARAMETERS.join(', ')}`);
   }
 
   function oneOf<Value extends string>(
@@ -82,14 +83,14 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     const text = parameters.get(key) ?? preset;
     const value = values.find((name) => name === text);
     if (value !== undefined) return value;
-    throw wrong(`${key} must be one of ${values.join(', ')}, got "${text}"`);
+    throw invalidUrl(`${key} must be one of ${values.join(', ')}, got "${text}"`);
   }
 
   function integer(key: string, preset: number, least: number, most: number): number {
     const text = parameters.get(key) ?? preset;
     const value = Number(text);
     if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw wrong(`${key} must be an integer from ${least} to ${most}, got "${text}"`);
+    throw invalidUrl(`${key} must be an integer from ${least} to ${most}, got "${text}"`);
   }
 
   const { PGSSLMODE, PGSSLROOTCERT, PGTARGETSESSIONATTRS } = process.env;
@@ -101,14 +102,15 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
 
   const negotiation = oneOf('sslnegotiation', NEGOTIATIONS, 'postgres');
   const statementTimeout = integer('statement_timeout', 3_000, 0, 60_000);
-  const patience = statementTimeout || 3_000;
+  const statementMs = statementTimeout || 3_000;
   const connectMs = 1000 * integer('connect_timeout', 3, 1, 60);
   const shared: ClientConfig = {
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementTimeout,
     // Limits the statements that connections.ts does not limit.
-    query_timeout: patience + 500,
-    ...(parameters.has('options') && { options: parameters.get('options') ?? '' }),
+    query_timeout: statementMs + 500,
+    options: parameters.get('options') ?? undefined,
+    // By default, pg uses PGSSLNEGOTIATION.
     ...(negotiation === 'direct' && { sslnegotiation: negotiation }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 1000 * integer('keepalives_idle', 30, 1, 7_200),
@@ -116,10 +118,14 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     application_name: parameters.get('application_name') ?? name,
   };
 
-  /** @param host a host name with an optional port, or the folder of a Unix socket. */
+  /**
+   * Returns the settings of one host.
+   *
+   * @param host a host name with an optional port, or the folder of a Unix socket.
+   */
   function targetOf(host: string, port: string | undefined) {
     const pgParameters = new URLSearchParams(parameters);
-    for (const key of READ_HERE) pgParameters.delete(key);
+    for (const key of MODULE_PARAMETERS) pgParameters.delete(key);
     const isFolder = host.startsWith('/');
     if (isFolder) pgParameters.set('host', host);
     if (port) pgParameters.set('port', port);
@@ -155,8 +161,8 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     max: integer('max', 4, 1, 100),
     connectMs,
     /** The time limit of a statement, in milliseconds. */
-    patience,
-    /** True if sessions have no time limit, since a pooler may share them. */
+    statementMs,
+    /** True if the server does not limit statements, since a pooler may share its sessions. */
     pooled: statementTimeout === 0,
   };
 }
@@ -169,7 +175,7 @@ function parse(url: string) {
     });
     return { host, port, user, password, database, ssl };
   } catch (error) {
-    if (error instanceof URIError) throw wrong('use %25 for the character %');
-    throw wrong(String(Object(error).message));
+    if (error instanceof URIError) throw invalidUrl('use %25 for the character %');
+    throw invalidUrl(String(Object(error).message));
   }
 }

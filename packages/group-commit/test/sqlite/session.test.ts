@@ -14,7 +14,7 @@ async function open(source: Partial<Source> = {}) {
   sessions.push(session);
   const run = (kind: Request['kind'], ...calls: Call[]) =>
     session.run({ kind, calls, milliseconds: 50 });
-  return { ...session, run };
+  return { send: session.run, close: session.close, run };
 }
 
 /** Returns a module with the body of its function. */
@@ -112,6 +112,9 @@ describe('a lock of another connection', () => {
     const waited = performance.now() - start;
     expect(waited).toBeGreaterThan(45);
     expect(waited).toBeLessThan(5_000);
+    const longStart = performance.now();
+    session.send({ kind: 'write', calls: [add(1)], milliseconds: 200 });
+    expect(performance.now() - longStart).toBeGreaterThan(195);
     other.exec('COMMIT');
     expect(session.run('write', ['exec', 'INSERT INTO mine VALUES (1)'], add(2))).toEqual([]);
     expect(ids()).toEqual([2]);

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Call } from '../../src/sqlite/runner.ts';
 import type { Request } from '../../src/sqlite/session.ts';
@@ -46,11 +47,13 @@ describe.each([
     expect(outcome).toEqual({ result: name === 'openHere' });
   });
 
-  test('closes the file', async () => {
+  test('closes the file before close() resolves', async () => {
     session = await open();
     await session.send(request('write', add(1)));
     await session.close();
     session = undefined;
+    // SQLite removes the log when it closes the file.
+    expect(existsSync(`${file}-wal`)).toBe(false);
     expect(ids()).toEqual([1]);
   });
 });

@@ -1,0 +1,191 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { DatabaseError } from 'pg';
+import { RowRejected, Unavailable, Unusable } from '../../src/errors.ts';
+import {
+  isOutage,
+  isRefusal,
+  rowRejected,
+  taskError,
+  unavailable,
+  unusable,
+  violatesConstraint,
+} from '../../src/postgres/failures.ts';
+
+/** Creates an error of the server, as pg does. */
+const serverError = (code: string, message = 'the message', fields = {}) =>
+  Object.assign(new DatabaseError(message, 0, 'error'), { code, ...fields });
+
+const systemError = (code: string, message = 'the message') =>
+  Object.assign(new Error(message), { code });
+
+describe('an error of the server', () => {
+  test.each<[string, 'constraint' | 'outage' | 'other']>([
+    ['21000', 'constraint'],
+    ['22P02', 'constraint'],
+    ['23505', 'constraint'],
+    ['44000', 'constraint'],
+    ['54000', 'constraint'],
+    ['P0001', 'constraint'],
+    ['08006', 'outage'],
+    ['25006', 'outage'],
+    ['40001', 'outage'],
+    ['53100', 'outage'],
+    ['53300', 'outage'],
+    ['55P03', 'outage'],
+    ['57014', 'outage'],
+    ['58030', 'outage'],
+    ['XX000', 'outage'],
+    ['25001', 'other'],
+    ['25P02', 'other'],
+    ['42P01', 'other'],
+    ['0A000', 'other'],
+    ['55000', 'other'],
+  ])('with the SQLSTATE %s is of the kind: %s', (code, kind) => {
+    const error = serverError(code);
+    expect(violatesConstraint(error)).toBe(kind === 'constraint');
+    expect(isOutage(error)).toBe(kind === 'outage');
+    expect(isRefusal(error)).toBe(code === '53300');
+    // The code of another error is not an SQLSTATE.
+    expect(violatesConstraint(systemError(code))).toBe(false);
+    expect(isOutage(systemError(code))).toBe(false);
+  });
+
+  test('is a refusal if any address of the host has too many connections', () => {
+    expect(isRefusal(new AggregateError([systemError('EPERM'), serverError('53300')]))).toBe(true);
+    expect(isRefusal(new AggregateError([systemError('EPERM')]))).toBe(false);
+    expect(isRefusal(undefined)).toBe(false);
+  });
+});
+
+test('Unavailable and Unusable are outages', () => {
+  expect(isOutage(new Unavailable('late', 'TIMEOUT'))).toBe(true);
+  expect(isOutage(new Unusable('wrong'))).toBe(true);
+});
+
+test.each([
+  ['23505', 'duplicate key (SQLSTATE 23505)'],
+  ['22P02', 'SQLSTATE 22P02'],
+])('a violated constraint with the SQLSTATE %s has no values of the row', (code, message) => {
+  const text = code === '22P02' ? 'invalid integer: "s3cret"' : 'duplicate key';
+  const error = serverError(code, text, {
+    detail: 'Failing row contains (s3cret).',
+    where: 'COPY s3cret',
+    constraint: 'notes_key',
+  });
+  const rejected = rowRejected(error);
+  expect(rejected).toBeInstanceOf(RowRejected);
+  expect(rejected).toMatchObject({ code, constraint: 'notes_key' });
+  expect(rejected.message).toBe(message);
+  expect(rejected.cause).toHaveProperty('message', message);
+  expect(inspect(rejected)).not.toContain('s3cret');
+  expect(taskError(error)).toEqual(rejected);
+});
+
+describe('the error of a task', () => {
+  test('that is another error of the server keeps its code and constraint, without details', () => {
+    const fields = { detail: 's3cret', constraint: 'notes_fkey' };
+    const error = taskError(serverError('42P01', 'no table', fields));
+    expect(error).toMatchObject({ name: 'Error', code: '42P01', constraint: 'notes_fkey' });
+    expect(error).toHaveProperty('message', 'no table (SQLSTATE 42P01)');
+    expect(inspect(error)).not.toContain('s3cret');
+  });
+
+  test.each<[string, unknown]>([
+    ['of the system', systemError('23505')],
+    ['of the module', new TypeError('a bug')],
+    ['that is a string', 'a bug'],
+    ['that is undefined', undefined],
+  ])('%s is passed on', (_name, error) => {
+    expect(taskError(error)).toBe(error);
+  });
+});
+
+describe('unavailable', () => {
+  test.each<[string, unknown, string, string]>([
+    ['the server', serverError('57P03', 'starting up'), '57P03', 'starting up (SQLSTATE 57P03)'],
+    ['the system', systemError('ECONNREFUSED', 'refused'), 'ECONNREFUSED', 'refused'],
+    ['no kind', new Error('a bug'), 'UNKNOWN', 'a bug'],
+    ['no message', systemError('EPIPE', ''), 'EPIPE', 'Error'],
+    [
+      'several addresses',
+      new AggregateError([systemError('ECONNREFUSED', 'no v6'), serverError('22P02', 's3cret')]),
+      'ECONNREFUSED',
+      'no v6; SQLSTATE 22P02',
+    ],
+    [
+      'several hosts with several addresses',
+      new AggregateError([new AggregateError([systemError('E1', 'a')]), systemError('E2', 'b')]),
+      'UNKNOWN',
+      'a; b',
+    ],
+  ])('has the code and the message of an error of %s', (_name, error, code, message) => {
+    const result = unavailable('a:1/notes', error);
+    expect(result).toBeInstanceOf(Unavailable);
+    expect(result.code).toBe(code);
+    expect(result.message).toBe(`PostgreSQL at a:1/notes cannot answer now: ${message}`);
+    expect(result.cause).toHaveProperty('message', message);
+  });
+
+  test('is not wrapped again', () => {
+    const error = new Unavailable('late', 'TIMEOUT');
+    expect(unavailable('a', error)).toBe(error);
+  });
+});
+
+describe('unusable', () => {
+  const TABLE = 'CREATE TABLE notes (price $$ text)';
+
+  test.each<[string, unknown, string]>([
+    ['a wrong password', serverError('28P01'), 'Check the user and the password'],
+    ['no password', new Error('SASL: the password must be a string'), 'Check the user and the'],
+    ['a rejected host', serverError('28000'), 'pg_hba.conf must allow'],
+    ['a missing database', serverError('3D000'), 'Create it with CREATE DATABASE'],
+    ['a missing privilege', serverError('42501'), `once its owner created it: ${TABLE}`],
+    ['a wrong option', serverError('22023'), 'Remove the options'],
+    ['an unknown option', serverError('42704'), 'Remove the options'],
+    [
+      'PgBouncer',
+      serverError('08P01', 'unsupported startup parameter: statement_timeout'),
+      'Add statement_timeout=0',
+    ],
+    ['an unsupported feature', serverError('0A000'), `the table must be: ${TABLE}`],
+    ['a missing schema', serverError('3F000'), `the table must be: ${TABLE}`],
+    ['a missing table', serverError('42P01'), `the table must be: ${TABLE}`],
+    ['no TLS', new Error('The server does not support SSL connections'), 'Enable TLS'],
+    ['a wrong key', systemError('ERR_OSSL_X509_KEY_VALUES_MISMATCH'), 'sslcert and sslkey'],
+    ['a wrong host name', systemError('ERR_TLS_CERT_ALTNAME_INVALID'), 'or sslmode=verify-ca'],
+    ['a wrong authority', systemError('SELF_SIGNED_CERT_IN_CHAIN'), 'sslrootcert=FILE'],
+    ['a wrong leaf', systemError('UNABLE_TO_VERIFY_LEAF_SIGNATURE'), 'sslrootcert=FILE'],
+  ])('has advice for %s', (_name, error, advice) => {
+    const { message } = unusable('a/notes', error, TABLE) ?? {};
+    expect(message).toMatch(/^PostgreSQL at a\/notes: .+\. [A-Za-z]/);
+    expect(message).toContain(advice);
+  });
+
+  test('repeats the message of Unusable, which contains its own advice', () => {
+    const error = unusable('a/notes', new Unusable('The table has no column id.'), TABLE);
+    expect(error).toBeInstanceOf(Unusable);
+    expect(error?.message).toBe('PostgreSQL at a/notes: The table has no column id.');
+  });
+
+  test.each<[string, unknown]>([
+    ['a server that starts', serverError('57P03')],
+    ['a protocol violation', serverError('08P01', 'a protocol error')],
+    ['a host that does not listen', systemError('ECONNREFUSED')],
+    ['a timeout', new Error('timeout')],
+    ['undefined', undefined],
+  ])('has no advice for %s', (_name, error) => {
+    expect(unusable('a/notes', error, TABLE)).toBeUndefined();
+  });
+
+  test('applies to several hosts only if all reject permanently', () => {
+    const permanent = serverError('3D000', 'no database');
+    const both = new AggregateError([permanent, serverError('28P01', 'no')]);
+    expect(unusable('a,b/notes', both, TABLE)?.message).toBe(
+      "PostgreSQL at a,b/notes: no database (SQLSTATE 3D000); no (SQLSTATE 28P01). Create it with CREATE DATABASE … ENCODING 'UTF8', or change the PostgreSQL URL",
+    );
+    const one = new AggregateError([permanent, systemError('ECONNREFUSED')]);
+    expect(unusable('a,b/notes', one, TABLE)).toBeUndefined();
+  });
+});

@@ -1,0 +1,245 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
+import { makeCertificate } from 'test-support/certificate';
+import { Unusable } from '../../src/errors.ts';
+import { readUrl } from '../../src/postgres/url.ts';
+
+const environment = { ...process.env };
+afterEach(() => {
+  process.env = { ...environment };
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'notes-url-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+const { cert } = makeCertificate('127.0.0.1');
+const authority = join(folder, 'authority.pem');
+writeFileSync(authority, cert);
+
+const read = (url: string) => readUrl(url, 'notes');
+const readQuery = (query: string) => read(`postgres://me@db.example/notes?${query}`);
+
+test('a URL without parameters has the documented defaults', () => {
+  const { targets, ...settings } = read('postgres://me@a/notes');
+  expect(settings).toEqual({
+    location: 'a/notes',
+    connectMs: 3_000,
+    statementMs: 3_000,
+    max: 4,
+    pooled: false,
+    session: 'any',
+    shuffled: false,
+    prefersTls: true,
+  });
+  expect(targets).toEqual([
+    {
+      location: 'a',
+      remote: true,
+      config: {
+        host: 'a',
+        port: 5432,
+        user: 'me',
+        database: 'notes',
+        password: null,
+        ssl: { rejectUnauthorized: false },
+        connectionTimeoutMillis: 3_000,
+        statement_timeout: 3_000,
+        query_timeout: 3_500,
+        keepAlive: true,
+        keepAliveInitialDelayMillis: 30_000,
+        pipeline: true,
+        application_name: 'notes',
+      },
+    },
+  ]);
+});
+
+describe('the hosts', () => {
+  test.each<[string, string, (string | number)[][]]>([
+    [
+      'postgres://me:secret@a:1,b/notes',
+      'a:1,b/notes',
+      [
+        ['a', 1],
+        ['b', 5432],
+      ],
+    ],
+    ['postgresql://me:secret@a/notes', 'a/notes', [['a', 5432]]],
+    ['postgres://me@a', 'a/me', [['a', 5432]]],
+    [
+      'postgres:///notes?host=a,b&port=1,2',
+      'a:1,b:2/notes',
+      [
+        ['a', 1],
+        ['b', 2],
+      ],
+    ],
+    [
+      'postgres:///notes?host=a,b&port=1',
+      'a:1,b:1/notes',
+      [
+        ['a', 1],
+        ['b', 1],
+      ],
+    ],
+    ['postgres://ignored/notes?host=a', 'a/notes', [['a', 5432]]],
+    ['postgres:///notes?host=/run/postgres', '/run/postgres/notes', [['/run/postgres', 5432]]],
+    ['postgres:///notes?host=/run/a@b', '/run/a@b/notes', [['/run/a@b', 5432]]],
+    [
+      'postgres:///notes?host=/run,a&port=6,7',
+      '/run,a:7/notes',
+      [
+        ['/run', 6],
+        ['a', 7],
+      ],
+    ],
+    ['postgres://[::1]:7/notes', '::1:7/notes', [['::1', 7]]],
+    ['postgres://me:p%40%2F%3F@a/my%20notes', 'a/my notes', [['a', 5432]]],
+  ])('of %s are %s', (url, location, addresses) => {
+    const settings = read(url);
+    expect(settings.location).toBe(location);
+    expect(settings.targets.map(({ config }) => [config.host, config.port])).toEqual(addresses);
+  });
+
+  test('share the user, the password and the database', () => {
+    for (const { config } of read('postgres://me:p%40ss@a,b/my%20notes').targets) {
+      expect(config).toMatchObject({ user: 'me', password: 'p@ss', database: 'my notes' });
+    }
+  });
+
+  test.each([
+    ['localhost', false],
+    ['127.0.0.1', false],
+    ['127.1.2.3', false],
+    ['[::1]', false],
+    ['%2Frun', false],
+    ['localhost.example', true],
+    ['10.127.0.1', true],
+    ['[2001:db8::1]', true],
+    ['db.example', true],
+  ])('%s, is it on another machine: %s', (host, remote) => {
+    expect(read(`postgres://me@${host}/notes`).targets[0].remote).toBe(remote);
+  });
+
+  test('get the password of a function, instead of that of the URL', () => {
+    const password = async () => 'from a vault';
+    const { targets } = readUrl('postgres://me:secret@a,b/notes', 'notes', password);
+    expect(targets.map(({ config }) => config.password)).toEqual([password, password]);
+  });
+});
+
+describe('the parameter', () => {
+  test.each<[string, object]>([
+    ['max=1', { max: 1 }],
+    ['max=100', { max: 100 }],
+    ['connect_timeout=7', { connectMs: 7_000 }],
+    ['statement_timeout=250', { statementMs: 250, pooled: false }],
+    ['statement_timeout=0', { statementMs: 3_000, pooled: true }],
+    ['load_balance_hosts=random', { shuffled: true }],
+    ['load_balance_hosts=disable', { shuffled: false }],
+    ['target_session_attrs=prefer-standby', { session: 'prefer-standby' }],
+    ['sslmode=prefer', { prefersTls: true }],
+    ['sslmode=require', { prefersTls: false }],
+    ['sslmode=disable', { prefersTls: false }],
+  ])('%s changes the settings: %j', (query, settings) => {
+    expect(readQuery(query)).toMatchObject(settings);
+  });
+
+  test.each<[string, object]>([
+    ['connect_timeout=7', { connectionTimeoutMillis: 7_000 }],
+    ['statement_timeout=250', { statement_timeout: 250, query_timeout: 750 }],
+    ['statement_timeout=0', { statement_timeout: 0, query_timeout: 3_500 }],
+    ['keepalives_idle=60', { keepAliveInitialDelayMillis: 60_000 }],
+    ['application_name=mine', { application_name: 'mine' }],
+    ['options=-csearch_path%3Da', { options: '-csearch_path=a' }],
+    ['user=you&password=p', { user: 'you', password: 'p' }],
+    ['sslmode=require&sslnegotiation=direct', { sslnegotiation: 'direct' }],
+    ['sslmode=disable', { ssl: false }],
+    ['sslmode=require', { ssl: { rejectUnauthorized: false } }],
+    ['sslmode=verify-full', { ssl: {} }],
+    ['sslmode=verify-full&sslrootcert=system', { ssl: {} }],
+    [`sslmode=verify-full&sslrootcert=${authority}`, { ssl: { ca: cert } }],
+    [`sslmode=verify-ca&sslrootcert=${authority}`, { ssl: { ca: cert } }],
+  ])('%s changes each connection', (query, config) => {
+    expect(readQuery(query).targets[0].config).toMatchObject(config);
+  });
+
+  test('sslmode=verify-full checks the host, unlike verify-ca', () => {
+    const sslOf = (mode: string) =>
+      Object(readQuery(`sslmode=${mode}&sslrootcert=${authority}`).targets[0].config.ssl);
+    expect(sslOf('verify-full')).not.toHaveProperty('checkServerIdentity');
+    expect(sslOf('verify-ca').checkServerIdentity()).toBeUndefined();
+  });
+
+  test('sslmode has no effect on a Unix socket, unless it is set', () => {
+    const sslOf = (url: string) => read(url).targets[0].config.ssl;
+    expect(sslOf('postgres:///notes?host=/run')).toBe(false);
+    expect(sslOf('postgres:///notes?host=/run&sslmode=require')).toEqual({
+      rejectUnauthorized: false,
+    });
+  });
+
+  test.each([
+    ['hostaddr=10.0.0.1', 'unknown parameter "hostaddr"; use application_name, connect_timeout'],
+    ['target_session_attrs=writable', 'target_session_attrs must be one of any, read-write, read'],
+    ['load_balance_hosts=yes', 'load_balance_hosts must be one of disable, random, got "yes"'],
+    ['sslmode=allow', 'sslmode must be one of disable, prefer, require, verify-ca, verify-full'],
+    ['sslnegotiation=fast', 'sslnegotiation must be one of postgres, direct, got "fast"'],
+    ['max=0', 'max must be an integer from 1 to 100, got "0"'],
+    ['max=101', 'max must be an integer from 1 to 100, got "101"'],
+    ['max=1.5', 'max must be an integer from 1 to 100, got "1.5"'],
+    ['connect_timeout=0', 'connect_timeout must be an integer from 1 to 60, got "0"'],
+    ['connect_timeout=61', 'connect_timeout must be an integer from 1 to 60, got "61"'],
+    ['statement_timeout=-1', 'statement_timeout must be an integer from 0 to 60000, got "-1"'],
+    ['statement_timeout=60001', 'statement_timeout must be an integer from 0 to 60000'],
+    ['keepalives_idle=0', 'keepalives_idle must be an integer from 1 to 7200, got "0"'],
+    ['keepalives_idle=7201', 'keepalives_idle must be an integer from 1 to 7200, got "7201"'],
+  ])('%s is rejected: %s', (query, message) => {
+    const run = () => read(`postgres://me:s3cret@a:1,b:2/notes?${query}`);
+    expect(run).toThrow(Unusable);
+    expect(run).toThrow(`The PostgreSQL URL is wrong: ${message}`);
+    expect(run).not.toThrow('s3cret');
+  });
+});
+
+test.each([
+  ['', 'it must have the form postgres://USER:PASSWORD@HOST:PORT/DATABASE, with %2F'],
+  ['db.example', 'it must have the form'],
+  ['postgres:/s3cret@a/notes', 'it must have the form'],
+  ['postgres://me:s3/cret@a/notes', 'it must have the form'],
+  ['postgres://me:s3#cret@a/notes', 'it must have the form'],
+  ['postgres://me:s3cret@a:port/notes', 'it must have the form'],
+  ['postgres://me:s3cret@a,b:port/notes', 'it must have the form'],
+  ['postgres://me:s3cret%E0@a/notes', 'use %25 for the character %'],
+  ['postgres://me:s3cret@a/notes?sslrootcert=/none', 'ENOENT'],
+])('the URL %j is rejected without showing its password: %s', (url, message) => {
+  expect(() => read(url)).toThrow(message);
+  expect(() => read(url)).toThrow(/^The PostgreSQL URL is wrong: /);
+  expect(() => read(url)).not.toThrow(/s3.?cret/);
+});
+
+test.each<[Record<string, string>, string, object]>([
+  [{ PGSSLMODE: 'disable' }, '', { prefersTls: false }],
+  [{ PGSSLMODE: 'disable' }, 'sslmode=prefer', { prefersTls: true }],
+  [{ PGTARGETSESSIONATTRS: 'standby' }, '', { session: 'standby' }],
+  [{ PGTARGETSESSIONATTRS: 'standby' }, 'target_session_attrs=any', { session: 'any' }],
+])('with the variables %j the URL ?%s has %j', (variables, query, settings) => {
+  Object.assign(process.env, variables);
+  expect(readQuery(query)).toMatchObject(settings);
+});
+
+test.each<[string, string, unknown]>([
+  [authority, 'sslmode=verify-full', cert],
+  [authority, 'sslmode=verify-full&sslrootcert=system', undefined],
+  ['system', 'sslmode=verify-full', undefined],
+  ['/none', `sslmode=verify-full&sslrootcert=${authority}`, cert],
+])('PGSSLROOTCERT=%s is the default of sslrootcert for ?%s', (variable, query, ca) => {
+  process.env.PGSSLROOTCERT = variable;
+  expect(Object(readQuery(query).targets[0].config.ssl).ca).toBe(ca);
+});
+
+test('a wrong value of a variable is rejected', () => {
+  process.env.PGSSLMODE = 'always';
+  expect(() => readQuery('')).toThrow('sslmode must be one of disable, prefer');
+});
