@@ -5,7 +5,7 @@ export type Json = { readonly [key: string]: unknown };
 export interface Finding {
   readonly pointer: string;
   readonly message: string;
-  /** The file that cannot be read. Findings about the same file are printed as one line. */
+  /** A file that cannot be read. Findings about the same file become one line. */
   readonly about?: string;
 }
 
@@ -27,6 +27,7 @@ export interface Location {
   readonly pointer: string;
 }
 
+/** Returns true for a JSON object: not for an array or `null`. */
 export const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
@@ -63,7 +64,7 @@ export function decoded(text: string): string {
 export const encodedPath = (template: string): string =>
   template.replace(/[^\w{}!$&'()*+,;=:@%./~-]+/g, encodeURIComponent);
 
-/** Caches the results of a function for each object of a document. The document must not change. */
+/** Caches the result of a function for each object. The document must not change. */
 export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof compute {
   const results = new WeakMap<object, T>();
   return (root, value) => {
@@ -76,15 +77,17 @@ export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof com
   };
 }
 
+/** Returns a word with its first letter in upper case. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 
-/** Adds a number to a name if it is taken. */
+/** Returns a name that is not taken: the name itself, or with a number from 2. */
 export function freeName(name: string, isTaken: (name: string) => boolean): string {
   let free = name;
   for (let count = 2; isTaken(free); count += 1) free = `${name}${count}`;
   return free;
 }
 
+/** Returns the keys on the way of a JSON pointer. */
 export const pointerTokens = (pointer: string): string[] =>
   pointer
     .split('/')
@@ -97,7 +100,7 @@ export const pointersTo = (pointer: string): string[] =>
 
 /** The value at a pointer: `/a/b`, or percent-encoded as in a `$ref`: `#/a/b`. */
 export function valueAt(root: unknown, pointer: string): unknown {
-  const path = pointer.startsWith('#') ? decodeURIComponent(pointer.slice(1)) : pointer;
+  const path = pointer.startsWith('#') ? decoded(pointer.slice(1)) : pointer;
   if (path !== '' && !path.startsWith('/')) return undefined;
   let value = root;
   for (const key of pointerTokens(path)) {
@@ -107,35 +110,38 @@ export function valueAt(root: unknown, pointer: string): unknown {
   return value;
 }
 
+/** The maximum number of references that lead to one value. More of them are a circle. */
+const MAX_HOPS = 100;
+
 /**
  * Returns an object, or the target of a Reference Object (OpenAPI 3.1 §4.8.23).
  *
  * @throws {Error} if the reference is circular.
  */
 export function resolveRef(root: Json, value: unknown): Json | undefined {
-  let seen = 0;
-  let at = value;
-  while (isObject(at) && typeof at.$ref === 'string') {
-    if (++seen > 100) throw new Error(`the $ref ${at.$ref} is circular: it leads back to itself`);
-    at = valueAt(root, at.$ref);
+  let target = value;
+  for (let hops = 0; isObject(target) && typeof target.$ref === 'string'; hops += 1) {
+    const { $ref } = target;
+    if (hops === MAX_HOPS) throw new Error(`the $ref ${$ref} is circular: it leads back to itself`);
+    target = valueAt(root, $ref);
   }
-  return isObject(at) ? at : undefined;
+  return isObject(target) ? target : undefined;
 }
 
 /** Resolves each `$ref` on the way of a pointer. Returns the direct pointer to the same value. */
 export function directPointer(root: Json, pointer: string): string {
-  let at = '';
+  let direct = '';
   let value: unknown = root;
   let hops = 0;
   for (const key of pointerTokens(pointer)) {
     while (isObject(value) && !Object.hasOwn(value, key) && typeof value.$ref === 'string') {
       hops += 1;
-      if (hops > 100) break;
-      at = decoded(value.$ref.slice(1));
-      value = valueAt(root, at);
+      if (hops > MAX_HOPS) break;
+      direct = decoded(value.$ref.slice(1));
+      value = valueAt(root, direct);
     }
-    at += `/${escapePointerToken(key)}`;
+    direct += `/${escapePointerToken(key)}`;
     value = Object(value)[key];
   }
-  return at;
+  return direct;
 }

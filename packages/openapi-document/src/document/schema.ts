@@ -38,8 +38,7 @@ export const typesOf = memoized(
     new Set(alternatives(root, schema).flatMap(namedTypes)),
 );
 
-const isInteger = (value: unknown): boolean => typeof value === 'bigint' || Number.isInteger(value);
-
+/** Keywords with a value or a limit. */
 const VALUES = [
   'enum',
   'const',
@@ -59,7 +58,8 @@ export const isWide = (schema: Json): boolean =>
 function typeOfValue(value: unknown): string {
   if (value === null) return 'null';
   if (Array.isArray(value)) return 'array';
-  return isInteger(value) ? 'integer' : typeof value;
+  if (typeof value === 'bigint' || Number.isInteger(value)) return 'integer';
+  return typeof value;
 }
 
 /** The types in `type`, or else the types that other keywords imply. */
@@ -93,7 +93,7 @@ export const propertyFinder = (root: Json, schema: unknown): ((name: string) => 
 export function finderIn(parts: readonly Json[]): (name: string) => unknown[] {
   const finders = parts.map(finderOf);
   const [finder = () => []] = finders;
-  // Forms with many fields have one part.
+  // Most schemas have one part.
   return finders.length < 2 ? finder : (name) => finders.flatMap((find) => find(name));
 }
 
@@ -139,20 +139,23 @@ export function patternOf(source: string): RegExp {
   }
 }
 
+/** Syntax of other languages, and the same in ECMAScript. */
+const SYNONYMS: Readonly<Record<string, string>> = {
+  '\\A': '^',
+  '\\Z': '$',
+  '\\z': '$',
+  '(?P<': '(?<',
+};
+
+/** The parts of a pattern: escapes, character classes, flags, named groups, single characters. */
+const PATTERN_PARTS = /\\.|\[(?:\\.|[^\]])*\]|\(\?[ims]+\)|\(\?P<|./gs;
+
 /**
- * Translates syntax of other languages: flags such as `(?i)`, named groups, `\A`, `\Z` and `\z`. A
- * pattern that is valid with the flag u stays the same.
+ * Translates syntax of other languages: named groups, `\A`, `\Z`, `\z`, and flags such as `(?i)`.
+ * Flags apply to the rest of their group, so they become groups with flags: `(?i:…)`. A pattern
+ * that is valid with the flag u stays the same.
  */
-export const translate = (source: string): string =>
-  withFlagGroups(source)
-    .replaceAll('(?P<', '(?<')
-    .replace(/\\./gs, (pair) => ({ '\\A': '^', '\\Z': '$', '\\z': '$' })[pair] ?? pair);
-
-/** The parts of a pattern: escapes, character classes, flags, and single characters. */
-const PATTERN_PARTS = /\\.|\[(?:\\.|[^\]])*\]|\(\?[ims]+\)|./gs;
-
-/** Replaces flags, which apply to the rest of their group, by groups with flags: `(?i:…)`. */
-function withFlagGroups(source: string): string {
+export function translate(source: string): string {
   /** The flag groups that are open in each enclosing group. */
   const open: string[][] = [[]];
   const closed = (groups: readonly string[] = []): string => ')'.repeat(groups.length);
@@ -165,8 +168,8 @@ function withFlagGroups(source: string): string {
     }
     if (part === '|') return `${closed(groups)}|${groups.join('')}`;
     if (part === ')') return `${closed(open.pop())})`;
-    if (part === '(') open.push([]);
-    return part;
+    if (part.startsWith('(')) open.push([]);
+    return SYNONYMS[part] ?? part;
   });
   return parts.join('') + closed(open.at(-1));
 }

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { pathTemplate } from 'openapi-document';
+import { pathTemplate } from '../../src/document/path-template.ts';
 
 test.each([
   ['/plants/{id}', '/plants/5', ['5']],
@@ -14,9 +14,44 @@ test.each([
   ['/plants/{id}', '/plants/', undefined],
   ['/plants/{id}/leaves', '/plants//leaves', undefined],
   ['/{a}{b}', '/x', undefined],
+  ['/{a}{b}', '/xyz', ['xy', 'z']],
+  ['/plants/{id}.json', '/plants/a%2ejson', ['a']],
+  ['/v{n}', '/w1', undefined],
+  ['/é{n}', '/%C3%A91', ['1']],
+  ['/{a}/{b}', '/base/1/2', ['1', '2']],
+  ['/a b', '/a%20b', []],
+  ['/100%', '/100%', []],
+  ['/a', '/aba', undefined],
+  ['/', '/', []],
   ['/plants', '/trees', undefined],
 ])('%s matches %s with the parameters %j', (template, path, texts) => {
   expect(pathTemplate(template).match(path)).toEqual(texts);
+});
+
+test('the names of a template are in the order of the path', () => {
+  const { names, shape } = pathTemplate('/tiles/{z}-{x y}/{}/plain');
+  expect([names, shape]).toEqual([['z', 'x y', ''], '/tiles/{}-{}/{}/plain']);
+});
+
+test.each([
+  ['/plants/{id}', true],
+  ['/plants?all=true', false],
+  ['/plants#all', false],
+])('%s is reachable: %j', (template, isReachable) => {
+  expect(pathTemplate(template).isReachable).toBe(isReachable);
+});
+
+test('only the text of a template is percent-encoded in a path', () => {
+  const { write } = pathTemplate('/a b/{x y}.{z}');
+  expect(write((name) => `<${name}>`)).toBe('/a%20b/<x y>.<z>');
+});
+
+test('the texts of a segment are decoded', () => {
+  expect(pathTemplate('/caf%C3%A9/a{id}b').segments.map(({ texts }) => texts)).toEqual([
+    [''],
+    ['café'],
+    ['a', 'b'],
+  ]);
 });
 
 test('a segment with many parameters is matched in linear time', () => {

@@ -1,18 +1,197 @@
-import { expect, test } from '@jest/globals';
-import { schemas } from '../../src/index.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  allOfSchemas,
+  alternatives,
+  eachSchema,
+  finderIn,
+  isWide,
+  itemSchemas,
+  itemsIn,
+  matchesName,
+  patternDegree,
+  patternEngine,
+  patternOf,
+  propertySchemas,
+  shapeOf,
+  translate,
+  typesOf,
+} from '../../src/document/schema.ts';
+
+/** A schema named by its title, for short results. */
+const titled = (title: string) => ({ title });
+const titles = (schemas: readonly unknown[]) => schemas.map((schema) => Object(schema).title);
+
+test('eachSchema visits the schemas inside a schema, but not the targets of references', () => {
+  const pointers: string[] = [];
+  const schema = { properties: { 'a/b': { $ref: '#/A' } }, items: true, default: { items: {} } };
+  eachSchema(schema, '/S', (_schema, pointer) => pointers.push(pointer));
+  expect(pointers).toEqual(['/S', '/S/properties/a~1b']);
+  eachSchema({ discriminator: { mapping: {} } }, '', (part) =>
+    expect(part).not.toEqual({ mapping: {} }),
+  );
+});
+
+describe('the schemas of one value', () => {
+  const root = {
+    A: { title: 'A', allOf: [{ $ref: '#/B' }, titled('inline'), true] },
+    B: { title: 'B', $ref: '#/C', anyOf: [titled('any')] },
+    C: { title: 'C', allOf: [{ $ref: '#/A' }] },
+  };
+
+  test('are a schema, its references and their allOf, each once', () => {
+    expect(titles(allOfSchemas(root, { title: 'top', $ref: '#/A' }))).toEqual([
+      'top',
+      'A',
+      undefined,
+      'B',
+      'C',
+      undefined,
+      'inline',
+    ]);
+  });
+
+  test('include the alternatives', () => {
+    const schema = {
+      title: 'top',
+      anyOf: [titled('any'), { title: 'nested', oneOf: [titled('inner')] }],
+      oneOf: [titled('one'), true],
+      if: titled('if'),
+      ...JSON.parse('{ "then": { "title": "then" } }'),
+      else: titled('else'),
+      not: titled('not'),
+      items: titled('item'),
+    };
+    expect(titles(alternatives(root, schema))).toEqual([
+      'top',
+      'any',
+      'nested',
+      'inner',
+      'one',
+      'then',
+      'else',
+    ]);
+    expect(titles(alternatives(root, { $ref: '#/B' }))).toContain('any');
+  });
+
+  test.each([undefined, true, null, 'text', { $ref: '#/none' }])(
+    'of %j are no others',
+    (schema) => {
+      expect(alternatives(root, schema)).toHaveLength(Number(Object(schema) === schema));
+    },
+  );
+});
+
+test.each<[schema: unknown, types: readonly string[]]>([
+  [{}, []],
+  [{ type: 'string' }, ['string']],
+  [{ type: ['string', 'null', 5] }, ['string', 'null']],
+  [
+    { enum: ['a', 1, 1.5, 2n, true, null, [], {}] },
+    'string integer number boolean null array object'.split(' '),
+  ],
+  [{ const: null, enum: ['a'] }, ['null']],
+  [{ type: 'string', enum: [1] }, ['string']],
+  [{ items: {} }, ['array']],
+  [{ prefixItems: [] }, ['array']],
+  [{ properties: {} }, ['object']],
+  [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['string', 'integer']],
+])('the types of a schema are %#', (schema, types) => {
+  expect([...typesOf({ A: { type: 'integer' } }, schema)]).toEqual(types);
+});
+
+test.each<[schema: unknown, shape: string]>([
+  [{}, 'text'],
+  [{ type: 'null' }, 'text'],
+  [{ type: 'array' }, 'array'],
+  [{ type: ['object', 'null'] }, 'object'],
+  [{ type: ['array', 'object'] }, 'array'],
+  [{ type: ['array', 'string'] }, 'text'],
+  [{ type: ['object', 'number'] }, 'text'],
+  [{ type: ['array', 'integer'] }, 'text'],
+  [{ type: ['array', 'boolean'] }, 'text'],
+])('the shape of %j is %s', (schema, shape) => {
+  expect(shapeOf({}, schema)).toBe(shape);
+});
+
+test.each([
+  [{ type: 'integer', format: 'int64' }, true],
+  [{ enum: [1, 2n] }, true],
+  [{ const: 2n }, true],
+  [{ default: 2n }, true],
+  [{ minimum: 2n }, true],
+  [{ maximum: 2n }, true],
+  [{ exclusiveMinimum: 2n }, true],
+  [{ exclusiveMaximum: 2n }, true],
+  [{ type: 'integer', format: 'int32', maximum: 2 }, false],
+])('the schema %# allows integers beyond 2^53: %j', (schema, wide) => {
+  expect(isWide(schema)).toBe(wide);
+});
+
+test.each([[['a', 'named']], [['x1', 'digit', 'x']], [['y', 'other']], [['constructor', 'other']]])(
+  'the schemas of a property are those that match its name: %j',
+  ([name = '', ...expected]) => {
+    const schema = {
+      properties: { a: titled('named') },
+      patternProperties: { '\\d': titled('digit'), '^x': titled('x') },
+      additionalProperties: titled('other'),
+    };
+    expect(titles(propertySchemas({}, schema, name))).toEqual(expected);
+  },
+);
+
+test('several parts of a schema each have schemas for a property', () => {
+  const find = finderIn([
+    { properties: { a: titled('first') } },
+    { unevaluatedProperties: titled('second') },
+    {},
+  ]);
+  expect(titles(find('a'))).toEqual(['first', 'second']);
+  expect(titles(find('b'))).toEqual(['second']);
+  expect(finderIn([])('a')).toEqual([]);
+});
+
+test.each([
+  [0, ['first', 'item', 'rest']],
+  [1, ['rest', 'item', 'rest']],
+])('the schemas of the item %d are %j', (index, expected) => {
+  const rest = titled('rest');
+  const parts = [
+    { prefixItems: [titled('first')], items: rest },
+    { items: titled('item'), unevaluatedItems: titled('unused') },
+    { unevaluatedItems: rest },
+  ];
+  expect(titles(itemsIn(parts, index))).toEqual(expected);
+  expect(titles(itemSchemas({}, { allOf: parts }, index))).toEqual([undefined, ...expected]);
+});
 
 test.each([
   ['^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$', 1],
   ['^(foo|bar)?[a-z]*$', 1],
   ['^(?:ab)+$', 1],
+  ['^(?<word>ab)+$', 1],
+  ['^\\(a*\\)+$', 2],
+  ['^[(a*)+]$', 1],
+  ['a', 1],
   ['[a-z]*$', 2],
+  ['^a{2,}b{2,5}$', 2],
+  ['a{2,}', 2],
   ['^a.*b.*c$', 2],
   ['^(a+)+$', 64],
+  ['^(a+){2}$', 64],
+  ['^((a*)b)*$', 64],
   ['^(a|b|ab)*$', 64],
   ['^(a?){24}a{24}$', 64],
-  [`^${'a?'.repeat(24)}a{24}$`, 64],
+  [`^${'a?'.repeat(10)}$`, 1],
+  [`^${'a?'.repeat(11)}$`, 64],
 ])('matching %s takes at most length ** %d steps', (pattern, degree) => {
-  expect(schemas.patternDegree(pattern)).toBe(degree);
+  expect(patternDegree(pattern)).toBe(degree);
+});
+
+test('a name is not matched with a pattern that may take long', () => {
+  expect(matchesName('a', 'a'.repeat(1_000))).toBe(true);
+  expect(matchesName('a*$', 'a'.repeat(1_000))).toBe(true);
+  expect(matchesName('a*$', 'a'.repeat(1_001))).toBe(false);
+  expect(matchesName('^(a|aa)+$', 'aaaa')).toBe(false);
 });
 
 test.each([
@@ -23,8 +202,34 @@ test.each([
   ['^[(?i)]$', ['(', '?', 'i', ')'], ['I']],
   ['^\\(?i\\)$', ['i)', '(i)'], ['I)']],
 ])('flags apply to the rest of their group: %s', (pattern, matching, others) => {
-  for (const text of matching)
-    expect([text, schemas.matchesName(pattern, text)]).toEqual([text, true]);
-  for (const text of others)
-    expect([text, schemas.matchesName(pattern, text)]).toEqual([text, false]);
+  for (const text of matching) expect([text, matchesName(pattern, text)]).toEqual([text, true]);
+  for (const text of others) expect([text, matchesName(pattern, text)]).toEqual([text, false]);
+});
+
+test.each([
+  ['\\Aa\\.b\\Z', '^a\\.b$'],
+  ['a\\z', 'a$'],
+  ['(?P<year>\\d+)', '(?<year>\\d+)'],
+  ['((?P<a>(?i)b)|c)', '((?<a>(?i:b))|c)'],
+  ['a(?ims)b(?i)c', 'a(?ims:b(?i:c))'],
+  ['[(?P<\\]]', '[(?P<\\]]'],
+  ['\\\\A', '\\\\A'],
+  ['a\n.', 'a\n.'],
+])('the pattern %j is translated to %j', (source, translated) => {
+  expect(translate(source)).toBe(translated);
+});
+
+test.each([
+  ['^\\p{L}$', 'u', ['é', '𝒳'], ['1', 'ab']],
+  ['^\\-$', '', ['-'], ['\\-']],
+])('the pattern %s is compiled with the flags %j', (source, flags, matching, others) => {
+  const expression = patternOf(source);
+  expect(expression.flags).toBe(flags);
+  expect(matching.filter((text) => !expression.test(text))).toEqual([]);
+  expect(others.filter((text) => expression.test(text))).toEqual([]);
+  expect(patternEngine(source)).toEqual(expression);
+});
+
+test('an invalid pattern is an error', () => {
+  expect(() => patternOf('(')).toThrow(SyntaxError);
 });

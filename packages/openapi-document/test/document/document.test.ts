@@ -1,0 +1,182 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  asArray,
+  asObject,
+  capitalized,
+  DocumentError,
+  decoded,
+  directPointer,
+  encodedPath,
+  escapePointerToken,
+  freeName,
+  isObject,
+  mapMembers,
+  memoized,
+  pointersTo,
+  pointerTokens,
+  resolveRef,
+  valueAt,
+} from '../../src/document/document.ts';
+
+test.each([
+  [{ a: 1 }, true, { a: 1 }, []],
+  [[1], false, {}, [1]],
+  [null, false, {}, []],
+  [undefined, false, {}, []],
+  ['text', false, {}, []],
+])('of %j, isObject is %j', (value, isJsonObject, object, array) => {
+  expect(isObject(value)).toBe(isJsonObject);
+  expect(asObject(value)).toEqual(object);
+  expect(asArray(value)).toEqual(array);
+});
+
+test('mapMembers replaces the items of arrays and the members of objects', () => {
+  const replace = (member: unknown, key: string) => `${key}=${member}`;
+  expect(mapMembers([1, 2], replace)).toEqual(['=1', '=2']);
+  expect(mapMembers({ a: 1, b: 2 }, replace)).toEqual({ a: 'a=1', b: 'b=2' });
+  expect(mapMembers('text', replace)).toBe('text');
+});
+
+test.each([
+  ['a~b', 'a~0b'],
+  ['/plants/{id}', '~1plants~1{id}'],
+  ['~1', '~01'],
+  ['~~//', '~0~0~1~1'],
+])('the key %s is the reference token %s', (key, token) => {
+  expect(escapePointerToken(key)).toBe(token);
+  expect(pointerTokens(`/a/${token}/b`)).toEqual(['a', key, 'b']);
+});
+
+test.each([
+  ['caf%C3%A9', 'café'],
+  ['100%', '100%'],
+  ['%ff', '%ff'],
+])('%s is decoded as %s', (text, expected) => {
+  expect(decoded(text)).toBe(expected);
+});
+
+test.each([
+  ['/a b/{id}/é', '/a%20b/{id}/%C3%A9'],
+  ['/%20/{x y}', '/%20/{x%20y}'],
+  ["/a-b_c.~!$&'()*+,;=:@", "/a-b_c.~!$&'()*+,;=:@"],
+  ['/"<>^`|\\', '/%22%3C%3E%5E%60%7C%5C'],
+])('the path %s is encoded as %s', (template, expected) => {
+  expect(encodedPath(template)).toBe(expected);
+});
+
+describe('memoized', () => {
+  test('computes a result once for each object', () => {
+    let calls = 0;
+    const count = memoized(() => ++calls);
+    const [first, second] = [{}, {}];
+    expect([first, second, first].map((value) => count({}, value))).toEqual([1, 2, 1]);
+  });
+
+  test('computes the results of other values each time', () => {
+    const sum = memoized((root, value: unknown) => [root.name, value]);
+    expect(sum({ name: 'a' }, 1)).toEqual(['a', 1]);
+    expect(sum({ name: 'b' }, 1)).toEqual(['b', 1]);
+  });
+});
+
+test.each([
+  [[], 'pet'],
+  [['pet'], 'pet2'],
+  [['pet', 'pet2', 'pet3'], 'pet4'],
+])('the free name beside %j is %s', (taken, name) => {
+  expect(freeName('pet', (text) => taken.includes(text))).toBe(name);
+});
+
+test('capitalized changes only the first letter', () => {
+  expect(['byId', 'é', ''].map(capitalized)).toEqual(['ById', 'É', '']);
+});
+
+test('pointersTo begins with the root and ends with the pointer', () => {
+  expect(pointersTo('/a/b~1c')).toEqual(['', '/a', '/a/b~1c']);
+  expect(pointersTo('')).toEqual(['']);
+});
+
+describe('valueAt', () => {
+  const root = { a: { 'b/c': [10, 20] }, 'd e': 'text', '': 0, '100%': 1 };
+
+  test.each([
+    ['', root],
+    ['#', root],
+    ['/a/b~1c/1', 20],
+    ['#/a/b~1c/1', 20],
+    ['#/d%20e', 'text'],
+    ['/d%20e', undefined],
+    ['/', 0],
+    ['#/100%', 1],
+    ['a', undefined],
+    ['#a', undefined],
+    ['/a/b~1c/2', undefined],
+    ['/a/constructor', undefined],
+    ['/d e/length', undefined],
+    ['/a/none/x', undefined],
+  ])('returns the value at %j', (pointer, value) => {
+    expect(valueAt(root, pointer)).toBe(value);
+  });
+});
+
+describe('resolveRef', () => {
+  const chain = {
+    ...Object.fromEntries(
+      Array.from({ length: 100 }, (_, index) => [`a${index}`, { $ref: `#/a${index + 1}` }]),
+    ),
+    a100: { title: 'target' },
+    text: 'text',
+  };
+
+  test.each([
+    [{ title: 'object' }, { title: 'object' }],
+    [{ $ref: 5 }, { $ref: 5 }],
+    [{ $ref: '#/a1', title: 'reference' }, { title: 'target' }],
+    [{ $ref: '#/text' }, undefined],
+    [{ $ref: '#/none' }, undefined],
+    ['text', undefined],
+    [[], undefined],
+  ])('of %j returns %j', (value, target) => {
+    expect(resolveRef(chain, value)).toEqual(target);
+  });
+
+  test('rejects a circular reference', () => {
+    const root = { a: { $ref: '#/b' }, b: { $ref: '#/a' } };
+    expect(() => resolveRef(root, root.a)).toThrow(
+      'the $ref #/b is circular: it leads back to itself',
+    );
+  });
+});
+
+describe('directPointer', () => {
+  const root = {
+    a: { $ref: '#/b%20b' },
+    'b b': { n: { $ref: '#/list/0' }, '/': 1 },
+    list: [{ m: 1 }],
+    loop: { $ref: '#/loop' },
+    sibling: { $ref: '#/list', m: 2 },
+  };
+
+  test.each([
+    ['', ''],
+    ['/list/0/m', '/list/0/m'],
+    ['/a/~1', '/b b/~1'],
+    ['/a/n', '/b b/n'],
+    ['/a/n/m', '/list/0/m'],
+    ['/sibling/m', '/sibling/m'],
+    ['/a/none/x', '/b b/none/x'],
+    ['/loop/x', '/loop/x'],
+  ])('of %s is %s', (pointer, direct) => {
+    expect(directPointer(root, pointer)).toBe(direct);
+  });
+});
+
+test('a DocumentError names the files of the document', () => {
+  const error = new DocumentError('a.yaml:1:1 wrong', ['/a.yaml']);
+  expect([error.name, error.message, error.files]).toEqual([
+    'DocumentError',
+    'a.yaml:1:1 wrong',
+    ['/a.yaml'],
+  ]);
+  expect(new DocumentError('wrong').files).toEqual([]);
+});

@@ -1,0 +1,59 @@
+import { expect, test } from '@jest/globals';
+import {
+  changesEvents,
+  type EventData,
+  eventItems,
+  loweredData,
+} from '../../src/document/event-schema.ts';
+
+const JSON_TEXT = { type: 'string', contentMediaType: 'application/json' };
+const eventOf = (data: unknown) => ({ type: 'object', properties: { data } });
+const root = { Data: JSON_TEXT, Event: eventOf({ $ref: '#/Data' }) };
+
+test.each<[schema: unknown, data: 'json' | 'text' | 'mixed']>([
+  [eventOf({ type: 'string' }), 'text'],
+  [eventOf({ contentMediaType: 'text/html' }), 'text'],
+  [{}, 'text'],
+  [eventOf(JSON_TEXT), 'json'],
+  [{ $ref: '#/Event' }, 'json'],
+  [{ oneOf: [eventOf(JSON_TEXT), { properties: { event: { const: 'ping' } } }] }, 'json'],
+  [eventOf({ anyOf: [JSON_TEXT, { description: 'text' }] }), 'json'],
+  [{ oneOf: [eventOf(JSON_TEXT), eventOf({ const: 'done' })] }, 'mixed'],
+  [eventOf({ anyOf: [JSON_TEXT, { minLength: 1 }] }), 'mixed'],
+])('the data of events with the schema %j is %s', (schema, data) => {
+  expect(eventItems(root, schema)).toEqual({
+    schema: data === 'text' ? schema : { allOf: [schema], 'x-event-data': data },
+    data,
+  });
+});
+
+const contentSchema = { type: 'integer' };
+
+test.each<[schema: object, data: EventData, lowered: unknown]>([
+  [{ ...JSON_TEXT, contentSchema }, 'json', contentSchema],
+  [JSON_TEXT, 'json', {}],
+  [
+    { ...JSON_TEXT, contentSchema },
+    'mixed',
+    { allOf: [contentSchema, { type: ['object', 'array'] }] },
+  ],
+  [{ type: 'string' }, 'json', {}],
+  [{ type: 'string' }, 'mixed', {}],
+  [{ type: 'string', maxLength: 5 }, 'json', undefined],
+  [{ type: 'integer' }, 'json', undefined],
+])('the schema %j of %s data becomes %j', (schema, data, lowered) => {
+  expect(loweredData({ ...schema }, data)).toEqual(lowered);
+});
+
+test.each<[schema: object, event: EventData | undefined, data: EventData | undefined, boolean]>([
+  [eventOf(JSON_TEXT), 'json', undefined, true],
+  [eventOf({ $ref: '#/Data' }), 'json', undefined, true],
+  [eventOf({ minLength: 1 }), 'json', undefined, false],
+  [eventOf(JSON_TEXT), undefined, undefined, false],
+  [JSON_TEXT, 'json', undefined, false],
+  [JSON_TEXT, undefined, 'json', true],
+  [{ minLength: 1 }, undefined, 'json', false],
+  [eventOf(JSON_TEXT), undefined, 'json', false],
+])('decoding changes %j in an event of %s or data of %s: %j', (schema, event, data, changes) => {
+  expect(changesEvents(root, [{}, { ...schema }], event, data)).toBe(changes);
+});

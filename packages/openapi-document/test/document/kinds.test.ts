@@ -1,0 +1,137 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  componentGroup,
+  type Kind,
+  type MemberKind,
+  mapKeyword,
+  memberKind,
+  SUBSCHEMAS,
+  walk,
+} from '../../src/document/kinds.ts';
+
+describe('mapKeyword', () => {
+  const replace = (schema: unknown) => ({ replaced: schema });
+
+  test.each(SUBSCHEMAS.one)('replaces the schema of %s', (key) => {
+    expect(mapKeyword(key, 1, replace)).toEqual({ replaced: 1 });
+  });
+
+  test.each(SUBSCHEMAS.list)('replaces each schema in the list of %s', (key) => {
+    expect(mapKeyword(key, [1, 2], replace)).toEqual([{ replaced: 1 }, { replaced: 2 }]);
+  });
+
+  test.each(SUBSCHEMAS.named)('replaces each named schema of %s', (key) => {
+    expect(mapKeyword(key, { a: 1, b: 2 }, replace)).toEqual({
+      a: { replaced: 1 },
+      b: { replaced: 2 },
+    });
+  });
+
+  test.each(['enum', 'const', 'required', 'contentSchema'])('does not change %s', (key) => {
+    expect(mapKeyword(key, [1], replace)).toEqual([1]);
+  });
+});
+
+test.each<[kind: MemberKind, key: string, member: MemberKind | undefined]>([
+  ['document', 'paths', ['pathItem']],
+  ['document', 'webhooks', ['pathItem']],
+  ['document', 'components', 'components'],
+  ['document', 'info', 'other'],
+  ['document', 'x-a', undefined],
+  ['document', 'security', undefined],
+  [['pathItem'], 'x-a', 'pathItem'],
+  ['components', 'schemas', ['schema']],
+  ['pathItem', 'get', 'operation'],
+  ['pathItem', 'servers', 'other'],
+  ['pathItem', 'additionalOperations', ['operation']],
+  ['operation', 'requestBody', 'requestBody'],
+  ['operation', 'responses', ['response']],
+  ['operation', 'constructor', undefined],
+  ['parameter', 'schema', 'schema'],
+  ['header', 'examples', ['example']],
+  ['requestBody', 'content', ['mediaType']],
+  ['mediaType', 'itemSchema', 'schema'],
+  ['callback', '{$request.query.url}', 'pathItem'],
+  ['schema', 'not', 'schema'],
+  ['schema', 'allOf', ['schema']],
+  ['schema', 'properties', ['schema']],
+  ['schema', 'contentSchema', 'schema'],
+  ['schema', 'default', undefined],
+  ['other', 'a', 'other'],
+  ['discriminator', 'mapping', ['schemaName']],
+  ['discriminator', 'defaultMapping', 'schemaName'],
+  ['example', 'value', undefined],
+])('a member of %j named %s has the kind %j', (kind, key, member) => {
+  expect(memberKind(kind, key)).toEqual(member);
+});
+
+test.each<[kind: Kind, group: string | undefined]>([
+  ['schema', 'schemas'],
+  ['parameter', 'parameters'],
+  ['requestBody', 'requestBodies'],
+  ['securityScheme', 'securitySchemes'],
+  ['mediaType', 'mediaTypes'],
+  ['pathItem', 'pathItems'],
+  ['operation', undefined],
+  ['other', undefined],
+])('components for %s are in %s', (kind, group) => {
+  expect(componentGroup(kind)).toBe(group);
+});
+
+/** Lists the objects of a document, with their kinds. */
+function visited(value: unknown, kind: MemberKind | undefined): string[] {
+  const visits: string[] = [];
+  walk(value, kind, '', (_object, visitedKind, at) => visits.push(`${visitedKind} ${at}`));
+  return visits;
+}
+
+describe('walk', () => {
+  test('visits each object of a document before the objects inside it', () => {
+    const schema = { properties: { a: { items: { $ref: '#/b' } } }, example: { properties: {} } };
+    const content = { 'application/json': { schema, encoding: { a: { headers: { H: {} } } } } };
+    const callbacks = { done: { '{$url}': { post: {} } } };
+    const operation = {
+      parameters: [{ name: 'q' }],
+      requestBody: { content },
+      responses: { '200': { headers: { A: {} }, links: { L: {} } } },
+      callbacks,
+    };
+    const document = {
+      paths: { '/a/{id}': { get: operation } },
+      components: { securitySchemes: { S: {} } },
+      'x-a': { b: {} },
+    };
+    const get = '/paths/~1a~1{id}/get';
+    const media = `${get}/requestBody/content/application~1json`;
+    expect(visited(document, 'document')).toEqual([
+      'document ',
+      'pathItem /paths/~1a~1{id}',
+      `operation ${get}`,
+      `parameter ${get}/parameters/0`,
+      `requestBody ${get}/requestBody`,
+      `mediaType ${media}`,
+      `schema ${media}/schema`,
+      `schema ${media}/schema/properties/a`,
+      `schema ${media}/schema/properties/a/items`,
+      `encoding ${media}/encoding/a`,
+      `header ${media}/encoding/a/headers/H`,
+      `response ${get}/responses/200`,
+      `header ${get}/responses/200/headers/A`,
+      `link ${get}/responses/200/links/L`,
+      `callback ${get}/callbacks/done`,
+      `pathItem ${get}/callbacks/done/{$url}`,
+      `operation ${get}/callbacks/done/{$url}/post`,
+      'components /components',
+      'securityScheme /components/securitySchemes/S',
+    ]);
+  });
+
+  test.each<[title: string, value: unknown, kind: MemberKind | undefined]>([
+    ['data', { a: {} }, undefined],
+    ['null', null, 'schema'],
+    ['a boolean schema', true, 'schema'],
+    ['an array in the place of an object', [], 'schema'],
+  ])('does not visit %s', (_title, value, kind) => {
+    expect(visited(value, kind)).toEqual([]);
+  });
+});

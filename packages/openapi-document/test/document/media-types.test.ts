@@ -1,0 +1,116 @@
+import { expect, test } from '@jest/globals';
+import {
+  essenceOf,
+  isConstrained,
+  isFile,
+  isJsonType,
+  kindOf,
+  sequenceOf,
+} from '../../src/document/media-types.ts';
+
+test.each<[type: string, schema: unknown, kind: ReturnType<typeof kindOf>]>([
+  ['application/json', undefined, 'json'],
+  ['Application/Problem+JSON; charset=utf-8', undefined, 'json'],
+  ['text/json', undefined, 'json'],
+  ['application/json-seq', undefined, 'stream'],
+  ['application/x-www-form-urlencoded', undefined, 'form'],
+  ['multipart/form-data; boundary=a', undefined, 'multipart'],
+  ['multipart/mixed', undefined, 'stream'],
+  ['text/plain', undefined, 'text'],
+  ['text/html; charset=utf-8', { type: 'string' }, 'text'],
+  ['text/csv', { type: 'array' }, 'stream'],
+  ['text/csv', { $ref: '#/Row' }, 'stream'],
+  ['image/png', undefined, 'stream'],
+  ['x-text/plain', undefined, 'stream'],
+])('a body of %s with the schema %j has the kind %s', (type, schema, kind) => {
+  expect(kindOf(type, { Row: { type: 'object' } }, schema)).toBe(kind);
+});
+
+test.each([
+  ['application/json', true],
+  ['application/vnd.api+json', true],
+  ['text/json', true],
+  ['application/+json', false],
+  ['application/jsonl', false],
+  ['application/json+xml', false],
+  ['x-application/json', false],
+  ['text/x-json', false],
+])('%s is JSON: %j', (type, isJson) => {
+  expect(isJsonType(type)).toBe(isJson);
+});
+
+test.each([
+  ['text/event-stream; charset=utf-8', 'events'],
+  ['application/jsonl', 'lines'],
+  ['application/x-jsonlines', 'lines'],
+  ['application/x-ndjson', 'lines'],
+  ['Application/NDJSON', 'lines'],
+  ['application/json-seq', 'records'],
+  ['application/geo+json-seq', 'records'],
+  ['multipart/mixed; boundary=a', 'parts'],
+  ['application/json', undefined],
+  ['application/jsonlx', undefined],
+  ['application/a/b+json-seq', undefined],
+  ['multipart/form-data', undefined],
+])('the sequence of %s is %s', (type, sequence) => {
+  expect(sequenceOf(type)).toBe(sequence);
+});
+
+test('the essence of a media type is in lower case, without parameters', () => {
+  expect([' Text/HTML ; charset=UTF-8', 'image/*', ''].map(essenceOf)).toEqual([
+    'text/html',
+    'image/*',
+    '',
+  ]);
+});
+
+test.each<[schema: unknown, constrained: boolean]>([
+  [undefined, false],
+  [true, false],
+  [{}, false],
+  [{ type: 'string', format: 'binary', description: 'bytes' }, false],
+  [{ $ref: '#/Any' }, false],
+  [false, true],
+  [{ type: 'integer' }, true],
+  [{ type: ['string', 'null'] }, true],
+  [{ format: 'date' }, true],
+  [{ enum: ['a'] }, true],
+  [{ const: 'a' }, true],
+  [{ pattern: 'a' }, true],
+  [{ minLength: 1 }, true],
+  [{ maxLength: 1 }, true],
+  [{ properties: {} }, true],
+  [{ required: ['a'] }, true],
+  [{ items: {} }, true],
+  [{ not: {} }, true],
+  [{ anyOf: [{}, { $ref: '#/Short' }] }, true],
+])('the schema %j restricts text: %j', (schema, constrained) => {
+  const root = { Any: {}, Short: { type: 'string', maxLength: 1 } };
+  expect(isConstrained(root, schema)).toBe(constrained);
+});
+
+test.each<[schema: unknown, encodingType: string | undefined, file: boolean]>([
+  [{ format: 'binary' }, undefined, true],
+  [{ type: 'string', format: 'binary' }, 'text/plain', true],
+  [{ $ref: '#/File' }, undefined, true],
+  [{}, undefined, true],
+  [true, undefined, true],
+  [{ description: 'a file' }, 'image/png', true],
+  [{ contentMediaType: 'image/png' }, undefined, true],
+  [{ type: 'string', contentMediaType: 'image/png' }, 'application/json', true],
+  [{ type: 'string' }, 'image/png', false],
+  [{ type: 'string' }, undefined, false],
+  [{ const: 1 }, undefined, false],
+  [{ enum: [1] }, undefined, false],
+  [{ oneOf: [] }, undefined, false],
+  [{ maxLength: 1 }, undefined, false],
+  [{ minLength: 1 }, undefined, false],
+  [{}, 'application/json', false],
+  [{}, 'text/plain', false],
+  [{ contentMediaType: 'application/json' }, 'image/png', false],
+  [{ contentMediaType: 'image/png', contentEncoding: 'base64' }, undefined, false],
+  [false, undefined, false],
+  [{ $ref: '#/none' }, undefined, false],
+])('a field with the schema %j and the encoding %s is a file: %j', (schema, type, file) => {
+  expect(isFile({ File: { format: 'binary' } }, schema, type)).toBe(file);
+});
