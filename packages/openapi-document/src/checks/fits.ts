@@ -11,7 +11,7 @@ import {
   pointerTokens,
 } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { createLowering, refTo } from '../document/lower.ts';
+import { createLowering, definitionRef } from '../document/lower.ts';
 import { examplesOf } from '../document/media.ts';
 import { kindOf } from '../document/media-types.ts';
 import { patternEngine } from '../document/schema.ts';
@@ -89,7 +89,7 @@ const validatorsFor = memoized((root) => {
       );
       const lowered = withDoubles(Object.fromEntries(assertions));
       for (const [name, definition] of Object.entries($defs)) {
-        if (!added.has(name)) ajv.addSchema(asSchema(withDoubles(definition)), refTo(name));
+        if (!added.has(name)) ajv.addSchema(asSchema(withDoubles(definition)), definitionRef(name));
         added.add(name);
       }
       const key = JSON.stringify(lowered);

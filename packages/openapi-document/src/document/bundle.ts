@@ -8,6 +8,7 @@ import {
   freeName,
   type Json,
   type Location,
+  refTo,
   resolveRef,
   valueAt,
 } from './document.ts';
@@ -44,34 +45,28 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   const problems: Finding[] = [];
   const notices: Finding[] = [];
 
-  const { components: declared, ...others } = source;
-  const groups = declaredComponents(declared);
+  const { components: declaredComponents, ...others } = source;
+  const componentsPlace = { file: documentFile, pointer: '/components' };
+  const declared = membersOf(declaredComponents, componentsPlace, '/components');
+  const isGroup = ({ key }: Member) => memberKind('components', key) !== undefined;
+  const groups = declared
+    .filter(isGroup)
+    .map(({ key, value, from }) => [key, membersOf(value, from, `/components/${key}`)] as const);
   // Reserves the names of the document, so that parts of other files get other names.
   for (const [group, members] of groups) reserveNames(group, members);
   for (const [group, members] of groups) copyGroup(group, members);
   const top = { file: documentFile, pointer: '' };
-  const copied = copyMembers(membersOf(others, 'document', top, ''), 'document', '');
-  const groupObjects = [...components].map(([group, members]) => [
-    group,
-    Object.fromEntries(members),
-  ]);
-  const isEmpty = declared === undefined && groupObjects.length === 0;
-  const root: Json = isEmpty ? copied : { ...copied, components: Object.fromEntries(groupObjects) };
+  const copied = copyMembers(membersOf(others, top, ''), 'document', '');
+  const copiedComponents = [
+    ...[...components].map(([group, members]) => [group, Object.fromEntries(members)]),
+    ...declared.filter((member) => !isGroup(member)).map(({ key, value }) => [key, value]),
+  ];
+  const isEmpty = declaredComponents === undefined && copiedComponents.length === 0;
+  const root: Json = isEmpty
+    ? copied
+    : { ...copied, components: Object.fromEntries(copiedComponents) };
   for (const { holder, at } of references) checkReference(root, holder, at);
   return { root, origins, problems, notices };
-
-  function declaredComponents(value: unknown): Map<string, Member[]> {
-    const from = { file: documentFile, pointer: '/components' };
-    const members = membersOf(value, 'components', from, '/components');
-    return new Map(
-      members
-        .filter(({ key }) => !key.startsWith('x-'))
-        .map(({ key, value: group, from: place }) => [
-          key,
-          membersOf(group, memberKind('components', key), place, `/components/${key}`),
-        ]),
-    );
-  }
 
   function groupNamed(group: string): Map<string, unknown> {
     const members = components.get(group) ?? new Map<string, unknown>();
@@ -87,7 +82,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       for (const place of [from, target]) {
         if (place === undefined || place.file === documentFile) continue;
         if (componentRefs.has(keyOf(place))) continue;
-        componentRefs.set(keyOf(place), `#/components/${group}/${escapePointerToken(key)}`);
+        componentRefs.set(keyOf(place), componentRef(group, key));
       }
     }
   }
@@ -120,9 +115,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     if (kind === 'schemaName') return schemaRef(value, from, at);
     if (kind === undefined || typeof value !== 'object' || value === null) return value;
     const holder = asObject(value);
-    const ref = holder.$ref ?? (kind === 'schema' ? holder.$dynamicRef : undefined);
+    const ref = holder.$ref ?? holder.$dynamicRef;
     if (typeof ref !== 'string') {
-      const copies = copyMembers(membersOf(value, kind, from, at), kind, at);
+      const copies = copyMembers(membersOf(value, from, at), kind, at);
       return Array.isArray(value) ? Object.values(copies) : copies;
     }
     if (groupOf(kind) === undefined) return copyTarget(holder, ref, kind, from, at);
@@ -141,9 +136,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     if (METASCHEMA.test(ref))
       return { ...siblings, type: ['object', 'boolean'], 'x-json-schema': true };
     const target = targetOf(ref, from, at);
-    const place = target && refTo(target, kind);
-    const isReplaced = place === `#${at}`;
-    const copy = copyMembers(membersOf(isReplaced ? holder : siblings, kind, from, at), kind, at);
+    const place = target && refToPart(target, kind);
+    const isReplaced = place === refTo(at);
+    const copy = copyMembers(membersOf(isReplaced ? holder : siblings, from, at), kind, at);
     if (place === undefined || isReplaced) return copy;
     const reference = { $ref: place, ...copy };
     references.push({ holder: reference, at });
@@ -167,15 +162,15 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       const effect = value === undefined ? 'has no effect' : `is replaced by a copy of ${ref}`;
       notices.push({ pointer: at, message: `OpenAPI has no $ref in ${name}: it ${effect}` });
     }
-    const copies = copyMembers(membersOf(holder, kind, from, at), kind, at);
+    const copies = copyMembers(membersOf(holder, from, at), kind, at);
     if (typeof value === 'string') return value;
     if (Array.isArray(value)) return Object.values(copies);
     return Object.keys(copies).length > 0 ? copies : undefined;
   }
 
   /** Returns the `$ref` to a part of a file. A part of another file becomes a component. */
-  function refTo(target: Location, kind: MemberKind): string {
-    if (target.file === documentFile) return `#${encodeURI(target.pointer).replaceAll('#', '%23')}`;
+  function refToPart(target: Location, kind: MemberKind): string {
+    if (target.file === documentFile) return refTo(target.pointer);
     const existingRef = componentRefs.get(keyOf(target));
     if (existingRef !== undefined) return existingRef;
     const group = groupOf(kind) ?? '';
@@ -196,8 +191,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
    */
   function schemaRef(value: unknown, from: Location, at: string): unknown {
     if (typeof value !== 'string') return value;
-    if (components.get('schemas')?.has(value))
-      return `#/components/schemas/${escapePointerToken(value)}`;
+    if (components.get('schemas')?.has(value)) return componentRef('schemas', value);
     const target = /[#/.]/.test(value) ? placeOf(value, from) : undefined;
     if (target === undefined || valueIn(target) === undefined) return value;
     return copyReference({}, value, 'schema', from, at).$ref ?? value;
@@ -209,13 +203,12 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
    */
   function membersOf(
     value: unknown,
-    kind: MemberKind | undefined,
     from: Location,
     at: string,
     followed: readonly string[] = [],
   ): Member[] {
     const { $ref } = asObject(value);
-    const ref = kind !== undefined && typeof $ref === 'string' ? $ref : undefined;
+    const ref = typeof $ref === 'string' ? $ref : undefined;
     const directMembers = Object.entries(Object(value))
       .filter(([key]) => ref === undefined || key !== '$ref')
       .map(([key, item]): Member => {
@@ -231,7 +224,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       return directMembers;
     }
     const path = [...followed, keyOf(target)];
-    const inherited = membersOf(valueIn(target), kind, target, at, path);
+    const inherited = membersOf(valueIn(target), target, at, path);
     const members = new Map([...inherited, ...directMembers].map((member) => [member.key, member]));
     for (const member of members.values())
       origins.set(`${at}/${escapePointerToken(member.key)}`, member.from);
@@ -270,7 +263,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     const ref = String(holder.$ref);
     const direct = directPointer(copy, decoded(ref.slice(1)));
     if (valueAt(copy, ref) === undefined && valueAt(copy, direct) !== undefined) {
-      holder.$ref = `#${encodeURI(direct).replaceAll('#', '%23')}`;
+      holder.$ref = refTo(direct);
       const message = `$ref: ${ref} leads through another $ref, which is resolved`;
       notices.push({ pointer: at, message });
     }
@@ -287,13 +280,16 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
 const groupOf = (kind: MemberKind): string | undefined =>
   typeof kind === 'string' && kind !== 'pathItem' ? componentGroup(kind) : undefined;
 
-/** Members that are strings. */
+/** Members that are strings. OpenAPI has no references in them, but some tools allow one. */
 const TEXTS = new Set(['title', 'summary', 'description']);
 
 const ADVICE =
   'Save it beside the document and reference the file, or bundle it: npx @redocly/cli bundle';
 
 const METASCHEMA = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
+
+const componentRef = (group: string, name: string): string =>
+  refTo(`/components/${group}/${escapePointerToken(name)}`);
 
 const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;
 

@@ -1,10 +1,13 @@
 import {
   asArray,
   asObject,
+  decoded,
+  escapePointerToken,
   isObject,
   type Json,
   memoized,
   pointerTokens,
+  refTo,
   valueAt,
 } from './document.ts';
 import { allOfSchemas } from './schema.ts';
@@ -136,7 +139,7 @@ function descendants(root: Json, ref: string, name: string, seen = new Set<strin
 const childrenOf = memoized((root, _document: Json): ReadonlyMap<string, readonly string[]> => {
   const children = new Map<string, string[]>();
   for (const [name, schema] of Object.entries(asObject(asObject(root.components).schemas))) {
-    const child = `#/components/schemas/${name}`;
+    const child = refTo(`/components/schemas/${escapePointerToken(name)}`);
     for (const part of asArray(asObject(schema).allOf)) {
       const parent = refOf(part);
       if (parent === undefined) continue;
@@ -178,7 +181,7 @@ function mappedValues(mapping: Json, ref: string | undefined): readonly string[]
   if (ref === undefined) return [];
   const values = Object.keys(mapping).filter((value) => mapping[value] === ref);
   if (values.length > 0) return values;
-  const [name, ...rest] = pointerTokens(ref.replace('#/components/schemas', ''));
+  const [name, ...rest] = pointerTokens(decoded(ref.replace('#/components/schemas', '')));
   const isComponent = ref.startsWith('#/components/schemas/') && rest.length === 0;
   return isComponent && name !== undefined ? [name] : [];
 }

@@ -10,6 +10,7 @@ import {
   type Json,
   memoized,
   pointerTokens,
+  refTo,
   valueAt,
 } from './document.ts';
 import { changesEvents, EVENT_DATA, type EventData, loweredData } from './event-schema.ts';
@@ -105,8 +106,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
 
   function lowerIn(source: unknown, outer: Context, isDefinition = false): LoweredSchema {
     if (!isObject(source)) return source !== false;
-    const decoded = outer.data && loweredData(source, outer.data);
-    if (decoded !== undefined) return lower(decoded);
+    const dataSchema = outer.data && loweredData(source, outer.data);
+    if (dataSchema !== undefined) return lower(dataSchema);
 
     const schemas = alternatives(root, source);
     const context = contextIn(source, outer, schemas);
@@ -239,7 +240,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   function definition(ref: string, isBase: boolean): string {
     const key = `${isBase ? 'base' : 'whole'} ${ref}`;
     const definedName = names.get(key);
-    if (definedName !== undefined) return refTo(definedName);
+    if (definedName !== undefined) return definitionRef(definedName);
     const name = nameFor(ref, isBase);
     names.set(key, name);
     $defs[name] = true;
@@ -247,7 +248,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const tag = isBase ? undefined : tagOfParent(root, ref);
     $defs[name] =
       tag === undefined ? lowerIn(target, NO_CONTEXT, true) : lowerParent(asObject(target), tag);
-    return refTo(name);
+    return definitionRef(name);
   }
 
   function lowerParent({ title, description, deprecated }: Json, tag: ParentTag): Json {
@@ -265,7 +266,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   /** A component keeps its name. Other schemas are named after their pointer. */
   function nameFor(ref: string, isBase: boolean): string {
     const [first = '', ...inside] = pointerTokens(
-      decodeURIComponent(ref.replace(/^#(\/components\/schemas)?/, '')),
+      decoded(ref.replace(/^#(\/components\/schemas)?/, '')),
     );
     const words = inside.filter((token) => !/^(\$defs|properties|schema)$/.test(token));
     const name = [first, ...words.map(capitalized), isBase ? 'Base' : ''].join('');
@@ -295,14 +296,11 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
 
 const isInt64 = (part: Json): boolean => isWide(part) && part.type !== 'number';
 
-const DEFINITIONS = '#/$defs/';
-
-export const refTo = (name: string): string =>
-  DEFINITIONS + encodeURI(escapePointerToken(name)).replaceAll('#', '%23');
+/** The `$ref` to a definition of lowered schemas. */
+export const definitionRef = (name: string): string => refTo(`/$defs/${escapePointerToken(name)}`);
 
 /** The name of the definition at a `$ref` of a lowered schema. */
-export const definitionName = (ref: string): string =>
-  pointerTokens(decoded(ref.slice(DEFINITIONS.length - 1)))[0] ?? '';
+export const definitionName = (ref: string): string => pointerTokens(decoded(ref))[1] ?? '';
 
 /** Lists the definitions that a schema references, directly or through others. */
 export function reachedFrom($defs: LoweredSchemas['$defs'], schema: unknown): Set<string> {

@@ -1,278 +1,193 @@
-import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkDocument, type Document, loadDocument } from 'openapi-document';
-import { withFiles } from 'test-support/files';
+import { bundle } from '../../src/document/bundle.ts';
+import { asObject } from '../../src/document/document.ts';
+import { parseFile } from '../../src/document/parse.ts';
 
-const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
-const OK = "'200': { description: done }";
-
-/** Loads a document made of these files, and describes its findings. */
-const load = (files: Readonly<Record<string, string>>) =>
-  withFiles(files, async (folder) => {
-    const document = await loadDocument(join(folder, 'openapi.yaml'));
-    const { problems, broken, notices } = checkDocument(document);
-    const describeFindings = (findings: Parameters<Document['describe']>[0]) =>
-      document.describe(findings).replaceAll(`${folder}/`, '').split('\n').filter(Boolean);
-    return {
-      document,
-      root: Object(document.root),
-      problems: describeFindings(problems),
-      broken: Object.fromEntries(
-        [...broken].map(([id, findings]) => [id, describeFindings(findings)]),
-      ),
-      notices: describeFindings(notices),
-    };
+/** Bundles `openapi.yaml` of these files, whose texts are YAML. */
+function bundled(files: Readonly<Record<string, string>>) {
+  const source = asObject(parseFile('openapi.yaml', files['openapi.yaml'] ?? ''));
+  const { root, origins, problems, notices } = bundle('openapi.yaml', source, (file) => {
+    if (file === 'openapi.yaml') return { value: source };
+    const text = files[file];
+    if (text === undefined) return { reason: 'the file does not exist' };
+    return { value: file.endsWith('.md') ? text : parseFile(file, text) };
   });
+  const paths = Object.fromEntries(
+    [...origins].map(([pointer, place]) => [pointer, `${place.file}#${place.pointer}`]),
+  );
+  return { root: Object(root), origins: paths, problems, notices };
+}
 
-/** A document with these operations, by path. */
-const paths = (responses: Readonly<Record<string, string>>) =>
-  `${HEAD}paths:\n${Object.entries(responses)
-    .map(([name, list]) => `  /${name}:\n    get:\n      operationId: ${name}\n      ${list}\n`)
-    .join('')}`;
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const at = '/components/schemas';
+
+test('a document without references is copied', () => {
+  const text =
+    'openapi: 3.1.0\ninfo: { title: A }\npaths: { /a: { get: { tags: [b] } } }\nx-a: [1]';
+  const { root, origins, problems, notices } = bundled({ 'openapi.yaml': text });
+  expect(root).toEqual(parseFile('', text));
+  expect([origins, problems, notices]).toEqual([{}, [], []]);
+});
 
 describe('an index file of schemas', () => {
-  const files = {
-    'openapi.yaml': `${paths({
-      a: `responses: { '200': { description: it, content: { application/json: { schema: { $ref: '#/components/schemas/Pet' } } } } }`,
-      b: `responses: { '200': { $ref: 'shared.yaml#/pet' } }`,
-    })}components: { schemas: { $ref: './schemas/_index.yaml' } }\n`,
+  const { root, origins, problems, notices } = bundled({
+    'openapi.yaml': `
+paths: { /a: { get: { responses: { '200': { $ref: 'shared.yaml#/pet' } } } } }
+components: { schemas: { $ref: './schemas/_index.yaml' } }`,
     'shared.yaml':
-      "pet: { description: it, content: { application/json: { schema: { $ref: './schemas/_index.yaml#/Pet' } } } }\n",
-    'schemas/_index.yaml': 'Pet: { $ref: ./Pet.yaml }\nCat: { $ref: ./Cat.yaml }\n',
+      "pet: { description: it, content: { application/json: { schema: { $ref: './schemas/_index.yaml#/Pet' } } } }",
+    'schemas/_index.yaml': 'Pet: { $ref: ./Pet.yaml }\nCat: { $ref: ./Cat.yaml }',
     'schemas/Pet.yaml':
-      'oneOf: [{ $ref: ./_index.yaml#/Cat }]\ndiscriminator: { propertyName: kind, mapping: { cat: ./Cat.yaml } }\n',
-    'schemas/Cat.yaml':
-      'type: object\nproperties: { kind: { const: cat }, friend: { $ref: ./Pet.yaml }, name: { type: strin } }\n',
-  };
-
-  test('names the components', async () => {
-    const { root } = await load(files);
-    const pet = { schema: { $ref: '#/components/schemas/Pet' } };
-    expect(root.components).toMatchObject({
-      schemas: {
-        Pet: {
-          oneOf: [{ $ref: '#/components/schemas/Cat' }],
-          discriminator: { mapping: { cat: '#/components/schemas/Cat' } },
-        },
-        Cat: { properties: { friend: { $ref: '#/components/schemas/Pet' } } },
-      },
-      responses: { pet: { content: { 'application/json': pet } } },
-    });
-    expect(Object.keys(root.components.schemas)).toEqual(['Pet', 'Cat']);
+      'oneOf: [{ $ref: ./_index.yaml#/Cat }]\ndiscriminator: { mapping: { cat: ./Cat.yaml } }',
+    'schemas/Cat.yaml': 'properties: { friend: { $ref: ./Pet.yaml } }',
   });
 
-  test('is not named in findings, but the file with the mistake is', async () => {
-    const { broken } = await load(files);
-    expect(broken).toEqual({
-      a: [expect.stringMatching(/^schemas\/Cat\.yaml:2:75 must be equal to one of/)],
-      b: [expect.stringMatching(/^schemas\/Cat\.yaml:2:75 must be equal to one of/)],
+  test('names the components', () => {
+    expect(root.paths['/a'].get.responses).toEqual({
+      200: { $ref: '#/components/responses/pet' },
+    });
+    expect(root.components).toEqual({
+      schemas: {
+        Pet: { oneOf: [ref('Cat')], discriminator: { mapping: { cat: ref('Cat').$ref } } },
+        Cat: { properties: { friend: ref('Pet') } },
+      },
+      responses: {
+        pet: { description: 'it', content: { 'application/json': { schema: ref('Pet') } } },
+      },
+    });
+    expect(Object.keys(root.components.schemas)).toEqual(['Pet', 'Cat']);
+    expect([problems, notices]).toEqual([[], []]);
+  });
+
+  test('is the origin of the names, and each file that of its members', () => {
+    expect(origins).toMatchObject({
+      [`${at}/Pet`]: 'schemas/_index.yaml#/Pet',
+      [`${at}/Pet/oneOf`]: 'schemas/Pet.yaml#/oneOf',
+      [`${at}/Cat/properties`]: 'schemas/Cat.yaml#/properties',
+      '/components/responses/pet': 'shared.yaml#/pet',
     });
   });
 });
 
 describe('a path item that is a reference', () => {
-  const item = 'get: { operationId: a, responses: { 5: { description: it } } }\n';
-
-  test('is part of the path', async () => {
-    const { root, document } = await load({
-      'openapi.yaml': `${HEAD}paths:\n  /a: { $ref: a.yaml }\n  /b: { $ref: '#/components/pathItems/b', summary: B }\n  /c: { $ref: '#/paths/~1a' }\ncomponents: { pathItems: { b: { summary: x, put: { operationId: b, responses: { ${OK} } } } } }\n`,
-      'a.yaml': `get: { operationId: a, responses: { ${OK} } }\n`,
+  test('is replaced by a copy', () => {
+    const { root, origins, notices } = bundled({
+      'openapi.yaml': `
+paths:
+  /a: { $ref: a.yaml }
+  /b: { $ref: '#/components/pathItems/b', summary: B }
+  /c: { $ref: '#/paths/~1a' }
+components: { pathItems: { b: { summary: x, put: { operationId: b } } } }`,
+      'a.yaml': 'get: { operationId: a }',
     });
-    expect(root.paths).toMatchObject({
+    expect(root.paths).toEqual({
       '/a': { get: { operationId: 'a' } },
       '/b': { summary: 'B', put: { operationId: 'b' } },
       '/c': { get: { operationId: 'a' } },
     });
-    expect(JSON.stringify(root)).not.toContain('$ref');
-    expect(document.operations.map(({ id, path }) => [id, path])).toEqual([
-      ['a', '/a'],
-      ['b', '/b'],
-      ['a2', '/c'],
-    ]);
-  });
-
-  test('has a mistake in one place only', async () => {
-    const { broken, problems, notices } = await load({
-      'openapi.yaml': `${HEAD}paths:\n  /a: { $ref: '#/components/pathItems/a' }\ncomponents: { pathItems: { a: { get: { operationId: a, requestBody: 1, responses: { ${OK} } } } } }\n`,
+    expect(origins).toEqual({
+      '/paths/~1a/get': 'a.yaml#/get',
+      '/paths/~1b/put': 'openapi.yaml#/components/pathItems/b/put',
+      '/paths/~1b/summary': 'openapi.yaml#/paths/~1b/summary',
+      '/paths/~1c/get': 'a.yaml#/get',
     });
-    expect(problems).toEqual([]);
-    expect(broken).toEqual({ a: [expect.stringMatching(/^openapi\.yaml:5:/)] });
     expect(notices).toEqual([]);
   });
 
-  test('keeps the positions of its members', async () => {
-    const { broken, problems, notices } = await load({
-      'openapi.yaml': `${HEAD}paths:\n  /a: { $ref: a.yaml }\n`,
-      'a.yaml': item,
-    });
-    expect([problems, broken, notices]).toEqual([
-      [],
-      {},
-      ['a.yaml:1:37 5 is not a member of OpenAPI 3.1 here: it is ignored'],
-    ]);
-  });
-
   test.each([
+    ['none.yaml', '$ref: none.yaml cannot be read: the file does not exist'],
+    ['a.yaml#/none', '$ref leads to nothing: a.yaml#/none'],
+    ['#/paths/~1none', 'the $ref #/paths/~1none leads to nothing'],
+    ['#/paths/~1a', 'the $ref #/paths/~1a is circular: it leads back to itself'],
     [
-      'is missing',
-      'a.yaml',
-      'openapi.yaml:4:3 $ref: a.yaml cannot be read: the file does not exist',
-    ],
-    [
-      'is remote',
       'https://example.com/a.yaml',
-      'Save it beside the document and reference the file',
+      '$ref: https://example.com/a.yaml is not fetched: only files are read. Save it beside the document and reference the file, or bundle it: npx @redocly/cli bundle',
     ],
-    ['leads back to itself', '#/paths/~1a', 'is circular'],
-  ])('does not affect the other paths if it %s', async (_title, ref, notice) => {
-    const { document, problems, notices } = await load({
-      'openapi.yaml': `${HEAD}paths:\n  /a: { $ref: '${ref}' }\n  /b: { get: { operationId: b, responses: { ${OK} } } }\n`,
+  ])('with the broken reference %s keeps its other members', (target, message) => {
+    const { root, problems } = bundled({
+      'openapi.yaml': `paths: { /a: { $ref: '${target}', summary: A }, /b: {} }`,
+      'a.yaml': '{}',
     });
-    expect(problems).toEqual([]);
-    expect(notices).toEqual([expect.stringContaining(notice)]);
-    expect(notices[0]).toContain('the path is not served');
-    expect(document.operations.map(({ id }) => id)).toEqual(['b']);
+    expect(root.paths).toEqual({ '/a': { summary: 'A' }, '/b': {} });
+    const about = target === 'none.yaml' ? { about: target } : {};
+    expect(problems).toEqual([{ pointer: '/paths/~1a', message, ...about }]);
   });
 });
 
-test('a syntax error in a referenced file breaks the operations that need it', async () => {
-  const { problems, broken } = await load({
-    'openapi.yaml': paths({
-      a: `responses: { '200': { $ref: broken.yaml } }`,
-      b: `responses: { ${OK} }`,
-    }),
-    'broken.yaml': 'description: [\n',
+test('a part of another file becomes a component of its kind', () => {
+  const { root, notices } = bundled({
+    'openapi.yaml': `
+paths:
+  /a:
+    parameters: [{ $ref: 'parts.yaml#/q' }]
+    get:
+      requestBody: { $ref: 'parts.yaml#/body' }
+      responses:
+        '200':
+          headers: { A: { $ref: 'parts.yaml#/header' } }
+          links: { L: { $ref: 'parts.yaml#/link' } }
+          content: { text/plain: { examples: { e: { $ref: 'parts.yaml#/example' } } } }
+      callbacks: { done: { $ref: 'parts.yaml#/callback' } }
+components: { securitySchemes: { key: { $ref: 'parts.yaml#/scheme' } } }`,
+    'parts.yaml': `
+q: { name: q, schema: { $ref: '#/n' } }
+body: { content: { text/csv: { $ref: '#/media' } } }
+media: { itemSchema: { $ref: '#/n' } }
+header: { schema: { $ref: '#/n' } }
+link: { operationId: a }
+example: { value: 1 }
+callback: { '{$url}': { post: {} } }
+scheme: { type: http }
+n: { type: integer }`,
   });
-  expect(problems).toEqual([]);
-  expect(broken).toEqual({
-    a: [
-      expect.stringMatching(
-        /^openapi\.yaml:7:20 \$ref: broken\.yaml cannot be read: broken\.yaml:\d/,
-      ),
-    ],
+  expect(root.components).toEqual({
+    securitySchemes: { key: { type: 'http' } },
+    parameters: { q: { name: 'q', schema: ref('n') } },
+    schemas: { n: { type: 'integer' } },
+    requestBodies: { body: { content: { 'text/csv': { $ref: '#/components/mediaTypes/media' } } } },
+    mediaTypes: { media: { itemSchema: ref('n') } },
+    headers: { header: { schema: ref('n') } },
+    links: { link: { operationId: 'a' } },
+    examples: { example: { value: 1 } },
+    callbacks: { callback: { '{$url}': { post: {} } } },
+  });
+  expect(root.paths['/a'].parameters).toEqual([{ $ref: '#/components/parameters/q' }]);
+  expect(notices).toEqual([]);
+});
+
+test('components may refer to each other, and to themselves', () => {
+  const { root } = bundled({
+    'openapi.yaml': `
+components:
+  schemas:
+    S: { $ref: tree.yaml, title: S }
+    A: { $ref: '#/components/schemas/B' }
+    B: { items: { $ref: '#/components/schemas/A' } }`,
+    'tree.yaml':
+      'properties: { child: { $ref: tree.yaml }, leaf: { $ref: leaf.yaml } }\ntitle: tree',
+    'leaf.yaml': 'items: { $ref: tree.yaml }',
+  });
+  expect(root.components.schemas).toEqual({
+    S: { properties: { child: ref('S'), leaf: ref('leaf') }, title: 'S' },
+    A: ref('B'),
+    B: { items: ref('A') },
+    leaf: { items: ref('S') },
   });
 });
 
-test('a missing file is described in one line, even if it is referenced many times', async () => {
-  const ids = Array.from({ length: 50 }, (_, index) => `a${index}`);
-  const text = paths(
-    Object.fromEntries(ids.map((id) => [id, `responses: { '200': { $ref: none.yaml } }`])),
-  );
-  await withFiles({ 'openapi.yaml': text }, async (folder) => {
-    const document = await loadDocument(join(folder, 'openapi.yaml'));
-    const { broken } = checkDocument(document);
-    expect([...broken.keys()]).toEqual(ids);
-    const lines = document.describe([...broken.values()].flat());
-    expect(lines.replace(folder, '')).toMatch(
-      /^\/openapi\.yaml:7:20 \$ref: \S*none\.yaml cannot be read: the file does not exist \(referenced 50 times\)$/,
-    );
-  });
-});
-
-test.each<[title: string, media: string, notice: string, copy: object]>([
-  [
-    'properties',
-    "schema: { type: object, properties: { $ref: 'parts.yaml#/members' } }",
-    'OpenAPI has no $ref in properties: it is replaced by a copy of parts.yaml#/members',
-    { schema: { type: 'object', properties: { n: { type: 'integer' } } } },
-  ],
-  [
-    'the examples of a media type',
-    "schema: {}, examples: { $ref: 'parts.yaml#/shown' }",
-    'OpenAPI has no $ref in examples: it is replaced by a copy of parts.yaml#/shown',
-    { schema: {}, examples: { one: { value: 1 } } },
-  ],
-  [
-    'a title',
-    "schema: { title: { $ref: 'parts.yaml#/text' } }",
-    'OpenAPI has no $ref in title: it is replaced by a copy of parts.yaml#/text',
-    { schema: { title: 'Hello' } },
-  ],
-  [
-    'a description in Markdown',
-    "schema: { description: { $ref: 'text.md' } }",
-    'OpenAPI has no $ref in description: it is replaced by a copy of text.md',
-    { schema: { description: '# Hello: [world\n' } },
-  ],
-  [
-    'a description that is missing',
-    "schema: { description: { $ref: 'none.md' }, type: string }",
-    'OpenAPI has no $ref in description: it has no effect',
-    { schema: { type: 'string' } },
-  ],
-])('$ref in the place of %s has a notice', async (_title, media, notice, copied) => {
-  const { root, broken, problems, notices } = await load({
-    'openapi.yaml': paths({
-      a: `responses: { '200': { description: it, content: { application/json: { ${media} } } } }`,
-    }),
-    'parts.yaml': 'members: { n: { type: integer } }\nshown: { one: { value: 1 } }\ntext: Hello\n',
-    'text.md': '# Hello: [world\n',
-  });
-  expect([broken, problems]).toEqual([{}, []]);
-  expect(notices).toContainEqual(expect.stringContaining(notice));
-  const { content } = root.paths['/a'].get.responses[200];
-  expect(content['application/json']).toEqual(copied);
-});
-
-test('a pointer through another reference is resolved', async () => {
-  const { root, notices, broken } = await load({
-    'openapi.yaml': `${paths({
-      a: `responses: { '200': { description: it, content: { application/json: { schema: { $ref: '#/components/schemas/A/properties/n' } } } } }`,
-    })}components: { schemas: { A: { $ref: '#/components/schemas/B' }, B: { properties: { n: { type: integer } } } } }\n`,
-  });
-  expect(broken).toEqual({});
-  expect(notices).toEqual([
-    expect.stringContaining('leads through another $ref, which is resolved'),
-  ]);
-  expect(root.paths['/a'].get.responses[200].content['application/json'].schema).toEqual({
-    $ref: '#/components/schemas/B/properties/n',
-  });
-});
-
-test.each([
-  [
-    'without a slash',
-    '#components/schemas/S',
-    'has no slash after #: it is read as #/components/schemas/S',
-  ],
-  ['in the document', '#/components/schemas/S', undefined],
-])('a reference %s leads to a component', async (_title, ref, notice) => {
-  const { root, notices } = await load({
-    'openapi.yaml': `${paths({
-      a: `responses: { '200': { description: it, content: { application/json: { schema: { $ref: '${ref}' } } } } }`,
-    })}components: { schemas: { S: { type: string } } }\n`,
-  });
-  expect(root.paths['/a'].get.responses[200].content['application/json'].schema).toEqual({
-    $ref: '#/components/schemas/S',
-  });
-  expect(notices).toEqual(notice === undefined ? [] : [expect.stringContaining(notice)]);
-});
-
-test('members can have the names of Object.prototype', async () => {
-  const { root } = await load({
-    'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { constructor: { type: string }, S: { properties: { __proto__: { $ref: '#/components/schemas/constructor' } } } } }\n`,
-  });
-  expect(Object.entries(root.components.schemas.S.properties)).toEqual([
-    ['__proto__', { $ref: '#/components/schemas/constructor' }],
-  ]);
-});
-
-test('parts of other files become components with distinct, valid names', async () => {
-  const files = [
-    'my schema (1).yaml',
-    'a/pet.yaml',
-    'b/pet.yaml',
-    'Known.yaml',
-    'parts.yaml#/a~1b c',
-  ];
-  const list = files.map((file) => `{ $ref: '${file}' }`).join(', ');
-  const { root, notices } = await load({
-    'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { Known: {}, S: { anyOf: [${list}] } } }\n`,
+test('parts of other files get distinct, valid names', () => {
+  const files = {
     'my schema (1).yaml': '{ title: spaces }',
     'a/pet.yaml': '{ title: a }',
     'b/pet.yaml': '{ title: b }',
     'Known.yaml': '{ title: other }',
-    'parts.yaml': '{ a/b c: { title: part } }',
+    'parts.yaml#/a~1b c': '{ a/b c: { title: part } }',
+  };
+  const list = Object.keys(files).map((file) => `{ $ref: '${file}' }`);
+  const { root, notices } = bundled({
+    'openapi.yaml': `components: { schemas: { Known: {}, S: { anyOf: [${list}] } } }`,
+    ...files,
+    'parts.yaml': files['parts.yaml#/a~1b c'],
   });
   const { S, Known, ...others } = root.components.schemas;
   expect(Known).toEqual({});
@@ -283,8 +198,283 @@ test('parts of other files become components with distinct, valid names', async 
     Known2: { title: 'other' },
     a_1b_c: { title: 'part' },
   });
-  expect(S.anyOf).toEqual(
-    Object.keys(others).map((name) => ({ $ref: `#/components/schemas/${name}` })),
-  );
+  expect(S.anyOf).toEqual(Object.keys(others).map(ref));
   expect(notices).toEqual([]);
+});
+
+test('extensions and unknown members of components stay the same', () => {
+  const { root, problems } = bundled({
+    'openapi.yaml': `
+paths: { /a: { get: { parameters: [{ schema: { $ref: '#/components/x-a/S' } }] } } }
+components: { x-a: { S: { $ref: none.yaml } }, other: text }`,
+  });
+  expect(root.components).toEqual({ 'x-a': { S: { $ref: 'none.yaml' } }, other: 'text' });
+  expect(root.paths['/a'].get.parameters).toEqual([{ schema: { $ref: '#/components/x-a/S' } }]);
+  expect(problems).toEqual([]);
+});
+
+test('the first component that is a part of another file is the target of its references', () => {
+  const { root } = bundled({
+    'openapi.yaml':
+      'components: { schemas: { A b: { $ref: s.yaml }, B: { $ref: s.yaml }, C: { items: { $ref: s.yaml } } } }',
+    's.yaml': 'type: string',
+  });
+  expect(root.components.schemas).toEqual({
+    'A b': { type: 'string' },
+    B: ref('A%20b'),
+    C: { items: ref('A%20b') },
+  });
+});
+
+test('null, booleans and members named $ref are copied', () => {
+  const text =
+    'components: { schemas: { S: { properties: { $ref: { type: string }, a: null }, items: true, title: null } } }';
+  expect(bundled({ 'openapi.yaml': text }).root).toEqual(parseFile('', text));
+});
+
+test('a schema of the document is referenced by its pointer', () => {
+  const schemas = `{
+    'a #%': { properties: { n: { $anchor: n, type: integer } } },
+    S: { anyOf: [{ $ref: '#/components/schemas/a%20%23%25' }, { $ref: '#n' }, { $ref: '#t' }] },
+    T: { $dynamicAnchor: t, items: { $dynamicRef: '#t' } } }`;
+  const { root, problems, notices } = bundled({
+    'openapi.yaml': `components: { schemas: ${schemas} }`,
+  });
+  expect(root.components.schemas).toMatchObject({
+    S: {
+      anyOf: [
+        { $ref: '#/components/schemas/a%20%23%25' },
+        { $ref: '#/components/schemas/a%20%23%25/properties/n' },
+        ref('T'),
+      ],
+    },
+    T: { items: ref('T') },
+  });
+  expect([problems, notices]).toEqual([[], []]);
+});
+
+test.each<[title: string, media: string, message: string | undefined, copy: object]>([
+  [
+    'properties',
+    "schema: { type: object, properties: { $ref: 'parts.yaml#/members', m: {} } }",
+    'OpenAPI has no $ref in properties: it is replaced by a copy of parts.yaml#/members',
+    { schema: { type: 'object', properties: { n: { type: 'integer' }, m: {} } } },
+  ],
+  [
+    'a list',
+    "schema: { allOf: { $ref: 'parts.yaml#/list' } }",
+    'OpenAPI has no $ref in allOf: it is replaced by a copy of parts.yaml#/list',
+    { schema: { allOf: [{ title: 'A' }, ref('B')] } },
+  ],
+  [
+    'the examples of a media type',
+    "examples: { $ref: 'parts.yaml#/examples' }",
+    'OpenAPI has no $ref in examples: it is replaced by a copy of parts.yaml#/examples',
+    { examples: { one: { value: 1 } } },
+  ],
+  [
+    'a title',
+    "schema: { title: { $ref: 'parts.yaml#/text' } }",
+    'OpenAPI has no $ref in title: it is replaced by a copy of parts.yaml#/text',
+    { schema: { title: 'Hello' } },
+  ],
+  [
+    'a summary',
+    "examples: { e: { summary: { $ref: 'parts.yaml#/text' } } }",
+    'OpenAPI has no $ref in summary: it is replaced by a copy of parts.yaml#/text',
+    { examples: { e: { summary: 'Hello' } } },
+  ],
+  [
+    'a description in Markdown',
+    "schema: { description: { $ref: 'text.md' } }",
+    'OpenAPI has no $ref in description: it is replaced by a copy of text.md',
+    { schema: { description: '# Hello: [world' } },
+  ],
+  [
+    'a description that is missing',
+    "schema: { description: { $ref: 'none.md' }, type: string }",
+    'OpenAPI has no $ref in description: it has no effect',
+    { schema: { type: 'string' } },
+  ],
+  [
+    'a property named title, which is a schema',
+    "schema: { properties: { title: { $ref: '#/components/schemas/B' } } }",
+    undefined,
+    { schema: { properties: { title: ref('B') } } },
+  ],
+])('$ref in the place of %s is replaced', (_title, media, message, copied) => {
+  const { root, notices } = bundled({
+    'openapi.yaml': `
+paths: { /a: { get: { responses: { '200': { content: { application/json: { ${media} } } } } } } }
+components: { schemas: { B: {} } }`,
+    'parts.yaml': `
+members: { n: { type: integer } }
+examples: { one: { value: 1 } }
+text: Hello
+list: [{ title: A }, { $ref: 'openapi.yaml#/components/schemas/B' }]`,
+    'text.md': '# Hello: [world',
+  });
+  const { content } = root.paths['/a'].get.responses[200];
+  expect(content['application/json']).toEqual(copied);
+  expect(notices.map((notice) => notice.message)).toEqual(message === undefined ? [] : [message]);
+});
+
+test('references in extensions, examples, defaults and constants stay the same', () => {
+  const data = '{ $ref: "nowhere.yaml#/a" }';
+  const text = `
+x-b: ${data}
+servers: [{ url: /, x-c: ${data} }]
+paths: { /a: { x-d: { parameters: [${data}] } } }
+components:
+  schemas: { S: { x-a: ${data}, default: ${data}, example: ${data}, examples: [${data}], const: ${data}, enum: [${data}] } }
+  examples: { E: { value: ${data} } }`;
+  const { root, problems, notices } = bundled({ 'openapi.yaml': text });
+  expect(root).toEqual(parseFile('', text));
+  expect([problems, notices]).toEqual([[], []]);
+});
+
+test('$ref in info and servers is replaced by a copy', () => {
+  const { root, notices } = bundled({
+    'openapi.yaml':
+      "info: { $ref: 'parts.yaml#/info' }\nservers: { $ref: 'parts.yaml#/servers' }\ntags: [{ $ref: 'parts.yaml#/tag' }]",
+    'parts.yaml': 'info: { title: A }\nservers: [{ url: / }]\ntag: { name: t }',
+  });
+  expect(root).toEqual({ info: { title: 'A' }, servers: [{ url: '/' }], tags: [{ name: 't' }] });
+  expect(notices.map(({ pointer }) => pointer)).toEqual(['/info', '/servers', '/tags/0']);
+});
+
+describe('a reference', () => {
+  /** Bundles a document whose schema S is this reference. */
+  const withRef = (schema: string, files: Readonly<Record<string, string>> = {}) => {
+    const { root, problems, notices } = bundled({
+      'openapi.yaml': `
+paths: { /a: { get: { parameters: [{ schema: ${schema} }] } } }
+components:
+  schemas:
+    A: { $ref: '#/components/schemas/B%20%23' }
+    'B #': { properties: { n: { type: number } } }
+    B: { properties: { n: { type: integer } } }
+    X: { $dynamicAnchor: x }
+    Y: { $dynamicAnchor: x }
+    text: text`,
+      ...files,
+    });
+    return {
+      schema: root.paths['/a'].get.parameters[0].schema,
+      problems: problems.filter(({ pointer }) => pointer.startsWith('/paths')),
+      notices,
+    };
+  };
+  const pointer = '/paths/~1a/get/parameters/0/schema';
+
+  test('keeps its siblings', () => {
+    expect(withRef(`{ $ref: '#/components/schemas/B', title: T }`).schema).toEqual({
+      ...ref('B'),
+      title: 'T',
+    });
+  });
+
+  test.each([
+    [
+      '#components/schemas/B',
+      '$ref: #components/schemas/B has no slash after #: it is read as #/components/schemas/B',
+      ref('B'),
+    ],
+    [
+      '#/components/schemas/A/properties/n',
+      '$ref: #/components/schemas/A/properties/n leads through another $ref, which is resolved',
+      ref('B%20%23/properties/n'),
+    ],
+  ])('%s is corrected, with a notice', (target, message, expected) => {
+    const { schema, problems, notices } = withRef(`{ $ref: '${target}' }`);
+    expect(schema).toEqual(expected);
+    expect(problems).toEqual([]);
+    expect(notices).toEqual([{ pointer, message }]);
+  });
+
+  test.each([
+    ["$ref: '#/components/schemas/None'", '$ref leads to nothing: #/components/schemas/None'],
+    ["$ref: '#none'", '$ref leads to no $anchor: #none'],
+    ["$ref: 'parts.yaml#/none'", '$ref leads to nothing: parts.yaml#/none'],
+    ["$ref: 'none.yaml'", '$ref: none.yaml cannot be read: the file does not exist'],
+    [
+      "$ref: 'https://example.com/a'",
+      expect.stringContaining('https://example.com/a is not fetched'),
+    ],
+    ["$dynamicRef: '#x'", '$dynamicRef: #x may lead to several schemas: use $ref to select one'],
+  ])('{ %s } is removed, with a problem', (members, message) => {
+    const { schema, problems } = withRef(`{ ${members}, title: T }`, { 'parts.yaml': '{}' });
+    expect(schema.$ref).toBeUndefined();
+    expect(schema.title).toBe('T');
+    expect(problems).toEqual([expect.objectContaining({ pointer, message })]);
+  });
+
+  test('that leads back to itself is removed in one place', () => {
+    const { root, problems } = bundled({
+      'openapi.yaml':
+        "components: { schemas: { A: { $ref: '#/components/schemas/B' }, B: { $ref: '#/components/schemas/A' } } }",
+    });
+    expect(root.components.schemas).toEqual({ A: {}, B: ref('A') });
+    expect(problems).toEqual([
+      {
+        pointer: `${at}/A`,
+        message: expect.stringContaining('is circular: it leads back to itself'),
+      },
+    ]);
+  });
+
+  test('to an unreadable file names the file, so that findings can be grouped', () => {
+    expect(withRef(`{ $ref: 'none.yaml#/a' }`).problems).toEqual([
+      expect.objectContaining({ about: 'none.yaml' }),
+    ]);
+  });
+
+  test('to the metaschema of JSON Schema accepts any schema', () => {
+    const metaschema = { type: ['object', 'boolean'], 'x-json-schema': true };
+    const { schema, problems } = withRef(
+      "{ $ref: 'https://json-schema.org/draft/2020-12/schema', title: T }",
+    );
+    expect([schema, problems]).toEqual([{ ...metaschema, title: 'T' }, []]);
+  });
+});
+
+test('the mapping of a discriminator contains names, or references to schemas', () => {
+  const mapping =
+    "{ a: A, b: b.yaml, c: '#/components/schemas/A', d: none.yaml, e: None, f: a.b, g: 1, h: 'x/y' }";
+  const { root, problems } = bundled({
+    'openapi.yaml': `components: { schemas: { A: {}, a.b: {}, x/y: {}, S: { discriminator: { mapping: ${mapping}, defaultMapping: A } } } }`,
+    'b.yaml': '{}',
+  });
+  expect(root.components.schemas.S.discriminator).toEqual({
+    mapping: {
+      a: ref('A').$ref,
+      b: ref('b').$ref,
+      c: ref('A').$ref,
+      d: 'none.yaml',
+      e: 'None',
+      f: ref('a.b').$ref,
+      g: 1,
+      h: ref('x~1y').$ref,
+    },
+    defaultMapping: ref('A').$ref,
+  });
+  expect(problems).toEqual([]);
+});
+
+test('a mapping may lead to a file in a document without schemas', () => {
+  const { root } = bundled({
+    'openapi.yaml':
+      'paths: { /a: { get: { parameters: [{ schema: { discriminator: { mapping: { b: b.yaml } } } }] } } }',
+    'b.yaml': '{}',
+  });
+  expect(root.components).toEqual({ schemas: { b: {} } });
+});
+
+test('members can have the names of Object.prototype', () => {
+  const { root } = bundled({
+    'openapi.yaml': `components: { schemas: { constructor: { type: string }, S: { properties: { __proto__: { $ref: '#/components/schemas/constructor' } } } } }`,
+  });
+  expect(Object.entries(root.components.schemas.S.properties)).toEqual([
+    ['__proto__', ref('constructor')],
+  ]);
 });

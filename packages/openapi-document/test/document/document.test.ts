@@ -14,6 +14,7 @@ import {
   memoized,
   pointersTo,
   pointerTokens,
+  refTo,
   resolveRef,
   valueAt,
 } from '../../src/document/document.ts';
@@ -96,6 +97,14 @@ test('pointersTo begins with the root and ends with the pointer', () => {
   expect(pointersTo('')).toEqual(['']);
 });
 
+test.each([
+  ['', '#'],
+  ['/a b/~1c', '#/a%20b/~1c'],
+  ['/Größe/100%/#1', '#/Gr%C3%B6%C3%9Fe/100%25/%231'],
+])('the $ref to %s is %s', (pointer, ref) => {
+  expect(refTo(pointer)).toBe(ref);
+});
+
 describe('valueAt', () => {
   const root = { a: { 'b/c': [10, 20] }, 'd e': 'text', '': 0, '100%': 1 };
 
@@ -140,7 +149,8 @@ describe('resolveRef', () => {
     expect(resolveRef(chain, value)).toEqual(target);
   });
 
-  test('rejects a circular reference', () => {
+  test('rejects a circular reference, or more than 100 references', () => {
+    expect(() => resolveRef(chain, { $ref: '#/a0' })).toThrow('the $ref #/a100 is circular');
     const root = { a: { $ref: '#/b' }, b: { $ref: '#/a' } };
     expect(() => resolveRef(root, root.a)).toThrow(
       'the $ref #/b is circular: it leads back to itself',

@@ -5,38 +5,48 @@ import {
   type MemberKind,
   mapKeyword,
   memberKind,
-  SUBSCHEMAS,
   walk,
 } from '../../src/document/kinds.ts';
 
 describe('mapKeyword', () => {
   const replace = (schema: unknown) => ({ replaced: schema });
 
-  test.each(SUBSCHEMAS.one)('replaces the schema of %s', (key) => {
+  const one =
+    'not if then else items contains propertyNames additionalProperties unevaluatedItems unevaluatedProperties';
+
+  test.each(one.split(' '))('replaces the schema of %s', (key) => {
     expect(mapKeyword(key, 1, replace)).toEqual({ replaced: 1 });
+    expect(memberKind('schema', key)).toBe('schema');
   });
 
-  test.each(SUBSCHEMAS.list)('replaces each schema in the list of %s', (key) => {
+  test.each(['allOf', 'anyOf', 'oneOf', 'prefixItems'])('replaces each schema of %s', (key) => {
     expect(mapKeyword(key, [1, 2], replace)).toEqual([{ replaced: 1 }, { replaced: 2 }]);
+    expect(memberKind('schema', key)).toEqual(['schema']);
   });
 
-  test.each(SUBSCHEMAS.named)('replaces each named schema of %s', (key) => {
-    expect(mapKeyword(key, { a: 1, b: 2 }, replace)).toEqual({
-      a: { replaced: 1 },
-      b: { replaced: 2 },
-    });
-  });
+  test.each(['properties', 'patternProperties', 'dependentSchemas', '$defs'])(
+    'replaces each named schema of %s',
+    (key) => {
+      const replaced = { a: { replaced: 1 }, b: { replaced: 2 } };
+      expect(mapKeyword(key, { a: 1, b: 2 }, replace)).toEqual(replaced);
+      expect(memberKind('schema', key)).toEqual(['schema']);
+    },
+  );
 
   test.each(['enum', 'const', 'required', 'contentSchema'])('does not change %s', (key) => {
     expect(mapKeyword(key, [1], replace)).toEqual([1]);
   });
 });
 
-test.each<[kind: MemberKind, key: string, member: MemberKind | undefined]>([
+test.each<[kind: MemberKind | undefined, key: string, member: MemberKind | undefined]>([
+  [undefined, 'paths', undefined],
   ['document', 'paths', ['pathItem']],
   ['document', 'webhooks', ['pathItem']],
   ['document', 'components', 'components'],
   ['document', 'info', 'other'],
+  ['document', 'servers', 'other'],
+  ['document', 'tags', 'other'],
+  ['document', 'externalDocs', 'other'],
   ['document', 'x-a', undefined],
   ['document', 'security', undefined],
   [['pathItem'], 'x-a', 'pathItem'],
@@ -48,13 +58,14 @@ test.each<[kind: MemberKind, key: string, member: MemberKind | undefined]>([
   ['operation', 'responses', ['response']],
   ['operation', 'constructor', undefined],
   ['parameter', 'schema', 'schema'],
+  ['parameter', 'content', ['mediaType']],
   ['header', 'examples', ['example']],
+  ['header', 'content', ['mediaType']],
   ['requestBody', 'content', ['mediaType']],
+  ['mediaType', 'schema', 'schema'],
   ['mediaType', 'itemSchema', 'schema'],
+  ['mediaType', 'examples', ['example']],
   ['callback', '{$request.query.url}', 'pathItem'],
-  ['schema', 'not', 'schema'],
-  ['schema', 'allOf', ['schema']],
-  ['schema', 'properties', ['schema']],
   ['schema', 'contentSchema', 'schema'],
   ['schema', 'default', undefined],
   ['other', 'a', 'other'],
@@ -66,6 +77,11 @@ test.each<[kind: MemberKind, key: string, member: MemberKind | undefined]>([
 });
 
 test.each<[kind: Kind, group: string | undefined]>([
+  ['response', 'responses'],
+  ['example', 'examples'],
+  ['header', 'headers'],
+  ['link', 'links'],
+  ['callback', 'callbacks'],
   ['schema', 'schemas'],
   ['parameter', 'parameters'],
   ['requestBody', 'requestBodies'],

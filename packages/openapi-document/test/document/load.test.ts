@@ -2,16 +2,16 @@ import { symlinkSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { checkDocument, loadDocument } from 'openapi-document';
-import { echo, serve } from 'test-support/documents';
 import { withFiles } from 'test-support/files';
+import { checkDocument } from '../../src/checks/check.ts';
+import { lacksScheme, loadDocument, variableValues } from '../../src/document/load.ts';
 
 const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const OK = "'200': { description: done, content: { application/json: {} } }";
 
-/** The root of a document made of these files. */
-const rootOf = (files: Record<string, string>) =>
-  withFiles(files, async (folder) => (await loadDocument(join(folder, 'openapi.yaml'))).root);
+/** Loads `openapi.yaml` of these files. */
+const load = (files: Readonly<Record<string, string>>) =>
+  withFiles(files, (folder) => loadDocument(join(folder, 'openapi.yaml')));
 
 /** The findings in a document, without the path of its folder. */
 async function findingsIn(folder: string, name = 'openapi.yaml'): Promise<string[]> {
@@ -21,256 +21,149 @@ async function findingsIn(folder: string, name = 'openapi.yaml'): Promise<string
   return lines.replaceAll(`${folder}/`, '').split('\n');
 }
 
+test('a document has its version, operations, webhooks, base paths and security schemes', async () => {
+  const document = await load({
+    'openapi.yaml': `openapi: 3.0.3
+info: { title: A, version: 1.0.0 }
+servers: [{ url: /v1 }]
+paths: { /a: { get: { operationId: a, responses: { ${OK} }, callbacks: { done: { '{$url}': { post: {} } } } } } }
+webhooks: { sent: { post: {} } }
+components: { securitySchemes: { key: { $ref: '#/components/securitySchemes/other' }, other: { type: http }, none: 1 } }
+`,
+  });
+  expect(document.version).toBe('3.0.3');
+  expect(document.root.openapi).toMatch(/^3\.1/);
+  expect(document.operations.map(({ id }) => id)).toEqual(['a']);
+  expect(document.webhooks.map(({ path }) => path)).toEqual(['sent', 'a.done']);
+  expect(document.basePaths).toEqual(['/v1']);
+  expect(document.securitySchemes).toEqual({
+    key: { type: 'http' },
+    other: { type: 'http' },
+    none: {},
+  });
+});
+
+test('corrected mistakes and unresolved references are listed', async () => {
+  const { mended, unresolved } = await load({
+    'openapi.yaml': `${HEAD}components: { schemas: { S: { $ref: '#none' }, T: { items: { $ref: '#components/schemas/S' } }, U: { type: null } } }\n`,
+  });
+  expect(unresolved.map(({ pointer }) => pointer)).toEqual(['/components/schemas/S']);
+  expect(mended.map(({ pointer }) => pointer)).toEqual([
+    '/components/schemas/T/items',
+    '/components/schemas/U/type',
+  ]);
+});
+
 describe('a document of several files', () => {
-  const shared = {
-    'openapi.yaml': `${HEAD}paths:\n  /a/{id}:\n${['get', 'put']
-      .map(
-        (method) =>
-          `    ${method}: { operationId: ${method}A, parameters: [{ $ref: 'shared.yaml#/id' }], responses: { ${OK}, '404': { $ref: 'shared.yaml#/none' } } }\n`,
-      )
-      .join('')}`,
-    'shared.yaml':
-      'id: { name: id, in: path, required: true, schema: { $ref: "#/Id" } }\nnone: { description: none }\nId: { type: integer }\n',
+  const parts = {
+    'openapi.yaml': `${HEAD}paths:\n  /a:\n    get: { operationId: a, responses: { '200': { $ref: parts/ok.yaml } } }\n  /b: { $ref: '#/components/pathItems/b' }\ncomponents:\n  pathItems:\n    b: { get: { operationId: b, requestBody: 1, responses: { ${OK} } } }\n`,
+    'parts/ok.yaml':
+      'description: ok\ncontent:\n  application/json:\n    schema: { type: strin }\n',
   };
 
-  test('shares a parameter and a response of another file between the operations of a path', async () => {
-    await withFiles(shared, async (folder) => {
-      const { client } = await serve(join(folder, 'openapi.yaml'), { getA: echo, putA: echo });
-      await client.get('/a/5').expect(200);
-      const { body } = await client.put('/a/x').expect(400);
-      expect(body.message).toBe('/path/id must be integer');
+  test('has the paths of all files that were read, or are missing', async () => {
+    const files = {
+      ...parts,
+      'parts/ok.yaml': 'description: { $ref: text.md }\nx-a: { $ref: unused.yaml }\n',
+    };
+    await withFiles(files, async (folder) => {
+      const document = await loadDocument(join(folder, 'openapi.yaml'));
+      const names = ['openapi.yaml', 'parts/ok.yaml', 'parts/text.md'];
+      expect(document.files).toEqual(names.map((name) => join(folder, name)));
     });
   });
 
-  test('has the shared parts among its components', async () => {
-    expect(Object(await rootOf(shared)).components).toEqual({
-      parameters: { id: expect.objectContaining({ schema: { $ref: '#/components/schemas/Id' } }) },
-      responses: { none: { description: 'none' } },
-      schemas: { Id: { type: 'integer' } },
+  test('has findings at the positions in these files, each once', async () => {
+    await withFiles(parts, async (folder) => {
+      expect(await findingsIn(folder)).toEqual([
+        expect.stringMatching(/^openapi\.yaml:9:33 must be object/),
+        expect.stringMatching(/^parts\/ok\.yaml:4:15 must be equal to one of/),
+      ]);
     });
   });
 
-  test('names the files that were read', async () => {
-    await withFiles(shared, async (folder) => {
-      const { files } = await loadDocument(join(folder, 'openapi.yaml'));
-      expect(files).toEqual([join(folder, 'openapi.yaml'), join(folder, 'shared.yaml')]);
+  test('finds the positions of pointers in these files', async () => {
+    await withFiles(parts, async (folder) => {
+      const { positions } = await loadDocument(join(folder, 'openapi.yaml'));
+      const pointers = ['/paths/~1b/get', '/components/responses/ok/content', '/none'];
+      expect(positions(pointers)).toEqual([
+        `${folder}/openapi.yaml:9:10`,
+        `${folder}/parts/ok.yaml:2:1`,
+        `${folder}/openapi.yaml:1:1`,
+      ]);
     });
   });
 
-  test('names the missing files', async () => {
-    await withFiles(
-      { 'openapi.yaml': `${HEAD}paths: { /a: { $ref: a.yaml } }\n` },
-      async (folder) => {
-        expect((await loadDocument(join(folder, 'openapi.yaml'))).files).toContain(
-          join(folder, 'a.yaml'),
-        );
-      },
-    );
+  test('has a broken operation where a file has a syntax error', async () => {
+    const files = { ...parts, 'parts/ok.yaml': 'description: [\n' };
+    await withFiles(files, async (folder) => {
+      const document = await loadDocument(join(folder, 'openapi.yaml'));
+      const { problems, broken } = checkDocument(document);
+      expect(problems).toEqual([]);
+      expect(document.describe(broken.get('a') ?? [])).toMatch(
+        /openapi\.yaml:5:41 \$ref: \S+ok\.yaml cannot be read: \S+ok\.yaml:\d+:\d+ /,
+      );
+    });
   });
 
-  test('does not read a file that only an example references', async () => {
-    const example = 'example: { $ref: nowhere.yaml }';
-    const root = await rootOf({
-      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { ${example} } } }\n`,
+  test('reads Markdown as a text, and files of the same minor version', async () => {
+    const { root } = await load({
+      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { description: { $ref: a.md } }, T: { $ref: 'new.yaml#/S' } } }\n`,
+      'a.md': '# Title: [text\n',
+      'new.yaml': 'openapi: 3.1.2\nS: { type: string }\n',
     });
-    expect(JSON.stringify(root)).toContain('nowhere.yaml');
+    expect(root.components).toEqual({
+      schemas: { S: { description: '# Title: [text\n' }, T: { type: 'string' } },
+    });
   });
 
-  test('may have circular references and mappings to files', async () => {
-    const root = await rootOf({
-      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: tree.yaml } } }\n`,
-      'tree.yaml':
-        'properties: { child: { $ref: tree.yaml } }\ndiscriminator: { mapping: { leaf: leaf.yaml } }\n',
-      'leaf.yaml': '{ type: object }\n',
-    });
-    expect(Object(root).components.schemas).toEqual({
-      S: {
-        properties: { child: { $ref: '#/components/schemas/S' } },
-        discriminator: { mapping: { leaf: '#/components/schemas/leaf' } },
-      },
-      leaf: { type: 'object' },
+  test('does not read files of another minor version, or folders', async () => {
+    const files = {
+      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: 'old.yaml#/S' }, T: { $ref: parts } } }\n`,
+      'old.yaml': 'openapi: 3.0.3\nS: { type: string }\n',
+      'parts/a.yaml': '{}',
+    };
+    await withFiles(files, async (folder) => {
+      const unused = '(no operation uses it)';
+      expect(await findingsIn(folder)).toEqual([
+        `openapi.yaml:4:26 $ref: old.yaml cannot be read: its version is 3.0.3, but the version of the document is 3.1.0 ${unused}`,
+        `openapi.yaml:4:54 $ref: parts cannot be read: EISDIR ${unused}`,
+      ]);
     });
   });
 });
 
-test('YAML merge keys are supported', async () => {
-  const root = await rootOf({
-    'openapi.yaml': `x-a: &a { b: 1 }\n${HEAD}paths: {}\nx-c: { <<: *a, d: 2 }\n`,
-  });
-  expect(root['x-c']).toEqual({ b: 1, d: 2 });
-});
-
-test('anchors and dynamic anchors are replaced by pointers', async () => {
-  const schemas = `S: { $anchor: s, items: { $ref: '#s' } }, T: { $dynamicAnchor: t, items: { $dynamicRef: '#t' } }`;
-  const root = await rootOf({
-    'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { ${schemas} } }\n`,
-  });
-  expect(Object(root).components.schemas).toMatchObject({
-    S: { items: { $ref: '#/components/schemas/S' } },
-    T: { items: { $ref: '#/components/schemas/T' } },
-  });
-});
-
-test('anchors are found in schemas whose names are keywords, but not in data', async () => {
-  const words = ['default', 'example', 'examples', 'const', 'enum'];
-  const schemasOf = (at: string) =>
-    words.map((word) => `${word}: { $anchor: ${at}-${word} }`).join(', ');
-  const references = ['schemas', 'defs', 'properties'].flatMap((at) =>
-    words.map((word) => `{ $ref: '#${at}-${word}' }`),
-  );
-  const data = words.map((word) => `${word}: { $anchor: properties-${word} }`).join(', ');
-  const schemas = `{ ${schemasOf('schemas')}, D: { $defs: { ${schemasOf('defs')} } }, P: { properties: { ${schemasOf('properties')} } }, R: { prefixItems: [${references}] }, X: { ${data} } }`;
-  const root = await rootOf({
-    'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: ${schemas} }\n`,
-  });
-  const at = '#/components/schemas';
-  expect(Object(root).components.schemas.R.prefixItems).toEqual(
-    [at, `${at}/D/$defs`, `${at}/P/properties`].flatMap((place) =>
-      words.map((word) => ({ $ref: `${place}/${word}` })),
-    ),
-  );
-});
-
-test('a schema with $id is referenced by that URI, which is the base of its references', async () => {
-  const tree = `{ $id: 'https://example.com/tree', properties: { leaf: { $ref: leaf }, all: { $ref: '#top' }, other: { $ref: '#/components/schemas/Other' } }, $defs: { leaf: { $id: leaf }, top: { $anchor: top } } }`;
-  const schemas = `Tree: ${tree}, Other: { items: { $ref: 'https://example.com/leaf' } }`;
-  const root = await rootOf({
-    'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { ${schemas} } }\n`,
-  });
-  const defs = '#/components/schemas/Tree/$defs';
-  expect(Object(root).components.schemas).toMatchObject({
-    Tree: {
-      properties: {
-        leaf: { $ref: `${defs}/leaf` },
-        all: { $ref: `${defs}/top` },
-        other: { $ref: '#/components/schemas/Other' },
-      },
-    },
-    Other: { items: { $ref: `${defs}/leaf` } },
-  });
-});
-
-test('OpenAPI 3.0 is upgraded', async () => {
-  const either = '{ nullable: true, oneOf: [{ type: integer }, { type: boolean }] }';
-  const count = '{ type: integer, nullable: true, minimum: 1, exclusiveMinimum: true }';
-  const body = `{ type: object, properties: { either: ${either}, n: ${count} } }`;
-  const text = `openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths:\n  /a:\n    post:\n      operationId: a\n      requestBody: { content: { application/json: { schema: ${body} } } }\n      responses: { ${OK} }\n`;
+test.each([
+  ['- 1\n', ':1:1 an OpenAPI document must be an object'],
+  ['a: [\n', ':2:1 '],
+  ['openapi: 4.0.0\n', ':1:1 openapi must be 3.1.x'],
+  [`${HEAD}paths: { /a: { $ref: a.yaml } }\nx: &a [*a]\n`, ':1:1 aliases repeat more'],
+])('the document %j is rejected', async (text, message) => {
   await withFiles({ 'openapi.yaml': text }, async (folder) => {
-    const { client } = await serve(join(folder, 'openapi.yaml'), { a: echo });
-    await client.post('/a').send({ n: null, either: null }).expect(200);
-    await client.post('/a').send({ n: 1 }).expect(400);
-    await client.post('/a').send({ n: 2 }).expect(200);
-  });
-});
-
-test.each([
-  ['3.0.3', '', 200],
-  ['3.1.0', '', 200],
-  ['3.0.3', 'x-read-only: reject\n', 400],
-  ['3.1.0', 'x-read-only: reject\n', 400],
-])(
-  'read-only members in a request are removed, or rejected with x-read-only: %s %s',
-  async (version, extension, status) => {
-    const text = `openapi: ${version}\n${extension}info: { title: A, version: 1.0.0 }\npaths:\n  /a:\n    put:\n      operationId: a\n      requestBody: { content: { application/json: { schema: { $ref: '#/components/schemas/A' } } } }\n      responses: { ${OK} }\ncomponents: { schemas: { A: { type: object, required: [id, b], additionalProperties: false, properties: { id: { type: integer, readOnly: true }, b: { type: array, items: { $ref: '#/components/schemas/B' } } } }, B: { type: object, properties: { at: { type: string, readOnly: true }, n: { type: integer } } } } }\n`;
-    const body = { id: 1, b: [{ at: 'now', n: 2 }] };
-    await withFiles({ 'openapi.yaml': text }, async (folder) => {
-      const { client } = await serve(join(folder, 'openapi.yaml'), { a: echo });
-      const response = await client.put('/a').send(body).expect(status);
-      if (status === 200) {
-        expect(response.body.body).toEqual({ b: [{ n: 2 }] });
-      } else {
-        expect(response.body.message).toBe(
-          '/body/id must not be present; /body/b/0/at must not be present',
-        );
-      }
-    });
-  },
-);
-
-test('an upgrade from OpenAPI 3.0 does not change the member nullable of an example', async () => {
-  const text = `openapi: 3.0.3\ninfo: { title: A, version: 1.0.0 }\npaths: {}\ncomponents: { examples: { A: { value: { nullable: true, n: 1 } } } }\n`;
-  const { components } = Object(await rootOf({ 'openapi.yaml': text }));
-  expect(components.examples.A.value).toEqual({ nullable: true, n: 1 });
-});
-
-describe('a flow collection that is closed in the column of its key', () => {
-  const text = `${HEAD}paths:\n  /a:\n    get:\n      tags: [\n        a\n      ]\n      x-a: {\n        b: [{\n          c: '}'\n        }]\n      }\n      x-text: |\n        {\n          a\n        }\n      responses: { 5: { description: x } }\n`;
-
-  test('is parsed, and block scalars stay the same', async () => {
-    const { paths } = Object(await rootOf({ 'openapi.yaml': text }));
-    expect(paths['/a'].get).toMatchObject({
-      tags: ['a'],
-      'x-a': { b: [{ c: '}' }] },
-      'x-text': '{\n  a\n}\n',
-    });
-  });
-
-  test('does not change the positions of findings', async () => {
-    await withFiles({ 'openapi.yaml': text }, async (folder) => {
-      const document = await loadDocument(join(folder, 'openapi.yaml'));
-      const lines = document.describe([{ pointer: '/paths/~1a/get/responses', message: 'here' }]);
-      expect(lines).toBe(`${join(folder, 'openapi.yaml')}:18:7 here`);
+    const file = join(folder, 'openapi.yaml');
+    await expect(loadDocument(file)).rejects.toMatchObject({
+      name: 'DocumentError',
+      message: expect.stringContaining(`${file}${message}`),
+      files: [file],
     });
   });
 });
 
-describe('a quoted text', () => {
-  const textOf = async (lines: string) =>
-    Object(await rootOf({ 'openapi.yaml': `${HEAD}paths: {}\nx-a:\n${lines}` }))['x-a'];
-
-  test.each<[string, string, unknown]>([
-    ['in the column of its key', '  b: "one\n  two"\n  c: 1\n', { b: 'one two', c: 1 }],
-    ['in the column of the parent', "  b: 'one\ntwo'\n  c: 1\n", { b: 'one two', c: 1 }],
-    ['over several lines', '  b: "one\n  two\n\n  three"\n', { b: 'one two\nthree' }],
-    [
-      'beside a block scalar',
-      "  b: |\n    'one\n    ]\n  c: 'two\n  three'\n",
-      { b: "'one\n]\n", c: 'two three' },
-    ],
-  ])('may continue %s', async (_title, lines, value) => {
-    expect(await textOf(lines)).toEqual(value);
-  });
-
-  test.each([
-    ['single', "  b: 'one'#two\n  c: 'a''#b'\n"],
-    ['double', '  b: "one"#two\n  c: "a\'#b"\n'],
-  ])(
-    'may be followed by a comment without a space after a %s quotation mark',
-    async (_title, lines) => {
-      expect(await textOf(lines)).toEqual({ b: 'one', c: "a'#b" });
-    },
-  );
-
-  test('that continues in the column of its key does not move findings', async () => {
-    const text = `${HEAD}paths: {}\nx-a:\n  b: "one\n  two"\n  c: 'one'#two\n  d: 1\n`;
-    await withFiles({ 'openapi.yaml': text }, async (folder) => {
-      const document = await loadDocument(join(folder, 'openapi.yaml'));
-      const lines = document.describe([{ pointer: '/x-a/d', message: 'here' }]);
-      expect(lines).toBe(`${join(folder, 'openapi.yaml')}:8:3 here`);
+test('the error of a rejected document has the paths of its files', async () => {
+  const files = {
+    'openapi.yaml': 'openapi: 4.0.0\npaths: { /a: { $ref: a.yaml }, /b: { $ref: b.yaml } }\n',
+    'a.yaml': '{}',
+  };
+  await withFiles(files, async (folder) => {
+    await expect(loadDocument(join(folder, 'openapi.yaml'))).rejects.toMatchObject({
+      files: ['openapi.yaml', 'a.yaml', 'b.yaml'].map((name) => join(folder, name)),
+    });
+    await expect(loadDocument(join(folder, 'none.yaml'))).rejects.toMatchObject({
+      name: 'DocumentError',
+      message: expect.stringMatching(/none\.yaml cannot be read: .*ENOENT/),
+      files: [join(folder, 'none.yaml')],
     });
   });
-
-  test('without an end is an error with its line', async () => {
-    await expect(textOf('  b: "one\n  two\n')).rejects.toThrow(/^\S*openapi\.yaml:\d+:\d+ /);
-  });
-});
-
-test.each([
-  [
-    'that repeat many values',
-    'x: [&a [1, 2], &b [*a, *a], &c [*b, *b, *b, *b, *b, *b, *b, *b]]',
-    5,
-  ],
-  ['that contain themselves', 'x: &a [*a]', 0],
-])('aliases %s are an error', async (_title, start, levelCount) => {
-  const levels = Array.from({ length: levelCount }, (_, level) => {
-    const name = level === 0 ? 'c' : `d${level - 1}`;
-    return `x${level}: &d${level} [${Array.from({ length: 9 }, () => `*${name}`).join(', ')}]\n`;
-  });
-  const text = `${HEAD}paths: {}\n${start}\n${levels.join('')}`;
-  await expect(rootOf({ 'openapi.yaml': text })).rejects.toThrow(
-    'aliases repeat more than 100000 lists',
-  );
 });
 
 describe('a file outside the folder of the document', () => {
@@ -293,6 +186,14 @@ describe('a file outside the folder of the document', () => {
       const { root } = await loadDocument(join(folder, 'api/openapi.yaml'), { allowOutside: true });
       expect(root).toMatchObject({ components: { schemas: { S: { type: 'object' } } } });
     });
+  });
+
+  test('is only one whose path begins with ../', async () => {
+    const { root } = await load({
+      'openapi.yaml': `${HEAD}paths: {}\ncomponents: { schemas: { S: { $ref: ..s.yaml } } }\n`,
+      '..s.yaml': 'type: object\n',
+    });
+    expect(root.components).toEqual({ schemas: { S: { type: 'object' } } });
   });
 
   test('is not read through a symbolic link', async () => {
@@ -329,33 +230,93 @@ test.each([
   ['https://a.example', ''],
   ['https://a.example/v1?x=1#y', '/v1'],
   ['https://{host}/{version}/', '/version'],
+  ['localhost:3000/v1', '/v1'],
+  ['mailto:a@example.com', ''],
+  ['http://[', ''],
 ])('the server URL %s has the base path %j', async (url, path) => {
-  const text = `${HEAD}servers: [{ url: '${url}' }]\npaths: {}\n`;
-  await withFiles({ 'openapi.yaml': text }, async (folder) => {
-    expect((await loadDocument(join(folder, 'openapi.yaml'))).basePaths).toEqual([path]);
+  const { basePaths } = await load({
+    'openapi.yaml': `${HEAD}servers: [{ url: '${url}' }]\npaths: {}\n`,
   });
+  expect(basePaths).toEqual([path]);
 });
 
-test('references inside extensions, examples and defaults stay the same', async () => {
-  const ref = '{ $ref: "nowhere.yaml#/a" }';
-  const data = `x-a: ${ref}, default: ${ref}, example: ${ref}, examples: [${ref}], const: ${ref}, enum: [${ref}]`;
-  const text = `${HEAD}x-b: ${ref}\nservers: [{ url: /, x-c: ${ref} }]\npaths: { /a: { x-d: { parameters: [${ref}] } } }\ncomponents: { schemas: { S: { ${data} } }, examples: { E: { value: ${ref} } } }\n`;
-  await withFiles({ 'openapi.yaml': text }, async (folder) => {
-    const { root, files } = await loadDocument(join(folder, 'openapi.yaml'));
-    expect(JSON.stringify(root).match(/nowhere\.yaml#\/a/g)).toHaveLength(10);
-    expect(files).toEqual([join(folder, 'openapi.yaml')]);
-  });
+test('the base paths of all servers are distinct, in order', async () => {
+  const servers = '[{ url: /b }, { url: /a }, { url: https://example.com/b/ }]';
+  const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
+  expect(basePaths).toEqual(['/b', '/a']);
+  expect((await load({ 'openapi.yaml': `${HEAD}paths: {}\n` })).basePaths).toEqual(['']);
+});
+
+test.each([
+  [{ v: { enum: ['1', '2'], default: '2' } }, ['1', '2']],
+  [{ v: { default: '2' } }, ['2']],
+  [{ v: { enum: [], default: '2' } }, ['2']],
+  [{ v: {} }, ['v']],
+  [undefined, ['v']],
+])('of the variables %j, v has the values %j', (variables, values) => {
+  expect(variableValues(variables, 'v')).toEqual(values);
+});
+
+test.each([
+  ['localhost:3000/v1', true],
+  ['api.example.com:80', true],
+  ['http://localhost:3000', false],
+  ['localhost/v1', false],
+  ['localhost:v1', false],
+  ['/a:1/b', false],
+])('the URL %s has a host and no scheme: %j', (url, lacks) => {
+  expect(lacksScheme(url)).toBe(lacks);
 });
 
 test('a server URL without a scheme is read as http://', async () => {
   const text = `${HEAD}servers: [{ url: 'localhost:3000/v1' }]\npaths: {}\n`;
   await withFiles({ 'openapi.yaml': text }, async (folder) => {
     const document = await loadDocument(join(folder, 'openapi.yaml'));
-    expect(document.basePaths).toEqual(['/v1']);
     expect(checkDocument(document).notices).toContainEqual({
       pointer: '/servers/0/url',
       message: 'localhost:3000/v1 has no scheme: it is read as http://localhost:3000/v1',
     });
+  });
+});
+
+test('a server with too many URLs has 1,000 base paths and a notice', async () => {
+  const values = Array.from({ length: 100 }, (_, index) => `v${index}`);
+  const variable = { default: 'v0', enum: values };
+  const variables = { host: variable, version: variable, area: variable };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1.0.0' },
+    servers: [{ url: 'https://{host}.example.com/{version}/{area}', variables }],
+    paths: {},
+  };
+  await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+    const loaded = await loadDocument(join(folder, 'openapi.json'));
+    expect(loaded.basePaths).toHaveLength(1_000);
+    expect(loaded.basePaths[0]).toBe('/v0/v0');
+    expect(checkDocument(loaded).notices).toEqual([
+      {
+        pointer: '/servers/0/url',
+        message: 'its variables make 1000000 URLs: only 1000 are served',
+      },
+    ]);
+  });
+});
+
+test('variables of the host do not multiply the base paths', async () => {
+  const values = Array.from({ length: 1_000 }, (_, index) => `v${index}`);
+  const variables = {
+    host: { default: 'v0', enum: values },
+    version: { default: 'v1', enum: ['v1', 'v2'] },
+  };
+  const document = {
+    openapi: '3.1.0',
+    info: { title: 'A', version: '1.0.0' },
+    servers: [{ url: 'https://{host}.example.com/{version}', variables }],
+    paths: {},
+  };
+  await withFiles({ 'openapi.json': JSON.stringify(document) }, async (folder) => {
+    const { basePaths } = await loadDocument(join(folder, 'openapi.json'));
+    expect(basePaths).toEqual(['/v1', '/v2']);
   });
 });
 

@@ -1,62 +1,249 @@
 import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { checkDocument, loadDocument } from 'openapi-document';
+import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
+import { mend } from '../../src/document/mend.ts';
 
-const operation = (members: string) =>
-  `paths: { /a: { get: { operationId: a, ${members}, responses: { '200': { description: it } } } } }\n`;
+const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1.0.0' } };
 
-const INFO = 'info: { title: A, version: 1.0.0 }\n';
-const parameter = (members: string) =>
-  `${INFO}${operation(`parameters: [{ name: q, in: query, ${members} }]`)}`;
+/** Mends a document with these members. */
+async function mended(members: object) {
+  const { root, mended: findings } = await mend('openapi.yaml', { ...HEAD, ...members });
+  return { root: Object(root), findings };
+}
 
-test.each<[string, string, string]>([
-  ['missing paths', INFO, '1:1 paths is missing: no operation is served'],
-  ['a missing info', operation('summary: A'), '1:1 info is missing'],
-  ['an info without a version', `info: { title: A }\n${operation('summary: A')}`, 'version'],
+/** Mends the component S. */
+async function mendedSchema(schema: object, openapi = '3.1.0') {
+  const { root, findings } = await mended({ openapi, components: { schemas: { S: schema } } });
+  return { schema: root.components.schemas.S, findings };
+}
+
+const at = '/components/schemas/S';
+
+test.each([
+  ['openapi: 4.0.0', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 4.0.0'],
+  ['info: {}\nopenapi: 3.3.0', '2:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 3.3.0'],
+  ['openapi: 3.1', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 3.1'],
+  ['openapi: 13.1.0', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is 13.1.0'],
+  ['info: {}', '1:1 openapi must be 3.1.x, 3.0.x or 3.2.x, but it is missing'],
   [
-    'a parameter without a schema',
-    parameter('required: true'),
-    'it has no schema: it is read as a string',
+    'info: {}\nswagger: "2.0"',
+    '2:1 Swagger 2.0 is not supported. Convert it to OpenAPI 3: npx swagger2openapi --outfile openapi.json ',
   ],
+])('a document with %j is rejected', async (text, message) => {
+  await withFiles({ 'openapi.yaml': text }, async (folder) => {
+    const file = join(folder, 'openapi.yaml');
+    const source = Object.fromEntries(
+      text.split('\n').map((line) => line.replaceAll('"', '').split(': ')),
+    );
+    const rejection = expect(mend(file, source)).rejects;
+    await rejection.toThrow(expect.objectContaining({ name: 'DocumentError' }));
+    await expect(mend(file, source)).rejects.toThrow(`${file}:${message}`);
+  });
+});
+
+test.each(['3.0.3', '3.1.0', '3.2.0'])(
+  'a valid document of version %s has no findings',
+  async (openapi) => {
+    const get = {
+      parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+      responses: { '200': { description: 'it', headers: { A: { schema: {} } } } },
+    };
+    const { root, findings } = await mended({ openapi, paths: { '/a/{id}': { get } } });
+    expect(findings).toEqual([]);
+    expect(root.paths['/a/{id}'].get).toEqual(get);
+  },
+);
+
+test('OpenAPI 3.0 is upgraded, but its examples stay the same', async () => {
+  const value = { nullable: true, exclusiveMinimum: true };
+  const { root } = await mended({
+    openapi: '3.0.3',
+    components: {
+      schemas: {
+        N: { type: 'integer', nullable: true, minimum: 1, exclusiveMinimum: true, example: 2 },
+        Either: { nullable: true, oneOf: [{ type: 'integer' }, { type: 'boolean' }] },
+      },
+      examples: { A: { value } },
+    },
+  });
+  expect(root.openapi).toMatch(/^3\.1\./);
+  expect(root.components.schemas).toEqual({
+    N: { type: ['integer', 'null'], exclusiveMinimum: 1, examples: [2] },
+    Either: { oneOf: [{ type: 'integer' }, { type: 'boolean' }, { type: 'null' }] },
+  });
+  expect(root.components.examples.A.value).toEqual({ nullable: true, exclusiveMinimum: true });
+});
+
+test('a missing info or paths is added', async () => {
+  expect(await mended({ info: undefined })).toEqual({
+    root: { openapi: '3.1.0', info: { title: 'API', version: '0.0.0' }, paths: {} },
+    findings: [
+      { pointer: '', message: 'info is missing: add title and version' },
+      { pointer: '', message: 'paths is missing: no operation is served' },
+    ],
+  });
+});
+
+test.each(['paths', 'components', 'webhooks'])(
+  'a document with %s needs no other',
+  async (name) => {
+    const { root, findings } = await mended({ [name]: {} });
+    expect(findings).toEqual([]);
+    expect(root).toEqual({ ...HEAD, [name]: {} });
+  },
+);
+
+describe('nullable', () => {
+  test.each<[schema: object, result: object]>([
+    [{ type: 'string', nullable: true }, { type: ['string', 'null'] }],
+    [{ type: ['string', 'null'], nullable: true }, { type: ['string', 'null'] }],
+    [{ enum: ['a'], nullable: true }, { enum: ['a', null] }],
+    [{ enum: ['a', null], nullable: true }, { enum: ['a', null] }],
+    [{ anyOf: [{}], nullable: true }, { anyOf: [{}, { type: 'null' }] }],
+    [{ oneOf: [{}], nullable: true }, { oneOf: [{}, { type: 'null' }] }],
+    [
+      { $ref: '#/A', nullable: true, title: 'T' },
+      { anyOf: [{ $ref: '#/A' }, { type: 'null' }], title: 'T' },
+    ],
+    [{ type: 'string', nullable: false }, { type: 'string' }],
+    [
+      { type: 'string', nullable: 'yes' },
+      { type: 'string', nullable: 'yes' },
+    ],
+  ])('in %j is replaced: %j', async (schema, result) => {
+    expect(await mendedSchema(structuredClone(schema))).toEqual({ schema: result, findings: [] });
+  });
+
+  test('is replaced in the schemas inside a schema, but not in data', async () => {
+    const { schema } = await mendedSchema({
+      items: { type: 'string', nullable: true },
+      default: { type: 'string', nullable: true },
+    });
+    expect(schema).toEqual({
+      items: { type: ['string', 'null'] },
+      default: { type: 'string', nullable: true },
+    });
+  });
+});
+
+test.each<[type: unknown, result: unknown]>([
+  [null, 'null'],
+  [[null], 'null'],
   [
-    'a list of codings',
-    parameter('schema: { enum: [gzip] }').replace('q, in: query', 'Accept-Encoding, in: header'),
-    'clients send a list of codings: it is read as a string',
+    ['object', null],
+    ['object', 'null'],
   ],
-  [
-    'null without quotation marks',
-    parameter('schema: { type: [object, null] }'),
-    "it is read as 'null'",
-  ],
-  ['null as the only type', parameter('schema: { type: null }'), "it is read as 'null'"],
-  [
-    'flags inside a group',
-    parameter("schema: { pattern: '(\\.(?i)(png|pdf))$' }"),
-    'it is read as /(\\.(?i:(png|pdf)))$/u',
-  ],
-  ['flags after ^', parameter('schema: { pattern: "^(?i)a$" }'), 'it is read as /^(?i:a$)/u'],
-  [
-    'examples that are an array',
-    parameter('schema: {}, examples: [1, 2]'),
-    'must be object, but examples is [1,2]',
-  ],
-  [
-    'an example that is a string',
-    parameter('schema: {}, examples: { a: text }'),
-    'must be object, but a is "text"',
-  ],
-  [
-    'an example with two values',
-    parameter('schema: {}, examples: { a: { value: 1, externalValue: b } }'),
-    'value and externalValue cannot be used together',
-  ],
-  ['tags that are not strings', `${INFO}${operation('tags: [{ name: a }]')}`, 'must be string'],
-])('an operation is served despite %s', async (_title, text, notice) => {
-  await withFiles({ 'openapi.yaml': `openapi: 3.1.0\n${text}` }, async (folder) => {
-    const document = await loadDocument(join(folder, 'openapi.yaml'));
-    const { problems, broken, notices } = checkDocument(document);
-    expect([problems, broken.size]).toEqual([[], 0]);
-    expect(document.describe(notices)).toContain(notice);
+])('in the type %j, null is read as a name', async (type, result) => {
+  expect(await mendedSchema({ type })).toEqual({
+    schema: { type: result },
+    findings: [
+      { pointer: `${at}/type`, message: "null has no quotation marks: it is read as 'null'" },
+    ],
+  });
+});
+
+test.each(
+  'minLength maxLength minItems maxItems minProperties maxProperties minContains maxContains'.split(
+    ' ',
+  ),
+)('a bigint in %s becomes a number', async (keyword) => {
+  const { schema } = await mendedSchema({ [keyword]: 2n ** 63n, maximum: 2n ** 63n });
+  expect(schema).toEqual({ [keyword]: 2 ** 63, maximum: 2n ** 63n });
+});
+
+test('a boolean in required of a property is moved to the list of the object', async () => {
+  const { schema, findings } = await mendedSchema({
+    required: ['c', 'd'],
+    properties: {
+      'a/b': { required: true },
+      c: { required: true },
+      e: { required: false },
+      f: { required: ['g'] },
+    },
+  });
+  expect(schema).toEqual({
+    required: ['c', 'd', 'a/b'],
+    properties: { 'a/b': {}, c: {}, e: {}, f: { required: ['g'] } },
+  });
+  const message = 'required must be a list of names beside "properties":';
+  expect(findings).toEqual([
+    { pointer: `${at}/properties/a~1b`, message: `${message} a/b is required` },
+    { pointer: `${at}/properties/c`, message: `${message} c is required` },
+    { pointer: `${at}/properties/e`, message: `${message} e is optional` },
+  ]);
+});
+
+describe('a parameter', () => {
+  const TEXT = { schema: { type: 'string' } };
+  const mendedParameter = async (parameter: object) => {
+    const { root, findings } = await mended({ components: { parameters: { P: parameter } } });
+    return {
+      parameter: root.components.parameters.P,
+      messages: findings.map(({ message }) => message),
+    };
+  };
+
+  test.each<[title: string, parameter: object, message: string]>([
+    ['without a schema', { name: 'q', in: 'query' }, 'it has no schema: it is read as a string'],
+    [
+      'with the schema null',
+      { name: 'q', in: 'query', schema: null },
+      'it has no schema: it is read as a string',
+    ],
+    [
+      'with a list of codings',
+      { name: 'accept-Encoding', in: 'header', schema: { enum: ['gzip'] } },
+      'clients send a list of codings: it is read as a string',
+    ],
+  ])('%s is read as a string', async (_title, parameter, message) => {
+    expect(await mendedParameter({ ...parameter })).toEqual({
+      parameter: { ...parameter, ...TEXT },
+      messages: [message],
+    });
+  });
+
+  test.each<[parameter: object]>([
+    [{ $ref: '#/components/parameters/Q' }],
+    [{ name: 'q', in: 'query', content: { 'text/plain': {} } }],
+    [{ name: 'q', in: 'query', schema: {} }],
+    [{ name: 'Accept-Encoding', in: 'query', schema: {} }],
+    [{ name: 'X-Accept-Encoding', in: 'header', schema: {} }],
+    [{ name: 'Accept-Encodings', in: 'header', schema: {} }],
+  ])('stays the same: %j', async (parameter) => {
+    expect(await mendedParameter({ ...parameter })).toEqual({ parameter, messages: [] });
+  });
+
+  test('of a path that is not declared is read as a string', async () => {
+    const Id = { name: 'id', in: 'path', required: true, schema: { type: 'integer' } };
+    const name = { ...Id, name: 'name' };
+    const { root, findings } = await mended({
+      paths: {
+        '/a/{id}/{name}': {
+          parameters: [{ $ref: '#/components/parameters/Id' }],
+          get: { parameters: [name] },
+          put: { parameters: [{ ...name, in: 'query' }] },
+          post: {},
+        },
+      },
+      components: { parameters: { Id } },
+    });
+    const added = { name: 'name', in: 'path', required: true, ...TEXT };
+    const { get, put, post } = root.paths['/a/{id}/{name}'];
+    expect(get.parameters).toEqual([name]);
+    expect(put.parameters).toEqual([{ ...name, in: 'query' }, added]);
+    expect(post.parameters).toEqual([added]);
+    const message = 'path parameter name is not declared: it is read as a string';
+    expect(findings).toEqual([
+      { pointer: '/paths/~1a~1{id}~1{name}/put', message },
+      { pointer: '/paths/~1a~1{id}~1{name}/post', message },
+    ]);
+  });
+
+  test('of a response header has the same rule', async () => {
+    const { root, findings } = await mended({ components: { headers: { H: { required: true } } } });
+    expect(root.components.headers.H).toEqual({ required: true, ...TEXT });
+    expect(findings).toEqual([
+      { pointer: '/components/headers/H', message: 'it has no schema: it is read as a string' },
+    ]);
   });
 });

@@ -17,6 +17,8 @@ test.each([
   ['/{a}{b}', '/xyz', ['xy', 'z']],
   ['/plants/{id}.json', '/plants/a%2ejson', ['a']],
   ['/v{n}', '/w1', undefined],
+  ['/v{n}', '/', undefined],
+  ['/{a}--{b}', '/xyz', undefined],
   ['/é{n}', '/%C3%A91', ['1']],
   ['/{a}/{b}', '/base/1/2', ['1', '2']],
   ['/a b', '/a%20b', []],

@@ -1,0 +1,217 @@
+import { describe, expect, test } from '@jest/globals';
+import { tagOf, tagOfParent } from '../../src/document/discriminator.ts';
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const rootOf = (schemas: object) => ({ components: { schemas } });
+
+/** An object schema that requires the property `kind`. */
+const kindOf = (kind: object) => ({ type: 'object', required: ['kind'], properties: { kind } });
+const cat = kindOf({ const: 'cat' });
+const dog = kindOf({ const: 'dog' });
+
+describe('the tag of a union', () => {
+  const root = rootOf({
+    Cat: kindOf({ const: 'cat' }),
+    Kind: { enum: ['dog', 'wolf'] },
+    Dog: { allOf: [ref('Pet'), { properties: { kind: ref('Kind') } }] },
+    Pet: { type: 'object', required: ['kind'], properties: { kind: { type: 'string' } } },
+    Any: {},
+  });
+
+  test.each<[title: string, alternatives: unknown[], values: unknown]>([
+    ['constants', [cat, dog], [['cat'], ['dog']]],
+    ['references', [ref('Cat'), ref('Dog')], [['cat'], ['dog', 'wolf']]],
+    ['null and an object', [{ type: 'null' }, cat], ['null', ['cat']]],
+    [
+      'null and the string null',
+      [{ type: 'null' }, kindOf({ const: 'null' }), { type: 'null' }],
+      ['null', ['null'], 'null'],
+    ],
+    [
+      'a constant that several schemas restrict',
+      [kindOf({ allOf: [{ enum: ['a', 'b'] }, { enum: ['b', 'c'] }] }), dog],
+      [['b'], ['dog']],
+    ],
+  ])('is a required member with the constants of %s', (_title, alternatives, values) => {
+    const tag = { name: 'kind', values, isMapped: false };
+    expect(tagOf(root, alternatives, undefined)).toEqual(tag);
+    expect(tagOf(root, alternatives, { propertyName: 'kind' })).toEqual(tag);
+  });
+
+  test.each<[title: string, alternatives: unknown[]]>([
+    ['without alternatives', []],
+    ['of null only', [{ type: 'null' }]],
+    ['with the same constant twice', [cat, dog, cat]],
+    ['with an alternative without a constant', [cat, kindOf({ type: 'string' })]],
+    ['with an optional member', [cat, { ...dog, required: [] }]],
+    ['with an alternative that is not an object', [cat, { ...dog, type: undefined }]],
+    ['with constants that are not strings', [kindOf({ const: 1 }), kindOf({ const: 2 })]],
+    ['with a readOnly member', [cat, kindOf({ const: 'dog', readOnly: true })]],
+    ['with a writeOnly member', [cat, kindOf({ const: 'dog', writeOnly: true })]],
+    ['with constants in different members', [cat, { ...dog, required: ['name'] }]],
+  ])('does not exist in a union %s', (_title, alternatives) => {
+    expect(tagOf(root, alternatives, undefined)).toBeUndefined();
+  });
+
+  test('is the first member with different constants', () => {
+    const both = (a: string, b: string) => ({
+      type: 'object',
+      required: ['a', 'b'],
+      properties: { a: { const: a }, b: { const: b } },
+    });
+    expect(tagOf(root, [both('x', '1'), both('x', '2')], undefined)?.name).toBe('b');
+    expect(tagOf(root, [both('x', '1'), both('y', '2')], undefined)?.name).toBe('a');
+    expect(tagOf(root, [both('x', '1'), both('y', '2')], { propertyName: 'b' })).toMatchObject({
+      name: 'b',
+      values: [['1'], ['2']],
+    });
+  });
+});
+
+describe('the tag of a discriminator', () => {
+  const root = rootOf({ Cat: {}, Dog: {}, 'a/b': {}, Größe: {} });
+  const alternatives = [ref('Cat'), ref('Dog')];
+  const dogs = { dog: ref('Dog').$ref, wolf: ref('Dog').$ref };
+
+  test.each<[title: string, members: object, alternatives: unknown[], values: unknown]>([
+    ['the names of the schemas', {}, alternatives, [['Cat'], ['Dog']]],
+    ['the values of the mapping', { mapping: dogs }, alternatives, [['Cat'], ['dog', 'wolf']]],
+    ['names with a slash', {}, [ref('a~1b'), ref('Dog')], [['a/b'], ['Dog']]],
+    ['names beyond ASCII', {}, [ref('Gr%C3%B6%C3%9Fe'), ref('Dog')], [['Größe'], ['Dog']]],
+    ['all other values', { defaultMapping: ref('Cat').$ref }, alternatives, ['others', ['Dog']]],
+    ['null', {}, [...alternatives, { type: 'null' }], [['Cat'], ['Dog'], 'null']],
+  ])('has %s', (_title, members, schemas, values) => {
+    const discriminator = { propertyName: 'kind', ...members };
+    expect(tagOf(root, schemas, discriminator)).toEqual({ name: 'kind', values, isMapped: true });
+  });
+
+  test.each<[title: string, members: object, alternatives: unknown[]]>([
+    ['x-selects: false', { 'x-selects': false }, alternatives],
+    ['no propertyName', { propertyName: undefined }, alternatives],
+    ['an alternative without a name', {}, [ref('Cat'), {}]],
+    ['an alternative inside a component', {}, [ref('Cat'), ref('Dog/properties/a')]],
+    ['an alternative outside the schemas', {}, [ref('Cat'), { $ref: '#/components/x/Dog' }]],
+    ['the same schema twice', {}, [ref('Cat'), ref('Cat')]],
+  ])('does not exist with %s', (_title, members, schemas) => {
+    expect(tagOf(root, schemas, { propertyName: 'kind', ...members })).toBeUndefined();
+  });
+});
+
+describe('the tag of a schema that others extend', () => {
+  const PET = ref('Pet').$ref;
+  const pet = { ...kindOf({ type: 'string' }), discriminator: { propertyName: 'kind' } };
+  const extend = (name: string, ...parts: object[]) => ({ allOf: [ref(name), ...parts] });
+  const tagIn = (schemas: object) => tagOfParent(rootOf(schemas), PET);
+
+  test('has the names of the schemas that extend it, and its own', () => {
+    expect(tagIn({ Cat: extend('Pet'), Pet: pet, Dog: extend('Pet') })).toEqual({
+      name: 'kind',
+      values: [['Cat'], ['Dog'], ['Pet']],
+      isMapped: true,
+      refs: [
+        { ref: ref('Cat').$ref, isBase: false },
+        { ref: ref('Dog').$ref, isBase: false },
+        { ref: PET, isBase: true },
+      ],
+    });
+  });
+
+  test('has the schemas that extend it indirectly, once', () => {
+    const tag = tagIn({
+      Pet: pet,
+      Cat: extend('Pet', { $ref: '#/components/schemas/Tame' }),
+      Tame: extend('Pet'),
+      Persian: extend('Cat'),
+    });
+    expect(tag?.values).toEqual([['Cat'], ['Persian'], ['Tame'], ['Pet']]);
+  });
+
+  test('has schemas with any name', () => {
+    const tag = tagIn({
+      Pet: pet,
+      'a/b': extend('Pet'),
+      Größe: extend('a~1b'),
+      d: extend('Gr%C3%B6%C3%9Fe'),
+    });
+    expect(tag?.values).toEqual([['a/b'], ['Größe'], ['d'], ['Pet']]);
+  });
+
+  test('has schemas that extend each other in a circle', () => {
+    const tag = tagIn({ Pet: pet, Cat: extend('Pet', ref('Dog')), Dog: extend('Cat') });
+    expect(tag?.values).toEqual([['Cat'], ['Dog'], ['Pet']]);
+  });
+
+  test('includes the children of a schema with the same tag, but not of one with another', () => {
+    const tag = tagIn({
+      Pet: pet,
+      Cat: { ...extend('Pet'), discriminator: { propertyName: 'kind' } },
+      Persian: extend('Cat'),
+      Dog: { ...extend('Pet'), discriminator: { propertyName: 'size' } },
+      Poodle: extend('Dog'),
+    });
+    expect(tag?.values).toEqual([['Cat'], ['Persian'], ['Dog'], ['Pet']]);
+    expect(tag?.refs.map(({ isBase }) => isBase)).toEqual([true, false, false, true]);
+  });
+
+  test('has the values of the mapping, including schemas that do not extend it', () => {
+    const mapping = {
+      c: ref('Cat').$ref,
+      d: ref('Dog').$ref,
+      p: PET,
+      x: ref('None').$ref,
+      '%': '#/components/schemas/100%',
+    };
+    const tag = tagIn({
+      Pet: { ...pet, discriminator: { propertyName: 'kind', mapping } },
+      Cat: extend('Pet'),
+      Dog: {},
+    });
+    expect(tag?.values).toEqual([['c'], ['d'], ['p']]);
+  });
+
+  test('has the constants of the schemas before their names', () => {
+    const tag = tagIn({
+      Pet: { ...pet, properties: { kind: { enum: ['cat', 'dog', 'pet'] } } },
+      Cat: extend('Pet', { properties: { kind: { const: 'cat' } } }),
+      Dog: extend('Pet', { properties: { kind: { enum: ['dog', 'wolf'] } } }),
+      Cow: extend('Pet'),
+    });
+    expect(tag?.values).toEqual([['cat'], ['dog'], ['Cow'], ['pet']]);
+  });
+
+  test('does not have the schema itself if others have all of its values', () => {
+    const tag = tagIn({
+      Pet: { ...pet, properties: { kind: { enum: ['Cat'] } } },
+      Cat: extend('Pet', { properties: { kind: { const: 'Cat' } } }),
+    });
+    expect(tag?.values).toEqual([['Cat']]);
+    expect(tag?.refs).toEqual([{ ref: ref('Cat').$ref, isBase: false }]);
+  });
+
+  test.each<[title: string, schemas: object]>([
+    ['without a discriminator', { Pet: kindOf({}), Cat: extend('Pet') }],
+    ['that no other schema extends', { Pet: pet, Cat: {} }],
+    ['with oneOf', { Pet: { ...pet, oneOf: [{}] }, Cat: extend('Pet') }],
+    ['with anyOf', { Pet: { ...pet, anyOf: [{}] }, Cat: extend('Pet') }],
+    [
+      'with x-selects: false',
+      { Pet: { discriminator: { propertyName: 'kind', 'x-selects': false } }, Cat: extend('Pet') },
+    ],
+    [
+      'with the same constant in two schemas',
+      {
+        Pet: pet,
+        Cat: extend('Pet', { properties: { kind: { const: 'cat' } } }),
+        Lion: extend('Pet', { properties: { kind: { const: 'cat' } } }),
+      },
+    ],
+  ])('does not exist for a schema %s', (_title, schemas) => {
+    expect(tagIn(schemas)).toBeUndefined();
+  });
+
+  test('is computed once for each document', () => {
+    const root = rootOf({ Pet: pet, Cat: extend('Pet') });
+    expect(tagOfParent(root, PET)).toBe(tagOfParent(root, PET));
+    expect(tagOfParent(rootOf({ Pet: pet }), PET)).toBeUndefined();
+  });
+});

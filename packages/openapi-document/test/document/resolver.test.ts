@@ -1,0 +1,149 @@
+import { describe, expect, test } from '@jest/globals';
+import { resolver } from '../../src/document/resolver.ts';
+
+/** Makes a resolver for these files. Lists the files that it reads. */
+function resolverFor(files: Readonly<Record<string, unknown>>) {
+  const reads = new Set<string>();
+  const resolved = resolver((file) => {
+    reads.add(file);
+    return Object.hasOwn(files, file) ? { value: files[file] } : { reason: 'missing' };
+  });
+  /** Returns `file#pointer` of the target of a reference at a pointer of a file. */
+  const target = (ref: string, file = 'api/openapi.yaml', pointer = '') => {
+    const place = resolved.placeOf(ref, { file, pointer });
+    return place && `${place.file}#${place.pointer}`;
+  };
+  return { ...resolved, target, reads };
+}
+
+test.each([
+  ['#/a', 'api/openapi.yaml#/a'],
+  ['', 'api/openapi.yaml#'],
+  ['#/none', 'api/openapi.yaml#/none'],
+  ['#none', 'api/openapi.yaml#none'],
+  ['#/a%20b~1c', 'api/openapi.yaml#/a b~1c'],
+  ['parts.yaml', 'api/parts.yaml#'],
+  ['./sub/../parts.yaml#/a', 'api/parts.yaml#/a'],
+  ['../my%20parts.yaml#/a', 'my parts.yaml#/a'],
+  ['C:/parts.yaml', 'api/C:/parts.yaml#'],
+  ['https://example.com/parts.yaml', undefined],
+  ['file:parts.yaml', undefined],
+  ['http://[', undefined],
+])('the reference %j leads to %s', (ref, expected) => {
+  expect(resolverFor({ 'api/openapi.yaml': { a: 1 } }).target(ref)).toBe(expected);
+});
+
+test('a reference is relative to its own file', () => {
+  const { target } = resolverFor({ 'api/sub/a.yaml': {} });
+  expect(target('b.yaml#/x', 'api/sub/a.yaml')).toBe('api/sub/b.yaml#/x');
+  expect(target('#/x', 'api/sub/a.yaml')).toBe('api/sub/a.yaml#/x');
+});
+
+test('only the files of a reference are read, each schema in them is registered once', () => {
+  const { target, reads, dynamicAnchors } = resolverFor({
+    'api/openapi.yaml': { a: { $dynamicAnchor: 'node' }, b: [{ $dynamicAnchor: 'node' }] },
+    'api/parts.yaml': { c: { $dynamicAnchor: 'other' } },
+    'api/unused.yaml': {},
+  });
+  for (const _ of [1, 2]) target('parts.yaml#other');
+  expect([...reads]).toEqual(['api/openapi.yaml', 'api/parts.yaml']);
+  expect([...dynamicAnchors]).toEqual([
+    ['node', 2],
+    ['other', 1],
+  ]);
+});
+
+describe('anchors', () => {
+  const words = ['default', 'example', 'examples', 'const', 'enum'];
+  const anchors = (at: string) =>
+    Object.fromEntries(words.map((word) => [word, { $anchor: `${at}-${word}` }]));
+  const { target } = resolverFor({
+    'api/openapi.yaml': {
+      schemas: anchors('schemas'),
+      S: { $defs: anchors('defs'), properties: anchors('properties'), ...anchors('data') },
+      'a/b': [{ $anchor: 'item' }, { $dynamicAnchor: 'dynamic' }],
+    },
+    'api/parts.yaml': { a: { $anchor: 'part' } },
+  });
+
+  test('lead to their schemas', () => {
+    expect(target('#item')).toBe('api/openapi.yaml#/a~1b/0');
+    expect(target('#dynamic')).toBe('api/openapi.yaml#/a~1b/1');
+    expect(target('parts.yaml#part')).toBe('api/parts.yaml#/a');
+  });
+
+  test.each(words)('are found in schemas named %s, but not in data', (word) => {
+    expect(target(`#schemas-${word}`)).toBe(`api/openapi.yaml#/schemas/${word}`);
+    expect(target(`#defs-${word}`)).toBe(`api/openapi.yaml#/S/$defs/${word}`);
+    expect(target(`#properties-${word}`)).toBe(`api/openapi.yaml#/S/properties/${word}`);
+    expect(target(`#data-${word}`)).toBe(`api/openapi.yaml#data-${word}`);
+  });
+});
+
+describe('a schema with $id', () => {
+  const tree = {
+    $id: 'https://example.com/tree#',
+    $defs: { leaf: { $id: 'leaf' }, top: { $anchor: 'top' } },
+  };
+  const { target } = resolverFor({
+    'api/openapi.yaml': { Tree: tree, other: { $anchor: 'top' }, broken: { $id: 'http://' } },
+    'api/leaf': 'text',
+  });
+
+  test.each([
+    ['https://example.com/tree', '', '/Tree'],
+    ['https://example.com/tree#/$defs/top', '', '/Tree/$defs/top'],
+    ['https://example.com/leaf', '', '/Tree/$defs/leaf'],
+    ['https://example.com/tree#top', '', '/Tree/$defs/top'],
+    ['#top', '', '/other'],
+    ['#top', '/Tree/$defs/top', '/Tree/$defs/top'],
+    ['#/$defs/top', '/Tree/items', '/Tree/$defs/top'],
+    ['leaf', '/Tree/items', '/Tree/$defs/leaf'],
+    ['tree', '/Tree/$defs/leaf/items', '/Tree'],
+    ['#', '/Tree/$defs/leaf/items', '/Tree/$defs/leaf'],
+    ['#/other', '/Tree/items', '/other'],
+  ])('is the target or the base of %s at %j', (ref, pointer, expected) => {
+    expect(target(ref, 'api/openapi.yaml', pointer)).toBe(`api/openapi.yaml#${expected}`);
+  });
+
+  test('may have a URI without a path, or one relative to its file', () => {
+    const files = {
+      'api/openapi.yaml': {
+        Tree: { $id: 'urn:example:tree', top: { $anchor: 'top' } },
+        Leaf: { $id: 'leaf.json' },
+      },
+    };
+    const { target: targetOf } = resolverFor(files);
+    expect(targetOf('#top', 'api/openapi.yaml', '/Tree/items')).toBe('api/openapi.yaml#/Tree/top');
+    expect(targetOf('urn:example:tree')).toBe('api/openapi.yaml#/Tree');
+    expect(targetOf('leaf.json')).toBe('api/openapi.yaml#/Leaf');
+    expect(targetOf('https://example.com/other')).toBeUndefined();
+  });
+
+  test('is not the base of references outside of it', () => {
+    expect(target('leaf')).toBe('api/leaf#');
+    expect(target('leaf', 'api/openapi.yaml', '/Trees')).toBe('api/leaf#');
+  });
+});
+
+test.each([
+  ['https://example.com/apis/openapi.yaml#/a', 'local/openapi.yaml#/a'],
+  ['https://example.com/apis/sub/parts.yaml#/a', 'local/sub/parts.yaml#/a'],
+  ['https://example.com/parts.yaml', 'parts.yaml#'],
+  ['https://example.org/apis/parts.yaml', undefined],
+  ['http://example.com/apis/parts.yaml', undefined],
+  ['urn:example:parts', undefined],
+])('with $self, %s leads to %s', (ref, expected) => {
+  const { target } = resolverFor({
+    'local/openapi.yaml': { $self: 'https://example.com/apis/openapi.yaml', $id: 'other', a: {} },
+    'local/sub/parts.yaml': { a: {} },
+  });
+  expect(target(ref, 'local/openapi.yaml')).toBe(expected);
+});
+
+test('valueIn returns the value at a location, or undefined for an unreadable file', () => {
+  const { valueIn } = resolverFor({ 'a.yaml': { list: [{ b: 1 }] } });
+  expect(valueIn({ file: 'a.yaml', pointer: '/list/0/b' })).toBe(1);
+  expect(valueIn({ file: 'a.yaml', pointer: '/none' })).toBeUndefined();
+  expect(valueIn({ file: 'b.yaml', pointer: '' })).toBeUndefined();
+});
