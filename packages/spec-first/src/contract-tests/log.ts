@@ -12,20 +12,24 @@ export type TestLog = ReturnType<typeof testLog>;
  * await contractTests({ document, app: createApp({ document, handlers, log }), log, test });
  */
 export function testLog() {
-  /** The logged causes, by request id. */
+  /** The logged causes, by request id. `undefined` if only entries without a cause are logged. */
   const causes = new Map<unknown, string | undefined>();
-  const keep = (entry: unknown): void => {
-    const { requestId, reason, err } = asObject(entry);
-    causes.set(requestId, err === undefined ? reason?.toString() : causeIn(Object(err)));
+  const keep = (entry: Json): void => {
+    const { requestId, reason, err } = entry;
+    const cause = err === undefined ? reason?.toString() : describeError(Object(err));
+    causes.set(requestId, cause ?? causes.get(requestId));
   };
-  const levels = { debug: keep, info: keep, warn: keep, error: keep };
+  const loggerWith = (bindings: object) => {
+    const write = (entry: unknown): void => keep({ ...bindings, ...asObject(entry) });
+    return { debug: write, info: write, warn: write, error: write };
+  };
   return {
-    ...levels,
-    child: () => levels,
+    ...loggerWith({}),
+    child: loggerWith,
     /** Adds a line of JSON from the log of a service. */
     line(text: string): void {
       try {
-        keep(JSON.parse(text));
+        keep(asObject(JSON.parse(text)));
       } catch {
         // Handlers may print other lines.
       }
@@ -40,8 +44,8 @@ export function testLog() {
   };
 }
 
-function causeIn({ message, stack }: Json): string {
-  // Frames of libraries do not help to find the handler.
+/** Describes an error by its message and the first frames of its stack outside libraries. */
+function describeError({ message, stack }: Json): string {
   const frames = String(stack)
     .split('\n')
     .filter((line) => /^\s+at /.test(line) && !/node:|node_modules/.test(line));
