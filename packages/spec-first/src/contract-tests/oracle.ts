@@ -1,10 +1,10 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { asObject, isObject, type Json, type MediaType } from 'openapi-document';
+import { asObject, isObject, type Json, type MediaType, schemas } from 'openapi-document';
 
 /**
- * Makes a second validator of replies: plain Ajv with the schemas of the document. It shares no
- * code with the validator of the server, so it can find errors in it.
+ * Makes a second validator of replies: Ajv with the schemas of the document. It can find errors
+ * in the server's validator, since they share no code for validation.
  *
  * @returns a function that returns the violations of a JSON body. It returns `undefined` if there
  *   are none, or if Ajv cannot compile the schema.
@@ -17,7 +17,7 @@ export function replyOracle(root: Json) {
       logger: false,
       validateSchema: false,
       multipleOfPrecision: 9,
-      schemas: { document: { components: plain(writeOnly, asObject(root.components)) } },
+      schemas: { document: { components: toAjvSchema(writeOnly, asObject(root.components)) } },
     }),
   );
   const compiled = new Map<unknown, ValidateFunction | undefined>();
@@ -25,7 +25,7 @@ export function replyOracle(root: Json) {
   function validatorFor({ schema }: MediaType): ValidateFunction | undefined {
     if (!compiled.has(schema)) {
       try {
-        compiled.set(schema, ajv.compile(asObject(plain(writeOnly, schema))));
+        compiled.set(schema, ajv.compile(asObject(toAjvSchema(writeOnly, schema))));
       } catch {
         compiled.set(schema, undefined);
       }
@@ -41,13 +41,15 @@ export function replyOracle(root: Json) {
 }
 
 /** Returns the names of all `writeOnly` members in the document. */
-function writeOnlyNames(value: unknown, names = new Set<string>()): ReadonlySet<string> {
-  if (Array.isArray(value)) for (const item of value) writeOnlyNames(item, names);
-  if (!isObject(value)) return names;
-  for (const [name, member] of Object.entries(asObject(value.properties))) {
-    if (asObject(member).writeOnly === true) names.add(name);
-  }
-  for (const item of Object.values(value)) writeOnlyNames(item, names);
+function writeOnlyNames(root: Json): ReadonlySet<string> {
+  const names = new Set<string>();
+  const addNamesIn = (value: unknown): void => {
+    for (const [name, member] of Object.entries(asObject(asObject(value).properties))) {
+      if (schemas.allOf(root, member).some((part) => part.writeOnly === true)) names.add(name);
+    }
+    if (typeof value === 'object' && value !== null) Object.values(value).forEach(addNamesIn);
+  };
+  addNamesIn(root);
   return names;
 }
 
@@ -55,15 +57,14 @@ function writeOnlyNames(value: unknown, names = new Set<string>()): ReadonlySet<
  * Returns a schema of the document for Ajv: references lead to the document, large integers are
  * numbers, `writeOnly` members are not required, and `oneOf` with a discriminator becomes `anyOf`.
  */
-function plain(writeOnly: ReadonlySet<string>, value: unknown): unknown {
-  const inside = (item: unknown) => plain(writeOnly, item);
+function toAjvSchema(writeOnly: ReadonlySet<string>, value: unknown): unknown {
+  const inside = (item: unknown) => toAjvSchema(writeOnly, item);
   if (typeof value === 'bigint') return Number(value);
   if (Array.isArray(value)) return value.map(inside);
   if (!isObject(value)) return value;
-  const { discriminator, ...schema } = value;
-  const entries = Object.entries(schema).map(([key, item]) => {
+  const entries = Object.entries(value).map(([key, item]) => {
     if (key === '$ref' && typeof item === 'string') return [key, item.replace(/^#/, 'document#')];
-    if (key === 'oneOf' && discriminator !== undefined) return ['anyOf', inside(item)];
+    if (key === 'oneOf' && value.discriminator !== undefined) return ['anyOf', inside(item)];
     if (key !== 'required' || !Array.isArray(item)) return [key, inside(item)];
     return [key, item.filter((name) => !writeOnly.has(name))];
   });

@@ -1,0 +1,88 @@
+import { describe, expect, test } from '@jest/globals';
+import { replyOracle } from '../../src/contract-tests/oracle.ts';
+import { documentOf, json, operationIn } from './document-of.ts';
+
+/** Returns a function that validates JSON texts of replies with a schema. */
+async function oracleFor(schema: unknown, schemas: object = {}) {
+  const get = { operationId: 'get', responses: { '200': { description: '', ...json(schema) } } };
+  const document = await documentOf({ paths: { '/a': { get } }, components: { schemas } });
+  const [media] = operationIn(document, 'get').responses.flatMap((response) => response.media);
+  if (media === undefined) throw new Error('the reply has no media type');
+  const validate = replyOracle(document.root);
+  return (text: string) => validate(media, text);
+}
+
+const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+const kind = (name: string) => ({
+  type: 'object',
+  required: ['kind', name],
+  properties: { kind: { type: 'string' }, [name]: {} },
+});
+
+describe('the second validator of replies', () => {
+  test.each([
+    ['a type', { type: 'integer' }, '1', '"1"', '/body must be integer'],
+    [
+      'a closed object',
+      { properties: { discriminator: {}, $ref: {}, required: {} }, additionalProperties: false },
+      '{"discriminator":"x","$ref":"#","required":true}',
+      '{"b":1}',
+      '/body must NOT have additional properties',
+    ],
+    [
+      'decimals',
+      { items: { type: 'number', multipleOf: 0.01 } },
+      '[19.99,4.35,1.1]',
+      '[1.005]',
+      '/body/0 must be multiple of 0.01',
+    ],
+    [
+      'a format',
+      { format: 'date' },
+      '"2024-02-29"',
+      '"2023-02-29"',
+      '/body must match format "date"',
+    ],
+    ['an unknown format', { type: 'string', format: 'iban' }, '"x"', '1', '/body must be string'],
+    ['a text with #', { const: '#a' }, '"#a"', '"a"', '/body must be equal to constant'],
+    ['a schema with a wrong keyword', { type: 'string', title: 7 }, '"x"', '1', '/body must be'],
+    ['large bounds', { maximum: 2 ** 60 }, '1152921504606846976', '1e20', '/body must be <= 115'],
+  ])('checks %s', async (_name, schema, valid, invalid, message) => {
+    const validate = await oracleFor(schema);
+    expect(validate(valid)).toBeUndefined();
+    expect(validate(invalid)).toContain(message);
+  });
+
+  test('follows references, also recursive ones', async () => {
+    const Node = { type: 'object', properties: { next: ref('Node'), size: { type: 'integer' } } };
+    const validate = await oracleFor({ items: ref('Node') }, { Node });
+    expect(validate('[{"next":{"next":{"size":1}}}]')).toBeUndefined();
+    expect(validate('[{"next":{"next":{"size":"1"}}}]')).toBe(
+      '/body/0/next/next/size must be integer',
+    );
+  });
+
+  test('does not require members that only requests have', async () => {
+    const Login = { default: null, properties: { secret: { writeOnly: true }, pin: ref('Pin') } };
+    const Pin = { type: 'string', writeOnly: true };
+    const schema = { allOf: [ref('Login'), { required: ['name', 'secret', 'pin'] }] };
+    const validate = await oracleFor(schema, { Login, Pin });
+    expect(validate('{"name":"ada"}')).toBeUndefined();
+    expect(validate('{}')).toBe("/body must have required property 'name'");
+  });
+
+  test('accepts a value of several alternatives of a discriminator', async () => {
+    const schemas = { One: kind('one'), Two: kind('two') };
+    const oneOf = [ref('One'), ref('Two')];
+    const both = '{"kind":"One","one":1,"two":2}';
+    const mapped = await oracleFor({ oneOf, discriminator: { propertyName: 'kind' } }, schemas);
+    expect(mapped(both)).toBeUndefined();
+    expect(mapped('{"kind":"One"}')).toContain("must have required property 'one'");
+    expect((await oracleFor({ oneOf }, schemas))(both)).toContain('must match exactly one schema');
+  });
+
+  test('accepts any value if it cannot compile the schema', async () => {
+    const validate = await oracleFor({ type: 'string', pattern: '[' });
+    expect([validate('1'), validate('1')]).toEqual([undefined, undefined]);
+  });
+});
