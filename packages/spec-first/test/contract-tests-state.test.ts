@@ -1,10 +1,8 @@
 import type { RequestListener } from 'node:http';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
 import { createApp } from 'spec-first-server';
 import { withFiles } from 'test-support/documents';
-import { inOrder } from '../src/contract-tests/order.ts';
 import { failures } from './contract-tests/failures.ts';
 import { STORE_FAULTS, type StoreFault, storeHandlers } from './contract-tests/store.ts';
 
@@ -52,41 +50,6 @@ test.each(STORE_FAULTS)('contract tests find a store with: %s', async (fault) =>
   const failed = Object.entries(await failuresOf(fault, name));
   const [, text] = failed.find(([title]) => title.includes(name)) ?? [];
   expect(text).toMatch(message);
-});
-
-test('operations that create come before those that need their ids, and those that end come last', async () => {
-  const { root, operations } = await loadDocument(document);
-  expect(inOrder(root, operations).map(({ id }) => id)).toEqual([
-    'createOrder',
-    'listOrders',
-    'getOrder',
-    'payOrder',
-    'notify',
-    'changeOrder',
-    'cancelOrder',
-    'deleteOrder',
-  ]);
-});
-
-test('parts are deleted before the resources that contain them', async () => {
-  const remove = (id: string) => ({ delete: { operationId: id, responses: {} } });
-  const paths = {
-    '/houses/{houseId}': remove('house'),
-    '/houses/{houseId}/rooms/{roomId}': remove('room'),
-    '/houses/{houseId}/rooms/{roomId}/beds/{bedId}': remove('bed'),
-    '/houses/{houseId}/rooms': remove('rooms'),
-  };
-  const info = { title: 'Houses', version: '1.0.0' };
-  const text = JSON.stringify({ openapi: '3.1.0', info, paths });
-  await withFiles({ 'houses.json': text }, async (folder) => {
-    const { root, operations } = await loadDocument(join(folder, 'houses.json'));
-    expect(inOrder(root, operations).map(({ id }) => id)).toEqual([
-      'bed',
-      'room',
-      'rooms',
-      'house',
-    ]);
-  });
 });
 
 /** Runs the contract tests of `POST /things` with these schemas against a listener. */

@@ -14,7 +14,7 @@ const ENDING = new RegExp(
   'i',
 );
 
-/** The number of levels of a body that are searched for ids. */
+/** The number of levels of nested members in a body that are searched for ids. */
 const LEVELS = 4;
 
 /**
@@ -22,18 +22,17 @@ const LEVELS = 4;
  * them, last those that end them.
  */
 export function inOrder(root: Json, operations: readonly Operation[]): Operation[] {
-  const isDeletion = ({ method }: Operation) => method === 'delete';
+  const others = operations.filter((operation) => !isEnding(operation));
+  const endings = operations.filter((operation) => isEnding(operation) && !isDeletion(operation));
   const deletions = operations.filter(isDeletion);
-  const { true: endings = [], false: others = [] } = Object.groupBy(
-    operations.filter((operation) => !isDeletion(operation)),
-    (operation) => `${isEnding(operation)}` as const,
-  );
   return [
     ...byNeeds(root, others),
     ...byNeeds(root, endings),
     ...deletions.sort((a, b) => depthOf(b) - depthOf(a)),
   ];
 }
+
+const isDeletion = ({ method }: Operation): boolean => method === 'delete';
 
 /**
  * Puts each operation after the operations that produce the ids it needs. Operations that need each
@@ -69,8 +68,9 @@ const rankOf = (operation: Operation): number =>
 const depthOf = ({ path }: Operation): number => path.split('/').length;
 
 /** Returns true if an operation ends a resource, which succeeds only once. */
-export function isEnding({ id, method, path }: Operation): boolean {
-  if (method === 'delete') return true;
+export function isEnding(operation: Operation): boolean {
+  const { id, method, path } = operation;
+  if (isDeletion(operation)) return true;
   const last = path.split('/').at(-1) ?? '';
   return method !== 'get' && (ENDING.test(last) || ENDING.test(id));
 }
@@ -98,12 +98,12 @@ function membersOf(root: Json, schema: unknown, level = 0): string[] {
   if (level > LEVELS) return [];
   return schemas
     .alternatives(root, schema)
-    .flatMap((part) => [
-      ...Object.entries(asObject(part.properties)).flatMap(([name, member]) => [
+    .flatMap(({ properties, items }) => [
+      ...Object.entries(asObject(properties)).flatMap(([name, member]) => [
         name,
         ...membersOf(root, member, level + 1),
       ]),
-      ...(part.items === undefined ? [] : membersOf(root, part.items, level + 1)),
+      ...membersOf(root, items, level + 1),
     ]);
 }
 

@@ -71,10 +71,7 @@ export async function checkPages(
   }
   // After the last page, the small pages must contain all items.
   const expected = whole.items.slice(0, next === undefined ? undefined : seen.length);
-  const isSame =
-    seen.length >= expected.length &&
-    expected.every((item, index) => keyOf(item) === keyOf(seen[index]));
-  if (isSame) return;
+  if (expected.every((item, index) => keyOf(item) === keyOf(seen[index]))) return;
   const message =
     `the ${seen.length} items in pages of ${minimum} ` +
     `differ from the ${expected.length} items in one large page`;

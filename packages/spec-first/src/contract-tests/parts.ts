@@ -56,7 +56,7 @@ export function partsOf({ root, operation, validator }: Checked): {
   parameters: Part[];
   bodies: Part[];
 } {
-  const { requestBody } = operation;
+  const { requestBody = { media: [], required: false } } = operation;
   const part = (
     declared: Omit<Part, 'examples' | 'samples'>,
     examples: readonly unknown[],
@@ -76,7 +76,6 @@ export function partsOf({ root, operation, validator }: Checked): {
     const { in: where, name, required, schema } = parameter;
     const violation = (value: unknown) => {
       const read = readBack(parameter, value);
-      if (read === undefined) return undefined;
       // The validator adds defaults to its input, so it gets a copy.
       const values = { ...noParameters(), [where]: { [name]: structuredClone(read) } };
       const wrong = mismatch(() => validator.request(values, undefined, undefined));
@@ -85,12 +84,12 @@ export function partsOf({ root, operation, validator }: Checked): {
     const examples = parameter.examples().map(({ value }) => value);
     return part({ in: where, name, required, schema, violation }, examples);
   });
-  const bodies = (requestBody?.media ?? []).map((media) => {
+  const bodies = requestBody.media.map((media) => {
     const { items, kind } = media;
     const violation = (value: unknown) => {
       if (!isWritable(media, value)) return undefined;
       // Parses the value as the server does: an integer beyond 2^53 becomes a bigint.
-      const copy = kind === 'multipart' ? value : parseJson(stringifyJson(value) ?? 'null');
+      const copy = parseJson(stringifyJson(value) ?? 'null');
       const check = () =>
         items === undefined
           ? validator.request(noParameters(), media, copy)
@@ -101,18 +100,17 @@ export function partsOf({ root, operation, validator }: Checked): {
       .examples()
       .flatMap(({ value }) => (items === undefined ? [value] : [value].flat()));
     const { schema } = items ?? media;
-    const required = requestBody?.required ?? false;
     // Any text is valid, since the schema does not restrict such a body, for example XML.
     const isFree = kind === 'stream' && items === undefined && !media.constrained;
     return part(
-      { in: 'body', name: '', required, schema, media, violation },
+      { in: 'body', name: '', required: requestBody.required, schema, media, violation },
       examples,
       isFree ? ['text', '🌵'] : undefined,
     );
   });
   const hasValue = ({ examples, samples }: Part): boolean => examples.length + samples.length > 0;
   const missing = parameters.find((parameter) => parameter.required && !hasValue(parameter));
-  if (missing !== undefined || (requestBody?.required && !bodies.some(hasValue))) {
+  if (missing !== undefined || (requestBody.required && !bodies.some(hasValue))) {
     const place =
       missing === undefined ? 'the body' : `the ${missing.in} parameter ${missing.name}`;
     const advice = 'Add an example to the document, or check that the schema allows any value.';
@@ -125,7 +123,7 @@ export function partsOf({ root, operation, validator }: Checked): {
 function rounded(value: unknown): unknown {
   const decimal = (_key: string, item: unknown) =>
     typeof item === 'bigint' ? JSON.rawJSON(`${item}`) : inDecimals(item);
-  return parseJson(JSON.stringify(value, decimal) ?? 'null');
+  return parseJson(JSON.stringify(value, decimal));
 }
 
 /** Serializes and parses the value of a parameter. Returns `undefined` if it cannot be sent. */

@@ -57,18 +57,18 @@ const INTEGERS: Readonly<Record<string, readonly Bound[]>> = {
 /** Yields values that differ from a valid value in one place. */
 export function* variantsOf(
   root: Json,
-  described: readonly unknown[],
+  valueSchemas: readonly unknown[],
   value: unknown,
 ): Generator<Variant> {
-  const parts = described.flatMap((schema) => schemas.alternatives(root, schema));
+  const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
   const whole = (inner: unknown) => ({ at: '', inner, value: inner });
   yield* OF_EACH_TYPE.filter((other) => kindOf(other) !== kindOf(value)).map(whole);
-  const { notable, others } = candidatesOf(root, parts, value);
+  const { notable, others } = candidatesOf(root, subschemas, value);
   for (const other of notable) yield { ...whole(other), isNotable: true };
   yield* others.map(whole);
   if (Array.isArray(value)) {
     for (const [index, item] of value.slice(0, ITEMS).entries()) {
-      const inside = described.flatMap((schema) => schemas.ofItem(root, schema, index));
+      const inside = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
       for (const variant of variantsOf(root, inside, item))
         yield { ...variant, at: `/0${variant.at}`, value: value.with(index, variant.value) };
     }
@@ -77,7 +77,7 @@ export function* variantsOf(
     for (const [name, member] of Object.entries(value)) {
       const { [name]: _missing, ...members } = value;
       yield { at: `/${name}`, inner: undefined, value: members };
-      const inside = described.flatMap((schema) => schemas.ofProperty(root, schema, name));
+      const inside = valueSchemas.flatMap((schema) => schemas.ofProperty(root, schema, name));
       for (const variant of variantsOf(root, inside, member)) {
         const changed = { ...value, [name]: variant.value };
         yield { ...variant, at: `/${name}${variant.at}`, value: changed };
@@ -93,9 +93,9 @@ interface Candidates {
   readonly others: readonly unknown[];
 }
 
-function candidatesOf(root: Json, parts: readonly Json[], value: unknown): Candidates {
+function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): Candidates {
   if (Array.isArray(value)) {
-    const bounds = boundsIn(parts, ['minItems', 'maxItems']);
+    const bounds = boundsIn(subschemas, ['minItems', 'maxItems']);
     const lists = (lengths: readonly Bound[]) =>
       [...new Set(lengths)].filter(isSendable).map((length) => ofLength(value, length));
     return {
@@ -104,29 +104,29 @@ function candidatesOf(root: Json, parts: readonly Json[], value: unknown): Candi
     };
   }
   if (isObject(value)) {
-    const alternatives = parts.flatMap(({ oneOf, anyOf }) => [oneOf, anyOf].flatMap(asArray));
+    const alternatives = subschemas.flatMap(({ oneOf, anyOf }) => [oneOf, anyOf].flatMap(asArray));
     return {
       notable: alternatives.filter(isObject).flatMap((schema) => sampleOf(root, schema)),
       others: [],
     };
   }
-  const listed = valuesIn(parts, ['const', 'enum']);
-  const examples = valuesIn(parts, ['examples', 'example', 'default']);
+  const listed = valuesIn(subschemas, ['const', 'enum']);
+  const examples = valuesIn(subschemas, ['examples', 'example', 'default']);
   if (typeof value === 'number' || typeof value === 'bigint') {
-    const bounds = boundsIn(parts, BOUNDS);
-    const limits = parts.flatMap(({ format }) => INTEGERS[String(format)] ?? []);
+    const bounds = boundsIn(subschemas, BOUNDS);
+    const limits = subschemas.flatMap(({ format }) => INTEGERS[String(format)] ?? []);
     return {
       notable: [...listed, ...limits, ...bounds],
-      others: [...examples, ...numbers(parts, value, limits, bounds)],
+      others: [...examples, ...numbersBeside(subschemas, value, bounds)],
     };
   }
   if (typeof value === 'string') {
-    const bounds = boundsIn(parts, ['minLength', 'maxLength']);
+    const bounds = boundsIn(subschemas, ['minLength', 'maxLength']);
     const texts = (lengths: readonly Bound[]) =>
       lengths.filter(isSendable).map((length) => 'x'.repeat(length));
     return {
       notable: [...listed, ...texts(bounds), UNUSUAL],
-      others: [...examples, ...texts(beside(bounds, 1)), ...stringsOf(parts, value)],
+      others: [...examples, ...texts(beside(bounds, 1)), ...stringsOf(subschemas, value)],
     };
   }
   const opposite = typeof value === 'boolean' ? [!value] : [];
@@ -142,15 +142,15 @@ const ofLength = (list: readonly unknown[], length: number): unknown[] =>
   Array.from({ length: list.length > 0 ? length : 0 }, (_, index) => list[index] ?? list[0]);
 
 /** Returns the values of keywords, and the items of keywords with lists. */
-const valuesIn = (parts: readonly Json[], keywords: readonly string[]): unknown[] =>
-  parts
+const valuesIn = (subschemas: readonly Json[], keywords: readonly string[]): unknown[] =>
+  subschemas
     .flatMap((schema) => keywords.flatMap((keyword) => schema[keyword]))
     .filter((value) => value !== undefined);
 
 type Bound = number | bigint;
 
-const boundsIn = (parts: readonly Json[], keywords: readonly string[]): Bound[] =>
-  valuesIn(parts, keywords).filter(
+const boundsIn = (subschemas: readonly Json[], keywords: readonly string[]): Bound[] =>
+  valuesIn(subschemas, keywords).filter(
     (bound): bound is Bound => typeof bound === 'number' || typeof bound === 'bigint',
   );
 
@@ -160,29 +160,26 @@ const beside = (bounds: readonly Bound[], step: number): Bound[] =>
     typeof bound === 'bigint' ? [bound - 1n, bound + 1n] : [bound - step, bound + step],
   );
 
-function numbers(
-  parts: readonly Json[],
+/** Returns numbers beside the bounds, small and large numbers, and fractions. */
+function numbersBeside(
+  subschemas: readonly Json[],
   value: Bound,
-  limits: readonly Bound[],
   bounds: readonly Bound[],
 ): Bound[] {
-  const step = valuesIn(parts, ['multipleOf']).find((number) => typeof number === 'number') ?? 1;
+  const step =
+    valuesIn(subschemas, ['multipleOf']).find((number) => typeof number === 'number') ?? 1;
   const small = Array.from({ length: 14 }, (_, count) => (count - 1) * step);
   const large = [100 * step, 1_000 * step, 2 ** 31, Number.MAX_SAFE_INTEGER];
-  return [
-    // A double cannot represent all multiples beyond 2^53.
-    ...(step === 1 ? limits : []),
-    ...[...bounds, ...beside(bounds, step), ...small, ...large, 0.1, -1.5, 1e-7],
-    Number(value) + step / 2,
-  ].map(inDecimals);
+  const fractions = [0.1, -1.5, 1e-7, Number(value) + step / 2];
+  return [...beside(bounds, step), ...small, ...large, ...fractions].map(inDecimals);
 }
 
 /** Returns a number without rounding errors in its last digits: 0.85 for 17 × 0.05. */
 export const inDecimals = <T>(number: T): T | number =>
   typeof number !== 'number' || Number.isInteger(number) ? number : Number(number.toPrecision(12));
 
-function stringsOf(parts: readonly Json[], value: string): string[] {
-  const formats = parts.flatMap(({ format }) => FORMATS[String(format)]?.split(' ') ?? []);
+function stringsOf(subschemas: readonly Json[], value: string): string[] {
+  const formats = subschemas.flatMap(({ format }) => FORMATS[String(format)]?.split(' ') ?? []);
   return formats.length > 0 ? formats : [`${value}-other`, 'text', value.toUpperCase(), ...TEXTS];
 }
 

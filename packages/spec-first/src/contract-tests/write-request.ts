@@ -1,4 +1,4 @@
-import { type MediaType, type Operation, type Parameter, stringifyJson } from 'openapi-document';
+import type { MediaType, Operation, Parameter } from 'openapi-document';
 import { bodyOf, targetOf } from 'openapi-document/client';
 import { shellQuoted } from 'spec-first-server';
 import type { Sent } from './client.ts';
@@ -8,7 +8,7 @@ import { namedIn, type Values } from './parts.ts';
 /** The values of a request, and deviations from the document. */
 export interface Written {
   readonly values: Values;
-  /** Selects the media type of a file, if several are declared. */
+  /** Selects one of the declared media types of a file. */
   readonly turn?: number;
   /** Replaces the serialized body. */
   readonly raw?: string;
@@ -58,19 +58,14 @@ export async function writeRequest(
 }
 
 async function writeBody(media: MediaType, value: unknown, { raw, turn = 0 }: Written) {
-  // A concrete media type for a range such as `text/*`.
-  const type = media.type
-    .replace(/^(\*|application)\/\*$/, 'application/octet-stream')
-    .replace(/\/\*$/, '/plain');
-  if (raw === undefined && media.items !== undefined) {
+  const type = concreteType(media.type);
+  if (media.items !== undefined) {
     const { contentType, write, end } = media.itemWriter(type);
     return { contentType, bytes: Buffer.concat([Buffer.from(write(value, 0)), Buffer.from(end)]) };
   }
-  const isText = media.kind !== 'json' && typeof value === 'string';
-  const isForm = media.kind === 'form' || media.kind === 'multipart';
   const sent = media.kind === 'multipart' ? withFiles(media, value, turn) : value;
-  const body = raw ?? (isForm || isText ? bodyOf(type, sent, media.encoding) : stringifyJson(sent));
-  const response = new Response(body ?? null);
+  const body = raw ?? bodyOf(type, sent, media.encoding) ?? null;
+  const response = new Response(body);
   const contentType =
     body instanceof FormData ? (response.headers.get('Content-Type') ?? type) : type;
   return { contentType, bytes: Buffer.from(await response.arrayBuffer()) };
@@ -80,25 +75,27 @@ async function writeBody(media: MediaType, value: unknown, { raw, turn = 0 }: Wr
 function withFiles(media: MediaType, form: unknown, turn: number): object {
   const reader = media.formReader();
   const fields = Object.entries(Object(form)).map(([name, value]) => {
-    const { isFile, isText, types } = reader.partOf(name);
-    if (isText || !isFile) return [name, value];
+    const { isText, types } = reader.partOf(name);
+    if (isText) return [name, value];
     // Only requests with an even number have ids of existing resources, so each type is used twice.
-    const range = types[Math.floor(turn / 2) % types.length] ?? '*/*';
-    const type = range.includes('*') ? (EXAMPLES[range] ?? range.replace('*', 'plain')) : range;
+    const type = concreteType(types[Math.floor(turn / 2) % types.length] ?? '*/*');
     const fileOf = (item: unknown) => new File([String(item)], 'file', { type });
     return [name, Array.isArray(value) ? value.map(fileOf) : fileOf(value)];
   });
   return Object.fromEntries(fields);
 }
 
-/** A media type for each range. */
-const EXAMPLES: Readonly<Record<string, string>> = {
+/** Media types in ranges. */
+const CONCRETE: Readonly<Record<string, string>> = {
   '*/*': 'application/octet-stream',
   'application/*': 'application/octet-stream',
   'image/*': 'image/png',
   'audio/*': 'audio/mpeg',
   'video/*': 'video/mp4',
 };
+
+/** Returns a media type in a range: `text/plain` for `text/*`. Returns other types unchanged. */
+const concreteType = (range: string): string => CONCRETE[range] ?? range.replace('*', 'plain');
 
 /** Returns a request as a curl command for a POSIX shell. */
 export function curlLine(base: string, { method, target, headers, body }: Sent): string {

@@ -1,71 +1,243 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
-import { validatorOf } from '../src/contract-tests/checks.ts';
-import { partsOf } from '../src/contract-tests/parts.ts';
-import { writeRequest } from '../src/contract-tests/write-request.ts';
+import { describe, expect, test } from '@jest/globals';
+import { validatorOf } from '../../src/contract-tests/checks.ts';
+import { namedIn, type Part, partsOf } from '../../src/contract-tests/parts.ts';
+import { documentOf, operationIn } from './document-of.ts';
 
-/** Returns the operation of a document, and the bodies that its requests may have. */
-async function operationIn(document: string) {
-  const folder = mkdtempSync(join(tmpdir(), 'parts-'));
-  try {
-    const file = join(folder, 'openapi.yaml');
-    writeFileSync(file, document);
-    const { root, operations } = await loadDocument(file);
-    const [operation] = operations;
-    if (operation === undefined) throw new Error('the operation is missing');
-    const validator = validatorOf(root, operation);
-    const { bodies } = partsOf({ root, operation, validator, oracle: () => undefined });
-    return { operation, bodies };
-  } finally {
-    rmSync(folder, { recursive: true });
+/** Returns the parts of an operation with these members. */
+async function partsIn(members: object, schemas: object = {}, path = '/a') {
+  const operation = { operationId: 'call', responses: {}, ...members };
+  const document = await documentOf({
+    paths: { [path]: { post: operation } },
+    components: { schemas },
+  });
+  const { root } = document;
+  const call = operationIn(document, 'call');
+  const validator = validatorOf(root, call);
+  return partsOf({ root, operation: call, validator, oracle: () => undefined });
+}
+
+const parameterIn = async (where: string, schema: object, members: object = {}) => {
+  const parameter = { name: 'p', in: where, schema, required: where === 'path', ...members };
+  const { parameters } = await partsIn(
+    { parameters: [parameter] },
+    {},
+    where === 'path' ? '/a/{p}' : '/a',
+  );
+  return parameters[0];
+};
+const bodyOf = async (type: string, media: object, schemas: object = {}) => {
+  const { bodies } = await partsIn({ requestBody: { content: { [type]: media } } }, schemas);
+  return bodies[0];
+};
+
+const text = { type: 'string' };
+type Verdict = 'valid' | 'rejected' | 'cannot be sent';
+type Examples = Partial<Record<Verdict, readonly unknown[]>>;
+
+/** Checks that a part has these verdicts. */
+function expectVerdicts(part: Part | undefined, examples: Examples) {
+  for (const [verdict, values] of Object.entries(examples)) {
+    for (const value of values) {
+      const violation = part?.violation(value);
+      const sent = violation === '' ? 'valid' : 'rejected';
+      expect([value, violation === undefined ? 'cannot be sent' : sent]).toEqual([value, verdict]);
+    }
   }
 }
 
-test('valid values include each alternative of a discriminator', async () => {
-  const { bodies } = await operationIn(`openapi: 3.1.0
-info: { title: Pets, version: 1.0.0 }
-paths:
-  /pets:
-    post:
-      operationId: addPet
-      requestBody: { required: true, content: { application/json: { schema: { $ref: '#/components/schemas/MyResponseType' } } } }
-      responses: { '204': { description: done } }
-components:
-  schemas:
-    MyResponseType:
-      oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }]
-      discriminator: { propertyName: petType, mapping: { dog: Dog } }
-    Cat: { type: object, required: [petType, name], properties: { petType: { type: string }, name: { type: string } } }
-    Dog: { type: object, required: [petType, bark], properties: { petType: { type: string }, bark: { type: string } } }
-`);
-  const types = bodies.flatMap((body) => body.samples).map((value) => Object(value).petType);
-  expect(new Set(types)).toEqual(new Set(['Cat', 'dog']));
+describe('a value of a parameter', () => {
+  const closed = { type: 'object', required: ['a'], properties: { a: { type: 'integer' } } };
+  const withDefault = { type: 'object', properties: { a: {}, b: { type: 'integer', default: 3 } } };
+  const deep = { style: 'deepObject' };
+  test.each<[where: string, schema: object, members: object, examples: Examples]>([
+    ['query', { type: 'integer', minimum: 1 }, {}, { valid: [1], rejected: [0] }],
+    ['query', { type: 'integer', minimum: 1 }, {}, { 'cannot be sent': ['1'] }],
+    ['query', text, {}, { valid: ['', 'ä ', ' '], 'cannot be sent': [1] }],
+    ['query', closed, deep, { valid: [{ a: 1 }], rejected: [{ a: 'b' }] }],
+    ['query', withDefault, deep, { valid: [{ a: '1' }] }],
+    ['path', text, {}, { valid: ['...', 'a.'], 'cannot be sent': ['', '.', '..'] }],
+    ['path', { type: 'integer' }, {}, { valid: [7], rejected: ['a'] }],
+    [
+      'header',
+      text,
+      {},
+      { valid: ['a b', '~'], 'cannot be sent': ['', ' a', 'a ', 'aä', 'äa', 'a\n'] },
+    ],
+    ['cookie', text, {}, { valid: ['a', ' ä'], 'cannot be sent': [{ a: null }] }],
+  ])(
+    'in %s with the schema %p (%p) is valid, rejected or cannot be sent',
+    async (where, schema, members, examples) => {
+      const part = await parameterIn(where, schema, members);
+      expect(part).toMatchObject({ in: where, name: 'p', required: where === 'path', schema });
+      expectVerdicts(part, examples);
+    },
+  );
+
+  test('has the violations of the server, of this parameter only', async () => {
+    const { parameters } = await partsIn({
+      parameters: [
+        { name: 'limit', in: 'query', required: true, schema: { type: 'integer', maximum: 9 } },
+        { name: 'color', in: 'query', required: true, schema: { enum: ['red'] } },
+      ],
+    });
+    const violations = parameters.map((part) => part.violation('10'));
+    expect(violations).toEqual([
+      expect.stringMatching(/^\/query\/limit must be <= 9/),
+      expect.stringMatching(/^\/query\/color/),
+    ]);
+  });
 });
 
-test('files have each declared media type in turn', async () => {
-  const { operation, bodies } = await operationIn(`openapi: 3.1.0
-info: { title: Photos, version: 1.0.0 }
-paths:
-  /photos:
-    post:
-      operationId: addPhoto
-      requestBody:
-        required: true
-        content:
-          multipart/form-data:
-            schema: { type: object, required: [file], properties: { file: { type: string, format: binary } } }
-            encoding: { file: { contentType: 'image/png, image/jpeg' } }
-      responses: { '204': { description: done } }
-`);
-  const [body] = bodies;
-  if (body === undefined) throw new Error('the body is missing');
-  const values = new Map([[body, body.samples[0]]]);
-  const sent = [0, 1, 2, 3, 4].map((turn) => writeRequest(operation, { values, turn }, []));
-  const types = (await Promise.all(sent)).map(
-    (request) => /Content-Type: (image\/\w+)/i.exec(String(request.body))?.[1],
+describe('a value of a body', () => {
+  const object = {
+    type: 'object',
+    properties: { a: { type: ['string', 'number', 'array', 'null'] } },
+  };
+  const event = { type: 'object', properties: { data: text, id: text } };
+  const form = 'application/x-www-form-urlencoded';
+  test.each<[type: string, schema: unknown, examples: Examples]>([
+    ['application/json', { type: 'integer', format: 'int64' }, { valid: [2 ** 62] }],
+    ['application/json', { type: 'integer', format: 'int64' }, { rejected: [2 ** 63, '1'] }],
+    ['application/json', { type: 'null' }, { valid: [undefined, null] }],
+    ['application/xml', true, { valid: ['a'], 'cannot be sent': ['', {}] }],
+    ['text/plain', { ...text, maxLength: 2 }, { valid: ['a'], rejected: ['abc'] }],
+    ['text/plain', { ...text, maxLength: 2 }, { 'cannot be sent': ['', {}, []] }],
+    [form, object, { valid: [{ a: 'b' }, { a: ['b'] }] }],
+    [form, object, { 'cannot be sent': [{}, { a: [] }, { a: null }, { a: ['b', {}] }] }],
+    [form, object, { 'cannot be sent': ['a', ['a'], { a: 'b', c: null }] }],
+    ['multipart/form-data', object, { valid: [{ a: 'b' }] }],
+    ['multipart/form-data', object, { 'cannot be sent': [{ a: null }, undefined] }],
+  ])(
+    'in %s with the schema %p is valid, rejected or cannot be sent',
+    async (type, schema, examples) => {
+      const part = await bodyOf(type, { schema });
+      expect(part).toMatchObject({ in: 'body', name: '', required: false, media: { type } });
+      expectVerdicts(part, examples);
+    },
   );
-  expect(types).toEqual(['image/png', 'image/png', 'image/jpeg', 'image/jpeg', 'image/png']);
+
+  test.each<[type: string, itemSchema: object, item: unknown, examples: Examples]>([
+    ['text/event-stream', event, { data: 'a' }, { 'cannot be sent': [{ id: 'a\nb' }] }],
+    ['text/event-stream', event, { data: 'a', id: '1' }, { rejected: [{ data: 1 }] }],
+    ['application/jsonl', { type: 'integer' }, 1, { rejected: ['a', [1]] }],
+  ])('is one item of a stream in %s', async (type, itemSchema, item, examples) => {
+    const part = await bodyOf(type, { itemSchema, examples: { one: { value: [item, item] } } });
+    expectVerdicts(part, { ...examples, valid: [item] });
+    expect(part?.examples).toEqual([item, item]);
+    expect(part?.samples).not.toContain('text');
+  });
+});
+
+describe('the values of a part', () => {
+  test('are its valid examples, and samples of its schema', async () => {
+    const schema = { type: 'array', items: { enum: ['a', 'b'] }, minItems: 1 };
+    const examples = { one: { value: ['a', 'b'] }, wrong: { value: ['c'] } };
+    const inQuery = await parameterIn('query', schema, { examples });
+    const inBody = await bodyOf('application/json', { schema, examples });
+    expect([inQuery?.examples, inBody?.examples]).toEqual([[['a', 'b']], [['a', 'b']]]);
+    for (const value of [...(inQuery?.samples ?? []), ...(inBody?.samples ?? [])])
+      expect(inBody?.violation(value)).toBe('');
+    expect(inBody?.samples).toContainEqual(['a']);
+  });
+
+  test('are at most twelve samples', async () => {
+    const names = Array.from({ length: 30 }, (_, index) => `value-${index}`);
+    expect((await bodyOf('application/json', { schema: { enum: names } }))?.samples).toHaveLength(
+      12,
+    );
+  });
+
+  test('have at most twelve digits, or are exact integers', async () => {
+    const samples = (
+      await bodyOf('application/json', { schema: { type: 'number', minimum: 1 / 3 } })
+    )?.samples;
+    for (const sample of samples ?? []) expect(String(sample).length).toBeLessThan(16);
+    const large = await bodyOf('application/json', { schema: { const: 2n ** 53n + 1n } });
+    expect(new Set(large?.samples)).toEqual(new Set([2n ** 53n + 1n]));
+  });
+
+  test.each([
+    ['application/json', true, ['text', 1, true, {}]],
+    ['application/xml', { description: 'XML.' }, ['text', '🌵']],
+    ['application/xml', { type: 'string', enum: ['a'] }, ['a']],
+    ['text/plain', true, ['text', 1, true]],
+  ])('are fixed for %s with the schema %p', async (type, schema, samples) => {
+    const part = await bodyOf(type, { schema });
+    expect(new Set(part?.samples)).toEqual(new Set(samples));
+  });
+
+  test('include each alternative of a discriminator', async () => {
+    const kind = (name: string) => ({
+      type: 'object',
+      required: ['petType', name],
+      properties: { petType: text, [name]: text },
+    });
+    const body = await bodyOf(
+      'application/json',
+      { schema: { $ref: '#/components/schemas/Pet' } },
+      {
+        Pet: {
+          oneOf: [{ $ref: '#/components/schemas/Cat' }, { $ref: '#/components/schemas/Dog' }],
+          discriminator: { propertyName: 'petType', mapping: { dog: 'Dog' } },
+        },
+        Cat: kind('name'),
+        Dog: kind('bark'),
+      },
+    );
+    const types = body?.samples.map((value) => Object(value).petType);
+    expect(new Set(types)).toEqual(new Set(['Cat', 'dog']));
+  });
+});
+
+/** No text has this pattern and length. */
+const IMPOSSIBLE = { type: 'string', pattern: '^a$', minLength: 5 };
+
+describe('a part without a valid value', () => {
+  const possible = { schema: text };
+  const impossible = { schema: IMPOSSIBLE };
+  const parameter = (name: string, required: boolean, schema: object) => ({
+    parameters: [{ name, in: 'query', required, schema }],
+  });
+
+  test('is left out, if it is optional', async () => {
+    const content = { 'application/json': impossible, 'text/plain': possible };
+    const requestBody = { required: true, content };
+    const some = await partsIn({ ...parameter('a', false, IMPOSSIBLE), requestBody });
+    expect(some.parameters).toEqual([]);
+    expect(some.bodies.map(({ media, required }) => [media?.type, required])).toEqual([
+      ['text/plain', true],
+    ]);
+    const optional = { content: { 'application/json': impossible } };
+    expect((await partsIn({ requestBody: optional })).bodies).toEqual([]);
+    expect(await partsIn(parameter('a', true, text))).toMatchObject({ bodies: [] });
+  });
+
+  test.each([
+    ['the query parameter a', parameter('a', true, IMPOSSIBLE)],
+    ['the body', { requestBody: { required: true, content: { 'application/json': impossible } } }],
+  ])('is an error, if %s is required', async (place, members) => {
+    await expect(partsIn(members)).rejects.toThrow(
+      `No valid value was found for ${place}. ` +
+        'Add an example to the document, or check that the schema allows any value.',
+    );
+  });
+
+  test('may have an example', async () => {
+    const schema = { type: 'string', pattern: '^(?=a)b?a$' };
+    const part = await parameterIn('query', schema, { example: 'a' });
+    expect(part?.examples).toEqual(['a']);
+  });
+});
+
+test('values are found by place and name', async () => {
+  const { parameters } = await partsIn({
+    parameters: [
+      { name: 'a', in: 'query', schema: text },
+      { name: 'b', in: 'query', schema: text },
+      { name: 'a', in: 'header', schema: text },
+    ],
+  });
+  const values = new Map(parameters.map((part, index) => [part, index]));
+  expect(namedIn(values, 'query')).toEqual({ a: 0, b: 1 });
+  expect(namedIn(values, 'header')).toEqual({ a: 2 });
 });

@@ -1,0 +1,133 @@
+import { describe, expect, test } from '@jest/globals';
+import { misplacedSecrets, secretsFor } from '../../src/contract-tests/credentials.ts';
+import { documentOf, operationIn } from './document-of.ts';
+
+const keyIn = (where: string) => ({ type: 'apiKey', in: where, name: 'X-Key' });
+const schemes = {
+  basic: { type: 'http', scheme: 'Basic' },
+  bearer: { type: 'http', scheme: 'bearer' },
+  upper: { type: 'http', scheme: 'BEARER' },
+  custom: { type: 'http', scheme: 'X-Bearer' },
+  other: { type: 'http', scheme: 'bearer-2' },
+  oauth: { type: 'oauth2', flows: {} },
+  openid: { type: 'openIdConnect', openIdConnectUrl: 'https://a.example' },
+  header: keyIn('header'),
+  query: keyIn('query'),
+  cookie: keyIn('cookie'),
+  lower: { ...keyIn('header'), name: 'x-key' },
+  client: { ...keyIn('header'), name: 'X-Client' },
+};
+
+/** Returns a document whose operation `get` has these security requirements. */
+async function secured(security: readonly object[], securitySchemes: object = schemes) {
+  const get = { operationId: 'get', security, responses: { '204': { description: 'Done.' } } };
+  const document = await documentOf({ paths: { '/a': { get } }, components: { securitySchemes } });
+  return { document, operation: operationIn(document, 'get') };
+}
+
+const AUTHORIZATION = { in: 'header', name: 'Authorization' };
+
+describe('a secret', () => {
+  test.each([
+    ['basic', 'ada:x', AUTHORIZATION, `Basic ${btoa('ada:x')}`, `Basic ${btoa('user:wrongadax')}`],
+    ['basic', 'x', AUTHORIZATION, `Basic ${btoa('user:x')}`, `Basic ${btoa('user:wrongx')}`],
+    ['bearer', 'a.b.c', AUTHORIZATION, 'Bearer a.b.c', 'Bearer wrongabc'],
+    ['upper', 'x', AUTHORIZATION, 'Bearer x', 'Bearer wrongx'],
+    ['custom', 'x', AUTHORIZATION, 'X-Bearer x', 'X-Bearer wrongx'],
+    ['other', 'x', AUTHORIZATION, 'bearer-2 x', 'bearer-2 wrongx'],
+    ['oauth', 'x', AUTHORIZATION, 'Bearer x', 'Bearer wrongx'],
+    ['openid', 'x', AUTHORIZATION, 'Bearer x', 'Bearer wrongx'],
+    ['header', 'x', { in: 'header', name: 'X-Key' }, 'x', 'wrongx'],
+    ['query', 'x', { in: 'query', name: 'X-Key' }, 'x', 'wrongx'],
+    ['cookie', 'x', { in: 'cookie', name: 'X-Key' }, 'x', 'wrongx'],
+  ])(
+    'of the scheme %s with the credential %s is in its place',
+    async (scheme, text, place, value, wrong) => {
+      const { document, operation } = await secured([{ [scheme]: [] }]);
+      const expected = [{ scheme, ...place, value, wrong }];
+      expect(secretsFor(document, operation, { [scheme]: text })).toEqual(expected);
+      expect(secretsFor(document, operation, text)).toEqual(expected);
+    },
+  );
+});
+
+describe('the secrets of an operation', () => {
+  test.each([
+    ['the first possible requirement', [{ basic: [] }, { header: [] }, { query: [] }], ['header']],
+    ['all schemes of a requirement', [{ query: [], header: [] }], ['query', 'header']],
+    ['a scheme rather than none', [{}, { header: [] }], ['header']],
+    ['none, if only that is possible', [{ header: [], basic: [] }, {}], []],
+    ['none, if none is required', [], []],
+  ])('satisfy %s', async (_name, security, expected) => {
+    const { document, operation } = await secured(security);
+    const secrets = secretsFor(document, operation, { header: 'a', query: 'b' });
+    expect(secrets.map(({ scheme }) => scheme)).toEqual(expected);
+  });
+
+  test('must be in the options', async () => {
+    const { document, operation } = await secured([{ basic: [], query: [] }, { query: [] }]);
+    expect(() => secretsFor(document, operation, { header: 'a' })).toThrow(
+      "get needs credentials. Pass one of: credentials: { basic: '…' }, { query: '…' }",
+    );
+  });
+
+  test('do not come from the prototype of the credentials', async () => {
+    const { document, operation } = await secured([{ toString: [] }], {
+      toString: keyIn('header'),
+    });
+    expect(() => secretsFor(document, operation, {})).toThrow('get needs credentials');
+  });
+});
+
+describe('misplaced secrets', () => {
+  const ALL = { bearer: 'b', oauth: 'o', header: 'h', query: 'q', unknown: 'u' };
+  const misplaced = async (security: readonly object[], source: typeof ALL | object | string) => {
+    const { document, operation } = await secured(security);
+    const credentials = typeof source === 'string' ? source : { ...source };
+    const secrets = secretsFor(document, operation, credentials);
+    return misplacedSecrets(document, operation, secrets, credentials).map((variant) => [
+      variant.label,
+      variant.secrets.map(({ scheme, value }) => `${scheme} ${value}`),
+    ]);
+  };
+
+  test('replace each secret by the credential of each other scheme', async () => {
+    expect(await misplaced([{ header: [], query: [] }], ALL)).toEqual([
+      ['with the credential of bearer as header', ['header b', 'query q']],
+      ['with the credential of oauth as header', ['header o', 'query q']],
+      ['with the credential of query as header', ['header q', 'query q']],
+      ['with the credential of bearer as query', ['header h', 'query b']],
+      ['with the credential of oauth as query', ['header h', 'query o']],
+      ['with the credential of header as query', ['header h', 'query h']],
+    ]);
+  });
+
+  test('do not replace a secret by the same value', async () => {
+    expect(await misplaced([{ header: [] }], 'one token')).toEqual([]);
+  });
+
+  // Both schemes read `Authorization: Bearer`, so the service cannot distinguish them.
+  test('do not use the credential of a scheme with the same place', async () => {
+    expect(await misplaced([{ bearer: [] }], { bearer: 'b', oauth: 'o', basic: 'a:b' })).toEqual([
+      ['with the credential of basic as bearer', ['bearer Bearer a:b']],
+    ]);
+    const keys = { header: 'h', lower: 'l', client: 'c' };
+    expect(await misplaced([{ header: [] }], keys)).toEqual([
+      ['with the credential of client as header', ['header c']],
+    ]);
+  });
+
+  test.each([
+    ['another requirement needs none of the secrets', [{ header: [] }, {}], 0],
+    [
+      'the other requirement has a subset of the secrets',
+      [{ header: [], query: [] }, { query: [] }],
+      1,
+    ],
+    ['the other requirement has a scheme without a secret', [{ header: [] }, { cookie: [] }], 1],
+  ])('replace only needed secrets: %s', async (_name, security, count) => {
+    const source = { header: 'h', query: 'q', cookie: 'h' };
+    const labels = (await misplaced(security, source)).map(([label]) => label);
+    expect(new Set(labels.map((label) => String(label).split(' as ')[1])).size).toBe(count);
+  });
+});

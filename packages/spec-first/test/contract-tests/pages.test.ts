@@ -1,0 +1,179 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkPages, isCursor, nextCursor, pagingOf } from '../../src/contract-tests/pages.ts';
+import { documentOf, operationIn } from './document-of.ts';
+
+const text = { type: 'string' };
+const query = (name: string, schema: object = text) => ({ name, in: 'query', schema });
+const LIMIT = query('limit', { type: 'integer', minimum: 2, maximum: 50 });
+
+/** Returns the names of the paging parameters of an operation. */
+async function pagingNames(method: string, parameters: readonly object[]) {
+  const operation = { operationId: 'list', parameters, responses: {} };
+  const document = await documentOf({ paths: { '/a': { [method]: operation } } });
+  const paging = pagingOf(operationIn(document, 'list'));
+  return paging && [paging.limit.name, paging.cursor.name];
+}
+
+describe('an operation', () => {
+  test.each([
+    'limit',
+    'pageSize',
+    'page_size',
+    'perPage',
+    'per_page',
+    'size',
+    'maxResults',
+    'first',
+  ])('has pages with the parameter %s', async (name) => {
+    expect(await pagingNames('get', [query('after'), query(name)])).toEqual([name, 'after']);
+  });
+
+  test.each([
+    'cursor',
+    'after',
+    'pageToken',
+    'page_token',
+    'continuation',
+    'continuationToken',
+    'starting_after',
+  ])('has pages with the cursor %s', async (name) => {
+    expect(await pagingNames('get', [query('limit'), query(name)])).toEqual(['limit', name]);
+  });
+
+  test.each([
+    ['another method', 'post', [query('limit'), query('cursor')]],
+    ['no cursor', 'get', [query('limit')]],
+    ['no limit', 'get', [query('cursor'), query('limits'), query('rate_limit')]],
+    ['other names', 'get', [query('limit'), query('cursors'), query('is_cursor')]],
+    ['headers', 'get', [{ ...query('limit'), in: 'header' }, query('cursor')]],
+  ])('has no pages with %s', async (_name, method, parameters) => {
+    expect(await pagingNames(method, parameters)).toBeUndefined();
+  });
+});
+
+test.each([
+  ['query', text, true],
+  ['header', text, false],
+  ['query', { ...text, format: 'date-time' }, false],
+  ['query', { ...text, format: 'date' }, false],
+  ['query', { ...text, format: 'uuid' }, true],
+] as const)(
+  'the parameter after in %s with the schema %p is a cursor: %p',
+  (where, schema, expected) => {
+    expect(isCursor({ in: where, name: 'after', schema })).toBe(expected);
+  },
+);
+
+test.each([
+  [{ items: [], next: 'a' }, 'a'],
+  [{ nextCursor: 7 }, 7],
+  [{ next_page_token: 'a' }, 'a'],
+  [{ nextToken: 'a' }, 'a'],
+  [{ continuationToken: 'a' }, 'a'],
+  [{ endCursor: 'a' }, 'a'],
+  [{ next: null }, undefined],
+  [{ nextDay: 'a', is_next: 'b' }, undefined],
+  [['next'], undefined],
+  [undefined, undefined],
+])('the next cursor of %p is %p', (body, cursor) => {
+  expect(nextCursor(body)).toBe(cursor);
+});
+
+type Query = ReadonlyMap<string, unknown>;
+
+/** Returns a service with a list of items, and the queries that it received. */
+async function service(items: readonly unknown[], parameters: readonly object[]) {
+  const operation = { operationId: 'list', parameters, responses: {} };
+  const document = await documentOf({ paths: { '/a': { get: operation } } });
+  const paging = pagingOf(operationIn(document, 'list'));
+  if (paging === undefined) throw new Error('the operation has no pages');
+  const queries: Query[] = [];
+  const respond = (body: unknown, status = 200) => ({
+    ...{ status, headers: {}, isCut: false },
+    body: Buffer.from(JSON.stringify(body)),
+  });
+  /** Checks the pages of the list. `next` replaces the next cursor after an index. */
+  const check = (
+    next = (end: number): unknown => (end < items.length ? end : null),
+    change = (page: readonly unknown[], _sent: Query): unknown => page,
+  ) =>
+    checkPages(paging, async (query) => {
+      queries.push(query);
+      const start = Number(query.get('cursor') ?? 0);
+      const end = start + Number(query.get('limit'));
+      const page = change(items.slice(start, end), query);
+      return respond(Array.isArray(page) ? { items: page, next: next(end) } : page);
+    });
+  return { paging, check, queries, respond };
+}
+
+const list = (count: number) => Array.from({ length: count }, (_, id) => ({ id, name: 'a' }));
+const PARAMETERS = [LIMIT, query('cursor')];
+
+describe('the check of pages', () => {
+  test.each([0, 1, 2, 3, 5, 50, 60])('passes for a list of %i items', async (count) => {
+    const { check } = await service(list(count), PARAMETERS);
+    await check();
+  });
+
+  test('reads one large page and at most ten small ones', async () => {
+    const { check, queries } = await service(list(60), PARAMETERS);
+    await check();
+    const cursors = [undefined, 2, 4, 6, 8, 10, 12, 14, 16, 18];
+    expect(queries.map((sent) => [sent.get('limit'), sent.get('cursor')])).toEqual([
+      [50, undefined],
+      ...cursors.map((cursor) => [2, cursor]),
+    ]);
+    expect(queries[1]?.has('cursor')).toBe(false);
+  });
+
+  test('reads pages of 1 and 100 items without bounds, and no page after the last item', async () => {
+    const { check, queries } = await service(list(2), [query('limit'), query('cursor')]);
+    await check((end) => end);
+    expect(queries.map((sent) => sent.get('limit'))).toEqual([100, 1, 1]);
+  });
+
+  const reversed = (page: readonly unknown[], sent: Query) =>
+    sent.get('limit') === 50 ? page : page.toReversed();
+  const withoutLast = (page: readonly unknown[], sent: Query) =>
+    sent.has('cursor') ? page.slice(0, -1) : page;
+  const first = (page: readonly unknown[], sent: Query) => (sent.has('cursor') ? list(2) : page);
+
+  test.each([
+    ['ends too early', () => null, undefined, 'the 2 items in pages of 2 differ from the 5 items'],
+    ['has another order', undefined, reversed, 'the 5 items in pages of 2 differ from the 5 items'],
+    ['loses items', undefined, withoutLast, 'the 3 items in pages of 2 differ from the 5 items'],
+    ['ignores the cursor', undefined, first, 'the 6 items in pages of 2 differ from the 5 items'],
+  ])('fails if the service %s', async (_name, next, change, message) => {
+    const { check } = await service(list(5), PARAMETERS);
+    await expect(check(next, change)).rejects.toMatchObject({
+      check: 'pages contain all items of the list',
+      message: `${message} in one large page`,
+    });
+  });
+
+  test('fails if items without ids differ', async () => {
+    const { check } = await service(['a', 'b', 'c'], PARAMETERS);
+    await check();
+    const other = (page: readonly unknown[], sent: Query) => (sent.has('cursor') ? ['d'] : page);
+    await expect(check(undefined, other)).rejects.toThrow('the 3 items in pages of 2 differ');
+  });
+
+  test('compares the ids of items, since others may change their members', async () => {
+    const { check } = await service(list(3), PARAMETERS);
+    await check(undefined, (page) => page.map((item) => ({ ...Object(item), at: Math.random() })));
+  });
+
+  test.each([
+    ['the large page', 50, { total: 5 }],
+    ['the large page', 50, null],
+    ['a small page', 2, { total: 5 }],
+  ])('ends if %s is not a list', async (_name, limit, body) => {
+    const { check, queries, paging, respond } = await service(list(5), PARAMETERS);
+    await check(undefined, (page, sent) => (sent.get('limit') === limit ? body : page));
+    expect(queries).toHaveLength(limit === 50 ? 1 : 2);
+    await checkPages(paging, async (sent) =>
+      sent.get('limit') === limit ? respond({ items: [] }, 300) : respond({ items: list(5) }),
+    );
+  });
+});

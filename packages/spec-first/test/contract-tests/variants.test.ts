@@ -1,0 +1,199 @@
+import { describe, expect, test } from '@jest/globals';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { inDecimals, kindOf, variantsOf } from '../../src/contract-tests/variants.ts';
+
+/** Returns the variants of a value with this schema. */
+const variants = (schema: unknown, value: unknown, root = {}) => [
+  ...variantsOf(root, [schema], value),
+];
+const values = (schema: unknown, value: unknown) =>
+  variants(schema, value).map((variant) => variant.value);
+const notable = (schema: unknown, value: unknown) =>
+  variants(schema, value)
+    .filter(({ at, isNotable }) => at === '' && isNotable)
+    .map((variant) => variant.value);
+
+/** Returns the pairs of place and new value. */
+const changes = (schema: unknown, value: unknown) =>
+  variants(schema, value).map(({ at, inner }) => [at, inner]);
+
+describe('variants', () => {
+  test.each([
+    [7, [null, true, 'text', [], {}]],
+    [9007199254740993n, [null, true, 'text', [], {}]],
+    ['a', [null, true, 1.5, [], {}]],
+    [false, [null, 'text', 1.5, [], {}, true]],
+    [null, [true, 'text', 1.5, [], {}]],
+    [['a'], [null, true, 'text', 1.5, {}]],
+    [{ a: 1 }, [null, true, 'text', 1.5, []]],
+  ])('of %p begin with a value of each other type', (value, expected) => {
+    expect(values({}, value).slice(0, expected.length)).toEqual(expected);
+  });
+
+  test.each([
+    ['integer', { minimum: 1, maximum: 10 }, 5, [1, 10], [0, 2, 9, 11, 5.5]],
+    ['exclusive', { exclusiveMinimum: 1, exclusiveMaximum: 10 }, 5, [1, 10], [0, 2, 9, 11]],
+    ['bigint', { maximum: 2n ** 60n }, 5, [2n ** 60n], [2n ** 60n - 1n, 2n ** 60n + 1n]],
+    ['decimal', { minimum: 0.1, multipleOf: 0.05 }, 0.5, [0.1], [0.05, 0.15, 0.525, 0.6, 5, 50]],
+    ['listed', { enum: [3, 4], default: 88, examples: [77, 99] }, 3, [3, 4], [77, 88, 99]],
+    ['const', { const: 3, example: 77 }, 3, [3], [77]],
+    ['not a number', { minimum: '1', exclusiveMinimum: true }, 3, [], [2]],
+  ])('of a number are at and beside its bounds: %s', (_name, schema, value, at, beside) => {
+    expect(notable(schema, value)).toEqual(at);
+    expect(values(schema, value)).toEqual(expect.arrayContaining(beside));
+  });
+
+  test('of a number are small, large, negative and not integers', () => {
+    const common = [-1, 0, 1, 12, 100, 1_000, 2 ** 31, Number.MAX_SAFE_INTEGER, 0.1, -1.5, 1e-7];
+    expect(values({}, 40)).toEqual(expect.arrayContaining([...common, 40.5]));
+    const multiples = values({ multipleOf: 5 }, 40);
+    expect(multiples).toEqual(expect.arrayContaining([500, 5_000, 42.5]));
+    const small = [-5, 0, 5, 10, 15, 20, 25, 30, 35, 40, 45, 50, 55, 60];
+    expect(multiples.filter((value) => Math.abs(Number(value)) < 100)).toEqual(
+      expect.arrayContaining(small),
+    );
+    expect(multiples).not.toContain(65);
+  });
+
+  test.each([
+    ['int32', [2147483647, -2147483648, 2147483648, -2147483649]],
+    [
+      'int64',
+      [9223372036854775807n, 9007199254740993n, -9223372036854775808n, 2 ** 63, -(2 ** 63) - 2048],
+    ],
+  ])('of a number contain the limits of its format: %s', (format, limits) => {
+    expect(notable({ format }, 5)).toEqual(limits);
+    expect(notable({ format }, 2n ** 60n)).toEqual(limits);
+  });
+
+  test('of a text have the lengths at and beside its bounds', () => {
+    const schema = { minLength: 3, maxLength: 6 };
+    const unusual = `ä漢🌵'"\\<b>&%`;
+    expect(notable(schema, 'abcd')).toEqual(['xxx', 'xxxxxx', unusual]);
+    const others = ['xx', 'xxxx', 'xxxxx', 'xxxxxxx', 'abcd-other', 'text', 'ABCD', '', "'", '%00'];
+    expect(values(schema, 'abcd')).toEqual(expect.arrayContaining(others));
+    expect(values({ enum: ['a', 'b'] }, 'a')).toContain('b');
+    expect(values({ example: 'elm' }, 'fir')).toContain('elm');
+  });
+
+  test.each([
+    [{ minLength: 0, maxLength: 5_000 }, [0, 5_000]],
+    [{ minLength: -1, maxLength: 5_001 }, []],
+    [{ maxLength: 2n ** 60n }, []],
+  ])('of a text have at most 5,000 characters: %p', (schema, lengths) => {
+    const texts = notable(schema, 'a').slice(0, -1).map(String);
+    expect(texts.map((text) => text.length)).toEqual(lengths);
+  });
+
+  test.each([
+    'date-time',
+    'date',
+    'time',
+    'duration',
+    'email',
+    'hostname',
+    'ipv4',
+    'ipv6',
+    'uri',
+    'uri-reference',
+    'url',
+    'uuid',
+    'byte',
+  ])('of a text in the format %s are valid and invalid', (format) => {
+    const isValid = addFormats.default(new Ajv2020()).compile({ type: 'string', format });
+    const texts = values({ format }, 'a').filter((value) => typeof value === 'string');
+    const unusual = texts.shift();
+    expect(unusual).toContain('🌵');
+    expect(new Set(texts.map((text) => isValid(text)))).toEqual(new Set([true, false]));
+    expect(texts).not.toContain('a-other');
+  });
+
+  test('of a boolean and of null are the opposite and the listed values', () => {
+    expect(values({ default: null }, true).slice(-2)).toEqual([null, false]);
+    expect(values({}, null)).toEqual([true, 'text', 1.5, [], {}]);
+    expect(notable({ enum: [null, true] }, null)).toEqual([null, true]);
+  });
+
+  test('of a list have the lengths at and beside its bounds', () => {
+    const lengths = (lists: readonly unknown[]) => lists.map((list) => Object(list).length);
+    const schema = { minItems: 2, maxItems: 5 };
+    expect(lengths(notable(schema, ['a', 'b']))).toEqual([2, 5]);
+    const others = variants(schema, ['a', 'b', 'c']).filter(
+      ({ at, isNotable, value }) => at === '' && !isNotable && Array.isArray(value),
+    );
+    expect(lengths(others.map(({ value }) => value))).toEqual([0, 1, 4, 3, 6]);
+    expect(notable({ minItems: 3 }, ['a', 'b'])).toContainEqual(['a', 'b', 'a']);
+    expect(notable({ minItems: 3 }, [])).toStrictEqual([[], []]);
+    expect(lengths(notable({ minItems: -1, maxItems: 5_001 }, ['a']))).toEqual([2]);
+  });
+
+  test('of a list change its first two items, at the same place', () => {
+    const schema = { items: { enum: ['a', 'b', 'c', 'd'] } };
+    const lists = variants(schema, ['a', 'b', 'c']).filter(({ inner }) => inner === 'd');
+    expect(lists).toEqual([
+      { at: '/0', inner: 'd', value: ['d', 'b', 'c'], isNotable: true },
+      { at: '/0', inner: 'd', value: ['a', 'd', 'c'], isNotable: true },
+    ]);
+  });
+
+  test('of an object remove, add and change members at each level', () => {
+    const schema = { properties: { a: { properties: { b: { maximum: 3 } } } } };
+    const value = { a: { b: 1 }, c: 'text' };
+    const all = variants(schema, value);
+    expect(all).toContainEqual({ at: '/c', inner: undefined, value: { a: { b: 1 } } });
+    expect(all).toContainEqual({
+      at: '/undeclaredMember',
+      inner: 'text',
+      value: { ...value, undeclaredMember: 'text' },
+    });
+    expect(all).toContainEqual({
+      at: '/a/b',
+      inner: 3,
+      isNotable: true,
+      value: { a: { b: 3 }, c: 'text' },
+    });
+    expect(changes(schema, value)).toContainEqual(['/a/undeclaredMember', 'text']);
+    expect(changes(schema, value)).toContainEqual(['/a/b', undefined]);
+  });
+
+  test('of an object contain a sample of each alternative', () => {
+    const cat = { type: 'object', required: ['cat'], properties: { cat: { const: 1 } } };
+    const dog = { type: 'object', required: ['dog'], properties: { dog: { const: 2 } } };
+    const root = { components: { schemas: { Dog: dog } } };
+    const schema = { oneOf: [cat, { $ref: '#/components/schemas/Dog' }] };
+    const samples = variants(schema, { cat: 1 }, root).slice(5, 7);
+    expect(samples).toEqual([
+      { at: '', inner: { cat: 1 }, value: { cat: 1 }, isNotable: true },
+      { at: '', inner: { dog: 2 }, value: { dog: 2 }, isNotable: true },
+    ]);
+    expect(notable({ anyOf: [true, dog] }, { cat: 1 })).toEqual([{ dog: 2 }]);
+  });
+});
+
+test.each([
+  [0.05 * 17, 0.85],
+  [0.1 + 0.2, 0.3],
+  [1 / 3, 0.333333333333],
+  [2 ** 60, 2 ** 60],
+  [2n ** 60n, 2n ** 60n],
+  ['a', 'a'],
+])('%p has the decimals %p', (value, expected) => {
+  expect(inDecimals(value)).toBe(expected);
+});
+
+test.each([
+  [undefined, 'nothing'],
+  [null, 'null'],
+  ['', 'an empty string'],
+  ['a', 'a string'],
+  [[], 'an array'],
+  [{}, 'an object'],
+  [-1, 'a negative number'],
+  [0, 'a number'],
+  [-(2n ** 60n), 'a negative number'],
+  [2n ** 60n, 'a number'],
+  [true, 'a boolean'],
+])('%p is described as %s', (value, kind) => {
+  expect(kindOf(value)).toBe(kind);
+});

@@ -1,0 +1,213 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Secret } from '../../src/contract-tests/credentials.ts';
+import type { Part } from '../../src/contract-tests/parts.ts';
+import { curlLine, type Written, writeRequest } from '../../src/contract-tests/write-request.ts';
+import { documentOf, operationIn } from './document-of.ts';
+
+const text = { type: 'string' };
+
+/**
+ * Writes a request to an operation.
+ *
+ * @param values the values of parameters by place and name, such as `query a`; and of the `body`.
+ */
+async function written(
+  members: object,
+  values: Readonly<Record<string, unknown>>,
+  deviations: Omit<Written, 'values'> = {},
+  secrets: readonly Secret[] = [],
+  path = '/a',
+) {
+  const document = await documentOf({
+    paths: { [path]: { post: { operationId: 'call', responses: {}, ...members } } },
+  });
+  const operation = operationIn(document, 'call');
+  const [media] = operation.requestBody?.media ?? [];
+  const parts = Object.entries(values).map(([place, value]): [Part, unknown] => {
+    const [where, name = ''] = place.split(' ');
+    const parameter = operation.parameters.find((one) => one.in === where && one.name === name);
+    const common = { required: true, schema: true, examples: [], samples: [], violation: () => '' };
+    return [
+      parameter === undefined
+        ? { ...common, in: 'body', name: '', ...(media && { media }) }
+        : { ...common, in: parameter.in, name },
+      value,
+    ];
+  });
+  return writeRequest(operation, { values: new Map(parts), ...deviations }, secrets);
+}
+
+const parameter = (where: string, name: string) => ({ name, in: where, schema: text });
+const secret = (where: Secret['in'], name: string, value: string): Secret => ({
+  ...{ scheme: 'key', in: where, name, value, wrong: '' },
+});
+const bodyOf = (type: string, media: object = {}) => ({
+  requestBody: { content: { [type]: media } },
+});
+
+describe('a request', () => {
+  test('has the parameters in their places', async () => {
+    const members = {
+      parameters: [
+        { ...parameter('path', 'id'), required: true },
+        parameter('query', 'id'),
+        parameter('header', 'X-Id'),
+        parameter('cookie', 'id'),
+      ],
+    };
+    const values = { 'path id': 'a/b', 'query id': 'c d', 'header X-Id': 'e', 'cookie id': 'f' };
+    expect(await written(members, values, {}, [], '/a/{id}')).toEqual({
+      method: 'POST',
+      target: '/a/a%2Fb?id=c%20d',
+      headers: { 'X-Id': 'e', Cookie: 'id=f' },
+      body: undefined,
+    });
+  });
+
+  test.each([
+    [{}, undefined, [], '/a'],
+    [{ 'query q': '1' }, undefined, [], '/a?q=1'],
+    [{}, 'x=y', [], '/a?x=y'],
+    [{}, undefined, [secret('query', 'k&', 'v=')], '/a?k%26=v%3D'],
+    [{ 'query q': '1' }, 'x=y', [secret('query', 'k', 'v')], '/a?q=1&x=y&k=v'],
+  ])(
+    'with the values %p and the deviation %p has the query',
+    async (values, undeclared, secrets, target) => {
+      const members = { parameters: [parameter('query', 'q')] };
+      const sent = await written(
+        members,
+        values,
+        undeclared === undefined ? {} : { undeclared },
+        secrets,
+      );
+      expect(sent).toEqual({ method: 'POST', target, headers: {}, body: undefined });
+    },
+  );
+
+  test('has secrets in headers and cookies, beside the parameters', async () => {
+    const secrets = [
+      secret('header', 'Authorization', 'Bearer x'),
+      secret('cookie', 'session', 's'),
+      secret('cookie', 'other', 'o'),
+    ];
+    const members = { parameters: [parameter('cookie', 'id')] };
+    const { headers } = await written(members, { 'cookie id': 'f' }, {}, secrets);
+    expect(headers).toEqual({ Authorization: 'Bearer x', Cookie: 'id=f; session=s; other=o' });
+  });
+
+  test.each([
+    ['application/json', { id: 2n ** 60n, name: 'ä' }, {}, '{"id":1152921504606846976,"name":"ä"}'],
+    ['application/json', 'text', {}, '"text"'],
+    ['application/merge-patch+json', null, {}, 'null'],
+    ['text/plain', 'a b', {}, 'a b'],
+    ['text/plain', 7, {}, '7'],
+    ['application/xml', '<a/>', {}, '<a/>'],
+    ['application/x-www-form-urlencoded', { a: 'b c', d: ['e', 'f'] }, {}, 'a=b%20c&d=e&d=f'],
+    ['application/json', { a: 1 }, { raw: '{"' }, '{"'],
+  ])('has a body in %s with the value %p', async (type, value, deviations, body) => {
+    const sent = await written(bodyOf(type, { schema: true }), { body: value }, deviations);
+    expect([sent.headers, String(sent.body)]).toEqual([{ 'Content-Type': type }, body]);
+  });
+
+  test.each([
+    ['text/*', 'text/plain'],
+    ['*/*', 'application/octet-stream'],
+    ['application/*', 'application/octet-stream'],
+    ['image/*', 'image/png'],
+    ['audio/*', 'audio/mpeg'],
+    ['video/*', 'video/mp4'],
+    ['model/*', 'model/plain'],
+  ])('has a media type in the range %s', async (range, type) => {
+    const sent = await written(bodyOf(range), { body: 'a' });
+    expect(sent.headers).toEqual({ 'Content-Type': type });
+  });
+
+  test('may have another media type than the declared one', async () => {
+    const sent = await written(bodyOf('application/json'), { body: 1 }, { contentType: 'a/b' });
+    expect([sent.headers, String(sent.body)]).toEqual([{ 'Content-Type': 'a/b' }, '1']);
+  });
+
+  test('has one item of a stream', async () => {
+    const items = { itemSchema: { type: 'object' } };
+    const line = await written(bodyOf('application/jsonl', items), { body: { a: 1 } });
+    expect([line.headers, String(line.body)]).toEqual([
+      { 'Content-Type': 'application/jsonl' },
+      '{"a":1}\n',
+    ]);
+    const mixed = await written(bodyOf('multipart/mixed', items), { body: { a: 1 } });
+    const [, boundary = ''] = /boundary=(.+)/.exec(mixed.headers['Content-Type'] ?? '') ?? [];
+    expect(String(mixed.body)).toMatch(
+      new RegExp(`^--${boundary}\\r\\n[^]*{"a":1}\\r\\n--${boundary}--`),
+    );
+  });
+});
+
+describe('a form with files', () => {
+  const file = { type: 'string', format: 'binary' };
+  const schema = {
+    type: 'object',
+    properties: {
+      file,
+      files: { type: 'array', items: file },
+      title: text,
+      any: file,
+      range: file,
+    },
+  };
+  const encoding = {
+    file: { contentType: 'image/png, image/jpeg' },
+    range: { contentType: 'audio/*' },
+  };
+  const formOf = async (value: object, turn?: number) => {
+    const deviations = turn === undefined ? {} : { turn };
+    const members = bodyOf('multipart/form-data', { schema, encoding });
+    const { headers, body = Buffer.alloc(0) } = await written(members, { body: value }, deviations);
+    return new Response(new Uint8Array(body), { headers }).formData();
+  };
+
+  test('has files where the schema has binary strings', async () => {
+    const form = await formOf({
+      file: 'bytes',
+      title: 'a',
+      open: 'o',
+      files: ['b', 'c'],
+      any: 'd',
+      range: 'e',
+    });
+    expect([form.get('title'), form.get('open')]).toEqual(['a', 'o']);
+    const fileAt = async (value: unknown) =>
+      value instanceof File && [await value.text(), value.type, value.name];
+    expect(await fileAt(form.get('file'))).toEqual(['bytes', 'image/png', 'file']);
+    expect(await Promise.all(form.getAll('files').map(fileAt))).toEqual([
+      ['b', 'application/octet-stream', 'file'],
+      ['c', 'application/octet-stream', 'file'],
+    ]);
+    expect(await fileAt(form.get('any'))).toEqual(['d', 'application/octet-stream', 'file']);
+    expect(await fileAt(form.get('range'))).toEqual(['e', 'audio/mpeg', 'file']);
+  });
+
+  test('has each declared media type twice in turn', async () => {
+    const forms = await Promise.all([0, 1, 2, 3, 4].map((turn) => formOf({ file: 'a' }, turn)));
+    const types = forms.map((form) => Object(form.get('file')).type);
+    expect(types).toEqual(['image/png', 'image/png', 'image/jpeg', 'image/jpeg', 'image/png']);
+  });
+});
+
+test.each([
+  [{ method: 'GET', target: '/b?c=d', headers: {} }, "curl -i 'http://a/b?c=d'"],
+  [
+    {
+      method: 'POST',
+      target: '/b',
+      headers: { 'X-A': "it's", 'X-B': 'c' },
+      body: Buffer.from('{"a":"\'"}'),
+    },
+    `curl -i -X POST 'http://a/b' -H 'X-A: it'\\''s' -H 'X-B: c' --data-binary '{"a":"'\\''"}'`,
+  ],
+  [
+    { method: 'PUT', target: '/b', headers: {}, body: Buffer.from('') },
+    "curl -i -X PUT 'http://a/b' --data-binary ''",
+  ],
+])('the request %p is shown as a curl command', (sent, line) => {
+  expect(curlLine('http://a', sent)).toBe(line);
+});
