@@ -20,10 +20,7 @@ export function formReader(
   /** The fields that are serialized like query parameters. */
   const styled = Object.entries(encoding).flatMap(([name, value]) => {
     const field = styledField(name, value);
-    const schemas = schemasOf(name);
-    return field
-      ? { ...field, schema: schemas.length === 1 ? schemas[0] : { anyOf: schemas } }
-      : [];
+    return field ? { ...field, schema: { anyOf: schemasOf(name) } } : [];
   });
   /** The names of the styled fields, and of the properties that are separate fields. */
   const styledNames = new Set(styled.flatMap((field) => [field.name, ...queryNames(root, field)]));

@@ -64,7 +64,7 @@ export function parameterReader(
       const text = {
         path: texts?.[template.names.indexOf(name)],
         query,
-        cookie: '',
+        cookie: undefined,
         header: header?.toString(),
       }[where];
       try {

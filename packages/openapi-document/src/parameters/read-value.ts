@@ -44,7 +44,7 @@ function fromText(
   explode = parameter.explode,
 ): unknown {
   const { name, in: where, schema, json } = parameter;
-  const { prefix, delimiters, exploded, isNamed } = styleOf(parameter);
+  const { prefix, delimiter, delimiters = delimiter, exploded, isNamed } = styleOf(parameter);
   if (!text?.startsWith(prefix)) return undefined;
   if (json) return jsonOr(decode(text));
   const label = where === 'path' && isNamed ? `${name}=` : '';

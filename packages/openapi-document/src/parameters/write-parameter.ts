@@ -23,15 +23,16 @@ interface Style {
   readonly prefix: string;
   /** The separator of arrays and objects without `explode`, percent-encoded. */
   readonly delimiter: string;
-  /** The separators that parsing accepts in place of `delimiter`. */
-  readonly delimiters: string | RegExp;
+  /** The separators that parsing accepts, if there are several. */
+  readonly delimiters?: RegExp;
   /** The separator of arrays and objects with `explode`. */
   readonly exploded: string;
   /** True if each item of an array with `explode` has the parameter's name. */
   readonly isNamed: boolean;
 }
 
-const comma = { prefix: '', delimiter: ',', delimiters: ',' };
+const comma = { prefix: '', delimiter: ',' };
+const pipes = { delimiter: '%7C', delimiters: /\||%7C/i };
 const simple: Style = { ...comma, exploded: ',', isNamed: false };
 
 const STYLES: Readonly<Record<string, Style>> = {
@@ -39,14 +40,8 @@ const STYLES: Readonly<Record<string, Style>> = {
   label: { ...comma, prefix: '.', exploded: '.', isNamed: false },
   matrix: { ...comma, prefix: ';', exploded: ';', isNamed: true },
   form: { ...comma, exploded: '&', isNamed: true },
-  spaceDelimited: { prefix: '', delimiter: '%20', delimiters: '%20', exploded: '&', isNamed: true },
-  pipeDelimited: {
-    prefix: '',
-    delimiter: '%7C',
-    delimiters: /\||%7C/i,
-    exploded: '&',
-    isNamed: true,
-  },
+  spaceDelimited: { prefix: '', delimiter: '%20', exploded: '&', isNamed: true },
+  pipeDelimited: { prefix: '', ...pipes, exploded: '&', isNamed: true },
   cookie: { ...comma, exploded: '; ', isNamed: true },
 };
 
@@ -101,7 +96,7 @@ export function writeForm(fields: object, encoding: FormEncoding = {}): string {
 /** Returns the parameter that a field is serialized like, if its encoding has a style. */
 export function styledField(name: string, { style, explode }: FormEncoding[string] = {}) {
   if (style === undefined && explode === undefined) return undefined;
-  return { ...queryField(name, style), explode: explode ?? (style ?? 'form') === 'form' };
+  return { ...queryField(name, style), explode: explode ?? style === 'form' };
 }
 
 const queryField = (name: string, style = 'form') =>

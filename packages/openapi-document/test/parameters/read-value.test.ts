@@ -134,6 +134,11 @@ test.each<[members: Partial<Parameter>, text: string | undefined, value: unknown
   [{ in: 'path', style: 'matrix', schema: integer }, 'value=5', undefined],
   [{ in: 'path', style: 'matrix', schema: point }, ';value=x,1', { x: 1 }],
   [{ in: 'path', style: 'matrix', schema: list, explode: true }, ';value=1;value=2', [1, 2]],
+  [
+    { in: 'path', style: 'matrix', explode: true, schema: { properties: { value: integer } } },
+    ';value=1;y=2',
+    { value: 1, y: '2' },
+  ],
   // Headers
   [{ in: 'header', style: 'simple', schema: list }, ' 1 , 2 ', [1, 2]],
   [{ in: 'header', style: 'simple' }, 'a%20b', 'a%20b'],
@@ -143,6 +148,7 @@ test.each<[members: Partial<Parameter>, text: string | undefined, value: unknown
   [{}, 'value=a+b%20c', 'a b c'],
   [{}, 'value=', ''],
   [{}, 'value', ''],
+  [{}, 'value=value=a', 'value=a'],
   [{}, 'other=1', undefined],
   [{ schema: list, explode: true }, 'value=1&other=3&value=2', [1, 2]],
   [{ schema: list, explode: true }, 'value=1', [1]],

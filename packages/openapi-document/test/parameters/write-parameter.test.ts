@@ -40,6 +40,9 @@ test.each<[parameter: Partial<Styled>, value: unknown, text: string]>([
   [{ in: 'query', style: 'spaceDelimited' }, ['a', 'b'], 'value=a%20b'],
   [{ in: 'query', style: 'pipeDelimited' }, ['a', 'b'], 'value=a%7Cb'],
   [{ in: 'query', style: 'spaceDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
+  [{ in: 'query', style: 'pipeDelimited', explode: true }, ['a', 'b'], 'value=a&value=b'],
+  [{ in: 'query', style: 'pipeDelimited' }, 'a', 'value=a'],
+  [{ in: 'query', style: 'spaceDelimited' }, 'a', 'value=a'],
   [{ in: 'query', style: 'deepObject', explode: true }, POINT, 'value%5Bx%5D=1&value%5By%5D=b%20c'],
   [
     { in: 'query', style: 'deepObject', explode: true },
