@@ -22,12 +22,13 @@ export function checkSchemas(
   const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
   const checkedFormats = new Set<string>(serviceFormats);
   const checked = new Set<Json>();
+  const cyclic = new Set<Json>();
   walk(root, 'document', '', (schema, kind, pointer) => {
     // OpenAPI 3.1 §4.8.24.5
-    const place = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
-    const dialect = String(schema[place] ?? 'draft/2020-12');
+    const member = kind === 'document' ? 'jsonSchemaDialect' : '$schema';
+    const dialect = String(schema[member] ?? 'draft/2020-12');
     if (!/oas\/3\.[12]\/dialect|draft\/2020-12/.test(dialect)) {
-      report.notice(`${pointer}/${place}`, `${dialect} is read as JSON Schema 2020-12`);
+      report.notice(`${pointer}/${member}`, `${dialect} is read as JSON Schema 2020-12`);
     }
     if (kind !== 'schema') return;
     if (!checked.has(schema)) {
@@ -42,9 +43,13 @@ export function checkSchemas(
         const limit = `at most ${MAX_SCHEMAS} are allowed`;
         report.problem(pointer, `validating one value needs ${count} schemas: ${limit}`);
       }
-      const cycle = cycleOf(root, schema);
-      if (cycle !== undefined)
-        report.problem(pointer, `the schema refers to itself for the same value: ${cycle}`);
+    }
+    // Each cycle is reported once.
+    const cycle = cyclic.has(schema) ? [] : cycleOf(root, schema);
+    for (const { part } of cycle) cyclic.add(part);
+    if (cycle.length > 0) {
+      const path = cycle.map(({ keyword }) => keyword).join(' → ');
+      report.problem(pointer, `the schema refers to itself for the same value: ${path}`);
     }
     checkKeywords(root, schema, pointer, report);
     checkPatterns(schema, pointer, report);
@@ -153,34 +158,39 @@ const countOf: (root: Json, schema: Json) => number = memoized((root, schema) =>
   return count;
 });
 
-/** The schemas that a schema applies to its own value, with their keywords. */
-function inPlaceParts(root: Json, schema: Json): { way: string; part: Json }[] {
+/** A schema that another one applies to its own value, with the keyword or the reference. */
+interface InPlacePart {
+  readonly keyword: string;
+  readonly part: Json;
+}
+
+function inPlaceParts(root: Json, schema: Json): InPlacePart[] {
   const { $ref, dependentSchemas } = schema;
-  const target = typeof $ref === 'string' ? [{ way: $ref, part: valueAt(root, $ref) }] : [];
-  const lists = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].flatMap((key) =>
-    [schema[key]].flat().map((part) => ({ way: key, part })),
+  const target = typeof $ref === 'string' ? [{ keyword: $ref, part: valueAt(root, $ref) }] : [];
+  const lists = ['allOf', 'anyOf', 'oneOf', 'not', 'if', 'then', 'else'].flatMap((keyword) =>
+    [schema[keyword]].flat().map((part) => ({ keyword, part })),
   );
-  const named = Object.values(asObject(dependentSchemas)).map((part) => ({
-    way: 'dependentSchemas',
+  const dependents = Object.values(asObject(dependentSchemas)).map((part) => ({
+    keyword: 'dependentSchemas',
     part,
   }));
-  return [...target, ...lists, ...named].flatMap(({ way, part }) =>
-    isObject(part) ? [{ way, part }] : [],
+  return [...target, ...lists, ...dependents].flatMap(({ keyword, part }) =>
+    isObject(part) ? [{ keyword, part }] : [],
   );
 }
 
 /** Returns the path from a schema to itself, if it would validate the same value forever. */
-function cycleOf(root: Json, schema: Json): string | undefined {
+function cycleOf(root: Json, schema: Json): readonly InPlacePart[] {
   const seen = new Set<Json>();
-  const search = (from: Json): readonly string[] | undefined => {
-    for (const { way, part } of inPlaceParts(root, from)) {
-      if (part === schema) return [way];
-      if (seen.has(part)) continue;
-      seen.add(part);
-      const rest = search(part);
-      if (rest !== undefined) return [way, ...rest];
+  const search = (from: Json): readonly InPlacePart[] => {
+    for (const step of inPlaceParts(root, from)) {
+      if (step.part === schema) return [step];
+      if (seen.has(step.part)) continue;
+      seen.add(step.part);
+      const rest = search(step.part);
+      if (rest.length > 0) return [step, ...rest];
     }
-    return undefined;
+    return [];
   };
-  return search(schema)?.join(' → ');
+  return search(schema);
 }

@@ -1,0 +1,204 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkSchemas } from '../../src/checks/check-schemas.ts';
+import { findingsOf } from '../support/findings.ts';
+
+const PLACE = '/components/schemas/S';
+const S = { $ref: `#${PLACE}` };
+
+const check = (schemas: object, formats?: readonly string[]) =>
+  findingsOf((report) => checkSchemas({ components: { schemas } }, report, formats));
+
+/** The findings of a schema, with pointers that begin at the schema. */
+const findingsIn = (schema: unknown, formats?: readonly string[]) =>
+  check({ S: schema, Other: {} }, formats).map((finding) => finding.replace(` ${PLACE}`, ' '));
+
+const TYPES = 'array, boolean, integer, null, number, object, string';
+const DIALECT = '(JSON Schema 2020-12)';
+
+test.each<[schema: unknown, findings: readonly string[]]>([
+  [true, []],
+  [{ myKeyword: 5, pattern: '^[a-z0-9]+(-[a-z0-9]+)*$', properties: { any: true } }, []],
+  [{ minimum: -(2n ** 63n), maximum: 2n ** 63n - 1n, multipleOf: 2n ** 60n, enum: [1n] }, []],
+  [
+    { type: 'strin' },
+    [
+      `problem /type must be equal to one of the allowed values: ${TYPES}, but type is "strin" ${DIALECT}`,
+    ],
+  ],
+  [
+    { properties: { p: { minLength: -1, maxLength: 'a', anyOf: 5, not: 7 } } },
+    [
+      `problem /properties/p/anyOf must be array, but anyOf is 5 ${DIALECT}`,
+      `problem /properties/p/not must be a schema: an object, true or false, but not is 7 ${DIALECT}`,
+      `problem /properties/p/maxLength must be integer, but maxLength is "a" ${DIALECT}`,
+      `problem /properties/p/minLength must be >= 0, but minLength is -1 ${DIALECT}`,
+    ],
+  ],
+  [
+    { title: 6, format: 5, required: ['a', 'a'] },
+    [
+      `notice /required must NOT have duplicate items (items ## 1 and 0 are identical), but required is ["a","a"] ${DIALECT}`,
+      `notice /format must be string, but format is 5 ${DIALECT}`,
+      `notice /title must be string, but title is 6 ${DIALECT}`,
+    ],
+  ],
+])('the schema %p has the findings %j', (schema, findings) => {
+  expect(findingsIn(schema).toSorted()).toEqual(findings.toSorted());
+});
+
+test.each<[schema: object, findings: readonly string[]]>([
+  [
+    { items: { $ref: '#' } },
+    [
+      'problem /items $ref: "#" is the whole OpenAPI document, not a schema: use #/components/schemas/NAME',
+    ],
+  ],
+  [
+    { $dynamicRef: '#a', unevaluatedItems: true, dependencies: {}, contentEncoding: 'base64' },
+    [
+      'notice  $dynamicRef is read as $ref',
+      'notice  unevaluatedItems may be wrong for items that "contains" or "anyOf" describes',
+      'notice  dependencies is read as dependentRequired and dependentSchemas',
+      'notice  contentEncoding is not checked',
+    ],
+  ],
+  [{ enum: [] }, ['notice  enum is empty: no value is valid']],
+  [{ enum: [1] }, []],
+  ...['attribute', 'wrapped'].map((name): [object, string[]] => [
+    { xml: { nodeType: 'element', [name]: false } },
+    ['notice /xml nodeType cannot be used together with attribute or wrapped: remove one of them'],
+  ]),
+  [{ xml: { attribute: true, wrapped: true } }, []],
+  [{ xml: { nodeType: 'element' } }, []],
+  [
+    {
+      discriminator: {
+        propertyName: 'a',
+        mapping: { x: '#/components/schemas/Other', 'y/': '#/components/schemas/None', z: 'Other' },
+      },
+    },
+    [
+      'notice /discriminator/mapping/y~1 the mapping is ignored, since the schema #/components/schemas/None does not exist',
+      'notice /discriminator/mapping/z the mapping is ignored, since the schema Other does not exist',
+    ],
+  ],
+  [
+    { type: 'string', default: null },
+    ['notice /default the default is ignored, since it does not fit its schema: must be string'],
+  ],
+  [{ type: 'string', default: '' }, []],
+])('keywords that are not enforced as written: %j', (schema, findings) => {
+  expect(findingsIn(schema)).toEqual(findings);
+});
+
+test.each<[schema: object, findings: readonly string[]]>([
+  [{ pattern: '[' }, ['problem  [ is not a valid regular expression (ECMA-262)']],
+  [{ pattern: '^a{2}\\p{L}$' }, []],
+  [
+    { pattern: 5, type: 'string' },
+    [`problem /pattern must be string, but pattern is 5 ${DIALECT}`],
+  ],
+  [
+    { pattern: '^a\\-b$' },
+    ['notice  ^a\\-b$ is not a valid regular expression with the flag u: it is read as /^a\\-b$/'],
+  ],
+  [
+    { patternProperties: { '(?i)a': {}, '(': {}, b: {} } },
+    [
+      'notice  (?i)a is not a valid regular expression with the flag u: it is read as /(?i:a)/u',
+      'problem  ( is not a valid regular expression (ECMA-262)',
+    ],
+  ],
+])('patterns must be regular expressions: %j', (schema, findings) => {
+  expect(findingsIn(schema)).toEqual(findings);
+});
+
+test('each unknown format is reported once', () => {
+  const schema = {
+    format: 'colour',
+    items: { format: 'colour' },
+    properties: { a: { format: 'date' }, b: { format: 'size' }, c: { format: 'iban' } },
+  };
+  expect(findingsIn(schema, ['iban'])).toEqual([
+    'notice  the format colour is unknown: it is not checked',
+    'notice /properties/b the format size is unknown: it is not checked',
+  ]);
+});
+
+test.each<[dialect: string, isKnown: boolean]>([
+  ['https://json-schema.org/draft/2020-12/schema', true],
+  ['https://spec.openapis.org/oas/3.1/dialect/base', true],
+  ['https://spec.openapis.org/oas/3.2/dialect/2025-09-17', true],
+  ['https://spec.openapis.org/oas/3.0/dialect', false],
+  ['http://json-schema.org/draft-07/schema#', false],
+])('the dialect %s is known: %p', (dialect, isKnown) => {
+  const message = `${dialect} is read as JSON Schema 2020-12`;
+  expect(findingsIn({ $schema: dialect })).toEqual(isKnown ? [] : [`notice /$schema ${message}`]);
+  const root = { jsonSchemaDialect: dialect };
+  expect(findingsOf((report) => checkSchemas(root, report))).toEqual(
+    isKnown ? [] : [`notice /jsonSchemaDialect ${message}`],
+  );
+});
+
+describe('a schema that refers to itself for the same value is a problem', () => {
+  const cycle = (pointer: string, path: string) => [
+    `problem ${pointer} the schema refers to itself for the same value: ${path} → #${PLACE}`,
+  ];
+
+  test.each(['allOf', 'anyOf', 'oneOf'])('in %s', (keyword) => {
+    expect(findingsIn({ [keyword]: [{}, S] })).toEqual(cycle('', keyword));
+  });
+
+  test.each(['not', 'if', 'then', 'else'])('in %s', (keyword) => {
+    expect(findingsIn({ [keyword]: S })).toEqual(cycle('', keyword));
+  });
+
+  test('in dependentSchemas', () => {
+    expect(findingsIn({ dependentSchemas: { a: S } })).toEqual(cycle('', 'dependentSchemas'));
+  });
+
+  test('in several steps, which are one finding', () => {
+    const T = { anyOf: [{ not: S }] };
+    expect(check({ S: { oneOf: [{}, { $ref: '#/components/schemas/T' }] }, T })).toEqual(
+      cycle(PLACE, 'oneOf → #/components/schemas/T → anyOf → not'),
+    );
+  });
+
+  test('inside another schema', () => {
+    const inner = { $ref: `#${PLACE}/properties/p` };
+    expect(findingsIn({ properties: { p: { anyOf: [{}, inner] } } })).toEqual([
+      `problem /properties/p the schema refers to itself for the same value: anyOf → ${inner.$ref}`,
+    ]);
+  });
+
+  test('but not for a part of the value', () => {
+    const parts = {
+      items: S,
+      prefixItems: [S],
+      contains: S,
+      properties: { a: S },
+      patternProperties: { a: S },
+      additionalProperties: S,
+      propertyNames: S,
+      $defs: { a: S },
+    };
+    expect(findingsIn(parts)).toEqual([]);
+  });
+});
+
+test('schemas of which each has the next one twice are limited', () => {
+  const ref = (index: number) => ({ $ref: `#/components/schemas/D${index}` });
+  const chain = (levels: number) =>
+    Object.fromEntries(
+      Array.from({ length: levels }, (_, index) => [
+        `D${index}`,
+        index < levels - 1 ? { allOf: [ref(index + 1), ref(index + 1)] } : {},
+      ]),
+    );
+  // The counts are 4 · 2ⁿ − 3.
+  expect(check(chain(12))).toEqual([]);
+  expect(check(chain(14))).toEqual([
+    'problem /components/schemas/D0 validating one value needs 32765 schemas: at most 10000 are allowed',
+    'problem /components/schemas/D1 validating one value needs 16381 schemas: at most 10000 are allowed',
+  ]);
+});
