@@ -36,7 +36,9 @@ export function checkDocument(
 ): Checked {
   const { root, operations, unresolved, mended } = document;
   const faults: Finding[] = [];
-  const notices = [...mended];
+  // Removing a reference causes further errors at its pointer. They are not reported.
+  const removed = new Set(unresolved.map(({ pointer }) => pointer));
+  const notices = mended.filter(({ pointer }) => !removed.has(pointer));
   for (const finding of unresolved) {
     const isMissingPath = /^\/(paths|webhooks)\/[^/]+$/.test(finding.pointer);
     if (isMissingPath) {
@@ -44,8 +46,6 @@ export function checkDocument(
     } else if (isAnnotation(finding.pointer)) notices.push(finding);
     else faults.push(finding);
   }
-  // Removing a reference causes further errors at its pointer. They are not reported.
-  const removed = new Set(unresolved.map(({ pointer }) => pointer));
   const report: Report = {
     problem(pointer, message) {
       if (!removed.has(pointer)) faults.push({ pointer, message });

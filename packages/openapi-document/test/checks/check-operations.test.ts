@@ -1,0 +1,186 @@
+import { expect, test } from '@jest/globals';
+import { checkOperations } from '../../src/checks/check-operations.ts';
+import { findingsOf } from '../support/findings.ts';
+import { documentOf } from '../support/operations.ts';
+
+const responses = { 204: { description: 'done' } };
+const get = (members: object = {}) => ({ get: { responses, ...members } });
+
+/** The findings of a document. `servers` and `security` may be among its members. */
+async function check(paths: object, components: object = {}, members: object = {}) {
+  const document = await documentOf(paths, components);
+  const root = { ...document.root, ...members };
+  return findingsOf((report) => checkOperations({ ...document, root }, report));
+}
+
+test.each<[title: string, paths: object, findings: readonly string[]]>([
+  ['one operation', { '/a': get() }, []],
+  [
+    'operations with the same id',
+    {
+      '/a': { ...get({ operationId: 'x' }), put: { operationId: 'x', responses } },
+      '/b': get({ operationId: 'x' }),
+      '/c': get({ operationId: 'y' }),
+    },
+    [
+      ['/paths/~1a/put', 'x2'],
+      ['/paths/~1b/get', 'x3'],
+    ].map(
+      ([pointer, id]) =>
+        `notice ${pointer}/operationId operationId x is already used by get /a: this operation is renamed to ${id}`,
+    ),
+  ],
+  [
+    'operations with the same URL',
+    { '/{a}': get(), '/{b}': { ...get(), put: { responses } }, '/{a}/{b}': get() },
+    ['notice /paths/~1{b}/get get /{b} is not served: get /{a} has the same URL'],
+  ],
+  [
+    'paths that no request can have',
+    { '/a?b=c': get(), '/a#b': get() },
+    ['/paths/~1a?b=c/get', '/paths/~1a#b/get'].map(
+      (pointer) =>
+        `notice ${pointer} a path cannot contain ? or #: declare query parameters instead`,
+    ),
+  ],
+  [
+    'an operation without responses',
+    { '/a': { get: { operationId: 'x' } } },
+    [
+      'notice /paths/~1a/get operation x declares no response: its handler may use any status, without a body',
+    ],
+  ],
+])('%s', async (_title, paths, findings) => {
+  expect(await check(paths)).toEqual(findings);
+});
+
+test('a path parameter that no path has is reported once, also one of the path item', async () => {
+  const unused = (name: string) => ({ name, in: 'path', required: true, schema: {} });
+  const components = { parameters: { Shared: unused('shared') } };
+  const paths = {
+    '/a/{id}': {
+      parameters: [unused('id'), unused('inItem'), { $ref: '#/components/parameters/Shared' }],
+      get: { parameters: [unused('inOperation'), { ...unused('query'), in: 'query' }], responses },
+    },
+  };
+  expect(await check(paths, components)).toEqual(
+    [
+      ['/paths/~1a~1{id}/parameters/1', 'inItem'],
+      ['/paths/~1a~1{id}/parameters/2', 'shared'],
+      ['/paths/~1a~1{id}/get/parameters/0', 'inOperation'],
+    ].map(
+      ([pointer, name]) =>
+        `notice ${pointer} path parameter ${name} is not in the path /a/{id}: it is ignored`,
+    ),
+  );
+});
+
+test('each security scheme must be declared', async () => {
+  const components = { securitySchemes: { key: { type: 'http', scheme: 'bearer' } } };
+  const security = [{ key: [], token: [] }, { other: [] }, {}];
+  expect(await check({ '/a': get({ security }) }, components)).toEqual(
+    ['token', 'other'].map(
+      (name) =>
+        `problem /paths/~1a/get security scheme ${name} is not in components.securitySchemes`,
+    ),
+  );
+});
+
+test.each<[url: string, variables: object | undefined, findings: readonly string[]]>([
+  ['https://host.example/v1', undefined, []],
+  ['/v1', undefined, []],
+  [
+    'localhost:3000/v1',
+    undefined,
+    ['localhost:3000/v1 has no scheme: it is read as http://localhost:3000/v1'],
+  ],
+  [
+    '/{stage}/{area}',
+    { area: { default: 'a' } },
+    ['the variable {stage} is not declared in variables: it is read as stage'],
+  ],
+  ...[10, 11].map((count): [string, object, string[]] => {
+    const values = (length: number) => ({
+      default: 'v0',
+      enum: Array.from({ length }, (_, index) => `v${index}`),
+    });
+    return [
+      '/{a}/{b}',
+      { a: values(100), b: values(count) },
+      count === 10 ? [] : ['its variables make 1100 URLs: only 1000 are served'],
+    ];
+  }),
+])('the server %s with the variables %j', async (url, variables, messages) => {
+  const servers = [{ url: '/' }, { url, variables }];
+  expect(await check({}, {}, { servers })).toEqual(
+    messages.map((message) => `notice /servers/1/url ${message}`),
+  );
+});
+
+test.each<[place: 'requestBody' | 'response', type: string, schema: unknown, isChecked: boolean]>([
+  ['requestBody', 'application/xml', { type: 'object' }, false],
+  ['requestBody', 'application/xml', {}, true],
+  ['requestBody', 'application/xml', { type: 'string', format: 'binary' }, true],
+  ['requestBody', 'application/json', { type: 'object' }, true],
+  ['requestBody', 'multipart/form-data', { type: 'object' }, true],
+  ['requestBody', 'image/*', { minLength: 5 }, false],
+  ['response', 'application/xml', { type: 'object' }, false],
+  ['response', 'multipart/form-data', { type: 'object' }, false],
+  ['response', 'application/json', { type: 'object' }, true],
+  ['response', 'text/plain', { minLength: 5 }, true],
+  ['response', 'image/*', { minLength: 5 }, true],
+])('the schema of a %s of %s, %j, is checked: %p', async (place, type, schema, isChecked) => {
+  const content = { [type]: { schema } };
+  const members =
+    place === 'response'
+      ? { responses: { 200: { description: 'done', content } } }
+      : { requestBody: { content } };
+  // Each media type is reported once.
+  const findings = await check({ '/a': get(members), '/b': get(members) });
+  const at = place === 'response' ? 'responses/200' : place;
+  const pointer = `/paths/~1a/get/${at}/content/${type.replace('/', '~1')}`;
+  const message = `bodies of ${type} are not checked against their schema, only against the media type`;
+  expect(findings).toEqual(isChecked ? [] : [`notice ${pointer} ${message}`]);
+});
+
+test('a media type has only characters that a header can have', async () => {
+  const content = { 'téxt/a': {}, 'text/ b': {}, 'text/\u007f': {} };
+  const findings = await check({
+    '/a': get({ requestBody: { content }, responses: { 200: { description: '', content } } }),
+  });
+  const places = ['requestBody', 'responses/200'].flatMap((place) =>
+    ['téxt/a', 'text/\u007f'].map((type) => [place, type] as const),
+  );
+  expect(findings).toEqual(
+    places.map(
+      ([place, type]) =>
+        `problem /paths/~1a/get/${place}/content/${type.replace('/', '~1')} ${type} is not a media type: no header can contain such a character (RFC 9110 §8.3.1)`,
+    ),
+  );
+});
+
+test('servers of a path or an operation are ignored', async () => {
+  const servers = [{ url: '/x' }];
+  const callbacks = { done: { '{$url}': { servers, ...get({ servers }) } } };
+  const paths = {
+    '/a': { servers, ...get({ servers, callbacks }) },
+    '/b': { servers: [], ...get() },
+  };
+  const members = { webhooks: { hook: { servers, ...get({ servers }) } } };
+  expect(await check(paths, {}, members)).toEqual(
+    ['/paths/~1a', '/paths/~1a/get'].map(
+      (pointer) =>
+        `notice ${pointer}/servers servers of a path or an operation are ignored: only those of the document are served`,
+    ),
+  );
+});
+
+test('a link has no member body', async () => {
+  const links = { next: { operationId: 'x', body: 5 }, other: { operationId: 'x' } };
+  const findings = await check({
+    '/a': get({ operationId: 'x', responses: { 204: { description: '', links } } }),
+  });
+  expect(findings).toEqual([
+    'notice /paths/~1a/get/responses/204/links/next/body a link has no member body: rename it to requestBody',
+  ]);
+});

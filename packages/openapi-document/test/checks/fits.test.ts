@@ -1,0 +1,130 @@
+import { describe, expect, test } from '@jest/globals';
+import { checkExamples, isStandardFormat, misfitOf } from '../../src/checks/fits.ts';
+
+const root = {
+  components: {
+    schemas: {
+      Plant: {
+        type: 'object',
+        required: ['id', 'name', 'key'],
+        properties: {
+          id: { type: 'integer', readOnly: true },
+          name: { type: 'string' },
+          key: { type: 'string', writeOnly: true },
+        },
+      },
+      Tree: { type: 'object', properties: { parent: { $ref: '#/components/schemas/Tree' } } },
+      Broken: { $ref: '#/components/schemas/None' },
+    },
+  },
+};
+const Plant = { $ref: '#/components/schemas/Plant' };
+const Tree = { $ref: '#/components/schemas/Tree' };
+
+test.each<[value: unknown, schema: object, misfit: string | undefined]>([
+  ['x', { type: 'integer' }, 'must be integer'],
+  [1, { type: 'integer' }, undefined],
+  [undefined, { type: 'null' }, undefined],
+  [2n ** 60n, { type: 'integer', maximum: 2n ** 61n }, undefined],
+  [2n ** 62n, { type: 'integer', maximum: 2n ** 61n }, 'must be <= 2305843009213694000'],
+  [{ a: [1, 'x'] }, { properties: { a: { items: { type: 'integer' } } } }, '/a/1 must be integer'],
+  [{}, { type: 'object', required: ['a'] }, "must have required property 'a'"],
+  [{ name: 'Fern' }, Plant, undefined],
+  [{ id: 1, name: 'Fern', key: 'k' }, Plant, undefined],
+  [{ id: 'x', name: 'Fern' }, Plant, '/id must be integer'],
+  [{ id: 1 }, Plant, "must have required property 'name'"],
+  [{ parent: { parent: 5 } }, Tree, '/parent/parent must be object'],
+  ['a', { pattern: '(?i)^A$' }, undefined],
+  ['b', { pattern: '(?i)^A$' }, 'must match pattern "(?i)^A$"'],
+  ['2026-02-30', { format: 'date' }, 'must match format "date"'],
+  ['a', { format: 'colour' }, undefined],
+  [
+    'x',
+    { type: 'integer', title: 'a', description: 'b', example: 1, deprecated: true },
+    'must be integer',
+  ],
+  ['x', { type: 'integer', pattern: '(' }, undefined],
+  ['x', { $ref: '#/components/schemas/None' }, undefined],
+])('%p with the schema %p has the misfit %s', (value, schema, misfit) => {
+  expect(misfitOf(root, { ...schema }, value)).toBe(misfit);
+});
+
+test('schemas that differ in assertions have different validators', () => {
+  expect(misfitOf(root, { description: 'a', type: 'string' }, 1)).toBe('must be string');
+  expect(misfitOf(root, { description: 'a', type: 'number' }, 1)).toBeUndefined();
+  expect(misfitOf(root, { description: 'b', type: 'string' }, 1)).toBe('must be string');
+});
+
+test.each([
+  ['date-time', true],
+  ['int64', true],
+  ['binary', true],
+  ['colour', false],
+  ['toString', false],
+])('the format %s is a standard one: %p', (format, expected) => {
+  expect(isStandardFormat(format)).toBe(expected);
+});
+
+describe('examples that do not fit their schemas', () => {
+  const integer = { type: 'integer' };
+  const wrong = { schema: integer, example: 'x' };
+  const body = { schema: { type: 'object', properties: { n: integer } }, example: { n: 'x' } };
+  const example = (members: object) => ({
+    paths: { '/a': { post: members } },
+  });
+
+  test.each<[members: object, pointers: readonly string[]]>([
+    [{ parameters: [{ name: 'a', in: 'query', ...wrong }] }, ['/parameters/0/example']],
+    [{ parameters: [{ name: 'a', in: 'query', schema: integer, example: 1 }] }, []],
+    [{ parameters: [{ name: 'a', in: 'query', schema: integer }] }, []],
+    [{ parameters: [{ name: 'a', in: 'query', schema: true, example: 1 }] }, []],
+    [
+      {
+        parameters: [
+          {
+            name: 'a',
+            in: 'header',
+            schema: integer,
+            examples: {
+              right: { value: 1 },
+              'wrong/': { value: 'x' },
+              external: { externalValue: 'x' },
+            },
+          },
+        ],
+      },
+      ['/parameters/0/examples/wrong~1/value'],
+    ],
+    [
+      { responses: { 200: { description: 'done', headers: { A: wrong } } } },
+      ['/responses/200/headers/A/example'],
+    ],
+    ...[
+      'application/json',
+      'application/merge-patch+json; charset=utf-8',
+      'application/x-www-form-urlencoded',
+    ].map((type): [object, string[]] => [
+      { requestBody: { content: { [type]: body } } },
+      [`/requestBody/content/${type.replace('/', '~1')}/example`],
+    ]),
+    // The examples of other media types are serialized.
+    [{ requestBody: { content: { 'application/xml': body, 'text/plain': body } } }, []],
+  ])('of the operation %j are found at %j', (members, pointers) => {
+    expect(checkExamples(example(members))).toEqual(
+      pointers.map((pointer) => ({
+        pointer: `/paths/~1a/post${pointer}`,
+        message: expect.stringMatching(/^the example does not fit its schema: .*must be integer$/),
+      })),
+    );
+  });
+
+  test('of schemas are found in each of them', () => {
+    const S = { properties: { n: { ...integer, example: 'x', examples: [1, 'y', 'z'] } } };
+    const findings = checkExamples({ components: { schemas: { S } } });
+    expect(findings.map(({ pointer }) => pointer)).toEqual([
+      '/components/schemas/S/properties/n/example',
+      '/components/schemas/S/properties/n/examples/1',
+      '/components/schemas/S/properties/n/examples/2',
+    ]);
+  });
+});
