@@ -103,7 +103,8 @@ export function addStubs(
   addImport(edit, imports, 'spec-first-server', 'import', ['HttpError']);
   addImport(edit, imports, specifier, 'import type', ['ReplyTo', 'RequestTo']);
 
-  const [indent] = /^[ \t]*/.exec(source.slice(source.lastIndexOf('\n', start - 1) + 1)) ?? [''];
+  const line = source.slice(source.lastIndexOf('\n', start - 1) + 1);
+  const indent = line.replace(/[^ \t][\s\S]*/, '');
   for (const id of ids) {
     const name = quoted(id);
     const types = `(_request: RequestTo<${name}>): Promise<ReplyTo<${name}>>`;

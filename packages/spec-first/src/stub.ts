@@ -10,25 +10,26 @@ const USUAL = join('src', 'handlers.ts');
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]
 
 Writes a handler to fill in for each of these operations, by operationId. A stub answers 501.
-Operations that have a handler in src are left out. The stubs are added to the file in src with an
+Operations that have a handler in src are skipped. The stubs are added to the file in src with an
 object of type Handlers, or to ${USUAL}.
 
-  --all             the operations that have no handler
+  --all             all operations without a handler
   --allow-outside   read files outside the document's folder that it references
   --help            show this
 
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
-Exit codes: 0 the handlers are there, 1 an unknown operationId or a file without handlers, 2 a
-wrong command line.`;
+Exit codes: 0 each operation has a handler, 1 an unknown operationId or a file without handlers, 2
+a wrong command line.`;
 
 const OPTIONS = { all: { type: 'boolean' }, ...OUTSIDE } as const;
 
 /** Writes stubs of handlers. Resolves to the exit code. */
-export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (values, ids) => {
+export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (values, names) => {
   const { all: isAll = false, 'allow-outside': allowOutside } = values;
-  if (isAll === ids.length > 0) throw new UsageError('Name operationIds, or use --all');
+  if (isAll === names.length > 0) throw new UsageError('Name operationIds, or use --all');
   const document = await loadDocument(documentFile(), { allowOutside });
   const declared = document.operations.map(({ id }) => id);
+  const ids = isAll ? declared : [...new Set(names)];
   const unknown = ids.filter((id) => !declared.includes(id));
   if (unknown.length > 0)
     throw new Error(`${document.file} has no operation ${unknown.join(', ')}`);
@@ -41,18 +42,18 @@ export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (valu
   const fileOf = new Map(
     handlers.flatMap(({ path, operationIds }) => operationIds.map((id) => [id, path] as const)),
   );
-  for (const id of ids) {
+  for (const id of names) {
     if (fileOf.has(id)) console.log(`${id} has a handler in ${fileOf.get(id)}`);
   }
 
-  const added = (isAll ? declared : ids).filter((id) => !fileOf.has(id));
-  if (added.length === 0) {
+  const missing = ids.filter((id) => !fileOf.has(id));
+  if (missing.length === 0) {
     console.log(`${file} is unchanged: nothing is missing`);
     return 0;
   }
   const current = existsSync(file) ? readFileSync(file, 'utf8') : '';
   mkdirSync(dirname(file), { recursive: true });
-  writeFileSync(file, addStubs(file, current, added));
-  console.log(`Added to ${file}: ${added.join(', ')}. They answer 501 until they are written.`);
+  writeFileSync(file, addStubs(file, current, missing));
+  console.log(`Added to ${file}: ${missing.join(', ')}. They answer 501 until they are written.`);
   return 0;
 });
