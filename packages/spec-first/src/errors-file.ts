@@ -2,57 +2,61 @@ import { STATUS_CODES } from 'node:http';
 import { type Document, isObject, type Json, schemas, stringifyJson } from 'openapi-document';
 import { quoted, TYPES } from './types.ts';
 
-/** A common body of errors: the source texts of its members. */
-type Form = Readonly<Record<string, string>>;
+/** An expression in the written file, and its value. */
+interface Expression {
+  readonly source: string;
+  readonly evaluate: (status: number, message: string) => unknown;
+}
 
-const TITLE = "STATUS_CODES[status] ?? 'Error'";
-const PROBLEM_DETAILS: Form = {
-  type: "'about:blank'",
-  title: TITLE,
-  status: 'status',
-  detail: 'message',
+const STATUS: Expression = { source: 'status', evaluate: (status) => status };
+const MESSAGE: Expression = { source: 'message', evaluate: (_, message) => message };
+const MESSAGES: Expression = { source: '[{ message }]', evaluate: (_, message) => [{ message }] };
+const TYPE: Expression = { source: "'about:blank'", evaluate: () => 'about:blank' };
+const TITLE: Expression = {
+  source: "STATUS_CODES[status] ?? 'Error'",
+  evaluate: (status) => STATUS_CODES[status] ?? 'Error',
 };
 
-/** The first form that fits the document is used. */
-const FORMS: readonly Form[] = [
+/** The members of a body of errors. */
+type BodyTemplate = Readonly<Record<string, Expression>>;
+
+const PROBLEM_DETAILS: BodyTemplate = {
+  type: TYPE,
+  title: TITLE,
+  status: STATUS,
+  detail: MESSAGE,
+};
+
+/** Common bodies of errors. The first that fits the document is used. */
+const TEMPLATES: readonly BodyTemplate[] = [
   PROBLEM_DETAILS,
-  { title: TITLE, status: 'status', detail: 'message' },
-  { title: 'message', status: 'status' },
-  { error: 'status', message: 'message' },
-  { status: 'status', message: 'message' },
-  { code: 'status', message: 'message' },
-  { message: 'message' },
-  { errors: '[{ message }]' },
+  { title: TITLE, status: STATUS, detail: MESSAGE },
+  { title: MESSAGE, status: STATUS },
+  { error: STATUS, message: MESSAGE },
+  { status: STATUS, message: MESSAGE },
+  { code: STATUS, message: MESSAGE },
+  { message: MESSAGE },
+  { errors: MESSAGES },
 ];
 
-/** A body that the team has to change. */
-const EXAMPLE: Form = { code: 'status', message: 'message' };
-
-/** Returns the body that a form makes. */
-function bodyOf(form: Form, status: number, message: string): unknown {
-  const values: Readonly<Record<string, unknown>> = {
-    "'about:blank'": 'about:blank',
-    [TITLE]: STATUS_CODES[status] ?? 'Error',
-    status,
-    message,
-    '[{ message }]': [{ message }],
-  };
-  return Object.fromEntries(Object.entries(form).map(([name, source]) => [name, values[source]]));
-}
+/** The body that the team changes if no common one fits. */
+const EXAMPLE: BodyTemplate = { code: STATUS, message: MESSAGE };
 
 /**
  * Returns the text of `src/errors.ts`, which makes the body that most error responses of the
- * document declare. If no common form fits, or if error responses require headers, the file does
+ * document declare. If no common body fits, or if error responses require headers, the file does
  * not compile until the team completes it.
  */
 export function errorsFile(document: Document): string {
   const declared = commonBody(document);
-  const form = declared === undefined ? PROBLEM_DETAILS : formOf(document.root, declared.schema);
-  const members = Object.entries(form ?? EXAMPLE);
-  const lines = members.map(([name, source]) => (name === source ? name : `${name}: ${source}`));
-  const uses = (name: string) => members.some(([, source]) => source.includes(name));
+  const template = declared ? templateFor(document.root, declared.schema) : PROBLEM_DETAILS;
+  const members = Object.entries(template ?? EXAMPLE);
+  const lines = members.map(([name, { source }]) =>
+    name === source ? name : `${name}: ${source}`,
+  );
+  const uses = (name: string) => members.some(([, { source }]) => source.includes(name));
   const parameters = ['status', 'message'].filter(uses).join(', ');
-  const missing = [...(form ? [] : ['the body']), ...requiredHeaders(document)].join(', ');
+  const missing = [...(template ? [] : ['the body']), ...requiredHeaders(document)].join(', ');
   const todo = `// TODO: write ${missing} as the document declares, then delete this line.
 export const todo: never = 'The errors are not written yet';
 
@@ -62,7 +66,7 @@ export const todo: never = 'The errors are not written yet';
 type Body = ${declared.type};
 `
     : '/** Problem details (RFC 9457), since the document declares no body of errors. */';
-  return `${uses(TITLE) ? "import { STATUS_CODES } from 'node:http';\n" : ''}\
+  return `${uses('STATUS_CODES') ? "import { STATUS_CODES } from 'node:http';\n" : ''}\
 import type { ErrorBody } from 'spec-first-server';
 ${declared ? `import type { ${declared.type.split('[')[0]} } from '../${TYPES}';\n` : ''}
 ${comment}
@@ -75,14 +79,19 @@ ${missing && todo}export const errorBody: ErrorBody = {
 `;
 }
 
-/** Returns the first form whose bodies fit a schema. Prefers bodies without undeclared members. */
-function formOf(root: Json, schema: Json): Form | undefined {
-  const fits = (body: unknown, allowed: Json) =>
-    schemas.misfitOf(root, allowed, body) === undefined;
+/** Returns the first common body that fits a schema. Prefers one without undeclared members. */
+function templateFor(root: Json, schema: Json): BodyTemplate | undefined {
+  const fits = (template: BodyTemplate, allowed: Json, status: number, message: string) => {
+    const members = Object.entries(template).map(([name, { evaluate }]) => [
+      name,
+      evaluate(status, message),
+    ]);
+    return schemas.misfitOf(root, allowed, Object.fromEntries(members)) === undefined;
+  };
   const fitting = (allowed: Json) =>
-    FORMS.find(
-      (form) =>
-        fits(bodyOf(form, 404, 'x'), allowed) && fits(bodyOf(form, 599, 'x'.repeat(1000)), allowed),
+    TEMPLATES.find(
+      (template) =>
+        fits(template, allowed, 404, 'x') && fits(template, allowed, 599, 'x'.repeat(1000)),
     );
   return fitting({ allOf: [schema], unevaluatedProperties: false }) ?? fitting(schema);
 }
@@ -90,14 +99,14 @@ function formOf(root: Json, schema: Json): Form | undefined {
 const failuresOf = ({ operations }: Document) =>
   operations.flatMap(({ id, responses }) =>
     responses
-      .filter(({ key }) => /^([45]|default)/i.test(key))
+      .filter(({ key }) => /^([45]|default)/.test(key))
       .map((response) => ({ id, ...response })),
   );
 
-/** Headers that the server sets with the failures that have them. */
+/** Headers that the server sets in responses to errors. */
 const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-.*)$/i;
 
-/** Returns the names of the headers that failures require, and that the server does not set. */
+/** Returns the headers that error responses require and that the server does not set. */
 function requiredHeaders(document: Document): string[] {
   const headers = failuresOf(document).flatMap((failure) => failure.headers);
   const missing = headers.filter(({ name, required }) => required && !SERVER_HEADERS.test(name));

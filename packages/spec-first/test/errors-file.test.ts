@@ -6,6 +6,7 @@ import { loadDocument } from 'openapi-document';
 import { makeProject } from 'test-support/project';
 import { errorsFile } from '../src/errors-file.ts';
 import { generateTypes } from '../src/types.ts';
+import { withDocument } from './folder.ts';
 
 const folder = makeProject({});
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -14,9 +15,14 @@ const text = { type: 'string' };
 const integer = { type: 'integer' };
 
 /** Loads a document whose error responses have this schema. */
-async function documentOf(schema: object | undefined, schemas: object = {}, headers: object = {}) {
+async function documentOf(
+  schema: object | true | undefined,
+  schemas: object = {},
+  headers: object = {},
+  type = 'application/json',
+) {
   const file = join(folder, 'openapi.json');
-  const content = { 'application/json': { schema } };
+  const content = { [type]: { schema } };
   const failure = { description: 'An error.', headers, ...(schema && { content }) };
   const responses = { 200: { description: 'Done.' }, 404: failure, default: failure };
   const paths = { '/a': { get: { operationId: 'getA', responses } } };
@@ -82,21 +88,75 @@ test.each<[title: string, schema: object, expected: string]>([
   expect(await makeOf(schema, { Text: text })).toBe(expected);
 });
 
-test('names the headers that failures require and that the server does not set', async () => {
-  const headers = {
-    'X-Region': { required: true, schema: text },
-    'Retry-After': { required: true, schema: integer },
-    'X-Optional': { schema: text },
-  };
-  const file = errorsFile(await documentOf(object({ message: text }), {}, headers));
-  expect(file).toContain('// TODO: write the header x-region as the document declares');
-  expect(file).toContain('const todo: never');
+test('writes the type of a schema by its name', async () => {
+  const schemas = { 'Api.Error-1': object({ message: text }) };
+  const $ref = '#/components/schemas/Api.Error-1';
+  expect(
+    errorsFile(await documentOf({ $ref }, schemas)),
+  ).toBe(`import type { ErrorBody } from 'spec-first-server';
+import type { components } from '../generated/openapi.ts';
+
+/** The body that most error responses of the document declare. */
+type Body = components['schemas']['Api.Error-1'];
+
+export const errorBody: ErrorBody = {
+  mediaType: 'application/json',
+  make: ({ message }): Body => ({
+    message,
+  }),
+};
+`);
 });
 
-test('makes problem details where the document declares no error body', async () => {
-  const file = errorsFile(await documentOf(undefined));
-  expect(file).toContain("mediaType: 'application/problem+json'");
-  expect(file).toContain('detail: message,');
+test('names what the team has to write: the body, and headers that the server does not set', async () => {
+  const headers = {
+    'X-Region': { required: true, schema: text },
+    'X-Zone': { required: true, schema: text },
+    'Retry-After': { required: true, schema: integer },
+    Allow: { required: true, schema: text },
+    'WWW-Authenticate': { required: true, schema: text },
+    'Content-Language': { required: true, schema: text },
+    'X-Optional': { schema: text },
+  };
+  expect(
+    errorsFile(await documentOf({ enum: ['a'] }, {}, headers)),
+  ).toBe(`import type { ErrorBody } from 'spec-first-server';
+import type { operations } from '../generated/openapi.ts';
+
+/** The body that most error responses of the document declare. */
+type Body = operations['getA']['responses']['404']['content']['application/json'];
+
+// TODO: write the body, the header x-region, the header x-zone as the document declares, then delete this line.
+export const todo: never = 'The errors are not written yet';
+
+export const errorBody: ErrorBody = {
+  mediaType: 'application/json',
+  make: ({ status, message }): Body => ({
+    code: status,
+    message,
+  }),
+};
+`);
+});
+
+test('makes problem details where the document declares no JSON body of errors', async () => {
+  const expected = `import { STATUS_CODES } from 'node:http';
+import type { ErrorBody } from 'spec-first-server';
+
+/** Problem details (RFC 9457), since the document declares no body of errors. */
+export const errorBody: ErrorBody = {
+  mediaType: 'application/problem+json',
+  make: ({ status, message }) => ({
+    type: 'about:blank',
+    title: STATUS_CODES[status] ?? 'Error',
+    status,
+    detail: message,
+  }),
+};
+`;
+  expect(errorsFile(await documentOf(undefined))).toBe(expected);
+  expect(errorsFile(await documentOf(text, {}, {}, 'text/plain'))).toBe(expected);
+  expect(errorsFile(await documentOf(true))).toBe(expected);
 });
 
 const complete = object({ code: integer, message: { type: 'string', minLength: 1 } });
@@ -164,19 +224,34 @@ describe('src/errors.ts', () => {
   });
 });
 
-test('the body is the one that most error responses have', async () => {
-  const content = (schema: object) => ({ 'application/json': { schema } });
-  const [rare, usual] = [object({ code: integer, message: text }), object({ message: text })];
-  for (const schemas of [
-    [rare, usual, usual],
-    [usual, usual, rare],
-  ]) {
-    const responses = Object.fromEntries(
-      schemas.map((schema, index) => [400 + index, { description: '', content: content(schema) }]),
-    );
-    const file = join(folder, 'openapi.json');
-    const paths = { '/a': { get: { operationId: 'getA', responses } } };
-    writeFileSync(file, JSON.stringify({ openapi: '3.1.0', paths }));
-    expect(errorsFile(await loadDocument(file))).toContain('make: ({ message }): Body => ({\n');
-  }
+const rare = object({ code: integer, message: text });
+const usual = object({ message: text });
+
+test.each<[keys: string[], schemas: object[], lines: string]>([
+  [['400', '404', 'default'], [rare, usual, usual], 'message,'],
+  [['400', '5XX', '404'], [usual, usual, rare], 'message,'],
+  [['400', '404'], [rare, usual], 'code: status,message,'],
+  [['200', '302', '503'], [rare, rare, usual], 'message,'],
+])('of the responses %j, the most common body is used', async (keys, schemas, lines) => {
+  const responses = Object.fromEntries(
+    schemas.map((schema, index) => [
+      keys[index],
+      { description: '', content: { 'application/json': { schema } } },
+    ]),
+  );
+  const paths = { '/a': { get: { operationId: 'getA', responses } } };
+  const file = await withDocument({ paths }, errorsFile);
+  const [, members = ''] = /: Body => \(\{\n([\s\S]*?)\n {2}\}\)/.exec(file) ?? [];
+  expect(members.replaceAll(/\s*\n\s*|^\s+/g, '')).toBe(lines);
+});
+
+test('bodies of different media types are counted separately', async () => {
+  const response = (type: string) => ({ description: '', content: { [type]: { schema: usual } } });
+  const responses = {
+    400: response('application/problem+json'),
+    404: response('application/json'),
+    default: response('application/json'),
+  };
+  const paths = { '/a': { get: { operationId: 'getA', responses } } };
+  expect(await withDocument({ paths }, errorsFile)).toContain("mediaType: 'application/json',");
 });
