@@ -1,12 +1,16 @@
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
-import { asObject, type Document, type Json, resolveRef } from 'openapi-document';
+import { asObject, type Document, type Json } from 'openapi-document';
 import { messageOf } from '../command.ts';
 
 /**
- * Writes the YAML and JSON files of a commit into a folder, through a temporary index. Returns the
- * path of `file` there.
+ * Writes the YAML and JSON files of a commit into a folder, and `file` of any type. Uses an index
+ * of its own: that of the repository stays as it is.
+ *
+ * @param file the path of a document, relative to the current folder.
+ * @returns the path of the document in the folder. It does not exist if the commit lacks it.
+ * @throws {Error} if git cannot read the commit.
  */
 export function checkOut(ref: string, file: string, folder: string): string {
   const env = { ...process.env, GIT_INDEX_FILE: join(folder, '.index') };
@@ -39,16 +43,11 @@ ${messageOf(cause)}`,
 
 /**
  * Writes a document as one file whose references all lead into itself. oasdiff may follow each
- * `$ref` and each target of a discriminator, also in examples and extensions: those that lead
- * elsewhere are left out.
+ * `$ref` and each target of a discriminator, even in examples and extensions. Those that lead to
+ * other places are left out.
  */
 export function writeSelfContained({ root }: Document, file: string): void {
-  const paths = Object.entries(asObject(root.paths)).map(([path, item]) => [
-    path,
-    { ...resolveRef(root, item), ...asObject(item), $ref: undefined },
-  ]);
-  const whole = { ...root, paths: Object.fromEntries(paths) };
-  writeFileSync(file, JSON.stringify(whole, withoutOutside));
+  writeFileSync(file, JSON.stringify(root, withoutOutside));
 }
 
 /** A replacer of `JSON.stringify`. */

@@ -64,7 +64,7 @@ describe('changesBetween', () => {
   };
   const print = (...changes: object[]) => `echo '${JSON.stringify(changes)}'`;
   const either = (plain: string, merged: string) =>
-    `case "$*" in *--flatten-allof*) ${merged};; *) ${plain};; esac`;
+    `case "$* " in *" --flatten-allof "*) ${merged};; *) ${plain};; esac`;
 
   const change = { id: 'changed', text: 'seen', level: 3, operation: 'POST', path: '/a' };
 

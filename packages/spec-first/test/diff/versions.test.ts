@@ -136,7 +136,7 @@ describe('writeSelfContained', () => {
     expect(components.schemas.C).toEqual(schemas.C);
   });
 
-  test('replaces the references of paths, and keeps what is beside them', async () => {
+  test('contains path items in place of references to them', async () => {
     const get = { responses: { 204: { description: 'Done.' } } };
     const { paths } = JSON.parse(
       await rewritten({
