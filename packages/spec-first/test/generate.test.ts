@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
-import { run as command } from '../src/generate.ts';
+import { run as command, firstOf, writeChanged } from '../src/generate.ts';
 import { call } from './call.ts';
 import { inFolder } from './folder.ts';
 
@@ -62,17 +62,13 @@ describe('npm run generate', () => {
     });
   });
 
-  test('prints a link once after an upgrade', async () => {
-    await inFolder({ 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT }, async (folder) => {
-      const line =
-        /^spec-first was upgraded from 0\.9\.0 to \d+\.\d+\.\d+\. .*docs\/upgrading\.md$/m;
-      const marker = join(folder, 'node_modules/.cache/spec-first/version');
-      mkdirSync(join(folder, 'node_modules'));
-      expect((await generate(folder)).stdout).not.toContain('upgraded');
-      expect(existsSync(marker)).toBe(true);
-      writeFileSync(marker, '0.9.0');
-      expect((await generate(folder)).stdout).toMatch(line);
-      expect((await generate(folder)).stdout).not.toContain('upgraded');
+  test('prints a notice after an upgrade', async () => {
+    const marker = { 'node_modules/.cache/spec-first/version': '0.9.0' };
+    const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT, ...marker };
+    await inFolder(files, async (folder) => {
+      expect((await generate(folder)).stdout).toMatch(
+        /^spec-first was upgraded from 0\.9\.0 to .*docs\/upgrading\.md$/m,
+      );
     });
   });
 
@@ -181,21 +177,54 @@ describe('npm run generate', () => {
     });
   });
 
-  test.each([
-    [
-      'text that is not YAML, and leaves the types unchanged',
-      'openapi: 3.1.0\npaths: [\n',
-      'openapi.yaml:3:1 ',
-      false,
-    ],
-    ['a reference to a missing file, and writes all other types', SMALL, 'openapi.yaml:15:', true],
-  ])('names the place of %s', async (_, text, message, isWritten) => {
-    await inFolder({ 'openapi.yaml': text }, async (folder) => {
-      expect(await generate(folder)).toMatchObject({
+  test('names the place of a reference to a missing file, and writes all other types', async () => {
+    await inFolder({ 'openapi.yaml': SMALL }, async (folder) => {
+      expect(await generate(folder)).toEqual({
         status: 1,
-        stderr: expect.stringContaining(message),
+        stdout: `${TYPES} written from openapi.yaml\n`,
+        stderr: expect.stringMatching(
+          /^openapi\.yaml:15:\d+ .*\nopenapi\.yaml has 1 error\. Operations with an error answer 501\.\n$/,
+        ),
       });
-      expect(existsSync(join(folder, TYPES))).toBe(isWritten);
+    });
+  });
+
+  test('counts several errors', async () => {
+    const text = SMALL.replace("'400': { description: No plants. }", "'400': { $ref: no.yaml }");
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      const { stderr } = await generate(folder);
+      expect(stderr).toContain('openapi.yaml has 2 errors. Operations with');
+    });
+  });
+
+  test('leaves the types unchanged for a document that is not YAML', async () => {
+    await inFolder({ 'openapi.yaml': 'paths: [', [TYPES]: 'types' }, async (folder) => {
+      expect(await generate(folder)).toEqual({
+        status: 1,
+        stdout: '',
+        stderr: expect.stringMatching(
+          /^openapi\.yaml:1:9 .*\nopenapi\.yaml has 1 error\. generated\/openapi\.ts is unchanged\.\n$/,
+        ),
+      });
+      expect(typesIn(folder)).toBe('types');
+    });
+  });
+
+  test('shows ten notices, and all with --all', async () => {
+    const paths = Array.from({ length: 12 }, (_, index) => {
+      const operation = `get: { operationId: op${index}, summary: It., responses: { '200': { description: It. }, '400': { description: No. } } }`;
+      return `  '/a${index}/{p}': { ${operation} }\n`;
+    });
+    const text = `${HEAD}security: []\npaths:\n${paths.join('')}`;
+    await inFolder({ 'openapi.yaml': text }, async (folder) => {
+      const notices = async (...args: string[]) =>
+        (await generate(folder, ...args)).stderr.trimEnd().split('\n');
+      const all = await notices('--all');
+      expect(all).toHaveLength(12);
+      expect(await notices()).toEqual([
+        ...all.slice(0, 10),
+        'openapi.yaml has 2 more notices. "npm run generate -- --all" shows all.',
+      ]);
     });
   });
 
@@ -408,5 +437,28 @@ components:
         stdout: expect.stringContaining('--check'),
       });
     });
+  });
+});
+
+test.each([
+  [0, 0, undefined],
+  [10, 10, undefined],
+  [11, 10, 'a.yaml has 1 more notices. "npm run generate -- --all" shows all.'],
+])('of %i notices, the first %i are shown', (count, shown, last) => {
+  const notices = Array.from({ length: count }, (_, index) => `notice ${index}`);
+  const expected = [...notices.slice(0, shown), last].filter((line) => line !== undefined);
+  expect(firstOf('a.yaml', notices)).toEqual(expected);
+});
+
+test('writeChanged makes the folders of a file, and does not write the same text again', async () => {
+  await inFolder({}, (folder) => {
+    const file = join(folder, 'a/b/c.ts');
+    writeChanged(file, 'one\ntwo\n');
+    expect(readFileSync(file, 'utf8')).toBe('one\ntwo\n');
+    writeFileSync(file, 'one\r\ntwo\r\n');
+    writeChanged(file, 'one\ntwo\n');
+    expect(readFileSync(file, 'utf8')).toBe('one\r\ntwo\r\n');
+    writeChanged(file, 'one\n');
+    expect(readFileSync(file, 'utf8')).toBe('one\n');
   });
 });

@@ -31,8 +31,8 @@ test.each<[title: string, script: string, result: string]>([
   ['with few errors', printing(20), ['The types do not fit:', ...lines(20)].join('\n')],
   [
     'with many errors',
-    printing(22),
-    ['The types do not fit:', ...lines(20), '… and 2 more lines. "npx tsc" shows all.'].join('\n'),
+    printing(21),
+    ['The types do not fit:', ...lines(20), '… and 1 more lines. "npx tsc" shows all.'].join('\n'),
   ],
   [
     'that the compiler reports on both streams',
@@ -51,6 +51,13 @@ test.each<[title: string, script: string, result: string]>([
 test('describes a compiler that ends without a word', async () => {
   expect(await check(projectWith('process.exit(1);'))).toMatch(
     /^The types do not fit:\nCommand failed: .*bin\/tsc --noEmit/,
+  );
+});
+
+test('shows long lines', async () => {
+  const script = "console.log('x'.repeat(2_000_000)); process.exitCode = 1;";
+  expect(await check(projectWith(script))).toHaveLength(
+    'The types do not fit:\n'.length + 2_000_000,
   );
 });
 
