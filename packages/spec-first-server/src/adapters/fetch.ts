@@ -1,7 +1,7 @@
 import type { Answer, Call } from '../core/call.ts';
 import type { Service } from '../core/service.ts';
 
-/** Answers a Request of the Fetch standard. */
+/** A function that answers a Request of the Fetch standard. */
 export type FetchHandler<Context extends readonly unknown[]> = (
   request: Request,
   ...context: Context
@@ -63,21 +63,24 @@ function streamOf(
 ): ReadableStream<Uint8Array> {
   const chunks = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
+  let isCancelled = false;
   return new ReadableStream({
     async pull(controller) {
       try {
         const { done, value } = await chunks.next();
+        if (isCancelled) return;
         if (done) {
           controller.close();
           return onEnd(true);
         }
         controller.enqueue(typeof value === 'string' ? encoder.encode(value) : value);
       } catch (error) {
-        onEnd(false);
+        if (!isCancelled) onEnd(false);
         throw error;
       }
     },
     async cancel() {
+      isCancelled = true;
       onEnd(false);
       await chunks.return?.();
     },

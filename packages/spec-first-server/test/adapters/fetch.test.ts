@@ -1,0 +1,144 @@
+import { describe, expect, test } from '@jest/globals';
+import { fetchHandler } from '../../src/adapters/fetch.ts';
+import { createNotes } from './notes.ts';
+
+const URL = 'http://localhost/notes';
+
+const post = (body: RequestInit['body']) =>
+  new Request(URL, {
+    method: 'POST',
+    body,
+    headers: { 'Content-Type': 'application/octet-stream' },
+    ...(body instanceof ReadableStream && { duplex: 'half' }),
+  });
+
+describe('a request', () => {
+  test('becomes a call with its parts', async () => {
+    const service = await createNotes();
+    const handle = fetchHandler(service, { client: () => '192.0.2.1' });
+    const request = new Request(`${URL}/a%20b?c=d&e`, { headers: { 'X-Request-Id': 'f' } });
+    expect((await handle(request)).status).toBe(404);
+    expect(service.ends[0]?.call).toMatchObject({
+      method: 'GET',
+      path: '/notes/a%20b',
+      query: 'c=d&e',
+      headers: { 'x-request-id': 'f' },
+      body: undefined,
+      client: '192.0.2.1',
+      signal: request.signal,
+    });
+  });
+
+  test('has the client that the platform knows, or none', async () => {
+    const service = await createNotes();
+    const client = (request: Request, connection: { readonly ip: string }) =>
+      `${connection.ip} ${request.method}`;
+    await fetchHandler(service, { client })(new Request(URL, { method: 'DELETE' }), { ip: '::1' });
+    await fetchHandler(service)(new Request(URL, { method: 'DELETE' }));
+    expect(service.ends.map(({ call }) => call.client)).toEqual(['::1 DELETE', undefined]);
+  });
+
+  test.each<[string, RequestInit['body']]>([
+    ['bytes', new Uint8Array([0, 255])],
+    ['a stream', new Blob([new Uint8Array([0]), new Uint8Array([255])]).stream()],
+  ])('passes on %s', async (_name, body) => {
+    const service = await createNotes();
+    const response = await fetchHandler(service)(post(body));
+    expect(response.status).toBe(200);
+    expect([...new Uint8Array(await response.arrayBuffer())]).toEqual([0, 255]);
+  });
+});
+
+describe('a response', () => {
+  test('has the status and all headers of the answer, also repeated ones', async () => {
+    const service = await createNotes();
+    const response = await fetchHandler(service)(new Request(URL, { method: 'DELETE' }));
+    expect(response.status).toBe(204);
+    expect(response.headers.getSetCookie()).toEqual(['a=1', 'b=2']);
+    expect(response.headers.get('x-content-type-options')).toBe('nosniff');
+    expect(response.body).toBeNull();
+    expect(service.ends.map(({ end }) => end)).toEqual([{ status: 204, isComplete: true }]);
+  });
+
+  test('has text as UTF-8', async () => {
+    const service = await createNotes();
+    const answer = { status: 200, headers: [], body: 'ä' };
+    const handle = fetchHandler({ ...service, handle: async () => answer });
+    expect(await (await handle(new Request(URL))).text()).toBe('ä');
+  });
+});
+
+describe('a stream', () => {
+  /** Creates a service whose items are text or bytes. */
+  async function createStream(body: () => AsyncIterable<string | Uint8Array>) {
+    const service = await createNotes();
+    const handle = async () => ({ status: 200, headers: ['X-A', 'b'], body: body() });
+    const response = await fetchHandler({ ...service, handle })(new Request(URL));
+    return { response, ends: () => service.ends.map(({ end }) => end) };
+  }
+
+  test('is sent chunk by chunk, and its end is reported then', async () => {
+    const go = Promise.withResolvers<void>();
+    const { response, ends } = await createStream(async function* () {
+      yield 'ä';
+      await go.promise;
+      yield new Uint8Array([33]);
+    });
+    const reader = response.body?.getReader();
+    expect(Buffer.from((await reader?.read())?.value ?? []).toString()).toBe('ä');
+    expect(ends()).toEqual([]);
+    go.resolve();
+    expect((await reader?.read())?.value).toEqual(new Uint8Array([33]));
+    expect((await reader?.read())?.done).toBe(true);
+    expect(response.headers.get('x-a')).toBe('b');
+    expect(ends()).toEqual([{ status: 200, isComplete: true }]);
+  });
+
+  test('that fails makes the response fail', async () => {
+    const { response, ends } = await createStream(async function* () {
+      yield 'a';
+      throw new Error('an invalid item');
+    });
+    await expect(response.text()).rejects.toThrow('an invalid item');
+    expect(ends()).toEqual([{ status: 200, isComplete: false }]);
+  });
+
+  test('ends for the handler when the client disconnects', async () => {
+    let isCleaned = false;
+    const { response, ends } = await createStream(async function* () {
+      try {
+        for (;;) yield 'a';
+      } finally {
+        isCleaned = true;
+      }
+    });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    await reader?.cancel();
+    expect(isCleaned).toBe(true);
+    expect(ends()).toEqual([{ status: 200, isComplete: false }]);
+  });
+
+  test('that fails after the client has disconnected is reported once', async () => {
+    const failing = Promise.withResolvers<never>();
+    const { response, ends } = await createStream(async function* () {
+      yield 'a';
+      await failing.promise;
+    });
+    const reader = response.body?.getReader();
+    await reader?.read();
+    const cancelled = reader?.cancel();
+    failing.reject(new Error('the request was aborted'));
+    await cancelled?.catch(() => {});
+    expect(ends()).toEqual([{ status: 200, isComplete: false }]);
+  });
+
+  test('of the service has one line for each item', async () => {
+    const service = await createNotes(async function* () {
+      yield { id: 1 };
+      yield { id: 2 };
+    });
+    const response = await fetchHandler(service)(new Request(URL));
+    expect(await response.text()).toBe('{"id":1}\n{"id":2}\n');
+  });
+});
