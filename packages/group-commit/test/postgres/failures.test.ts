@@ -5,6 +5,8 @@ import { RowRejected, Unavailable, Unusable } from '../../src/errors.ts';
 import {
   isOutage,
   isRefusal,
+  READ_ONLY,
+  ROLLED_BACK,
   rowRejected,
   taskError,
   unavailable,
@@ -56,6 +58,11 @@ describe('an error of the server', () => {
     expect(isRefusal(new AggregateError([systemError('EPERM')]))).toBe(false);
     expect(isRefusal(undefined)).toBe(false);
   });
+});
+
+test('a read-only server and a serialization failure have their SQLSTATE', () => {
+  expect(READ_ONLY).toBe('25006');
+  expect(ROLLED_BACK).toEqual(['40001', '40P01']);
 });
 
 test('Unavailable and Unusable are outages', () => {
@@ -167,6 +174,13 @@ describe('unusable', () => {
     const error = unusable('a/notes', new Unusable('The table has no column id.'), TABLE);
     expect(error).toBeInstanceOf(Unusable);
     expect(error?.message).toBe('PostgreSQL at a/notes: The table has no column id.');
+  });
+
+  test('of another system does not match a code in its message', () => {
+    const error = new Error(
+      'a message with 28P01 08P01 unsupported startup parameter ERR_OSSL SASL',
+    );
+    expect(unusable('a/notes', error, TABLE)).toBeUndefined();
   });
 
   test.each<[string, unknown]>([

@@ -314,15 +314,6 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     await eventually(() => signal.aborted);
   });
 
-  test('rejects a request that can be read in two ways, and closes its connection', async () => {
-    if (name !== 'nodeListener') return;
-    const socket = connect(Number(new URL(url).port), '127.0.0.1');
-    socket.write('GET /v1/texts/a HTTP/1.1\r\nHost: a/b\r\n\r\n');
-    const [answer] = await once(socket, 'data');
-    expect(String(answer)).toMatch(/^HTTP\/1\.1 400 .*\r\nConnection: close\r\n/is);
-    await once(socket.resume(), 'close');
-  });
-
   test('leaves a path that the document does not have', async () => {
     const response = await fetch(new URL('/elsewhere', url));
     expect(response.status).toBe(404);

@@ -1,0 +1,90 @@
+import { Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterEach, expect, test } from '@jest/globals';
+import { admit, firstBytes } from '../../../src/adapters/node/arrivals.ts';
+
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await nextTurn();
+  await nextTurn();
+});
+
+/** Admits new connections, and waits until all are paused. */
+async function admitSockets(count: number): Promise<Socket[]> {
+  const added = Array.from({ length: count }, () => new Socket());
+  sockets.push(...added);
+  for (const socket of added) admit(socket);
+  await new Promise(process.nextTick);
+  return added;
+}
+
+const readIn = (connections: readonly Socket[]) => connections.map((socket) => !socket.isPaused());
+
+test('each turn of the event loop reads one connection more, the newest first', async () => {
+  const connections = await admitSockets(3);
+  expect(readIn(connections)).toEqual([false, false, false]);
+  await nextTurn();
+  expect(readIn(connections)).toEqual([false, false, true]);
+  await nextTurn();
+  expect(readIn(connections)).toEqual([false, true, true]);
+  await nextTurn();
+  expect(readIn(connections)).toEqual([true, true, true]);
+});
+
+test('a connection that arrives later is read before those that wait', async () => {
+  const old = await admitSockets(2);
+  await nextTurn();
+  const [late] = await admitSockets(1);
+  await nextTurn();
+  expect(readIn([...old, ...(late ? [late] : [])])).toEqual([false, true, true]);
+  await nextTurn();
+  expect(readIn(old)).toEqual([true, true]);
+});
+
+test('after many first bytes, connections without bytes wait again, behind the others', async () => {
+  const [first, second, third, fourth] = await admitSockets(4);
+  if (!first || !second || !third || !fourth) throw new Error('four sockets');
+  const all = [first, second, third, fourth];
+  await nextTurn();
+  await nextTurn();
+  await nextTurn();
+  expect(readIn(all)).toEqual([false, true, true, true]);
+  firstBytes(fourth, true);
+  expect(readIn(all)).toEqual([false, false, false, true]);
+  await nextTurn();
+  expect(readIn(all)).toEqual([true, false, false, true]);
+  await nextTurn();
+  await nextTurn();
+  expect(readIn(all)).toEqual([true, true, true, true]);
+});
+
+test('few first bytes pause no other connection', async () => {
+  const [first, second] = await admitSockets(2);
+  if (!first || !second) throw new Error('two sockets');
+  await nextTurn();
+  await nextTurn();
+  firstBytes(second, false);
+  expect(readIn([first, second])).toEqual([true, true]);
+  // A connection that has sent its first bytes is not paused by those of others.
+  firstBytes(first, true);
+  expect(readIn([first, second])).toEqual([true, true]);
+});
+
+test('closed connections are not read and not paused', async () => {
+  const [first, second] = await admitSockets(2);
+  if (!first || !second) throw new Error('two sockets');
+  second.destroy();
+  await nextTurn();
+  expect(readIn([first, second])).toEqual([false, false]);
+  await nextTurn();
+  expect(readIn([first])).toEqual([true]);
+  const [third] = await admitSockets(1);
+  if (!third) throw new Error('a socket');
+  await nextTurn();
+  const closed = new Promise((resolve) => first.once('close', resolve));
+  first.destroy();
+  await closed;
+  firstBytes(third, true);
+  expect(first.isPaused()).toBe(false);
+});

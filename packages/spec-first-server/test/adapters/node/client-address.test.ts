@@ -1,0 +1,41 @@
+import { expect, test } from '@jest/globals';
+import {
+  clientAddress,
+  type TrustProxy,
+  validAddress,
+} from '../../../src/adapters/node/client-address.ts';
+import { createRequest } from './support.ts';
+
+const requestWith = (forwarded?: string) =>
+  createRequest({
+    rawHeaders: forwarded === undefined ? [] : ['X-Forwarded-For', forwarded],
+    remoteAddress: '10.0.0.1',
+  }).request;
+
+test.each<[TrustProxy | undefined, string | undefined, string]>([
+  [undefined, '192.0.2.1', '10.0.0.1'],
+  [false, '192.0.2.1', '10.0.0.1'],
+  [true, undefined, '10.0.0.1'],
+  [true, '192.0.2.1, 192.0.2.2', '192.0.2.1'],
+  [0, '192.0.2.1', '10.0.0.1'],
+  [1, '192.0.2.1, 192.0.2.2', '192.0.2.2'],
+  [2, '192.0.2.1, 192.0.2.2', '192.0.2.1'],
+  [['10.0.0.0/8'], '192.0.2.1, 192.0.2.2', '192.0.2.2'],
+  [['10.0.0.1', '192.0.2.2'], '192.0.2.1, 192.0.2.2', '192.0.2.1'],
+  [['loopback'], '192.0.2.1', '10.0.0.1'],
+  [true, '2001:db8::1', '2001:db8::1'],
+  [true, 'a client, 192.0.2.2', '10.0.0.1'],
+  [true, '', '10.0.0.1'],
+])('with trustProxy %j and X-Forwarded-For "%s" the client is %s', (trustProxy, header, client) => {
+  expect(clientAddress(trustProxy)(requestWith(header))).toBe(client);
+});
+
+test.each([
+  ['192.0.2.1', '192.0.2.1'],
+  ['::1', '::1'],
+  ['192.0.2.1:80', '10.0.0.1'],
+  ['<script>', '10.0.0.1'],
+  [undefined, '10.0.0.1'],
+])('of the forwarded address %p the valid one is %s', (forwarded, address) => {
+  expect(validAddress(forwarded, requestWith())).toBe(address);
+});

@@ -1,0 +1,158 @@
+import { describe, expect, test } from '@jest/globals';
+import { faultOf, MAX_HEADERS, parserFault } from '../../../src/adapters/node/faults.ts';
+import { createRequest } from './support.ts';
+
+const messageOf = (parts: Parameters<typeof createRequest>[0]): string | undefined =>
+  faultOf(createRequest(parts).request)?.message;
+
+const VERSION = 'the version of HTTP must be 1.1 (RFC 9112 §2.3)';
+const HOST = 'the header host must come once, as host or host:port (RFC 9112 §3.2)';
+const TARGET = 'the target must be a path or http://host/path (RFC 9112 §3.2)';
+const CODING = 'the transfer coding must be chunked alone, in HTTP/1.1 (RFC 9112 §6.1)';
+
+test.each<[string, string | undefined]>([
+  ['1.1', undefined],
+  ['1.0', undefined],
+  ['2.0', VERSION],
+  ['0.9', VERSION],
+  ['1.2', VERSION],
+])('the fault of the version %s is: %s', (httpVersion, message) => {
+  expect(messageOf({ httpVersion })).toBe(message);
+});
+
+describe('the header host', () => {
+  test.each([
+    '',
+    'a',
+    'a.example:80',
+    'a:',
+    '127.0.0.1',
+    '[::1]',
+    '[2001:DB8::A]',
+    '[v1.a]:8080',
+    'a_b%20c',
+    "a!$&'()*+,;=~-",
+  ])('may be "%s"', (host) => {
+    expect(messageOf({ rawHeaders: ['Host', host] })).toBeUndefined();
+  });
+
+  test.each(['a/b', 'a b', 'a@b', 'a:b', 'a:80:80', '[::1', '[]', '::1', 'a?', 'ä', 'a\\b'])(
+    'must not be "%s"',
+    (host) => {
+      expect(messageOf({ rawHeaders: ['Host', host] })).toBe(HOST);
+    },
+  );
+
+  test('must come once', () => {
+    expect(messageOf({ rawHeaders: ['Host', 'a', 'host', 'a'] })).toBe(HOST);
+  });
+
+  test('is required in HTTP/1.1 only', () => {
+    expect(messageOf({ rawHeaders: [] })).toBe(HOST);
+    expect(messageOf({ rawHeaders: [], httpVersion: '1.0' })).toBeUndefined();
+    expect(messageOf({ rawHeaders: ['Host', 'a/b'], httpVersion: '1.0' })).toBe(HOST);
+  });
+});
+
+describe('the target', () => {
+  test.each([
+    ['/', '/'],
+    ['/a?b=c', '/a?b=c'],
+    ['//a@b', '//a@b'],
+    ['/a#b', '/a'],
+    ['/a?b#c#d', '/a?b'],
+    ['/a#b\nc', '/a'],
+    ['http://b/a?c', '/a?c'],
+    ['HTTPS://b:80/a', '/a'],
+    ['http://b', '/'],
+    ['http://b?c', '/?c'],
+    ['http://b#c', '/'],
+    ['http://b/a#c', '/a'],
+    ['http://[::1]:80/a', '/a'],
+  ])('%j becomes %j', (url, path) => {
+    const { request } = createRequest({ url });
+    expect(faultOf(request)).toBeUndefined();
+    expect(request.url).toBe(path);
+  });
+
+  test.each([
+    '',
+    'a',
+    '*',
+    'ftp://b/a',
+    'http:/b',
+    'http://',
+    'http:///a',
+    'http://u@b/a',
+    'http://b:c/a',
+    'xhttp://b/a',
+  ])('%j is rejected', (url) => {
+    expect(messageOf({ url })).toBe(TARGET);
+  });
+
+  test('* is for OPTIONS only', () => {
+    const { request } = createRequest({ url: '*', method: 'OPTIONS' });
+    expect(faultOf(request)).toBeUndefined();
+    expect(request.url).toBe('*');
+    expect(messageOf({ url: '/*', method: 'OPTIONS' })).toBeUndefined();
+  });
+});
+
+test.each<[string[], string | undefined]>([
+  [['Authorization', 'Bearer a'], undefined],
+  [['Authorization', 'Bearer a', 'X', 'Authorization'], undefined],
+  [
+    ['authorization', 'Bearer a', 'AUTHORIZATION', 'Bearer a'],
+    'the header authorization must come once',
+  ],
+])('the fault of the headers %j is: %s', (rawHeaders, message) => {
+  expect(messageOf({ rawHeaders: ['Host', 'a', ...rawHeaders] })).toBe(message);
+});
+
+test.each<[string, string, string | undefined]>([
+  ['1.1', 'chunked', undefined],
+  ['1.1', 'CHUNKED', undefined],
+  ['1.1', 'gzip, chunked', CODING],
+  ['1.1', 'identity', CODING],
+  ['1.1', '', CODING],
+  ['1.0', 'chunked', CODING],
+])('in HTTP/%s the fault of the transfer coding "%s" is: %s', (httpVersion, coding, message) => {
+  expect(messageOf({ httpVersion, rawHeaders: ['Host', 'a', 'Transfer-Encoding', coding] })).toBe(
+    message,
+  );
+});
+
+test('the number of headers is less than Node reads', () => {
+  const withHeaders = (count: number) => [
+    ...['Host', 'a'],
+    ...Array.from({ length: 2 * (count - 1) }, () => 'x'),
+  ];
+  expect(MAX_HEADERS).toBe(200);
+  expect(messageOf({ rawHeaders: withHeaders(199) })).toBeUndefined();
+  const fault = faultOf(createRequest({ rawHeaders: withHeaders(200) }).request);
+  expect(fault).toMatchObject({
+    status: 431,
+    message: 'the header section must have at most 16384 bytes and 199 headers',
+  });
+});
+
+test.each([
+  ['HPE_HEADER_OVERFLOW', 431, /at most 16384 bytes/],
+  ['HPE_CHUNK_EXTENSIONS_OVERFLOW', 413, /chunk extensions/],
+  ['ERR_HTTP_REQUEST_TIMEOUT', 408, /did not arrive in time/],
+  ['HPE_INVALID_METHOD', 400, /begin with a method/],
+  ['HPE_INVALID_URL', 400, /percent-encoded/],
+  ['HPE_INVALID_VERSION', 400, /version of HTTP/],
+  ['HPE_INVALID_HEADER_TOKEN', 400, /a name, a colon/],
+  ['HPE_INVALID_CONTENT_LENGTH', 400, /Content-Length must be a number/],
+  ['HPE_UNEXPECTED_CONTENT_LENGTH', 400, /Content-Length must come once/],
+  ['HPE_INVALID_TRANSFER_ENCODING', 400, /transfer coding must be chunked/],
+  ['HPE_INVALID_CHUNK_SIZE', 400, /size in hex digits/],
+  ['HPE_INVALID_EOF_STATE', 400, /cut off/],
+  ['HPE_CB_MESSAGE_COMPLETE', 400, /^the request is not HTTP\/1\.1/],
+  ['', 400, /^the request is not HTTP\/1\.1/],
+])('the fault of the parser error %s has the status %d', (code, status, message) => {
+  const fault = parserFault(code);
+  expect(fault.status).toBe(status);
+  expect(fault.message).toMatch(message);
+});

@@ -1,0 +1,161 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+import { connected, exchange, request } from 'test-support/raw-http';
+import { CUT_OFF } from '../../../src/adapters/node/listen.ts';
+import { endOf, nodeListener, serviceListener } from '../../../src/adapters/node/listener.ts';
+import type { Answer, Call } from '../../../src/core/call.ts';
+import { HttpError } from '../../../src/index.ts';
+import { createNotes } from '../notes.ts';
+import { createRequest } from './support.ts';
+
+const closers: (() => void)[] = [];
+afterEach(() => {
+  for (const close of closers.splice(0)) close();
+});
+
+/** Starts a server. @returns its port. */
+async function start(listener: RequestListener): Promise<number> {
+  const server = createServer({ requireHostHeader: false }, listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  closers.push(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return (server.address() as AddressInfo).port;
+}
+
+const POST = { 'Content-Type': 'application/octet-stream' };
+
+test('a request becomes a call, and its end is reported after its response', async () => {
+  const notes = await createNotes();
+  const port = await start(nodeListener(notes));
+  const { responses } = await exchange(port, request('POST /notes?', POST, 'moss'));
+  expect(String(responses[0]?.body)).toBe('moss');
+  await eventually(() => notes.ends.length === 1);
+  expect(notes.ends[0]).toEqual({
+    call: expect.objectContaining({ path: '/notes', method: 'POST', client: '127.0.0.1' }),
+    end: { status: 200, isComplete: true, failure: undefined },
+  });
+});
+
+test.each<[string, string[]]>([
+  ['with its head', [request('POST /notes', POST, 'moss')]],
+  ['in pieces', [request('POST /notes', { ...POST, 'Content-Length': '4' }), 'mo', 'ss']],
+])('a body that arrives %s is answered', async (name, pieces) => {
+  const notes = await createNotes();
+  let body: Call['body'];
+  const handle = (call: Call): Promise<Answer> => {
+    body = call.body;
+    return notes.handle(call);
+  };
+  const accepted = Promise.withResolvers<void>();
+  const port = await start(
+    nodeListener({
+      ...notes,
+      begin(call) {
+        accepted.resolve();
+        return notes.begin(call);
+      },
+      handle,
+    }),
+  );
+  const socket = await connected(port);
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  for (const piece of pieces) {
+    socket.write(piece);
+    await accepted.promise;
+    await delay(10);
+  }
+  await eventually(() => /^HTTP\/1\.1 200 .*mo(\r\n2\r\n)?ss\r\n0/s.test(received));
+  // A body that is complete needs no stream.
+  expect(body instanceof Uint8Array).toBe(name === 'with its head');
+  socket.destroy();
+});
+
+test('trustProxy is the proxies whose X-Forwarded-For is trusted', async () => {
+  const notes = await createNotes();
+  const port = await start(nodeListener(notes, { trustProxy: 1 }));
+  await exchange(port, request('DELETE /notes', { 'X-Forwarded-For': '192.0.2.1' }));
+  await eventually(() => notes.ends[0]?.call.client === '192.0.2.1');
+});
+
+describe('a request that can be read in two ways', () => {
+  const FAULTY = request('DELETE /notes', { Host: 'a/b' });
+
+  test('is rejected by nodeListener, which closes the connection', async () => {
+    const notes = await createNotes();
+    const port = await start(nodeListener(notes));
+    const { responses, closed } = await exchange(port, FAULTY, { responses: 2 });
+    expect(responses).toMatchObject([{ status: 400, headers: { connection: 'close' } }]);
+    expect(closed).toBe(true);
+    await eventually(() => notes.ends[0]?.end.status === 400);
+  });
+
+  test('reaches serviceListener only if its server allows it', async () => {
+    const port = await start(serviceListener(await createNotes(), {}));
+    expect((await exchange(port, FAULTY)).responses).toMatchObject([{ status: 204 }]);
+  });
+});
+
+test('an answer that cannot be written closes the connection and is recorded', async () => {
+  const notes = await createNotes();
+  const failures: unknown[] = [];
+  const port = await start(
+    nodeListener({
+      ...notes,
+      handle: async () => ({ status: 200, headers: ['X-A', 'a\nb'], body: '' }),
+      fail(call, error) {
+        failures.push(error);
+        return notes.fail(call, error);
+      },
+    }),
+  );
+  const { responses, closed } = await exchange(port, request('GET /notes'));
+  expect([responses, closed]).toEqual([[], true]);
+  expect(failures).toEqual([expect.objectContaining({ code: 'ERR_INVALID_CHAR' })]);
+  await eventually(() => notes.ends[0]?.end.isComplete === false);
+});
+
+describe('endOf', () => {
+  const withState = (
+    response: Partial<Record<'headersSent' | 'writableFinished', boolean>>,
+    error?: Error,
+  ) => {
+    const created = createRequest();
+    created.response.statusCode = 201;
+    for (const [name, value] of Object.entries(response)) {
+      Object.defineProperty(created.response, name, { value });
+    }
+    const socket: Socket = created.socket;
+    Object.defineProperty(socket, 'errored', { value: error ?? null });
+    return endOf(created.response);
+  };
+  const reset = new HttpError(503, 'another error');
+
+  test.each([
+    ['complete', { headersSent: true, writableFinished: true }, undefined, 201, undefined],
+    ['cut by the client', { headersSent: true }, undefined, 201, undefined],
+    ['cut before its head', {}, undefined, 499, undefined],
+    ['cut by an error', {}, reset, 499, undefined],
+    ['cut by a stop', { headersSent: true }, CUT_OFF, 201, CUT_OFF],
+    ['cut by a stop before its head', {}, CUT_OFF, 503, CUT_OFF],
+    [
+      'complete before a stop',
+      { headersSent: true, writableFinished: true },
+      CUT_OFF,
+      201,
+      undefined,
+    ],
+  ])('of a response that is %s', (_name, state, error, status, failure) => {
+    const isComplete = 'writableFinished' in state;
+    expect(withState(state, error)).toEqual({ status, isComplete, failure });
+  });
+});

@@ -1,0 +1,200 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import {
+  continueRequest,
+  hasBody,
+  RequestBody,
+  readAll,
+} from '../../../src/adapters/node/request-body.ts';
+import { createRequest } from './support.ts';
+
+/** Ends a request, as the parser does after the last byte of its body. */
+function finish(request: IncomingMessage): void {
+  request.complete = true;
+  request.push(null);
+}
+
+test.each<[string[], boolean]>([
+  [[], false],
+  [['Content-Length', '0'], false],
+  [['Content-Length', '1'], true],
+  [['Transfer-Encoding', 'chunked'], true],
+])('a request with the headers %j has a body: %p', (rawHeaders, expected) => {
+  expect(hasBody(createRequest({ rawHeaders }).request)).toBe(expected);
+});
+
+describe('readAll', () => {
+  test('returns all bytes that have arrived, in one buffer', () => {
+    const { request } = createRequest();
+    expect(readAll(request)).toBeNull();
+    request.push('a');
+    expect(String(readAll(request))).toBe('a');
+    for (const text of ['b', 'c', 'd']) request.push(text);
+    expect(String(readAll(request))).toBe('bcd');
+    expect(readAll(request)).toBeNull();
+  });
+
+  test('returns one piece without a copy', () => {
+    const { request } = createRequest();
+    const bytes = Buffer.alloc(100_000);
+    request.push(bytes);
+    expect(readAll(request)?.buffer).toBe(bytes.buffer);
+  });
+});
+
+describe('continueRequest', () => {
+  test.each<[string, string[], boolean]>([
+    ['1.1', ['Expect', '100-continue'], true],
+    ['1.0', ['Expect', '100-continue'], false],
+    ['1.1', [], false],
+  ])('in HTTP/%s with the headers %j sends 100: %p', (httpVersion, rawHeaders, isSent) => {
+    const { request, response } = createRequest({ httpVersion, rawHeaders });
+    let count = 0;
+    response.writeContinue = () => {
+      count += 1;
+    };
+    continueRequest(request, response);
+    expect(count).toBe(isSent ? 1 : 0);
+  });
+});
+
+/** Creates a body, and collects its chunks. */
+function createBody(rawHeaders: string[] = []) {
+  const { request, response } = createRequest({ rawHeaders });
+  const body = new RequestBody(request, response);
+  const chunks: string[] = [];
+  const read = async () => {
+    for await (const chunk of body) chunks.push(String(chunk));
+  };
+  return { request, response, body, chunks, read };
+}
+
+/** Waits while the body may continue in later turns of the event loop. */
+async function someTurns(): Promise<void> {
+  for (let count = 0; count < 5; count += 1) await nextTurn();
+}
+
+const close = (stream: IncomingMessage | ServerResponse) => stream.emit('close');
+
+describe('a body', () => {
+  test('yields its bytes as they arrive, and ends with the request', async () => {
+    const { request, chunks, read } = createBody();
+    const reading = read();
+    await someTurns();
+    expect(chunks).toEqual([]);
+    for (const text of ['a', 'b', 'c']) {
+      request.push(text);
+      await someTurns();
+    }
+    expect(chunks).toEqual(['a', 'b', 'c']);
+    request.push('d');
+    request.push('e');
+    finish(request);
+    await reading;
+    expect(chunks).toEqual(['a', 'b', 'c', 'de']);
+  });
+
+  test('that has arrived is one chunk', async () => {
+    const { request, chunks, read } = createBody();
+    request.push('a');
+    request.push('b');
+    finish(request);
+    await read();
+    expect(chunks).toEqual(['ab']);
+  });
+
+  test('of no bytes ends', async () => {
+    const { request, chunks, read } = createBody();
+    const reading = read();
+    await someTurns();
+    finish(request);
+    await reading;
+    expect(chunks).toEqual([]);
+  });
+
+  test('sends 100 Continue before its first byte is read, once', async () => {
+    const { request, response, body } = createBody(['Expect', '100-continue']);
+    let count = 0;
+    response.writeContinue = () => {
+      count += 1;
+    };
+    expect(count).toBe(0);
+    const first = body.next();
+    request.push('a');
+    await first;
+    const second = body.next();
+    finish(request);
+    expect(await second).toEqual({ done: true, value: undefined });
+    expect(count).toBe(1);
+  });
+
+  test('gives other requests a turn between its chunks', async () => {
+    const { request, body } = createBody();
+    let turns = 0;
+    let immediate = setImmediate(function count() {
+      turns += 1;
+      immediate = setImmediate(count);
+    });
+    for (let count = 0; count < 20; count += 1) {
+      request.push('a');
+      await body.next();
+    }
+    expect(turns).toBeGreaterThan(15);
+    clearImmediate(immediate);
+  });
+
+  test('fails with the error of the connection', async () => {
+    const { request, read } = createBody();
+    const reading = read();
+    await someTurns();
+    request.destroy(new Error('aborted'));
+    await expect(reading).rejects.toThrow('aborted');
+  });
+
+  test('fails if the request is cut off', async () => {
+    const { request, read } = createBody();
+    const reading = read();
+    await someTurns();
+    request.destroy();
+    await expect(reading).rejects.toThrow('the request was cut off');
+  });
+
+  test.each<[string, (parts: ReturnType<typeof createBody>) => unknown]>([
+    ['the response is closed', ({ response }) => close(response)],
+    ['the server drops the rest of the request', ({ request }) => request.resume()],
+  ])('fails after %s, and drops the rest of its bytes', async (_event, happen) => {
+    const parts = createBody();
+    const { request, read } = parts;
+    const reading = read();
+    await someTurns();
+    happen(parts);
+    await expect(reading).rejects.toThrow('the response is over');
+    request.push('dropped');
+    finish(request);
+    await someTurns();
+    expect(request.readableEnded).toBe(true);
+    expect(request.destroyed).toBe(true);
+  });
+
+  test('drops the rest of its bytes if the reader stops, and keeps the connection', async () => {
+    const { request, body, chunks } = createBody();
+    const reading = (async () => {
+      for await (const chunk of body) {
+        chunks.push(String(chunk));
+        break;
+      }
+    })();
+    await someTurns();
+    request.push('a');
+    await reading;
+    expect(chunks).toEqual(['a']);
+    expect(request.destroyed).toBe(false);
+    request.push('b');
+    finish(request);
+    await someTurns();
+    expect(request.readableEnded).toBe(true);
+    expect(await body.return()).toEqual({ done: true, value: undefined });
+    await expect(body.next()).rejects.toThrow('the response is over');
+  });
+});

@@ -1,0 +1,32 @@
+import { IncomingMessage, ServerResponse } from 'node:http';
+import { Socket } from 'node:net';
+
+interface Parts {
+  readonly method?: string;
+  readonly url?: string;
+  readonly httpVersion?: string;
+  /** Names and values in turn. `Host: a` by default. */
+  readonly rawHeaders?: readonly string[];
+  /** The address of the other end of the connection. */
+  readonly remoteAddress?: string;
+}
+
+/** Creates a request as Node's server does after it has parsed a head, with its response. */
+export function createRequest({
+  rawHeaders = ['Host', 'a'],
+  remoteAddress = '10.0.0.1',
+  ...parts
+}: Parts = {}) {
+  const socket = new Socket();
+  Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
+  const request = new IncomingMessage(socket);
+  Object.assign(request, { method: 'GET', url: '/', httpVersion: '1.1', ...parts });
+  const headers: Record<string, string> = {};
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const name = rawHeaders[index]?.toLowerCase() ?? '';
+    const value = rawHeaders[index + 1] ?? '';
+    headers[name] = name in headers ? `${headers[name]}, ${value}` : value;
+  }
+  Object.assign(request, { rawHeaders: [...rawHeaders], headers });
+  return { request, response: new ServerResponse(request), socket };
+}

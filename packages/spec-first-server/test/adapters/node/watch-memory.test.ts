@@ -1,0 +1,95 @@
+import { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as delay } from 'node:timers/promises';
+import { afterEach, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+import { Connection } from '../../../src/adapters/node/connection.ts';
+import { watchMemory } from '../../../src/adapters/node/watch-memory.ts';
+import { bytesLeft, hold, release } from '../../../src/core/memory.ts';
+import { createRequest } from './support.ts';
+
+const MIB = 1024 ** 2;
+
+let stop: (() => void) | undefined;
+afterEach(() => stop?.());
+
+/** Watches connections of these sizes. Those in `waiting` have a request that waits. */
+function watch(sizes: readonly number[], waiting: readonly number[] = []) {
+  const connections = new Map<Duplex, Connection>();
+  for (const [index, memory] of sizes.entries()) {
+    const socket = new Socket();
+    const connection = new Connection(socket);
+    const newest = waiting.includes(index) ? createRequest().response : undefined;
+    Object.defineProperties(connection, { memory: { value: memory }, newest: { value: newest } });
+    connections.set(socket, connection);
+  }
+  const sockets = [...connections.keys()];
+  const rejected: [index: number, status: number][] = [];
+  stop = watchMemory(connections, (socket, { status }) => {
+    const index = sockets.indexOf(socket);
+    rejected.push([index, status]);
+    connections.delete(socket);
+  });
+  const destroyed = () => sockets.flatMap(({ destroyed }, index) => (destroyed ? [index] : []));
+  return { connections, rejected, destroyed };
+}
+
+const equalSizes = (count: number, size: number): number[] => Array(count).fill(size);
+
+test('the largest connections are rejected until the rest fits in the budget', async () => {
+  // 64 MiB are allowed: 100 connections of 0.5 MiB, and two large ones.
+  const sizes = [...equalSizes(98, MIB / 2), 20 * MIB, MIB / 2, 40 * MIB, MIB / 2];
+  const { rejected, destroyed } = watch(sizes);
+  await eventually(() => rejected.length > 0);
+  expect(rejected).toEqual(
+    [
+      [100, 503],
+      [98, 503],
+    ].slice(0, rejected.length),
+  );
+  expect(destroyed()).toEqual([]);
+});
+
+test('a connection whose request waits is destroyed, since it cannot get two responses', async () => {
+  const { rejected, destroyed } = watch([...equalSizes(99, 1), 70 * MIB], [99]);
+  await eventually(() => destroyed().length > 0);
+  expect(destroyed()).toEqual([99]);
+  expect(rejected).toEqual([]);
+});
+
+test('of many large connections, 50 get a response and the others are destroyed', async () => {
+  const { rejected, destroyed } = watch(equalSizes(130, 64 * MIB));
+  await eventually(() => rejected.length > 0);
+  expect(rejected).toHaveLength(50);
+  expect(destroyed()).toHaveLength(79);
+});
+
+test.each([
+  ['fewer than 100 connections', equalSizes(99, 64 * MIB), 0],
+  ['connections that fill the budget exactly', equalSizes(128, MIB / 2), 0],
+  ['connections that exceed the rest of the budget', equalSizes(128, MIB / 2), MIB],
+])('of %s, rejects some only if requests hold memory', async (_name, sizes, held) => {
+  expect(hold(held)).toBe(true);
+  const { rejected } = watch(sizes);
+  await delay(150);
+  expect(rejected).toHaveLength(held === 0 ? 0 : 2);
+  release(held);
+  expect(bytesLeft()).toBe(64 * MIB);
+});
+
+test('connections are checked again and again, until the watch stops', async () => {
+  const { connections, rejected } = watch(equalSizes(100, MIB / 4));
+  await delay(150);
+  const large = new Socket();
+  const add = () => {
+    const connection = new Connection(large);
+    Object.defineProperty(connection, 'memory', { value: 60 * MIB });
+    connections.set(large, connection);
+  };
+  add();
+  await eventually(() => rejected.length === 1);
+  stop?.();
+  add();
+  await delay(150);
+  expect(rejected).toHaveLength(1);
+});

@@ -1,0 +1,216 @@
+import { once } from 'node:events';
+import { createServer, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
+import { connected, exchange, request } from 'test-support/raw-http';
+import { writeAnswer, writeBody } from '../../../src/adapters/node/write-answer.ts';
+import type { Answer } from '../../../src/core/call.ts';
+
+let write: (response: ServerResponse) => void;
+const server = createServer((_request, response) => write(response));
+let port: number;
+
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ({ port } = server.address() as AddressInfo);
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+
+/** Sends a request whose response a function writes. */
+function respond(task: (response: ServerResponse) => void) {
+  write = task;
+  return exchange(port, request('GET /'));
+}
+
+async function* chunksOf(...chunks: (string | Uint8Array)[]) {
+  yield* chunks;
+}
+
+test.each<[string, Answer['body'], string]>([
+  ['no body', undefined, ''],
+  ['ASCII text', 'moss', 'moss'],
+  ['other text', 'Grün €', 'Grün €'],
+  ['Latin-1 text', 'ÿ', 'ÿ'],
+  ['bytes', new TextEncoder().encode('ä'), 'ä'],
+  ['a stream', chunksOf('ä', Buffer.from('ö')), 'äö'],
+  ['an empty stream', chunksOf(), ''],
+])('an answer with %s is written with its status and headers', async (_name, body, text) => {
+  const headers = ['X-A', '1', 'Set-Cookie', 'a=1', 'Set-Cookie', 'b=2'];
+  const { responses } = await respond((response) => {
+    void writeAnswer(response, { status: 201, headers, body });
+  });
+  expect(responses[0]).toMatchObject({
+    status: 201,
+    headers: { 'x-a': '1', 'set-cookie': 'a=1, b=2' },
+  });
+  expect(String(responses[0]?.body)).toBe(text);
+});
+
+test('only a stream is written later', async () => {
+  const results: unknown[] = [];
+  for (const body of ['text', undefined, chunksOf('a')]) {
+    await respond((response) => {
+      results.push(writeBody(response, body));
+    });
+  }
+  expect(results).toEqual([undefined, undefined, expect.any(Promise)]);
+});
+
+test('nothing is written after another response, and its stream ends', async () => {
+  let isCleaned = false;
+  const chunks = {
+    [Symbol.asyncIterator]: () => ({
+      next: () => new Promise<never>(() => {}),
+      async return() {
+        isCleaned = true;
+        return { done: true as const, value: undefined };
+      },
+    }),
+  };
+  const { responses } = await respond((response) => {
+    response.writeHead(202).end();
+    for (const body of [chunks, 'text', undefined]) {
+      expect(writeAnswer(response, { status: 200, headers: [], body })).toBeUndefined();
+    }
+  });
+  expect(responses.map(({ status }) => status)).toEqual([202]);
+  expect(isCleaned).toBe(true);
+});
+
+describe('a stream', () => {
+  test('sends its headers before a late first chunk', async () => {
+    const go = Promise.withResolvers<void>();
+    write = (response) =>
+      void writeAnswer(response, {
+        status: 200,
+        headers: [],
+        body: (async function* () {
+          await go.promise;
+          yield 'late';
+        })(),
+      });
+    const socket = await connected(port);
+    socket.write(request('GET /'));
+    const [head] = await once(socket, 'data');
+    expect(String(head)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(String(head)).not.toContain('late');
+    go.resolve();
+    expect(String((await once(socket, 'data'))[0])).toContain('late');
+    socket.destroy();
+  });
+
+  test('shares a segment with its headers if its first chunk is ready', async () => {
+    write = (response) =>
+      void writeAnswer(response, { status: 200, headers: [], body: chunksOf('ready') });
+    const socket = await connected(port);
+    socket.write(request('GET /'));
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 .*ready/s);
+    socket.destroy();
+  });
+
+  test('is read only as fast as the client reads', async () => {
+    let count = 0;
+    let isCleaned = false;
+    const written = Promise.withResolvers<void>();
+    write = (response) => {
+      void writeBody(
+        response,
+        (async function* () {
+          try {
+            for (;;) {
+              count += 1;
+              yield Buffer.alloc(1_000_000);
+            }
+          } finally {
+            isCleaned = true;
+          }
+        })(),
+      )?.then(written.resolve);
+    };
+    const socket = await connected(port);
+    socket.pause().write(request('GET /'));
+    let before = -1;
+    // The buffers of both systems take some megabytes.
+    await eventually(async () => {
+      if (count > 0 && count === before) return;
+      before = count;
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      throw new Error('the stream is still read');
+    });
+    expect(count).toBeLessThan(50);
+    socket.destroy();
+    await written.promise;
+    await eventually(() => isCleaned);
+  });
+
+  test('that fails closes the connection', async () => {
+    const { responses, closed, rest } = await respond((response) => {
+      void writeBody(
+        response,
+        (async function* () {
+          yield 'first';
+          await new Promise(setImmediate);
+          throw new Error('an invalid item');
+        })(),
+      );
+    });
+    expect(responses).toEqual([]);
+    expect(rest).toContain('first');
+    expect(closed).toBe(true);
+  });
+
+  test('ends at once if the client disconnects while it waits for an item', async () => {
+    let returned = 0;
+    const started = Promise.withResolvers<void>();
+    write = (response) => {
+      void writeBody(response, {
+        [Symbol.asyncIterator]: () => ({
+          next() {
+            started.resolve();
+            return new Promise<never>(() => {});
+          },
+          async return() {
+            returned += 1;
+            return { done: true as const, value: undefined };
+          },
+        }),
+      });
+    };
+    const socket = await connected(port);
+    socket.write(request('GET /'));
+    await started.promise;
+    socket.destroy();
+    await eventually(() => returned === 1);
+  });
+
+  test('is not read if the client has disconnected before', async () => {
+    let reads = 0;
+    let returned = 0;
+    const done = Promise.withResolvers<void>();
+    write = (response) => {
+      response.once('close', () => {
+        void writeBody(response, {
+          [Symbol.asyncIterator]: () => ({
+            async next() {
+              reads += 1;
+              return { done: true as const, value: undefined };
+            },
+            async return() {
+              returned += 1;
+              return { done: true as const, value: undefined };
+            },
+          }),
+        })?.then(done.resolve);
+      });
+      response.destroy();
+    };
+    await exchange(port, request('GET /'));
+    await done.promise;
+    expect([reads, returned]).toEqual([0, 1]);
+  });
+});
