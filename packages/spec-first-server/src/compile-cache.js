@@ -11,6 +11,6 @@ if (existsSync(modules)) {
   enableCompileCache(process.env.NODE_COMPILE_CACHE);
 }
 
-// A running service reads its tokens again at SIGHUP. Before the service is loaded, the signal
-// would end the process, so it is ignored: the start reads the tokens anyway.
+// SIGHUP reloads the tokens of a running service. Before the service is loaded, the signal would
+// end the process, so it is ignored.
 if (process.execArgv.includes('spec-first-server/compile-cache')) process.on('SIGHUP', () => {});

@@ -46,8 +46,7 @@ export { type ServeOptions, serve } from './serve/serve.ts';
 export type { Backend, OpenContext } from './serve/service.ts';
 
 /**
- * Creates an Express app that serves a document, for tests and for other servers. Does not open a
- * port.
+ * Creates an Express app that serves a document, for tests and for other servers. Does not listen.
  *
  * @example
  * const app = await createApp({ document: 'openapi.yaml', handlers, accessTokens: ['secret'] });
@@ -56,7 +55,7 @@ export type { Backend, OpenContext } from './serve/service.ts';
  * @throws {DocumentError} if the document cannot be served, or does not fit the handlers.
  */
 export async function createApp(options: AppOptions): Promise<Express> {
-  // Loaded at the first call, so that `serve` handles signals before this code is loaded.
+  // Not loaded by `serve` before it handles signals.
   const app = await import('./serve/app.ts');
   return app.createApp(options);
 }

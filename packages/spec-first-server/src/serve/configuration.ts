@@ -30,7 +30,7 @@ export function readEnvFile(): Readonly<Record<string, string | undefined>> {
   }
 }
 
-/** Returns the error for a wrong value. @param right completes the sentence "NAME must be …". */
+/** Returns the error for a wrong value. @param right completes the sentence "NAME must be …" */
 export function wrongValue(
   name: string,
   value: string,
@@ -38,8 +38,8 @@ export function wrongValue(
   cause?: unknown,
 ): ConfigError {
   // A value with an @ may contain a password.
-  const shown = value.includes('@') ? 'a value that is not shown' : JSON.stringify(value);
-  return new ConfigError(`${name} must be ${right}, got ${shown}`, { cause });
+  const quoted = value.includes('@') ? 'a value that is not shown' : JSON.stringify(value);
+  return new ConfigError(`${name} must be ${right}, got ${quoted}`, { cause });
 }
 
 export interface Variable<Value> {
@@ -96,7 +96,7 @@ export const rejectAddress = (port: string, host: string) => (cause: unknown) =>
 const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const SERVER_VARIABLES = {
-  PORT: variable('3000', 'the port to listen on; 0 takes any free one', integer(0, 65_535)),
+  PORT: variable('3000', 'the port to listen on; 0 for any free one', integer(0, 65_535)),
   HOST: variable('127.0.0.1', 'the address to listen on; 0.0.0.0 or :: for all', String),
   ACCESS_TOKENS: variable(
     '',
@@ -106,7 +106,7 @@ export const SERVER_VARIABLES = {
   ),
   ACCESS_TOKENS_FILE: variable(
     '',
-    'a file with one of these on each line; SIGHUP reads it again',
+    'a file with one such token per line; SIGHUP reloads it',
     optional(String),
   ),
   DEVELOPMENT_TOKEN: variable(
@@ -120,7 +120,7 @@ export const SERVER_VARIABLES = {
   CORS_ORIGINS: variable('', 'origins whose pages may call, comma-separated, or *', origins),
   TRUST_PROXY: variable(
     '',
-    "proxies that tell a client's address: a number of hops, addresses, or true",
+    'proxies whose X-Forwarded-For is trusted: a number of hops, addresses, or true',
     proxies,
   ),
   BODY_LIMIT: variable('100kb', 'the largest body, also after decompression', (text) =>
@@ -141,7 +141,7 @@ export const SERVER_VARIABLES = {
   DOCS: variable('on', 'on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off')),
   DRAIN_SECONDS: variable(
     '0',
-    'seconds that a stop continues to respond before it closes the port',
+    'seconds between a signal to stop and the closing of the port',
     integer(0, 3600),
   ),
   OPERATOR_PREFIX: variable(

@@ -22,12 +22,13 @@ function readPackage(folder: string): { readonly name?: string; readonly version
 const { name: service = '', version = '' } = readPackage('.');
 const { version: runtime = '' } = readPackage(join(import.meta.dirname, '../..'));
 
+const { node } = process.versions;
+
 /** The versions of the project in the working directory, of this package and of Node. */
-export const versions = { service, version, runtime, node: process.versions.node };
+export const versions = { service, version, runtime, node };
 
 /** The text of `--version`, such as `plants 1.0.0 (spec-first-server 1.0.0, Node 26.10.0)`. */
-export const versionText =
-  `${service} ${version} ` + `(spec-first-server ${runtime}, Node ${versions.node})`;
+export const versionText = `${service} ${version} (spec-first-server ${runtime}, Node ${node})`;
 
 let output: ReturnType<typeof createOutput> | undefined;
 
@@ -42,14 +43,14 @@ export let lostLines = 0;
 function createOutput(onLost: (lines: number) => void) {
   const out = new sonic.SonicBoom({
     fd: 1,
-    // With strings, each new line would measure all buffered ones again.
+    // With strings, each new line would cause a count of all buffered bytes.
     contentMode: 'buffer',
-    // Buffers lines up to this many bytes or milliseconds, since a write for each line costs more.
+    // A write for each line would cost more. Bytes and milliseconds.
     minLength: 32 * 1024,
     periodicFlush: 500,
-    // Large enough for all lines of one round of the event loop, since writes do not overlap.
+    // Writes do not overlap: this is enough for the lines of one round of the event loop.
     maxWrite: 1024 * 1024,
-    // The most bytes that wait while the disk is full or standard output is not read.
+    // The maximum number of buffered bytes while the disk is full or no process reads the output.
     maxLength: 16 * 1024 * 1024,
   });
   let reported = 0;
@@ -84,8 +85,8 @@ function timestamp(): string {
 
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
- * terminal and pino-pretty is installed. It never blocks the process: lines that cannot be written
- * wait, and are dropped at a limit. A later line contains their number.
+ * terminal and pino-pretty is installed. Never blocks the process: lines that cannot be written are
+ * buffered, and dropped beyond a limit. A later line contains their number.
  */
 export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;

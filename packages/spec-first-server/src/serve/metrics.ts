@@ -7,7 +7,7 @@ const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5
 /** Registers the metrics of Node, of the log and of the versions. */
 function measureProcess(): void {
   collectDefaultMetrics();
-  // These gauges have names of counters.
+  // Removes gauges with names of counters.
   for (const kind of ['handles', 'requests', 'resources']) {
     register.removeSingleMetric(`nodejs_active_${kind}_total`);
   }

@@ -44,8 +44,8 @@ export interface ServeOptions<V extends Variables>
  * printed, and the process ends with 1.
  *
  * @example
- * await serve({ open: () => ({ handlers: { getBook: ({ path }) => ({ status: 200, body:
- * find(path.id) }) } }) });
+ * const getBook = ({ path }) => ({ status: 200, body: find(path.id) });
+ * await serve({ open: () => ({ handlers: { getBook } }) });
  */
 export async function serve<V extends Variables = Record<never, never>>(
   options: ServeOptions<V>,
@@ -127,8 +127,7 @@ async function run<V extends Variables>(
     log,
   );
 
-  // Waits one round: a signal that arrived during the start is handled before readiness is
-  // announced.
+  // A signal that arrived during the start is handled before readiness is announced.
   await turn();
   const { started } = service;
   if (!isShownByParent) {

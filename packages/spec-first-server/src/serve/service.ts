@@ -24,7 +24,7 @@ import { probes } from './operator-routes.ts';
 import { serveOperators } from './operator-server.ts';
 import { describeStart } from './terminal.ts';
 
-/** The parts of an app that may depend on configuration or on an open database. */
+/** The parts of a service that may depend on its configuration or on an open database. */
 type Answering = Pick<AppOptions, 'around' | 'use' | 'verifiers'>;
 
 /** The result of `open`: opened when the service starts, closed when it stops. */
@@ -41,7 +41,7 @@ export interface Backend extends Answering {
   ready?(): Promise<void>;
   /** Current values by name, such as `waiting`: the metrics `store_NAME`. */
   stats?(): Readonly<Record<string, number>>;
-  /** Finishes the waiting requests, then closes everything. */
+  /** Finishes pending calls, then closes the connections. */
   close?(): Promise<void>;
 }
 
@@ -98,12 +98,12 @@ export async function startService(config: Config, definition: ServiceDefinition
     });
   }
 
-  // 1. Open the backend, and read the document at the same time.
+  // 1. Open the backend, and read the document in parallel.
   const metrics = await openMetrics(config, ready);
   if (metrics !== undefined) opened.defer(metrics.close);
   const opening = (async () => open({ warn: (message) => log.warn(message), ...metrics?.store }))();
   opened.defer(async () => (await opening.catch(() => undefined))?.close?.());
-  // Handled later, since an error of the document is reported first.
+  // An error of the document is reported first.
   opening.catch(() => undefined);
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const openBackend = await opening;
@@ -143,7 +143,7 @@ export async function startService(config: Config, definition: ServiceDefinition
   const listening = await listen(app, {
     host: config.HOST,
     port: config.PORT,
-    // Without other parts of the request, which may contain secrets.
+    // Other parts of the request may contain secrets.
     onRejected({ status, message: reason }, client) {
       metrics?.onRejected(status);
       log.info({ client, status, reason }, 'rejected');
@@ -151,7 +151,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     onDropped: (connections) =>
       log.warn({ connections }, 'connections dropped: limit of open files reached'),
     errorBody: constant.errorBody,
-    // In development, the next server listens already.
+    // In development, another process already accepts new connections.
     limits: inDevelopment ? { idleStopTimeout: 0, quietTimeout: 0 } : {},
   }).catch(rejectAddress('PORT', 'HOST'));
   opened.defer(() => listening.stop());

@@ -19,9 +19,9 @@ const PARENT_CHECK = 500;
 
 const STOP_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGQUIT'] as const;
 
-/** Called by signals to a running service. */
+/** The reactions of a running service to signals. */
 export interface SignalHandlers {
-  /** Called with the signal, or the event that counts as one. */
+  /** @param reason the signal, or another event that stops the service. */
   stop(reason: string): void;
   reload(): void;
   changeLogLevel(): void;

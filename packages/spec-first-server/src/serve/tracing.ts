@@ -1,6 +1,6 @@
 import type { Tracing } from '../core/record.ts';
 
-/** The parts of OpenTelemetry's API that are used here. */
+/** The part of OpenTelemetry's API that this file uses. */
 interface SharedApi {
   readonly context?: { active(): { getValue(key: symbol): unknown } };
 }
@@ -16,8 +16,8 @@ const API = Symbol.for('opentelemetry.js.api.1');
 const ACTIVE_SPAN = Symbol.for('OpenTelemetry Context Key SPAN');
 
 /**
- * Returns the functions that tracing needs; `undefined` unless OpenTelemetry is loaded. An agent
- * may bring its own copy of the API, which cannot be imported from here.
+ * Returns the functions that tracing needs; `undefined` unless OpenTelemetry is loaded. Does not
+ * import the API, since an agent may have another copy of it.
  */
 export function openTelemetry(): Tracing | undefined {
   const api: SharedApi | undefined = Reflect.get(globalThis, API);

@@ -43,7 +43,7 @@ afterAll(() => listening.stop());
 describe('an operation of OpenAPI 3.2', () => {
   const JSON_BODY = { 'Content-Type': 'application/json' };
 
-  test('for QUERY gets its body, which is checked', async () => {
+  test('for QUERY gets its body, which is validated', async () => {
     const answer = await send('QUERY /things', JSON_BODY, '{"text":"a"}');
     expect(answer?.status).toBe(200);
     expect(JSON.parse(String(answer?.body))).toMatchObject({ body: { text: 'a' } });
@@ -51,7 +51,7 @@ describe('an operation of OpenAPI 3.2', () => {
     expect((await send('QUERY /things'))?.status).toBe(400);
   });
 
-  test('among the additional ones is served, if Node reads its method', async () => {
+  test('with an additional method is served, if Node parses the method', async () => {
     expect((await send('COPY /things'))?.status).toBe(200);
     expect((await send('FROB /things'))?.status).toBe(400);
     expect(lines.map(({ msg }) => msg)).toContain(
@@ -59,7 +59,7 @@ describe('an operation of OpenAPI 3.2', () => {
     );
   });
 
-  test('is named in Allow, as far as it is served, and in the answer to a preflight', async () => {
+  test('that is served is in Allow, and in the answer to a preflight', async () => {
     expect((await send('DELETE /things'))?.headers.allow).toBe('GET, QUERY, COPY, HEAD');
     const preflight = await send('OPTIONS /things', {
       Origin: 'https://app.example',

@@ -74,7 +74,7 @@ describe('middleware of a project', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
-  test('limits rates before credentials are looked at, with the error body of the document', async () => {
+  test('limits rates before credentials are checked, with the error body of the document', async () => {
     const statuses = [];
     for (let times = 0; times < 3; times += 1) statuses.push((await get('/secured')).status);
     expect(statuses).toEqual([401, 401, 429]);
@@ -98,7 +98,7 @@ describe('middleware of a project', () => {
     expect(second.headers.get('visits')).toBe('2');
   });
 
-  test('serves routes of its own, which are logged without their path', async () => {
+  test('serves additional routes', async () => {
     const answer = await fetch(`${listening.url}/hooks`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
@@ -117,7 +117,7 @@ describe('middleware of a project', () => {
     ]);
   });
 
-  test('leaves the routes for operators and unknown paths as they are', async () => {
+  test('does not change the routes for operators, nor unknown paths', async () => {
     expect(await (await get('/healthz')).json()).toEqual({ status: 'ok' });
     expect(await (await get('/nowhere')).json()).toEqual({
       title: 'Not Found',

@@ -5,9 +5,10 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { type AnyHandler, createApp, loadDocument, Unauthorized } from 'spec-first-server';
+import { type AnyHandler, type AppOptions, createApp, loadDocument } from 'spec-first-server';
 import request from 'supertest';
-import { documentFile, withFiles } from 'test-support/documents';
+import { documentFile, serve, withFiles } from 'test-support/documents';
+import { eventually } from 'test-support/eventually';
 
 const who: AnyHandler = ({ caller }) => ({
   status: 200,
@@ -17,7 +18,7 @@ const ids = ['secured', 'open', 'optional', 'either', 'both', 'scoped', 'graded'
 const handlers = Object.fromEntries(ids.map((id) => [id, who]));
 
 describe('createApp', () => {
-  test('needs a document and handlers, accepts the given tokens, and answers failures as problem details', async () => {
+  test('needs a document and handlers, and answers failures as problem details', async () => {
     const document = documentFile('security.yaml');
     const client = request(
       await createApp({ document, handlers, accessTokens: ['secret scheme=bearer'] }),
@@ -38,7 +39,7 @@ describe('createApp', () => {
     await client.get('/healthz').expect(200);
   });
 
-  test('accepts no token by default, and takes a loaded document', async () => {
+  test('accepts a loaded document, and no token by default', async () => {
     const document = await loadDocument(documentFile('security.yaml'));
     const client = request(await createApp({ document, handlers }));
     await client.get('/secured').set('Authorization', 'Bearer secret').expect(401);
@@ -62,34 +63,39 @@ describe('createApp', () => {
     await client.get('/healthz').set('Host', host).expect(status);
   });
 
-  test('rejects requests in an embedded app that two programs could read in different ways', async () => {
-    const document = documentFile('security.yaml');
-    const app = await createApp({ document, handlers });
-    const server = createServer({ requireHostHeader: false }, app).listen(0, '127.0.0.1');
-    try {
-      await once(server, 'listening');
-      const { port } = server.address() as AddressInfo;
-      const statusOf = async (message: string) => {
-        const socket = connect(port, '127.0.0.1');
-        socket.end(message.replaceAll('\n', '\r\n'));
-        return /^HTTP\/1\.1 (\d+)/.exec(await text(socket))?.[1];
-      };
-      const get = 'GET /open HTTP/1.1\nConnection: close\n';
-      expect(await statusOf(`${get}Host: a.example\n\n`)).toBe('200');
-      for (const faulty of [
-        `${get}\n`,
-        `${get}Host: a b\n\n`,
-        `${get}Host: a.example\nAuthorization: Bearer a\nAuthorization: Bearer b\n\n`,
-        'GET open HTTP/1.1\nHost: a.example\nConnection: close\n\n',
-        'GET http://a@b/open HTTP/1.1\nHost: a.example\nConnection: close\n\n',
-        'POST /body HTTP/1.0\nHost: a.example\nTransfer-Encoding: chunked\n\n0\n\n',
-      ])
-        expect([faulty, await statusOf(faulty)]).toEqual([faulty, '400']);
-    } finally {
-      server.closeAllConnections();
-      server.close();
-    }
-  });
+  test.each([true, false])(
+    'rejects ambiguous requests in another server (joinDuplicateHeaders: %j)',
+    async (joinDuplicateHeaders) => {
+      const document = documentFile('security.yaml');
+      const app = await createApp({ document, handlers });
+      const options = { requireHostHeader: false, joinDuplicateHeaders };
+      const server = createServer(options, app).listen(0, '127.0.0.1');
+      try {
+        await once(server, 'listening');
+        const { port } = server.address() as AddressInfo;
+        const statusOf = async (message: string) => {
+          const socket = connect(port, '127.0.0.1');
+          socket.end(message.replaceAll('\n', '\r\n'));
+          return /^HTTP\/1\.1 (\d+)/.exec(await text(socket))?.[1];
+        };
+        const get = 'GET /open HTTP/1.1\nConnection: close\n';
+        expect(await statusOf(`${get}Host: a.example\n\n`)).toBe('200');
+        for (const faulty of [
+          `${get}\n`,
+          `${get}Host: a b\n\n`,
+          `${get}Host: a.example\nAuthorization: Bearer a\nAuthorization: Bearer b\n\n`,
+          `${get}Host: a.example\nAuthorization: Bearer a\nAuthorization:\n\n`,
+          'GET open HTTP/1.1\nHost: a.example\nConnection: close\n\n',
+          'GET http://a@b/open HTTP/1.1\nHost: a.example\nConnection: close\n\n',
+          'POST /body HTTP/1.0\nHost: a.example\nTransfer-Encoding: chunked\n\n0\n\n',
+        ])
+          expect([faulty, await statusOf(faulty)]).toEqual([faulty, '400']);
+      } finally {
+        server.closeAllConnections();
+        server.close();
+      }
+    },
+  );
 
   test('limits bodies to 100 KiB by default', async () => {
     const document = documentFile('security.yaml');
@@ -105,7 +111,7 @@ describe('createApp', () => {
     await post(102_400).expect(413);
   });
 
-  test('gives the error body what was wrong in parts, and the id of the request', async () => {
+  test('passes the violations and the id of the request to the error body', async () => {
     const errorBody = { mediaType: 'application/json', make: (problem: unknown) => problem };
     const document = documentFile('security.yaml');
     const client = request(
@@ -127,7 +133,7 @@ describe('createApp', () => {
   });
 
   test.each(['identity', 'gzip'])(
-    'uses a body in %s that its host has already read',
+    'uses a body in %s that the app around it has read',
     async (coding) => {
       const app = await createApp({
         document: documentFile('security.yaml'),
@@ -150,63 +156,118 @@ describe('createApp', () => {
   );
 });
 
-const BASIC = `openapi: 3.1.0
+describe('a verifier is needed for a scheme without tokens', () => {
+  const DOCUMENT = `openapi: 3.1.0
 info: { title: Basic, version: 1.0.0 }
 paths:
-  /a: { get: { operationId: a, security: [{ basic: [] }], responses: { '200': { description: ok, content: { application/json: {} } } } } }
-  /b: { get: { operationId: b, security: [{ mutual: [] }], responses: { '200': { description: ok, content: { application/json: {} } } } } }
-  /c: { get: { operationId: c, security: [{}, { basic: [] }], responses: { '200': { description: ok, content: { application/json: {} } } } } }
-components:
-  securitySchemes:
-    basic: { type: http, scheme: basic }
-    mutual: { type: mutualTLS }
+  /a: { get: { operationId: a, security: [{ basic: [] }], responses: { '204': { description: ok } } } }
+components: { securitySchemes: { basic: { type: http, scheme: basic } } }
 `;
 
-describe('schemes that tokens do not cover', () => {
-  const serving = (options: Partial<Parameters<typeof createApp>[0]>) =>
-    withFiles({ 'openapi.yaml': BASIC }, async (folder) =>
-      request(await createApp({ document: `${folder}/openapi.yaml`, handlers: {}, ...options })),
+  test.each<[title: string, options: Partial<AppOptions>]>([
+    ['of operations without handlers', { missing: '501' }],
+    ['of operations with handlers among mocks', { missing: 'mock', handlers: { a: who } }],
+  ])('%s', async (_title, options) => {
+    const creating = withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
+      createApp({ document: `${folder}/openapi.yaml`, handlers: {}, ...options }),
     );
-  const basic = (credentials: string) => `Basic ${Buffer.from(credentials).toString('base64')}`;
+    await expect(creating).rejects.toThrow('pass verifiers: { "basic": … } to serve');
+  });
+});
 
-  test('have mocks that accept any credential of the declared form', async () => {
-    const client = await serving({ missing: 'mock' });
-    await client.get('/a').set('Authorization', basic('anyone:anything')).expect(200);
-    const { headers } = await client.get('/a').expect(401);
-    expect(headers['www-authenticate']).toBe('Basic realm="api", charset="UTF-8"');
-    await client.get('/a').set('Authorization', 'Bearer token').expect(401);
-    await client.get('/b').expect(200);
-    await client.get('/c').expect(200);
+describe('with corsOrigins', () => {
+  const DOCUMENT = `openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+paths:
+  /a:
+    post: { operationId: a, security: [{ session: [] }], responses: { '204': { description: done } } }
+    options: { operationId: b, security: [{ session: [] }], responses: { '204': { description: done } } }
+components: { securitySchemes: { session: { type: apiKey, in: cookie, name: session } } }
+`;
+  const APP = 'https://app.example';
+  const done: AnyHandler = () => ({ status: 204 });
+  const serving = (corsOrigins: readonly string[]) =>
+    withFiles({ 'openapi.yaml': DOCUMENT }, async (folder) =>
+      request(
+        await createApp({
+          document: `${folder}/openapi.yaml`,
+          handlers: { a: done, b: done },
+          accessTokens: ['ann:secret'],
+          corsOrigins,
+        }),
+      ),
+    );
+  const cookie = { Cookie: 'session=secret', Origin: APP };
+  const preflight = { Origin: APP, 'Access-Control-Request-Method': 'POST' };
+
+  test('a listed origin may send cookies and read responses, also failures', async () => {
+    const client = await serving([APP]);
+    for (const [path, status] of [
+      ['/a', 204],
+      ['/nowhere', 404],
+      ['/healthz', 405],
+    ] as const) {
+      const { headers } = await client.post(path).set(cookie).expect(status);
+      expect(headers).toMatchObject({
+        'access-control-allow-origin': APP,
+        'x-content-type-options': 'nosniff',
+      });
+    }
+    const other = { ...cookie, Origin: 'https://evil.example' };
+    const { headers } = await client.post('/a').set(other).expect(403);
+    expect(headers).not.toHaveProperty('access-control-allow-origin');
   });
 
-  test('need a verifier for handlers, also beside mocks', async () => {
-    const needed =
-      /nothing verifies credentials of this scheme: pass verifiers: \{ "basic": … \} to serve/;
-    await expect(serving({ missing: '501' })).rejects.toThrow(needed);
-    await expect(serving({ missing: 'mock', handlers: { a: who } })).rejects.toThrow(needed);
+  test('a preflight needs no credentials; other requests with OPTIONS do', async () => {
+    const client = await serving([APP]);
+    const { headers } = await client.options('/a').set(preflight).expect(204);
+    expect(headers['access-control-allow-methods']).toBe('POST,OPTIONS');
+    await client.options('/a').set('Origin', APP).expect(401);
+    await client.options('/a').set(cookie).expect(204);
   });
 
-  test('are verified by the verifiers of the project, if a credential is presented', async () => {
-    const seen: unknown[] = [];
-    const client = await serving({
-      handlers: { a: who, b: who, c: who },
-      verifiers: {
-        mutual: () => ({ subject: 'peer', scopes: 'all' }),
-        basic({ headers }) {
-          seen.push(headers.authorization);
-          if (headers.authorization !== basic('me:secret'))
-            throw new Unauthorized('The password is wrong');
-          return { subject: 'me', scopes: 'all' };
-        },
-      },
-    });
-    await client.get('/a').set('Authorization', basic('me:secret')).expect(200, { subject: 'me' });
-    await client.get('/a').set('Authorization', basic('me:wrong')).expect(401);
-    expect(seen).toHaveLength(2);
-    await client.get('/a').expect(401);
-    await client.get('/b').expect(200, { subject: 'peer' });
-    await client.get('/c').expect(200, { subject: null });
-    expect(seen).toHaveLength(2);
-    await client.get('/c').set('Authorization', basic('me:wrong')).expect(401);
+  test('none are allowed by default', async () => {
+    const client = await serving([]);
+    for (const answer of [
+      await client.post('/a').set(cookie).expect(403),
+      await client.options('/a').set(preflight).expect(401),
+    ])
+      expect(Object.keys(answer.headers).join()).not.toContain('access-control-');
+  });
+});
+
+test('an operator page is logged at the level debug, with its prefix', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const write = (level: string) => (entry: object) => void lines.push({ level, ...entry });
+  const log = {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: () => log,
+  };
+  const document = documentFile('security.yaml');
+  const client = request(await createApp({ document, handlers, log, operatorPrefix: '/ops' }));
+  await client.get('/ops/healthz').expect(200);
+  await client.get('/healthz').expect(404);
+  await client.get('/ops/docs').expect(200);
+  await eventually(() => lines.length === 3);
+  expect(lines).toMatchObject([
+    { level: 'debug', path: '/ops/healthz' },
+    { level: 'info', status: 404 },
+    { level: 'info', path: '/ops/docs' },
+  ]);
+});
+
+test('operations at paths of operators are logged as a warning', async () => {
+  const DOCUMENT = `openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+paths: { /healthz: { get: { operationId: health, responses: { '200': { description: ok, content: { text/plain: {} } } } } } }
+`;
+  await withFiles({ 'openapi.yaml': DOCUMENT }, async (folder) => {
+    const health: AnyHandler = () => ({ status: 200, body: 'fine' });
+    const { client, lines } = await serve(`${folder}/openapi.yaml`, { health });
+    expect(lines).toMatchObject([{ level: 40, paths: ['/healthz'] }]);
+    await client.get('/healthz').expect(200, 'fine');
   });
 });

@@ -1,26 +1,26 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from '@jest/globals';
-import { pino } from 'pino';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import {
   ConfigError,
   type Environment,
   hasCredentials,
+  isDevelopment,
+  isProduction,
+  loadEnvFile,
+  mistypedVariables,
   readConfig,
+  readEnvFile,
   readVariables,
+  rejectAddress,
   SERVER_VARIABLES,
   type Variables,
+  wrongValue,
 } from '../../src/serve/configuration.ts';
-import { type ServiceDefinition, startService } from '../../src/serve/service.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-config-'));
 afterAll(() => rmSync(folder, { recursive: true }));
-
-const file = (name: string, text: string): string => {
-  writeFileSync(join(folder, name), text);
-  return join(folder, name);
-};
 
 function messageOf(read: () => unknown): string {
   try {
@@ -29,32 +29,10 @@ function messageOf(read: () => unknown): string {
     if (error instanceof ConfigError) return error.message;
     throw error;
   }
-  throw new Error('it was accepted');
+  throw new Error('the value was accepted');
 }
 
 const configError = (env: Environment): string => messageOf(() => readConfig(env));
-
-/** A project without handlers. */
-const STUB: ServiceDefinition = {
-  open: () => ({ handlers: {} }),
-  errorBody: {
-    mediaType: 'application/json',
-    make: ({ status, message }) => ({ error: status, message }),
-  },
-  verifiers: undefined,
-};
-
-const startError = async (env: Environment): Promise<string> => {
-  const working = { PORT: '0', ACCESS_TOKENS: 'token', MISSING_OPERATIONS: '501' };
-  const config = readConfig({ ...working, ...env });
-  return startService(config, STUB, pino({ level: 'silent' })).then(
-    async ({ stop }) => {
-      await stop();
-      throw new Error('it was accepted');
-    },
-    ({ message }: Error) => message,
-  );
-};
 
 describe('the configuration', () => {
   test('has the documented defaults', () => {
@@ -229,7 +207,7 @@ describe('the configuration', () => {
   });
 });
 
-describe("a project's variables variables", () => {
+describe("a project's variables", () => {
   const variables = {
     SHELF: {
       default: '7',
@@ -241,7 +219,7 @@ describe("a project's variables variables", () => {
     },
   } satisfies Variables;
 
-  test('are read as the server reads its own', () => {
+  test('are read in the same way', () => {
     expect(readVariables(variables, {})).toEqual({ SHELF: 7 });
     expect(readVariables(variables, { SHELF: ' ' })).toEqual({ SHELF: 7 });
     expect(readVariables(variables, { SHELF: ' 9 ' })).toEqual({ SHELF: 9 });
@@ -251,51 +229,72 @@ describe("a project's variables variables", () => {
   });
 });
 
-describe('the start rejects', () => {
-  test('an access token that is none, without showing it', async () => {
-    const message = await startError({ ACCESS_TOKENS: 'fine,not fine' });
-    expect(message).toMatch(
-      /^ACCESS_TOKENS: entry 2 must be a token \(.*\) or "sha256:" and 64 hex digits, [^\n]*$/,
-    );
-    expect(message).not.toContain('not fine');
+describe('the file .env', () => {
+  const cwd = process.cwd();
+  beforeEach(() => process.chdir(folder));
+  afterEach(() => process.chdir(cwd));
+
+  test('has variables, which those of the environment override', () => {
+    writeFileSync('.env', '\uFEFFFROM_FILE="a b"\r\n# a comment\r\nFROM_BOTH=file\r\nPORT=\r\n');
+    expect(readEnvFile()).toEqual({ FROM_FILE: 'a b', FROM_BOTH: 'file', PORT: '' });
+    process.env.FROM_BOTH = 'environment';
+    loadEnvFile();
+    expect([process.env.FROM_FILE, process.env.FROM_BOTH]).toEqual(['a b', 'environment']);
   });
 
-  test('a file of tokens that is missing or empty', async () => {
-    const missing = join(folder, 'missing');
-    expect(await startError({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: missing })).toBe(
-      'ACCESS_TOKENS_FILE cannot be read (ENOENT)',
-    );
-    expect(
-      await startError({ ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: file('none', '# none\n') }),
-    ).toMatch(/^ACCESS_TOKENS_FILE contains no token/);
+  test('may be missing, but not unreadable', () => {
+    rmSync('.env', { force: true });
+    expect(readEnvFile()).toEqual({});
+    mkdirSync('.env');
+    expect(messageOf(readEnvFile)).toBe('.env cannot be read (EISDIR)');
+    rmSync('.env', { recursive: true });
   });
+});
 
-  test('keys that are fetched without encryption', async () => {
-    expect(await startError({ JWKS_URL: 'http://issuer.example/keys' })).toMatch(
-      /^JWKS_URL is a http: address at issuer\.example: it must start with https:/,
-    );
-  });
+test.each([
+  ['a missing character', 'POT', 'PORT'],
+  ['another character', 'PORD', 'PORT'],
+  ['one character more', 'PORTS', 'PORT'],
+  ['two swapped characters', 'PROT', 'PORT'],
+  ['two differences', 'PAXT', undefined],
+  ['a difference of case', 'port', undefined],
+  ['no difference', 'PORT', undefined],
+  ['the name of another variable', 'HOST', undefined],
+])('a variable with %s is misspelled: %s', (_title, name, similar) => {
+  const expected = similar === undefined ? {} : { [name]: similar };
+  expect(mistypedVariables({ [name]: '1' }, ['HOST', 'PORT'])).toEqual(expected);
+});
 
-  test('a document that is missing', async () => {
-    const missing = join(folder, 'missing.yaml');
-    expect(await startError({ OPENAPI_FILE: missing })).toBe(
-      `OPENAPI_FILE must be a readable OpenAPI document (ENOENT), got "${missing}"`,
-    );
-  });
+test('an address that is not available is an error with advice', () => {
+  const cause = new Error('listen EADDRINUSE: address already in use 127.0.0.1:80');
+  expect(() => rejectAddress('PORT', 'HOST')(cause)).toThrow(
+    new ConfigError(
+      'listen EADDRINUSE: address already in use 127.0.0.1:80: ' +
+        'set PORT to another port, or HOST to another address',
+      { cause },
+    ),
+  );
+});
 
-  test('a document that is broken, with file, line and column', async () => {
-    const broken = file(
-      'broken.yaml',
-      'openapi: 3.1.0\ninfo: {title: Broken, version: 1.0.0\npaths: {}\n',
-    );
-    expect(await startError({ OPENAPI_FILE: broken })).toMatch(
-      new RegExp(`^${broken}:\\d+:\\d+ \\w`),
-    );
+test('the error for a wrong value has its cause', () => {
+  const cause = new Error('a');
+  expect(wrongValue('SHELF', '"7"', 'a number', cause)).toMatchObject({
+    name: 'ConfigError',
+    message: 'SHELF must be a number, got "\\"7\\""',
+    cause,
   });
+});
 
-  test('an address that is not of this machine', async () => {
-    expect(await startError({ HOST: '192.0.2.1' })).toMatch(
-      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1: set PORT to another port, or HOST to another address$/,
-    );
-  });
+test('NODE_ENV selects production or development', () => {
+  const modes = ['production', ' production ', 'development', 'test', undefined].map((NODE_ENV) => [
+    isProduction({ NODE_ENV }),
+    isDevelopment({ NODE_ENV }),
+  ]);
+  expect(modes).toEqual([
+    [true, false],
+    [true, false],
+    [false, true],
+    [false, false],
+    [false, false],
+  ]);
 });

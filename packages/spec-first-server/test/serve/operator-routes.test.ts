@@ -1,9 +1,9 @@
 import { expect, test } from '@jest/globals';
-import type { AnyRequest } from 'spec-first-server';
-import { createApp } from 'spec-first-server';
-import request from 'supertest';
-import { withFiles } from 'test-support/documents';
-import { eventually } from 'test-support/eventually';
+import { withFiles } from 'test-support/files';
+import type { AnyRequest } from '../../src/core/handlers/types.ts';
+import { HttpError } from '../../src/core/response/http-error.ts';
+import { createService } from '../../src/core/service.ts';
+import { operatorRoutes, probes } from '../../src/serve/operator-routes.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Pages, version: 1.0.0 }
@@ -15,65 +15,107 @@ paths:
       parameters: [{ name: page, in: path, required: true, schema: { type: string } }]
       responses:
         '200': { description: ok, content: { text/plain: { schema: { type: string } } } }
+  /a/b: { get: { operationId: broken, responses: { '200': { $ref: '#/components/none' } } } }
 `;
 
-const PATHS = ['/healthz', '/readyz', '/docs', '/openapi.yaml', '/openapi.json'];
-
-/** Serves pages at all paths of one segment. */
-async function serve(base: string, operatorPrefix?: string) {
-  const lines: { readonly level: string; readonly [name: string]: unknown }[] = [];
-  const write = (level: string) => (entry: object) => void lines.push({ level, ...entry });
-  const log = {
-    debug: write('debug'),
-    info: write('info'),
-    warn: write('warn'),
-    error: write('error'),
-    child: () => log,
-  };
-  const handlers = {
-    getPage: ({ path }: AnyRequest) => ({ status: 200, body: `page ${path.page}` }),
-  };
-  const app = await withFiles({ 'openapi.yaml': DOCUMENT.replace('BASE', base) }, (folder) =>
-    createApp({ document: `${folder}/openapi.yaml`, handlers, log, operatorPrefix }),
+/** Creates the routes of a service with operations at all paths of one segment. */
+async function routesOf(
+  base: string,
+  {
+    prefix = '',
+    docs = true,
+    ready,
+  }: { prefix?: string; docs?: boolean; ready?: () => Promise<void> } = {},
+) {
+  const getPage = ({ path }: AnyRequest) => ({ status: 200, body: `page ${path.page}` });
+  const service = await withFiles({ 'openapi.yaml': DOCUMENT.replace('BASE', base) }, (folder) =>
+    createService(`${folder}/openapi.yaml`, { handlers: { getPage }, missing: '501' }),
   );
-  return { client: request(app), lines };
+  const page = docs
+    ? { root: service.document.root, options: { basePath: base, prefix } }
+    : undefined;
+  const { operate, shadowed } = operatorRoutes(service, ready, page, prefix);
+  return {
+    shadowed,
+    /** Resolves to the answer; `undefined` if the path is not one of operators. */
+    async send(path: string, method = 'GET', headers = {}) {
+      const answer = await operate({ method, path, headers });
+      if (answer === undefined) return undefined;
+      const { status, headers: list, body = '' } = answer;
+      const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]]] : []));
+      const text = typeof body === 'string' ? body : Buffer.from(body as Uint8Array).toString();
+      return { status, headers: Object.fromEntries(pairs), text };
+    },
+  };
 }
 
-test('operations that answer paths of operators are named at the start', async () => {
-  const { client, lines } = await serve('/');
-  expect(lines).toMatchObject([{ level: 'warn', paths: expect.arrayContaining(PATHS) }]);
-  await client.get('/healthz').expect(200, 'page healthz');
-});
+const PATHS = ['/healthz', '/readyz', '/openapi.json', '/openapi.yaml', '/docs'];
 
-test('operations below a base path leave the paths of operators alone', async () => {
-  const { client, lines } = await serve('/v1');
-  expect(lines).toEqual([]);
-  await client.get('/healthz').expect(200, { status: 'ok' });
-});
-
-test('a prefix moves the paths of operators', async () => {
-  const { client, lines } = await serve('/', '/ops/plants');
-  expect(lines).toEqual([]);
-  await client.get('/healthz').expect(200, 'page healthz');
-  await client.get('/ops/plants/healthz').expect(200, { status: 'ok' });
-  await client.post('/ops/plants/readyz').expect(405);
-  await client.get('/ops/plants/').expect(302).expect('Location', 'docs');
-  await client.get('/ops/plants/docs').expect(200).expect('Content-Type', /html/);
-  await client.get('/ops/plants/docs/page.js').expect(200);
-  await client.get('/ops/plants/nothing').expect(404);
-  await eventually(() => lines.length === 7);
-  const probe = lines.find(({ path }) => path === '/ops/plants/healthz');
-  expect(probe?.level).toBe('debug');
+test('operations that replace paths of operators are reported', async () => {
+  const { shadowed, send } = await routesOf('/');
+  expect(shadowed).toEqual(PATHS);
+  for (const path of PATHS) expect(await send(path)).toBeUndefined();
+  // Files of the page have two segments.
+  expect((await send('/docs/page.js'))?.status).toBe(200);
 });
 
 test.each([
-  ['/', '/ops', 'http://host/'],
-  ['/v1', '/ops', 'http://host/v1'],
-  ['/v1', '/ops/plants', 'http://host/v1'],
-  ['/v1', undefined, 'http://host/v1'],
-])('below %s with the prefix %s, the document names the server %s', async (base, prefix, url) => {
-  const { client } = await serve(base, prefix);
-  const path = `${prefix ?? ''}/openapi.json`;
-  const { body } = await client.get(path).expect(200);
-  expect(new URL(body.servers[0].url, `http://host${path}`).href).toBe(url);
+  ['/v1', ''],
+  ['/', '/ops'],
+  ['/v1', '/ops/plants'],
+])('below %s with the prefix %j, all paths of operators are served', async (base, prefix) => {
+  const { shadowed, send } = await routesOf(base, { prefix });
+  expect(shadowed).toEqual([]);
+  for (const path of PATHS) expect((await send(prefix + path))?.status).toBe(200);
+  expect(await send(`${prefix}/`)).toMatchObject({ status: 302, headers: { Location: 'docs' } });
+  expect(await send(`${prefix}/nothing`)).toBeUndefined();
+  expect(await send(`${prefix}/docs/index.html`)).toBeUndefined();
+  if (prefix !== '') expect(await send('/healthz')).toBeUndefined();
+  const { servers } = JSON.parse((await send(`${prefix}/openapi.json`))?.text ?? '');
+  const url = new URL(servers[0].url, `http://host${prefix}/openapi.json`);
+  expect(url.pathname).toBe(base);
+});
+
+test('without the page, only the probes are served', async () => {
+  const { send } = await routesOf('/v1', { docs: false });
+  expect((await send('/healthz'))?.status).toBe(200);
+  for (const path of ['/', '/docs', '/openapi.json']) expect(await send(path)).toBeUndefined();
+});
+
+test('HEAD has the headers of GET, and other methods are a 405', async () => {
+  const { send } = await routesOf('/v1');
+  const get = await send('/docs');
+  const head = await send('/docs', 'HEAD');
+  const { 'X-Request-Id': _id, ...headers } = get?.headers ?? {};
+  expect(head).toMatchObject({ status: 200, headers, text: '' });
+  const post = await send('/docs', 'POST');
+  expect(post).toMatchObject({ status: 405, headers: { Allow: 'GET, HEAD' } });
+});
+
+test('a browser that has the page gets 304', async () => {
+  const { send } = await routesOf('/v1');
+  const { ETag } = (await send('/docs'))?.headers ?? {};
+  expect(await send('/docs', 'GET', { 'if-none-match': ETag })).toMatchObject({
+    status: 304,
+    text: '',
+  });
+});
+
+test('readiness fails with the error of the backend; health does not', async () => {
+  const ready = () =>
+    Promise.reject(new HttpError(503, 'starting', { headers: { 'Retry-After': 1 } }));
+  const { send } = await routesOf('/v1', { ready });
+  expect(await send('/readyz')).toMatchObject({ status: 503, headers: { 'Retry-After': '1' } });
+  expect(await send('/healthz')).toMatchObject({ status: 200, text: '{"status":"ok"}' });
+});
+
+test('readiness lists the operations that are not served', async () => {
+  expect(JSON.parse((await (await routesOf('/v1')).send('/readyz'))?.text ?? '')).toEqual({
+    status: 'ready',
+    notServed: ['broken'],
+  });
+  expect(await probes().get('/readyz')?.()).toEqual({
+    type: 'application/json; charset=utf-8',
+    body: '{"status":"ready"}',
+  });
 });

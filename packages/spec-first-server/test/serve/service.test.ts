@@ -1,157 +1,341 @@
-import { readFileSync, rmSync } from 'node:fs';
-import { get } from 'node:http';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
-import { eventually } from 'test-support/eventually';
-import { end, makeProject, type Running, start } from 'test-support/project';
+import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { register } from 'prom-client';
+import { HttpError } from '../../src/core/response/http-error.ts';
+import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
+import {
+  type Backend,
+  checkService,
+  type Service,
+  type ServiceDefinition,
+  startService,
+} from '../../src/serve/service.ts';
 
-const DOCUMENT = `openapi: 3.2.0
+const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
 paths:
-  /slow:
+  /who:
     get:
-      operationId: slow
+      operationId: who
       security: [{ ours: [] }]
       parameters: [{ name: greeting, in: query, schema: { type: string, format: greeting } }]
-      responses:
-        '200': { description: ok, content: { application/json: { schema: { type: object } } } }
-  /events:
+      responses: { '200': { description: ok, content: { application/json: {} } } }
+  /token:
     get:
-      operationId: watch
-      responses:
-        '200':
-          description: Events without an end.
-          content:
-            text/event-stream: { itemSchema: { type: object, properties: { data: { type: string } } } }
+      operationId: token
+      security: [{ bearer: [] }]
+      responses: { '204': { description: ok } }
 components:
-  securitySchemes: { ours: { type: http, scheme: digest } }
+  securitySchemes:
+    ours: { type: http, scheme: digest }
+    bearer: { type: http, scheme: bearer }
 `;
-
-/** The same with an operation that cannot be served, and has no handler. */
 const BROKEN = DOCUMENT.replace(
   'components:',
-  `  /broken:
-    get:
-      operationId: broken
-      responses: { '200': { $ref: '#/components/none' } }
+  `  /broken: { get: { operationId: broken, responses: { '200': { $ref: '#/components/none' } } } }
 components:`,
 );
 
-/** A backend that records what happens to it. What depends on configuration comes from \`open\`. */
-const MAIN = `
-import { appendFileSync } from 'node:fs';
-import { setTimeout } from 'node:timers/promises';
-import { serve } from 'spec-first-server';
-const record = (line) => appendFileSync('record', line + '\\n');
-await serve({
-  formats: { greeting: (text) => text.startsWith('h') },
-  variables: { GREETING: { default: 'hello', description: 'a text', parse: String } },
-  open({ GREETING }) {
-    record('opened');
-    return {
-      location: 'a record',
-      use: [(request, response, next) => { response.setHeader('X-Greeting', GREETING); next(); }],
-      around: async (operation, { caller }, next) => {
-        record(\`\${operation} of \${caller?.subject}\`);
-        return next();
-      },
-      verifiers: { ours: ({ headers }) => ({ subject: headers.authorization, scopes: [] }) },
-      handlers: {
-        async slow({ caller }) {
-          record('slow request');
-          await setTimeout(500);
-          record('slow answer');
-          return { status: 200, body: { caller: caller.subject } };
-        },
-        watch: () => ({ status: 200, body: (async function* () {
-          try {
-            for (;;) { yield { data: 'now' }; await setTimeout(20); }
-          } finally {
-            record('stream ended');
-          }
-        })() }),
-      },
-      async close() {
-        await setTimeout(50);
-        record('closed');
-        if (GREETING === 'fails to close') throw new Error('a fault of the backend');
-      },
-    };
-  },
-});
-`;
-
-const folder = makeProject({ 'openapi.yaml': DOCUMENT, 'broken.yaml': BROKEN, 'main.mjs': MAIN });
-let running: Running | undefined;
-afterEach(() => running && end(running));
+const folder = mkdtempSync(join(tmpdir(), 'service-'));
 afterAll(() => rmSync(folder, { recursive: true }));
+const file = (name: string, text: string): string => {
+  writeFileSync(join(folder, name), text);
+  return join(folder, name);
+};
+const openapi = file('openapi.yaml', DOCUMENT);
+const broken = file('broken.yaml', BROKEN);
 
-const record = () => readFileSync(join(folder, 'record'), 'utf8').trim().split('\n');
+let lines: Record<string, unknown>[];
+let service: Service | undefined;
+beforeEach(() => {
+  lines = [];
+  service = undefined;
+});
+afterEach(async () => {
+  process.env.NODE_ENV = 'test';
+  await service?.stop();
+  register.clear();
+});
 
-async function launch(env: Readonly<Record<string, string>>): Promise<string> {
-  running = start(folder, ['main.mjs'], env);
-  return (await running.said(/"url":"([^"]+)"/))[1] ?? '';
+const log = pino({}, { write: (line: string) => void lines.push(JSON.parse(line)) });
+const ANN = { subject: 'ann', scopes: 'all' as const };
+const DEFINITION: ServiceDefinition = {
+  open: () => ({ handlers }),
+  verifiers: { ours: () => ANN },
+  errorBody: {
+    mediaType: 'application/json',
+    make: ({ status, message }) => ({ error: status, message }),
+  },
+};
+const handlers: Backend['handlers'] = {
+  who: ({ caller }) => ({ status: 200, body: caller?.subject }),
+  token: () => ({ status: 204 }),
+};
+const configOf = (env: Readonly<Record<string, string>>) =>
+  readConfig({ PORT: '0', ACCESS_TOKENS: 'secret', OPENAPI_FILE: openapi, ...env });
+
+async function start(
+  definition: Partial<ServiceDefinition> = {},
+  env: Readonly<Record<string, string>> = {},
+) {
+  service = await startService(configOf(env), { ...DEFINITION, ...definition }, log);
+  const { url } = service.started;
+  const headers = { Authorization: 'Digest ann', Connection: 'close' };
+  return { service, get: (path: string) => fetch(url + path, { headers }) };
 }
 
-test('a stop answers, ends event streams, closes the backend and ends with 0, in this order', async () => {
-  rmSync(join(folder, 'record'), { force: true });
-  const url = await launch({ ACCESS_TOKENS: 'token', GREETING: 'hi', DRAIN_SECONDS: '1' });
-  const stream = await new Promise<NodeJS.ReadableStream>((resolve) => {
-    get(`${url}/events`, resolve);
+describe('a service', () => {
+  test('reports its start', async () => {
+    const open = () => ({ handlers: { who: handlers.who }, location: 'memory' }) as Backend;
+    const { service } = await start({ open }, { MISSING_OPERATIONS: '501' });
+    expect(service.started).toMatchObject({
+      url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      store: 'memory',
+      metrics: undefined,
+      missing: ['token'],
+      operations: ['GET /who', 'GET /token'],
+    });
   });
-  const events = text(stream);
-  const slow = fetch(`${url}/slow`, { headers: { Authorization: 'Digest ann' } });
-  await eventually(() => record().includes('slow request'));
-  running?.child.kill('SIGTERM');
 
-  const answer = await slow;
-  expect([answer.status, answer.headers.get('X-Greeting')]).toEqual([200, 'hi']);
-  expect(await answer.json()).toEqual({ caller: 'Digest ann' });
-  // The stream is complete: a connection that is cut would reject.
-  expect(await events).toMatch(/^(data: now\n\n)+/);
-  expect(await running?.exit).toBe(0);
-  expect(record()).toEqual([
-    'opened',
-    'watch of undefined',
-    'slow of Digest ann',
-    'slow request',
-    // Within DRAIN_SECONDS. Event streams go on until then.
-    'slow answer',
-    'stream ended',
-    'closed',
-  ]);
+  test('uses the parts of the project, and those of the backend instead of them', async () => {
+    const definition: Partial<ServiceDefinition> = {
+      formats: { greeting: (text) => text.startsWith('h') },
+      around: async (_operation, _request, next) => ({
+        ...(await next()),
+        headers: { 'X-A': '1' },
+      }),
+      use: [
+        (_request, response, next) => {
+          response.setHeader('X-Used', 'project');
+          next();
+        },
+      ],
+    };
+    const { get, service: first } = await start(definition);
+    const answer = await get('/who?greeting=hi');
+    expect([answer.status, await answer.json()]).toEqual([200, 'ann']);
+    expect([answer.headers.get('x-a'), answer.headers.get('x-used')]).toEqual(['1', 'project']);
+    const rejected = await get('/who?greeting=bye');
+    expect([rejected.status, await rejected.json()]).toMatchObject([400, { error: 400 }]);
+    await first.stop();
+
+    const open = (): Backend => ({
+      handlers,
+      around: async (_operation, _request, next) => ({
+        ...(await next()),
+        headers: { 'X-A': '2' },
+      }),
+      verifiers: { ours: () => ({ subject: 'bob', scopes: 'all' }) },
+      use: [],
+    });
+    const { headers, ...other } = await (await start({ ...definition, open })).get('/who');
+    expect([headers.get('x-a'), headers.get('x-used')]).toEqual(['2', null]);
+    expect(other).toBeDefined();
+  });
+
+  test('is ready when its backend is', async () => {
+    let isDown = false;
+    const ready = async () => {
+      if (isDown) throw new HttpError(503, 'ann@db: refused', { headers: { 'Retry-After': 7 } });
+    };
+    const { get } = await start({ open: () => ({ handlers, ready }) });
+    expect((await get('/readyz')).status).toBe(200);
+    isDown = true;
+    const answer = await get('/readyz');
+    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '7']);
+    expect(await answer.json()).toEqual({ error: 503, message: 'the store is not ready' });
+    expect((await get('/healthz')).status).toBe(200);
+  });
+
+  test('logs at the start that its backend is not ready', async () => {
+    const ready = () => Promise.reject(new TypeError('a fault'));
+    const { get } = await start({ open: () => ({ handlers, ready }) });
+    expect(lines.at(-1)).toMatchObject({ level: 40, msg: 'the store is not ready' });
+    expect((await get('/readyz')).status).toBe(500);
+  });
+
+  test('reloads its file of tokens, and keeps the previous ones after an error', async () => {
+    const tokens = file('tokens', 'one\n');
+    const { service } = await start({}, { ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
+    const statusOf = async (token: string) => {
+      const headers = { Authorization: `Bearer ${token}`, Connection: 'close' };
+      return (await fetch(`${service.started.url}/token`, { headers })).status;
+    };
+    file('tokens', 'two\nthree\n');
+    expect([await statusOf('one'), await statusOf('two')]).toEqual([204, 401]);
+    await service.reload();
+    expect(lines.at(-1)).toMatchObject({ accepted: 2, msg: 'access tokens read again' });
+    expect([await statusOf('one'), await statusOf('two')]).toEqual([401, 204]);
+    file('tokens', '');
+    await service.reload();
+    expect(lines.at(-1)).toMatchObject({
+      level: 50,
+      msg: 'reload failed; keeping the previous tokens',
+    });
+    expect(await statusOf('two')).toBe(204);
+  });
+
+  test('has metrics and probes at another address', async () => {
+    let waiting = 3;
+    const open: ServiceDefinition['open'] = ({ onBatch, onConnect, onUnavailable }) => {
+      onConnect?.(1);
+      onBatch?.(5, 1);
+      onUnavailable?.('EBUSY');
+      return { handlers, stats: () => ({ waiting }) };
+    };
+    const { service, get } = await start({ open }, { METRICS_PORT: '0' });
+    await get('/who');
+    waiting = 4;
+    const metrics = service.started.metrics ?? '';
+    const text = await (await fetch(metrics, { headers: { Connection: 'close' } })).text();
+    for (const line of [
+      'http_requests_total{operation="who",status="200"} 1',
+      'store_batch_size_sum 5',
+      'store_connect_duration_seconds_count 1',
+      'store_unavailable_total{code="EBUSY"} 1',
+      'store_waiting 4',
+    ])
+      expect(text).toContain(`${line}\n`);
+    const statusOf = async (path: string) => (await fetch(new URL(path, metrics))).status;
+    expect([await statusOf('/readyz'), await statusOf('/healthz')]).toEqual([200, 200]);
+  });
+
+  test('warns about tokens that other services may use', async () => {
+    const JWKS_URL = 'https://issuer.example/keys';
+    const isWarned = async (env: Readonly<Record<string, string>>) => {
+      lines.length = 0;
+      await checkService(configOf({ JWKS_URL, ...env }), DEFINITION, log);
+      return lines.some(({ msg }) => /^JWT_ISSUER and JWT_AUDIENCE must both/.test(String(msg)));
+    };
+    expect(await isWarned({})).toBe(true);
+    expect(await isWarned({ JWT_ISSUER: 'a' })).toBe(true);
+    expect(await isWarned({ JWT_ISSUER: 'a', JWT_AUDIENCE: 'b' })).toBe(false);
+  });
 });
 
-test('a stop whose backend fails to close ends with 1, and logs the reason', async () => {
-  await launch({ ACCESS_TOKENS: 'token', GREETING: 'fails to close' });
-  running?.child.kill('SIGTERM');
-  expect(await running?.exit).toBe(1);
-  expect(running?.output()).toMatch(/a fault of the backend.*"msg":"shutdown failed"/);
-  expect(running?.output()).not.toContain('"msg":"stopped"');
+test('a stop first reports that the service is not ready, and then closes the backend', async () => {
+  const events: string[] = [];
+  const close = async () => void events.push('closed');
+  const { service: stopped, get } = await start(
+    { open: () => ({ handlers, close }) },
+    { DRAIN_SECONDS: '1' },
+  );
+  const stopping = stopped.stop();
+  const answer = await get('/readyz');
+  expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1']);
+  expect(await answer.json()).toEqual({ error: 503, message: 'the service is stopping' });
+  expect((await get('/who')).status).toBe(200);
+  expect(events).toEqual([]);
+  await stopping;
+  expect(events).toEqual(['closed']);
+  await expect(get('/who')).rejects.toThrow('fetch failed');
+  service = undefined;
 });
 
-test('requests are checked by the formats of the project', async () => {
-  const url = await launch({ ACCESS_TOKENS: 'token' });
-  const statusOf = async (greeting: string) =>
-    (await fetch(`${url}/slow?greeting=${greeting}`, { headers: { Authorization: 'Digest a' } }))
-      .status;
-  expect([await statusOf('hi'), await statusOf('bye')]).toEqual([200, 400]);
+describe('a broken operation', () => {
+  test('answers 501 by default', async () => {
+    const { get } = await start({}, { OPENAPI_FILE: broken });
+    expect((await get('/broken')).status).toBe(501);
+  });
+
+  test('stops the start in production', async () => {
+    process.env.NODE_ENV = 'production';
+    await expect(start({}, { OPENAPI_FILE: broken })).rejects.toThrow(
+      /broken\.yaml:\d+:\d+ .*none/,
+    );
+  });
+
+  test('is an error of the check', async () => {
+    const check = (OPENAPI_FILE: string) =>
+      checkService(configOf({ OPENAPI_FILE }), DEFINITION, log);
+    await expect(check(broken)).rejects.toThrow(/broken\.yaml:\d+:\d+ .*none/);
+    await expect(check(openapi)).resolves.toBeUndefined();
+  });
 });
 
-test('production rejects a document with a broken operation; otherwise that answers 501', async () => {
-  const env = { ACCESS_TOKENS: 'token', OPENAPI_FILE: 'broken.yaml' };
-  running = start(folder, ['main.mjs'], { ...env, NODE_ENV: 'production' });
-  expect(await running.exit).toBe(1);
-  expect(running.output()).toMatch(/broken\.yaml:\d+:\d+ .*none/);
+describe('a start that fails', () => {
+  const errorOf = (
+    env: Readonly<Record<string, string>>,
+    definition?: Partial<ServiceDefinition>,
+  ) =>
+    start(definition, env).then(
+      () => 'the service started',
+      ({ message }: Error) => message,
+    );
 
-  const url = await launch(env);
-  expect((await fetch(`${url}/broken`)).status).toBe(501);
-});
+  test.each([
+    ['an address of another machine', { HOST: '192.0.2.1' }],
+    ['a document that is missing', { OPENAPI_FILE: join(folder, 'missing.yaml') }],
+    ['wrong tokens', { ACCESS_TOKENS: 'not fine' }],
+  ])('because of %s closes the backend', async (_title, env) => {
+    const events: string[] = [];
+    const open = () => {
+      events.push('opened');
+      return { handlers, close: async () => void events.push('closed') };
+    };
+    await errorOf(env, { open });
+    expect(events).toEqual(['opened', 'closed']);
+  });
 
-test('a start that fails closes the backend', async () => {
-  rmSync(join(folder, 'record'), { force: true });
-  running = start(folder, ['main.mjs'], { ACCESS_TOKENS: 'token', HOST: '192.0.2.1' });
-  expect(await running.exit).toBe(1);
-  expect(record()).toEqual(['opened', 'closed']);
+  test('because of the backend has its error', async () => {
+    const open = () => Promise.reject(new ConfigError('DATABASE_URL must be a URL'));
+    expect(await errorOf({}, { open })).toBe('DATABASE_URL must be a URL');
+    // An error of the document is reported first.
+    expect(await errorOf({ OPENAPI_FILE: 'missing.yaml' }, { open })).toContain('OPENAPI_FILE');
+  });
+
+  test('names the wrong token by its position only', async () => {
+    const message = await errorOf({ ACCESS_TOKENS: 'fine,not fine' });
+    expect(message).toMatch(/^ACCESS_TOKENS: entry 2 must be a token /);
+    expect(message).not.toContain('not fine');
+  });
+
+  test.each<[variable: string, env: Readonly<Record<string, string>>, message: RegExp]>([
+    [
+      'ACCESS_TOKENS_FILE',
+      { ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: join(folder, 'missing') },
+      /^ACCESS_TOKENS_FILE cannot be read \(ENOENT\)$/,
+    ],
+    [
+      'JWKS_URL',
+      { JWKS_URL: 'http://issuer.example/keys' },
+      /^JWKS_URL is a http: address at issuer\.example: it must start with https:/,
+    ],
+    [
+      'OPENAPI_FILE',
+      { OPENAPI_FILE: join(folder, 'missing.yaml') },
+      /^OPENAPI_FILE must be a readable OpenAPI document \(ENOENT\), got ".*missing\.yaml"$/,
+    ],
+    [
+      'the document',
+      { OPENAPI_FILE: file('invalid.yaml', 'openapi: 3.1.0\ninfo: {title: A\npaths: {}\n') },
+      /invalid\.yaml:\d+:\d+ \w/,
+    ],
+    [
+      'HOST',
+      { HOST: '192.0.2.1' },
+      /^listen EADDRNOTAVAIL: address not available 192\.0\.2\.1: set PORT to another port, or HOST to another address$/,
+    ],
+    [
+      'METRICS_HOST',
+      { METRICS_PORT: '0', METRICS_HOST: '192.0.2.1' },
+      /: set METRICS_PORT to another port, or METRICS_HOST to another address$/,
+    ],
+  ])('names %s', async (_variable, env, message) => {
+    expect(await errorOf(env)).toMatch(message);
+  });
+
+  test('needs permission for files outside the folder of the document', async () => {
+    const outside = file('part.yaml', "{ '204': { description: ok } }");
+    const inner = mkdtempSync(join(folder, 'inner-'));
+    const text = DOCUMENT.replace("{ '204': { description: ok } }", "{ $ref: '../part.yaml' }");
+    writeFileSync(join(inner, 'openapi.yaml'), text);
+    const env = { OPENAPI_FILE: join(inner, 'openapi.yaml') };
+    expect(outside).toBe(join(folder, 'part.yaml'));
+    expect(await errorOf(env)).toContain('part.yaml');
+    expect(await errorOf(env, { allowOutside: true })).toBe('the service started');
+  });
 });

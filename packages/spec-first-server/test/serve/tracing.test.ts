@@ -1,6 +1,7 @@
 import { rmSync } from 'node:fs';
-import { afterAll, expect, test } from '@jest/globals';
+import { afterAll, afterEach, describe, expect, test } from '@jest/globals';
 import { end, makeProject, start } from 'test-support/project';
+import { openTelemetry } from '../../src/serve/tracing.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: A, version: 1.0.0 }
@@ -13,7 +14,7 @@ paths:
       responses: { '204': { description: ok } }
 `;
 
-/** The instrumentation of HTTP, whose spans go to standard output. */
+/** Instruments HTTP, and prints its spans. */
 const TRACING = `
 const { NodeTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } = require('@opentelemetry/sdk-trace-node');
 const { HttpInstrumentation } = require('@opentelemetry/instrumentation-http');
@@ -35,7 +36,7 @@ const folder = makeProject({
   'openapi.yaml': DOCUMENT,
   'tracing.cjs': TRACING,
   'tracing.mjs': "import './tracing.cjs';",
-  // As an agent that is one bundle: its modules are nobody else's.
+  // Like an agent that is one bundle: no other module can import its copy of the API.
   'agent.cjs': `require('./tracing.cjs');
 for (const file of Object.keys(require.cache)) delete require.cache[file];`,
   'main.mjs': MAIN,
@@ -48,7 +49,7 @@ test.each([
   ['--require', './tracing.cjs'],
   ['--import', './agent.cjs'],
   ['--require', './agent.cjs'],
-])('with %s %s, spans carry the path template and the operationId', async (flag, file) => {
+])('with %s %s, spans have the path template and the operationId', async (flag, file) => {
   const running = start(folder, [flag, file, 'main.mjs'], { ACCESS_TOKENS: 'a' });
   try {
     const [, url] = await running.said(/"url":"([^"]+)"/);
@@ -62,4 +63,32 @@ test.each([
     end(running);
     await running.exit;
   }
+});
+
+describe('the API of OpenTelemetry', () => {
+  const API = Symbol.for('opentelemetry.js.api.1');
+  afterEach(() => {
+    Reflect.deleteProperty(globalThis, API);
+  });
+
+  test('is optional', () => {
+    expect(openTelemetry()).toBeUndefined();
+  });
+
+  test('may have no context, or no active span', () => {
+    for (const api of [{}, { context: { active: () => ({ getValue: () => undefined }) } }]) {
+      Reflect.set(globalThis, API, api);
+      const tracing = openTelemetry();
+      expect(tracing?.traceId()).toBeUndefined();
+      expect(() => tracing?.name('GET', '/rooms/{id}', 'getRoom')).not.toThrow();
+    }
+  });
+
+  test('has the trace id of the active span', () => {
+    const span = { spanContext: () => ({ traceId: '4bf92f3577b34da6a3ce929d0e0e4736' }) };
+    const key = Symbol.for('OpenTelemetry Context Key SPAN');
+    const getValue = (name: symbol) => (name === key ? span : undefined);
+    Reflect.set(globalThis, API, { context: { active: () => ({ getValue }) } });
+    expect(openTelemetry()?.traceId()).toBe('4bf92f3577b34da6a3ce929d0e0e4736');
+  });
 });

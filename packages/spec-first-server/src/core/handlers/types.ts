@@ -53,7 +53,7 @@ type RequestBody<Declared> = Declared extends { content: infer Content }
 /** A log whose lines have the request's id and its operationId. */
 export type RequestLog = Pick<Logger, 'debug' | 'info' | 'warn' | 'error'>;
 
-/** The part of pino's interface that is used here. */
+/** The part of pino's interface that the service uses. */
 export interface Log extends RequestLog {
   child(bindings: object): RequestLog;
 }

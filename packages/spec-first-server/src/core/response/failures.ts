@@ -55,9 +55,9 @@ export function failureAnswer(
       const difference = `errorBody makes another body than the document declares: ${mismatch}`;
       record.reason = `${reason}; ${difference}`;
     }
-    const mocked = hidesViolations &&
+    const mockHeaders = hidesViolations &&
       context?.samples && { 'X-Mock-Reason': failure.message.replace(/[^\x20-\x7e]/g, '?') };
-    reply = { ...failureParts, headers: { ...failureParts.headers, ...mocked } };
+    reply = { ...failureParts, headers: { ...failureParts.headers, ...mockHeaders } };
   } catch (cause) {
     record.failure = internal(cause);
     reply = failureReply(record.failure, PROBLEM_DETAILS);

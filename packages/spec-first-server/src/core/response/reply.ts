@@ -46,8 +46,10 @@ const NOTHING: DeclaredResponse = {
 export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
   operation.responses.length === 0 ? NOTHING : declaredFor(operation, status);
 
+type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
+
 /** Used for mocks, which may be examples that do not match their schema. */
-const UNCHECKED: Pick<OperationValidator, 'response' | 'responseHeaders'> = {
+const UNCHECKED: ReplyValidator = {
   response: (_media, body) => body,
   responseHeaders: () => undefined,
 };
@@ -59,11 +61,11 @@ const UNCHECKED: Pick<OperationValidator, 'response' | 'responseHeaders'> = {
  */
 export function checkReply(
   operation: Operation,
-  schemas: OperationValidator,
+  schemas: ReplyValidator,
   reply: AnyReply,
 ): CheckedReply {
   const { status } = reply;
-  const validator = reply.mocked === true ? { ...schemas, ...UNCHECKED } : schemas;
+  const validator = reply.mocked === true ? UNCHECKED : schemas;
   try {
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
@@ -95,7 +97,7 @@ export function mismatchOf(error: unknown): string | undefined {
  * @throws {InvalidReply | Violations} if it does not match the declared response.
  */
 export function checkBody(
-  validator: OperationValidator,
+  validator: ReplyValidator,
   declared: DeclaredResponse,
   { status, contentType, body }: AnyReply,
 ): Pick<CheckedReply, 'type' | 'body'> {
@@ -120,7 +122,7 @@ export function checkBody(
   return { type, body: stringifyJson(validator.response(media, body)) };
 }
 
-function itemsOf(validator: OperationValidator, media: MediaType, type: string, items: unknown) {
+function itemsOf(validator: ReplyValidator, media: MediaType, type: string, items: unknown) {
   if (!isAsyncIterable(items))
     throw new InvalidReply(`a body of ${media.type} must be an AsyncIterable of its items`);
   const writer = media.itemWriter(type);
@@ -140,7 +142,7 @@ export const isAsyncIterable = (value: unknown): value is AsyncIterable<unknown>
   typeof value === 'object' && value !== null && Symbol.asyncIterator in value;
 
 function write(
-  validator: OperationValidator,
+  validator: ReplyValidator,
   media: MediaType,
   kind: string,
   body: unknown,

@@ -49,7 +49,7 @@ const TOKEN = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\
 /** An option of an entry. */
 const OPTION = /^(scheme|scope)=(\S+)$/;
 
-/** A static token. `place` says where it is configured. */
+/** A static token. `place` is the entry or the line that configures it. */
 interface Entry {
   readonly digest: string;
   readonly subject: string | undefined;

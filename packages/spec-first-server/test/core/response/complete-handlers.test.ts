@@ -7,7 +7,6 @@ import {
   type WhenMissing,
   withoutHandler,
 } from '../../../src/core/response/complete-handlers.ts';
-import { HttpError } from '../../../src/core/response/http-error.ts';
 import { PROBLEM_DETAILS } from '../../../src/core/response/problem.ts';
 import { createValidators } from '../../../src/core/validation/validator.ts';
 
@@ -92,7 +91,7 @@ describe('an operation without a handler', () => {
     const { handlers, findings, samplesFor } = await complete({ 'add a book': own }, '501');
     expect(findings).toEqual([]);
     expect(() => handlers.listBooks?.(request)).toThrow(
-      new HttpError(501, 'listBooks has no handler yet'),
+      expect.objectContaining({ status: 501, message: 'listBooks has no handler yet' }),
     );
     expect(handlers['add a book']).toBe(own);
     expect(document.operations.map(samplesFor)).toEqual([undefined, undefined, undefined]);

@@ -57,21 +57,18 @@ describe('an HttpError', () => {
   });
 });
 
-test.each([
-  [new Unauthorized('a wrong token'), 'Unauthorized', 401, true],
-  [new Unauthorized('no token', false), 'Unauthorized', 401, false],
-  [new Forbidden('only the owner'), 'HttpError', 403, undefined],
-  [new InvalidReply('a'), 'InvalidReply', undefined, undefined],
-])(
-  '%s is named %s and has the status %j; a credential was presented: %j',
-  (error, name, status, presented) => {
-    expect([error.name, Reflect.get(error, 'status'), Reflect.get(error, 'presented')]).toEqual([
-      name,
-      status,
-      presented,
-    ]);
-  },
-);
+test.each<[string, Error, number | undefined, boolean | undefined]>([
+  ['Unauthorized', new Unauthorized('a wrong token'), 401, true],
+  ['Unauthorized', new Unauthorized('no token', false), 401, false],
+  ['HttpError', new Forbidden('only the owner'), 403, undefined],
+  ['InvalidReply', new InvalidReply('a'), undefined, undefined],
+])('an error is named %s', (name, error, status, presented) => {
+  expect([error.name, Reflect.get(error, 'status'), Reflect.get(error, 'presented')]).toEqual([
+    name,
+    status,
+    presented,
+  ]);
+});
 
 describe('Forbidden', () => {
   test('has the message of the project, without a challenge', () => {
@@ -86,7 +83,8 @@ describe('Forbidden', () => {
     ['ask an administrator', 'ask an administrator'],
   ])('names the scopes in the challenge (message: %s)', (message, expected) => {
     const error = new Forbidden(['a:read', 'ä"\ud800'], message);
-    expect([error.message, error.headers]).toEqual([
+    expect([error.status, error.message, error.headers]).toEqual([
+      403,
       expected,
       {
         'WWW-Authenticate': 'Bearer error="insufficient_scope", scope="a:read %C3%A4%22%EF%BF%BD"',

@@ -193,6 +193,15 @@ describe('an event stream', () => {
   });
 });
 
+test('other streams get no comment', async () => {
+  const late = Promise.withResolvers<string>();
+  const { body } = bodyOf(from([late.promise]));
+  const reading = Array.fromAsync(body);
+  await jest.advanceTimersByTimeAsync(20_000);
+  late.resolve('a');
+  expect(await reading).toEqual(['0a']);
+});
+
 test('other streams continue when the service stops', async () => {
   const stopping = new AbortController();
   const { body, events } = bodyOf(from(['a', 'b']), {}, { stopping: stopping.signal });

@@ -95,7 +95,8 @@ describe('a reply that the document declares', () => {
       { status: 202, contentType: 'text/plain; charset=ascii', body: 'abc' },
       { type: 'text/plain; charset=ascii', body: 'abc' },
     ],
-    ['a number as text', { status: 203, body: 7n }, { type: 'text/csv; charset=utf-8', body: '7' }],
+    ['a bigint as text', { status: 203, body: 7n }, { type: 'text/csv; charset=utf-8', body: '7' }],
+    ['a number as text', { status: 203, body: 7 }, { type: 'text/csv; charset=utf-8', body: '7' }],
     [
       'bytes',
       { status: 202, contentType: 'application/octet-stream', body: Buffer.from('ab') },
@@ -142,7 +143,7 @@ describe('a reply that the document declares', () => {
       },
     ],
   ])('is %s', (_title, reply, checked) => {
-    expect(check(reply)).toMatchObject(checked);
+    expect(check(reply)).toEqual({ status: reply.status, ...checked });
   });
 
   test.each([204, 205, 304])('of status %i has no body, even if it is declared', (status) => {

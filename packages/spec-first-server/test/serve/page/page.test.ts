@@ -1,9 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
-import express from 'express';
-import request from 'supertest';
 import { parse } from 'yaml';
-import { openapiPage } from '../../../src/serve/page/page.ts';
-import { servePage } from '../serve-page.ts';
+import { openapiPage, type PageOptions } from '../../../src/serve/page/page.ts';
 
 const document = {
   openapi: '3.1.0',
@@ -19,7 +16,7 @@ const document = {
         responses: { 204: { description: 'no' } },
       },
     },
-    '/servers': { $ref: '#/components/pathItems/Servers' },
+    '/servers': { $ref: '#/components/pathItems/Servers', summary: 'Beside' },
   },
   components: {
     pathItems: { Servers: { get: { servers: [], responses: {} } } },
@@ -29,105 +26,99 @@ const document = {
   },
 };
 
-const service = (basePath = '', served: object = document) =>
-  express()
-    .use(servePage(openapiPage({ ...served }, { basePath })))
-    .use((_req, res) => {
-      res.status(418).json({ left: 'to the next handler' });
-    });
+/** Returns a function that reads a resource of a page, with its body as text. */
+function pageOf(options?: PageOptions, served: object = document) {
+  const resources = openapiPage({ ...served }, options);
+  return async (path: string, ifNoneMatch?: string) => {
+    const resource = await resources.get(path)?.(ifNoneMatch);
+    if (resource === undefined) throw new Error(`${path} is not served`);
+    return { ...resource, text: Buffer.from(resource.body ?? '').toString() };
+  };
+}
+
+const jsonOf = async (options?: PageOptions) =>
+  JSON.parse((await pageOf(options)('/openapi.json')).text);
 
 describe('the document', () => {
-  test('is JSON at /openapi.json, with where it is served as its one server', async () => {
-    const response = await request(service()).get('/openapi.json').expect(200);
-    expect(response.headers['content-type']).toBe('application/json');
-    expect(response.body.servers).toEqual([{ url: '.' }]);
-    expect(response.body.info).toEqual(document.info);
-    expect(new URL('.', 'https://host/prefix/openapi.json').href).toBe('https://host/prefix/');
+  test.each<[options: PageOptions, url: string]>([
+    [{}, '.'],
+    [{ basePath: '/v1' }, './v1'],
+    [{ prefix: '/ops' }, '..'],
+    [{ basePath: '/v1', prefix: '/ops/plants' }, '../../v1'],
+  ])('with %j has the relative server %s', async (options, url) => {
+    expect((await jsonOf(options)).servers).toEqual([{ url }]);
   });
 
-  test('is the same as YAML at /openapi.yaml', async () => {
-    const json = await request(service('/v1')).get('/openapi.json');
-    const yaml = await request(service('/v1'))
-      .get('/openapi.yaml')
-      .responseType('blob')
-      .expect(200);
-    expect(yaml.headers['content-type']).toBe('application/yaml');
-    expect(parse(String(yaml.body))).toEqual(json.body);
+  test('is JSON at /openapi.json, and the same as YAML at /openapi.yaml', async () => {
+    const read = pageOf();
+    const [json, yaml] = [await read('/openapi.json'), await read('/openapi.yaml')];
+    expect([json.type, yaml.type]).toEqual(['application/json', 'application/yaml']);
+    expect(JSON.parse(json.text).info).toEqual(document.info);
+    expect(json.text.endsWith('}\n')).toBe(true);
+    expect(parse(yaml.text)).toEqual(JSON.parse(json.text));
   });
 
-  test('quotes in YAML what readers of YAML 1.1 would take for a boolean', async () => {
-    const yaml = await request(service()).get('/openapi.yaml').responseType('blob');
-    expect(String(yaml.body)).toContain('description: "no"');
+  test('quotes booleans of YAML 1.1 in YAML, and has no aliases', async () => {
+    const shared = { description: 'no' };
+    const { text } = await pageOf({}, { info: {}, 'x-a': [shared, shared] })('/openapi.yaml');
+    expect(text.match(/description: "no"/g)).toHaveLength(2);
   });
 
-  test('keeps the base path of its operations', async () => {
-    const response = await request(service('/v1')).get('/openapi.json');
-    expect(response.body.servers).toEqual([{ url: './v1' }]);
-  });
-
-  test('names no other server for single paths and operations, and keeps all else that is called servers', async () => {
-    const { body } = await request(service()).get('/openapi.json');
-    expect(body.paths['/plants']).toEqual({
+  test('has no other servers, but keeps other members with this name', async () => {
+    const { paths, components } = await jsonOf();
+    expect(paths['/plants']).toEqual({
       summary: 'All plants',
       post: { operationId: 'createPlant', responses: { 204: { description: 'no' } } },
     });
-    // Swagger UI loads each referenced path item on its own.
-    expect(body.paths['/servers']).toEqual({ get: { responses: {} } });
-    expect(body.components.pathItems).toEqual({ Servers: { get: { responses: {} } } });
-    expect(body.components.schemas.Servers.properties).toHaveProperty('servers');
+    // Swagger UI loads each reference separately.
+    expect(paths['/servers']).toEqual({ summary: 'Beside', get: { responses: {} } });
+    expect(components.pathItems).toEqual({ Servers: { get: { responses: {} } } });
+    expect(components.schemas.Servers.properties).toHaveProperty('servers');
   });
 
-  test.each(['/openapi.json', '/openapi.yaml'])(
-    'keeps 64-bit integers exact at %s',
-    async (path) => {
-      const response = await request(service()).get(path).responseType('blob');
-      expect(String(response.body)).toMatch(/maximum"?: ?9223372036854775807\b/);
-    },
-  );
+  test('without components gets none', async () => {
+    const { text } = await pageOf({}, { info: {}, paths: {} })('/openapi.json');
+    expect(JSON.parse(text)).toEqual({ info: {}, servers: [{ url: '.' }], paths: {} });
+  });
 
-  test.each(['/openapi.json', '/openapi.yaml', '/docs'])(
-    '%s is sent again only when it has changed',
-    async (path) => {
-      const app = service();
-      const first = await request(app).get(path).expect(200);
-      expect(first.headers.etag).toMatch(/^"[\w-]{43}"$/);
-      expect(first.headers['cache-control']).toBe('no-cache');
-      const again = await request(app)
-        .get(path)
-        .set('If-None-Match', String(first.headers.etag))
-        .expect(304);
-      expect(again.headers.etag).toBe(first.headers.etag);
-      await request(app).get(path).set('If-None-Match', '"another"').expect(200);
-      const changed = service('', {
-        ...document,
-        info: { title: 'Other plants', version: '1.0.0' },
-      });
-      await request(changed).get(path).set('If-None-Match', String(first.headers.etag)).expect(200);
-    },
-  );
+  test.each(['/openapi.json', '/openapi.yaml'])('has exact integers at %s', async (path) => {
+    expect((await pageOf()(path)).text).toMatch(/maximum"?: ?9223372036854775807\b/);
+  });
+});
 
-  test.each(['/openapi.json', '/openapi.yaml', '/docs'])(
-    '%s answers HEAD as GET, without the body',
-    async (path) => {
-      const app = service();
-      const get = await request(app).get(path);
-      const head = await request(app).head(path).expect(200);
-      expect(head.headers).toMatchObject({
-        etag: get.headers.etag,
-        'content-type': get.headers['content-type'],
-        'content-length': get.headers['content-length'],
-      });
-    },
-  );
+test.each([
+  ['/openapi.json', 'application/json'],
+  ['/openapi.yaml', 'application/yaml'],
+  ['/docs', 'text/html; charset=utf-8'],
+  ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
+  ['/docs/page.js', 'text/javascript; charset=utf-8'],
+  ['/docs/swagger-ui.css', 'text/css; charset=utf-8'],
+  ['/docs/page.css', 'text/css; charset=utf-8'],
+  ['/docs/swagger-ui.css.map', 'application/json; charset=utf-8'],
+  ['/docs/favicon-32x32.png', 'image/png'],
+])('%s is %s, and is sent again only after a change', async (path, type) => {
+  const read = pageOf();
+  const { headers, ...first } = await read(path);
+  const etag = headers?.ETag ?? '';
+  expect(first).toMatchObject({ type, body: expect.any(Buffer) });
+  expect(first.text.length).toBeGreaterThan(0);
+  expect(headers).toMatchObject({
+    ETag: expect.stringMatching(/^"[\w-]{43}"$/),
+    'Cache-Control': 'no-cache',
+  });
+  for (const tags of [etag, `W/${etag}`, `"other", ${etag}`]) {
+    expect(await read(path, tags)).toEqual({ status: 304, headers, text: '' });
+  }
+  expect((await read(path, '"other"')).body).toBe(first.body);
+  const info = { title: 'Other plants', version: '1.0.0' };
+  const changed = await pageOf({}, { ...document, info })(path, etag);
+  expect(changed.status).toBe(/\.(?!json$|yaml$)/.test(path) ? 304 : undefined);
 });
 
 describe('the page', () => {
-  test('has a policy that allows its own files and nothing else', async () => {
-    const { headers } = await request(service())
-      .get('/docs')
-      .expect(200)
-      .expect('Content-Type', /^text\/html/);
-    expect(String(headers['content-security-policy']).split('; ').toSorted()).toEqual([
+  test('has a policy that allows only its files', async () => {
+    const { headers } = await pageOf()('/docs');
+    expect(headers?.['Content-Security-Policy']?.split('; ').toSorted()).toEqual([
       "base-uri 'none'",
       "connect-src 'self'",
       "default-src 'none'",
@@ -140,59 +131,48 @@ describe('the page', () => {
     ]);
   });
 
-  test('names its files by relative URLs that are all served', async () => {
-    const app = service();
-    const { text } = await request(app).get('/docs');
+  test('has relative URLs of files that are served', async () => {
+    const read = pageOf();
+    const { text } = await read('/docs');
     const urls = Array.from(text.matchAll(/(?:href|src)="([^"]*)"/g), ([, url = '']) => url);
-    expect(urls).toContain('docs/swagger-ui-bundle.js');
+    expect(urls).toHaveLength(6);
     for (const url of urls) {
-      expect(url).toMatch(/^\w/);
-      await request(app).get(`/${url}`).expect(200);
+      expect(url).toMatch(/^\w+[./]/);
+      await read(`/${url}`);
     }
   });
 
-  test.each([
-    ['swagger-ui-bundle.js', 'text/javascript; charset=utf-8'],
-    ['page.js', 'text/javascript; charset=utf-8'],
-    ['swagger-ui.css', 'text/css; charset=utf-8'],
-    ['page.css', 'text/css; charset=utf-8'],
-    ['swagger-ui.css.map', 'application/json; charset=utf-8'],
-    ['favicon-32x32.png', 'image/png'],
-  ])('serves %s as %s and revalidates it', async (name, type) => {
-    const app = service();
-    const first = await request(app).get(`/docs/${name}`).expect(200).expect('Content-Type', type);
-    expect(first.headers['cache-control']).toBe('no-cache');
-    await request(app)
-      .get(`/docs/${name}`)
-      .set('If-None-Match', String(first.headers.etag))
-      .expect(304);
+  test.each([true, false])('allows calls without a click on "Try it out": %j', async (tryItOut) => {
+    const { text } = await pageOf({ tryItOut })('/docs');
+    expect(text).toContain(`data-try-it-out="${tryItOut}"`);
+    expect((await pageOf()('/docs')).text).toContain('data-try-it-out="false"');
   });
 
   test('escapes the title', async () => {
-    const { text } = await request(service()).get('/docs');
+    const { text } = await pageOf()('/docs');
     expect(text).toContain('<title>Plants &amp; &lt;Friends&gt;</title>');
   });
 
-  test('sends /docs/ to /docs by a relative URL', async () => {
-    const response = await request(service())
-      .get('/docs/')
-      .expect(308)
-      .expect('Location', '../docs');
-    expect(response.text).toBe('');
+  test('is at /docs, and /docs/ redirects to it by a relative URL', async () => {
+    expect(await pageOf()('/docs/')).toEqual({
+      status: 308,
+      headers: { Location: '../docs' },
+      text: '',
+    });
   });
 });
 
-test.each([
-  ['post', '/docs'],
-  ['delete', '/openapi.json'],
-  ['options', '/openapi.yaml'],
-  ['post', '/docs/page.js'],
-  ['get', '/DOCS'],
-  ['get', '/openapi.json/'],
-  ['get', '/docs/index.html'],
-  ['get', '/docs/package.json'],
-  ['get', '/docs/..%2f..%2fpackage.json'],
-  ['get', '/docs/%zz'],
-] as const)('leaves %s %s to the next handler', async (method, path) => {
-  await request(service())[method](path).expect(418);
+test('only these paths are served', () => {
+  expect([...openapiPage({ ...document }).keys()].toSorted()).toEqual([
+    '/docs',
+    '/docs/',
+    '/docs/favicon-32x32.png',
+    '/docs/page.css',
+    '/docs/page.js',
+    '/docs/swagger-ui-bundle.js',
+    '/docs/swagger-ui.css',
+    '/docs/swagger-ui.css.map',
+    '/openapi.json',
+    '/openapi.yaml',
+  ]);
 });

@@ -1,0 +1,56 @@
+import { fork, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { ENVIRONMENT } from 'test-support/environment';
+
+const folder = mkdtempSync(join(tmpdir(), 'announce-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const program = join(folder, 'program.mjs');
+const ANNOUNCE = join(import.meta.dirname, '../../src/serve/announce.ts');
+writeFileSync(
+  program,
+  `import { announce, isShownByParent } from ${JSON.stringify(ANNOUNCE)};
+await announce({ url: 'http://127.0.0.1:3000' });
+console.log(isShownByParent);
+process.disconnect?.();
+`,
+);
+// Records its arguments, as the systemd-notify of a machine gets them.
+writeFileSync(
+  join(folder, 'systemd-notify'),
+  `#!/bin/sh\necho "$NOTIFY_SOCKET $*" > ${folder}/notified\n`,
+  { mode: 0o755 },
+);
+
+test.each([
+  ['development', 'true\n'],
+  ['production', 'false\n'],
+])('a parent gets two messages, and shows the start in %s: %j', async (NODE_ENV, isShown) => {
+  const child = fork(program, { env: { ...ENVIRONMENT, NODE_ENV }, silent: true });
+  const messages: unknown[] = [];
+  child.on('message', (message) => messages.push(message));
+  let output = '';
+  child.stdout?.on('data', (chunk) => {
+    output += chunk;
+  });
+  await once(child, 'close');
+  expect(messages).toEqual(['ready', { started: { url: 'http://127.0.0.1:3000' } }]);
+  expect(output).toBe(isShown);
+});
+
+test('systemd is notified with the id of the process', () => {
+  const env = { ...ENVIRONMENT, NODE_ENV: 'development', NOTIFY_SOCKET: '/run/n', PATH: folder };
+  const { stdout, pid } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
+  expect(stdout).toBe('false\n');
+  expect(readFileSync(join(folder, 'notified'), 'utf8')).toBe(`/run/n --ready --pid=${pid}\n`);
+});
+
+test('a message to systemd that cannot be sent is an error', () => {
+  const env = { ...ENVIRONMENT, NOTIFY_SOCKET: '/run/n', PATH: join(folder, 'none') };
+  const { status, stderr } = spawnSync(process.execPath, [program], { env, encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, expect.stringContaining('spawn systemd-notify ENOENT')]);
+});

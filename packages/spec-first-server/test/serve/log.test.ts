@@ -1,0 +1,116 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from '@jest/globals';
+import { pino } from 'pino';
+import { makeProject } from 'test-support/project';
+import { toggleLogLevel, versions, versionText } from '../../src/serve/log.ts';
+
+const LOG = join(import.meta.dirname, '../../src/serve/log.ts');
+const folder = makeProject({
+  'package.json': '{ "name": "shop", "version": "2.1.0", "type": "module" }',
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs a module in the project, with the exports of log.ts as `log`. */
+function run(code: string) {
+  const script = `import * as log from ${JSON.stringify(LOG)};\n${code}`;
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    ['--input-type=module', '--eval', script],
+    { cwd: folder, encoding: 'utf8' },
+  );
+  return { status, stdout, stderr };
+}
+
+test('the versions are those of the project, of this package and of Node', () => {
+  const { stdout } = run('console.log(JSON.stringify([log.versions, log.versionText]))');
+  const { runtime, node } = versions;
+  expect(JSON.parse(stdout)).toEqual([
+    { service: 'shop', version: '2.1.0', runtime, node },
+    `shop 2.1.0 (spec-first-server ${runtime}, Node ${node})`,
+  ]);
+  expect([runtime, node]).toEqual([expect.stringMatching(/^\d+\.\d+\.\d+/), process.versions.node]);
+  expect(versionText).toContain(`(spec-first-server ${runtime}, `);
+});
+
+describe('the log', () => {
+  test('has a JSON line for each event from its level, which the end of the process flushes', () => {
+    const { status, stdout, stderr } = run(`
+      const out = await log.createLog('info');
+      out.debug('not logged');
+      out.info({ requestId: 'r1' }, 'answered');
+      out.error({ err: new Error('outer', { cause: new Error('inner') }) }, 'failed');
+      await log.endProcess(1);
+    `);
+    expect([status, stderr]).toEqual([1, '']);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      {
+        level: 30,
+        time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+        service: 'shop',
+        version: '2.1.0',
+        pid: expect.any(Number),
+        requestId: 'r1',
+        msg: 'answered',
+      },
+      expect.objectContaining({
+        level: 50,
+        err: expect.objectContaining({ type: 'Error', message: expect.stringContaining('outer') }),
+        msg: 'failed',
+      }),
+    ]);
+  });
+
+  test('has the time of each line', () => {
+    const { stdout } = run(`
+      const out = await log.createLog('info');
+      out.info('first');
+      await new Promise((resolve) => setTimeout(resolve, 20));
+      out.info('second');
+      await log.endProcess(0);
+    `);
+    const [first, second] = stdout.split('\n', 2).map((line) => Date.parse(JSON.parse(line).time));
+    expect(Number(second) - Number(first)).toBeGreaterThanOrEqual(19);
+    expect(Math.abs(Date.now() - Number(second))).toBeLessThan(30_000);
+  });
+
+  test('omits the name and the version of a project without a package.json', () => {
+    const code = `process.chdir('/');
+      const { createLog, endProcess } = await import(${JSON.stringify(LOG)});
+      (await createLog('info')).info('listening');
+      await endProcess(0);`;
+    const { stdout, status } = spawnSync(
+      process.execPath,
+      ['--input-type=module', '--eval', code],
+      { encoding: 'utf8' },
+    );
+    expect(status).toBe(0);
+    expect(Object.keys(JSON.parse(stdout))).toEqual(['level', 'time', 'pid', 'msg']);
+  });
+});
+
+test('an error at the start is one line on standard error', () => {
+  const { stdout, stderr } = run("log.logStartError('PORT is wrong'); process.exit();");
+  expect(stdout).toBe('');
+  expect(JSON.parse(stderr)).toMatchObject({
+    level: 60,
+    service: 'shop',
+    reason: 'PORT is wrong',
+    msg: 'the service cannot start',
+  });
+});
+
+test('the level is switched to debug, and back to the configured one', () => {
+  const lines: unknown[] = [];
+  const log = pino(
+    { level: 'info' },
+    { write: (line: string) => void lines.push(JSON.parse(line)) },
+  );
+  for (const level of ['debug', 'info']) {
+    toggleLogLevel(log, 'info');
+    expect(log.level).toBe(level);
+    expect(lines.at(-1)).toMatchObject({ logLevel: level, msg: 'log level changed' });
+  }
+});

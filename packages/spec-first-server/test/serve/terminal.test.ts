@@ -1,0 +1,263 @@
+import { spawnSync } from 'node:child_process';
+import { stripVTControlCharacters } from 'node:util';
+import { describe, expect, test } from '@jest/globals';
+import { DocumentError } from 'openapi-document';
+import { documentOf } from 'test-support/document-of';
+import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
+import {
+  banner,
+  describeStart,
+  exampleLine,
+  explain,
+  help,
+  type Started,
+  shellQuoted,
+  startError,
+  withToken,
+} from '../../src/serve/terminal.ts';
+
+const securitySchemes = {
+  bearer: { type: 'http', scheme: 'bearer' },
+  basic: { type: 'http', scheme: 'Basic' },
+  hmac: { type: 'http', scheme: 'hmac' },
+  oauth: { type: 'oauth2', flows: {} },
+  header: { type: 'apiKey', in: 'header', name: 'X-Key' },
+  query: { type: 'apiKey', in: 'query', name: 'key' },
+  cookie: { type: 'apiKey', in: 'cookie', name: 'session' },
+};
+const documentWith = (paths: object, others: object = {}) =>
+  documentOf(
+    JSON.stringify({
+      openapi: '3.1.0',
+      info: { title: 'Any', version: '1.0.0' },
+      paths,
+      components: { securitySchemes },
+      ...others,
+    }),
+  );
+
+/** Returns the arguments of a curl command, as a shell parses them. */
+function argumentsOf(line: string): string[] {
+  const command = line.replace('curl', "printf '%s\\n'");
+  const { stdout } = spawnSync('sh', ['-c', command], { encoding: 'utf8' });
+  return stdout.trimEnd().split('\n');
+}
+
+/** Returns the arguments of the example for a document with these paths. */
+async function argumentsFor(paths: object): Promise<string[] | undefined> {
+  const line = await exampleLine(await documentWith(paths), 'http://127.0.0.1:3000/api');
+  return line === undefined ? undefined : argumentsOf(withToken(line, 'secret'));
+}
+
+const responses = { 200: { description: 'Fine' } };
+
+describe('the example command', () => {
+  test('calls the first operation that needs a token and no parameters, with an example of the document', async () => {
+    const parameters = [{ in: 'path', name: 'name', required: true, schema: { type: 'string' } }];
+    const args = await argumentsFor({
+      '/open': { get: { operationId: 'open', responses } },
+      '/things/{name}': {
+        get: { operationId: 'getThing', security: [{ bearer: [] }], parameters, responses },
+      },
+      '/things': {
+        put: {
+          operationId: 'putThing',
+          security: [{ bearer: [] }],
+          parameters: [{ in: 'query', name: 'colour', schema: { type: 'string' }, example: 'red' }],
+          requestBody: {
+            content: { 'application/json': { example: { note: "it's new" }, schema: {} } },
+          },
+          responses,
+        },
+      },
+    });
+    expect(args).toEqual([
+      ...['-X', 'PUT', 'http://127.0.0.1:3000/api/things'],
+      ...['-H', 'Authorization: Bearer secret', '-H', 'Content-Type: application/json'],
+      ...['-d', '{"note":"it\'s new"}'],
+    ]);
+  });
+
+  test('has a body that is generated from the schema, if there is no example', async () => {
+    const schema = { type: 'object', required: ['count'], properties: { count: { const: 2 } } };
+    const requestBody = { content: { 'application/json': { schema } } };
+    const post = { operationId: 'postThing', security: [{ bearer: [] }], requestBody, responses };
+    expect((await argumentsFor({ '/things': { post } }))?.at(-1)).toBe('{"count":2}');
+  });
+
+  test('has the declared header of an API key, and a percent-encoded path', async () => {
+    const get = (scheme: string) => ({
+      get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
+    });
+    const url = 'http://127.0.0.1:3000/api/all%20things';
+    expect(
+      await argumentsFor({ '/things?all': get('bearer'), '/all things': get('header') }),
+    ).toEqual([url, '-H', 'X-Key: secret']);
+  });
+
+  test('is missing if every operation needs credentials other than a token or a header', async () => {
+    const get = (scheme: string) => ({
+      get: { operationId: scheme, security: [{ [scheme]: [] }], responses },
+    });
+    expect(
+      await argumentsFor({
+        '/a': get('basic'),
+        '/b': get('cookie'),
+        '/c': get('hmac'),
+        '/d': get('query'),
+      }),
+    ).toBeUndefined();
+  });
+
+  test('calls the first operation if none needs a token', async () => {
+    const operation = (operationId: string) => ({ get: { operationId, responses } });
+    expect(
+      await argumentsFor({ '/things': operation('getThings'), '/others': operation('getOthers') }),
+    ).toEqual(['http://127.0.0.1:3000/api/things']);
+  });
+
+  test('has the variable TOKEN of the shell instead of a token', async () => {
+    const get = { operationId: 'get', security: [{ oauth: [] }], responses };
+    const line = await exampleLine(await documentWith({ '/a': { get } }), 'http://127.0.0.1:3000');
+    expect(argumentsOf(`TOKEN='a b'; ${line}`)).toEqual([
+      'http://127.0.0.1:3000/a',
+      ...['-H', 'Authorization: Bearer a b'],
+    ]);
+  });
+
+  test('is missing if every operation needs parameters, or a body other than JSON', async () => {
+    const content = { 'text/csv': { schema: { type: 'string' } } };
+    const parameters = [{ in: 'query', name: 'q', required: true, schema: { type: 'string' } }];
+    const post = { operationId: 'post', requestBody: { content }, responses };
+    const get = { operationId: 'get', parameters, responses };
+    expect(await argumentsFor({ '/a': { post, get } })).toBeUndefined();
+  });
+});
+
+test.each([
+  ["it's", "'it'\\''s'"],
+  ['$HOME "a" \\ `b`', `'$HOME "a" \\ \`b\`'`],
+  ['', "''"],
+])('the argument %j is quoted as %s', (argument, quoted) => {
+  expect(shellQuoted(argument)).toBe(quoted);
+  expect(argumentsOf(`curl ${quoted}`)).toEqual([argument]);
+});
+
+test('a token with $& replaces $TOKEN unchanged', () => {
+  expect(withToken('curl -H "a: $TOKEN" -H "b: $TOKEN"', '$&')).toBe('curl -H "a: $&" -H "b: $&"');
+});
+
+test.each([
+  ['http://127.0.0.1:3000', {}, 'http://127.0.0.1:3000/v1', 'http://127.0.0.1:3000/docs'],
+  ['http://0.0.0.0:80', {}, 'http://127.0.0.1:80/v1', 'http://127.0.0.1:80/docs'],
+  ['http://[::]:80', { OPERATOR_PREFIX: '/ops' }, 'http://[::1]:80/v1', 'http://[::1]:80/ops/docs'],
+  ['http://[::1]:80', { DOCS: 'off' }, 'http://[::1]:80/v1', undefined],
+])('the start of %s with %j has the URL %s and the page %s', async (server, env, url, docs) => {
+  const get = { operationId: 'get', responses };
+  const document = await documentWith({ '/a': { get } }, { servers: [{ url: '/v1' }] });
+  const facts = { store: 'memory', metrics: undefined, missing: ['get'] };
+  expect(await describeStart(readConfig(env), document, server, facts)).toEqual({
+    url,
+    docs,
+    operations: ['GET /v1/a'],
+    example: `curl ${url}/a`,
+    ...facts,
+  });
+});
+
+describe('the banner', () => {
+  const started: Started = {
+    url: 'http://127.0.0.1:3000',
+    docs: 'http://127.0.0.1:3000/docs',
+    operations: ['GET /a', 'PUT /a'],
+    example: 'curl http://127.0.0.1:3000/a -H "Authorization: Bearer $TOKEN"',
+    store: 'sqlite:plants.db',
+    metrics: 'http://127.0.0.1:9090/metrics',
+    missing: ['getA', 'putA'],
+  };
+
+  test('lists the facts of a start, its token and an example', () => {
+    expect(stripVTControlCharacters(banner(started, 'secret'))).toBe(`
+  listening   http://127.0.0.1:3000
+  page        http://127.0.0.1:3000/docs
+  store       sqlite:plants.db
+  metrics     http://127.0.0.1:9090/metrics
+  operations  2
+  no handler  getA, putA
+  token       secret
+
+  The token is valid for this run only. Set ACCESS_TOKENS to keep one.
+
+  Try it:
+
+  curl http://127.0.0.1:3000/a -H "Authorization: Bearer secret"
+
+`);
+  });
+
+  test('omits what a start does not have', () => {
+    const { url, operations } = started;
+    const facts = { docs: undefined, example: undefined, store: undefined, metrics: undefined };
+    expect(stripVTControlCharacters(banner({ url, operations, ...facts, missing: [] }))).toBe(`
+  listening   http://127.0.0.1:3000
+  operations  2
+
+`);
+    expect(banner(started)).toContain('"Authorization: Bearer $TOKEN"');
+    expect(banner(started)).not.toContain('for this run only');
+  });
+});
+
+test('the help lists the flags, and the variables of the server and the project with defaults', () => {
+  const text = help({
+    DATABASE_URL: { default: '', description: 'the database', parse: String },
+    SHELF: { default: '7', description: 'the shelf', parse: Number },
+  });
+  expect(text).toMatch(
+    /^Usage: npm start -- \[--check\] \[--help\] \[--version\] \[--allow-outside\]\n/,
+  );
+  expect(text).toContain(
+    '  PORT                        the port to listen on; 0 for any free one\n' +
+      '                              default: 3000\n',
+  );
+  expect(text).toContain(
+    '  DATABASE_URL                the database\n' +
+      '  SHELF                       the shelf\n' +
+      '                              default: 7\n\n',
+  );
+});
+
+describe('an error at the start', () => {
+  test('is indented below a heading', () => {
+    expect(stripVTControlCharacters(startError('a: wrong\n\nb: wrong'))).toBe(
+      'The service cannot start.\n\n  a: wrong\n\n  b: wrong\n',
+    );
+  });
+
+  test.each<[message: string, error: unknown]>([
+    ['PORT must be an integer', new ConfigError('PORT must be an integer')],
+    ['openapi.yaml:1:1 is wrong', new DocumentError('openapi.yaml:1:1 is wrong')],
+    [
+      "Unknown option '--x': see --help",
+      Object.assign(new Error("Unknown option '--x'. To specify a positional …"), {
+        code: 'ERR_PARSE_ARGS_UNKNOWN_OPTION',
+      }),
+    ],
+    ['a text', 'a text'],
+  ])('that is expected has its message: %s', (message, error) => {
+    expect(explain(error)).toBe(message);
+  });
+
+  test('that is unexpected has its stack, without the frames of Node', () => {
+    const error = new Error('a fault');
+    error.stack = `Error: a fault
+    at open (file:///app/src/main.ts:3:9)
+    at process.processTicksAndRejections (node:internal/process/task_queues:104:5)
+    at async serve (file:///app/serve.ts:1:2)`;
+    expect(explain(error)).toBe(`Error: a fault
+    at open (file:///app/src/main.ts:3:9)
+    at async serve (file:///app/serve.ts:1:2)`);
+    delete error.stack;
+    expect(explain(error)).toBe('a fault');
+  });
+});
