@@ -100,14 +100,15 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     }
   }
 
-  /** Forgets a deleted resource, and the resources below its path. */
+  /** Forgets the resources at the path of a deletion, and those below it. */
   function forget(operation: Operation, path: Json): void {
     const isOther = (resource: Json) =>
       Object.entries(path).some(([name, value]) => resource[name] !== value);
-    for (const [resource, list] of pathsByTemplate) {
-      if (resource.startsWith(resourceOf(operation.path)))
-        pathsByTemplate.set(resource, list.filter(isOther));
+    for (const [resource, paths] of pathsByTemplate) {
+      if (`${resource}/`.startsWith(`${operation.path}/`))
+        pathsByTemplate.set(resource, paths.filter(isOther));
     }
+    if (!operation.path.endsWith('}')) return;
     const deleted = Object.values(path).at(-1);
     for (const [name, values] of ids) {
       const others = values.filter((id) => id !== deleted);

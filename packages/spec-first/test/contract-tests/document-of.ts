@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Document, loadDocument, type Operation, stringifyJson } from 'openapi-document';
+import type { Part, Values } from '../../src/contract-tests/parts.ts';
 
 /** Loads a document with these members. */
 export async function documentOf(members: object): Promise<Document> {
@@ -25,3 +26,33 @@ export function operationIn({ operations }: Document, id: string): Operation {
 
 /** Returns the content of a body in JSON with a schema. */
 export const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+
+/**
+ * Returns the values of a request, by the place and name of each parameter such as `query limit`.
+ * The name of the body is `body`.
+ */
+export function valuesOf(
+  { parameters, requestBody }: Operation,
+  values: Readonly<Record<string, unknown>>,
+): Values {
+  const [media] = requestBody?.media ?? [];
+  const common = { required: true, schema: true, examples: [], samples: [], violation: () => '' };
+  const body: Part = { ...common, in: 'body', name: '', ...(media && { media }) };
+  return new Map(
+    Object.entries(values).map(([place, value]) => {
+      const [where, name = ''] = place.split(' ');
+      const parameter = parameters.find((other) => other.in === where && other.name === name);
+      return [parameter === undefined ? body : { ...common, in: parameter.in, name }, value];
+    }),
+  );
+}
+
+/** Returns a response. The body is text, or a value that is sent as JSON. */
+export const answerOf = (
+  status: number,
+  headers: Readonly<Record<string, string>> = {},
+  body: unknown = '',
+) => ({
+  ...{ status, headers, isCut: false },
+  body: Buffer.from(typeof body === 'string' ? body : String(stringifyJson(body))),
+});

@@ -1,16 +1,11 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
-import type { Part } from '../../src/contract-tests/parts.ts';
 import { curlLine, type Written, writeRequest } from '../../src/contract-tests/write-request.ts';
-import { documentOf, operationIn } from './document-of.ts';
+import { documentOf, operationIn, valuesOf } from './document-of.ts';
 
 const text = { type: 'string' };
 
-/**
- * Writes a request to an operation.
- *
- * @param values the values of parameters by place and name, such as `query a`; and of the `body`.
- */
+/** Writes a request to an operation with these members. */
 async function written(
   members: object,
   values: Readonly<Record<string, unknown>>,
@@ -22,19 +17,7 @@ async function written(
     paths: { [path]: { post: { operationId: 'call', responses: {}, ...members } } },
   });
   const operation = operationIn(document, 'call');
-  const [media] = operation.requestBody?.media ?? [];
-  const parts = Object.entries(values).map(([place, value]): [Part, unknown] => {
-    const [where, name = ''] = place.split(' ');
-    const parameter = operation.parameters.find((one) => one.in === where && one.name === name);
-    const common = { required: true, schema: true, examples: [], samples: [], violation: () => '' };
-    return [
-      parameter === undefined
-        ? { ...common, in: 'body', name: '', ...(media && { media }) }
-        : { ...common, in: parameter.in, name },
-      value,
-    ];
-  });
-  return writeRequest(operation, { values: new Map(parts), ...deviations }, secrets);
+  return writeRequest(operation, { values: valuesOf(operation, values), ...deviations }, secrets);
 }
 
 const parameter = (where: string, name: string) => ({ name, in: where, schema: text });

@@ -1,0 +1,270 @@
+import { describe, expect, test } from '@jest/globals';
+import {
+  bodyOf,
+  checkAnswer,
+  Fault,
+  mismatch,
+  validatorOf,
+} from '../../src/contract-tests/checks.ts';
+import { replyOracle } from '../../src/contract-tests/oracle.ts';
+import { answerOf, documentOf, json, operationIn } from './document-of.ts';
+
+const text = { type: 'string' };
+const JSON_TYPE = { 'content-type': 'application/json' };
+
+const jsonAnswer = (body: string, status = 200) => answerOf(status, JSON_TYPE, body);
+
+/** Returns a function that checks responses of an operation with these responses. */
+async function checkerOf(responses: object, { isStrict = true, method = 'post' } = {}) {
+  const document = await documentOf({
+    paths: { '/a': { [method]: { operationId: 'call', responses } } },
+  });
+  const { root } = document;
+  const operation = operationIn(document, 'call');
+  const checked = {
+    root,
+    operation,
+    validator: validatorOf(root, operation),
+    oracle: replyOracle(root),
+  };
+  return (answer: Parameters<typeof checkAnswer>[1], oracle = checked.oracle) =>
+    checkAnswer({ ...checked, oracle }, answer, isStrict).then(
+      () => 'valid',
+      (error: unknown) => {
+        if (error instanceof Fault) return `${error.check}: ${error.message}`;
+        throw error;
+      },
+    );
+}
+
+const described = (members: object) => ({ description: '', ...members });
+
+describe('a response', () => {
+  test.each([
+    [200, 'valid'],
+    [404, 'valid'],
+    [499, 'valid'],
+    [201, 'each status is declared: the status 201 is not declared (200, 4XX)'],
+    [500, 'each status is declared: the status 500 is not declared (200, 4XX)'],
+  ])('has a declared status: %i', async (status, expected) => {
+    const responses = { '200': described({}), '4XX': described({}) };
+    expect(await (await checkerOf(responses))(answerOf(status))).toBe(expected);
+    expect(await (await checkerOf(responses, { isStrict: false }))(answerOf(status))).toBe('valid');
+    expect(await (await checkerOf({}))(answerOf(status))).toBe('valid');
+    expect(await (await checkerOf({ default: described({}) }))(answerOf(status))).toBe('valid');
+  });
+
+  test.each([
+    [{ 'x-count': '7', 'x-name': 'a' }, 'valid'],
+    [{ 'x-count': '7' }, "/headers/x-name must have required property 'X-Name'"],
+    [{ 'x-count': 'a', 'x-name': 'a' }, '/headers/x-count must be integer'],
+    [{ 'x-name': 'a', 'x-other': 'b' }, 'valid'],
+  ])('has the declared headers: %p', async (headers, expected) => {
+    const declared = {
+      'X-Count': { schema: { type: 'integer' } },
+      'X-Name': { required: true, schema: text },
+    };
+    const check = await checkerOf({ '204': described({ headers: declared }) });
+    const result = await check(answerOf(204, headers));
+    const prefix = 'the headers are as declared: the response 204 has headers that do not fit';
+    if (expected === 'valid') expect(result).toBe('valid');
+    else {
+      expect(result).toMatch(new RegExp(`^${prefix} their schemas: `));
+      expect(result.toLowerCase()).toContain(expected.split(' must')[0]);
+    }
+  });
+
+  const problem = { 'application/problem+json': { schema: { type: 'object' } } };
+  test.each([
+    ['application/json', 'valid'],
+    ['application/json; charset=utf-8', 'valid'],
+    ['application/problem+json', 'valid'],
+    [
+      'text/html',
+      'the media type text/html of the response 200 is not declared (application/json, application/problem+json)',
+    ],
+    [undefined, 'the media type undefined of the response 200 is not declared'],
+  ])('has a declared media type: %s', async (type, expected) => {
+    const { content } = json({ type: 'object' });
+    const check = await checkerOf({ '200': described({ content: { ...content, ...problem } }) });
+    const headers: Readonly<Record<string, string>> =
+      type === undefined ? {} : { 'content-type': type };
+    const result = await check(answerOf(200, headers, '{}'));
+    expect(result).toContain(
+      expected === 'valid' ? expected : `the media type is declared: ${expected}`,
+    );
+  });
+
+  test.each([
+    ['', 'valid'],
+    ['a', 'the body fits its schema: the body of the response 200 is not declared'],
+  ])('has no body, if none is declared: "%s"', async (body, expected) => {
+    expect(await (await checkerOf({ '200': described({}) }))(answerOf(200, {}, body))).toBe(
+      expected,
+    );
+  });
+
+  test.each([
+    [204, 'post'],
+    [205, 'post'],
+    [304, 'post'],
+    [200, 'head'],
+  ])('with the status %i to %s has no body', async (status, method) => {
+    const check = await checkerOf({ [status]: described(json(text)) }, { method });
+    expect(await check(answerOf(status))).toBe('valid');
+  });
+});
+
+describe('the body of a response', () => {
+  const check = async (schema: unknown, body: string, type = 'application/json') =>
+    (await checkerOf({ '200': described({ content: { [type]: { schema } } }) }))(
+      answerOf(200, { 'content-type': type }, body),
+    );
+  const object = {
+    type: 'object',
+    required: ['id'],
+    properties: {
+      id: { type: 'integer', format: 'int64' },
+      secret: { type: 'string', writeOnly: true },
+    },
+  };
+
+  test.each([
+    [object, '{"id":9223372036854775807}', 'valid'],
+    [object, '{"id":9223372036854775808}', 'does not fit its schema: /body/id must be'],
+    [object, '{"id":"1"}', 'does not fit its schema: /body/id must be integer in {"id":"1"}'],
+    [object, '{"id":1,"secret":"a"}', 'does not fit its schema: /body/secret'],
+    [object, '{"id":1', 'is not JSON'],
+    [object, '', 'is not JSON'],
+    [true, '{"a":1}', 'valid'],
+    [{ type: 'null' }, 'null', 'valid'],
+  ])('in JSON with the schema %p is checked: %s', async (schema, body, expected) => {
+    const result = await check(schema, body);
+    if (expected === 'valid') expect(result).toBe('valid');
+    else
+      expect(result).toContain(
+        `the body fits its schema: the body of the response 200 ${expected}`,
+      );
+  });
+
+  test('is shown up to 500 characters', async () => {
+    const result = await check({ type: 'integer' }, JSON.stringify('x'.repeat(2_000)));
+    expect(result).toMatch(/ in "x{499}$/);
+  });
+
+  test('is also checked by the second validator', async () => {
+    const checker = await checkerOf({ '200': described(json({ type: 'integer' })) });
+    expect(await checker(jsonAnswer('1'), () => '/body must be even')).toBe(
+      'the body fits its schema: the body of the response 200 does not fit its schema: /body must be even',
+    );
+  });
+
+  test.each([
+    ['text/plain', { type: 'integer' }, '12', 'valid'],
+    ['text/plain', { type: 'integer' }, 'a', '/body must be integer'],
+    ['application/octet-stream', { type: 'string', maxLength: 1 }, 'bytes', 'valid'],
+  ])('in %s with the schema %p is checked: %s', async (type, schema, body, expected) => {
+    expect(await check(schema, body, type)).toContain(expected);
+  });
+
+  test('in JSON without a schema is not checked', async () => {
+    const checker = await checkerOf({ '200': described({ content: { 'application/json': {} } }) });
+    expect(await checker(jsonAnswer('{'))).toBe('valid');
+  });
+
+  const event = { type: 'object', properties: { data: text } };
+  test.each([
+    ['application/jsonl', { type: 'integer' }, '1\n2\n', 'valid'],
+    [
+      'application/jsonl',
+      { type: 'integer' },
+      '1\n"a"\n',
+      'item 1 of the response 200 does not fit its schema: ',
+    ],
+    [
+      'application/jsonl',
+      { type: 'integer' },
+      '1\n2\n{\n',
+      'item 2 of the response 200 must be JSON',
+    ],
+    ['text/event-stream', event, 'data: a\n\n', 'valid'],
+  ])('in %s is checked item by item: %p', async (type, itemSchema, body, expected) => {
+    const content = { [type]: { itemSchema } };
+    const checker = await checkerOf({ '200': described({ content }) });
+    expect(await checker(answerOf(200, { 'content-type': type }, body))).toContain(expected);
+  });
+
+  test('may end within an item, if the stream was cut', async () => {
+    const content = { 'application/jsonl': { itemSchema: { type: 'integer' } } };
+    const checker = await checkerOf({ '200': described({ content }) });
+    const answer = answerOf(200, { 'content-type': 'application/jsonl' }, '1\n[');
+    expect(await checker({ ...answer, isCut: true })).toBe('valid');
+    expect(await checker(answer)).toContain('item 1 of the response 200 must be JSON');
+    const wrong = { ...answer, body: Buffer.from('"a"\n['), isCut: true };
+    expect(await checker(wrong)).toContain('item 0 of the response 200 does not fit its schema');
+  });
+
+  test('may be bytes as items of a multipart stream', async () => {
+    const content = { 'multipart/mixed': { itemSchema: { type: 'integer' } } };
+    const checker = await checkerOf({ '200': described({ content }) });
+    const part = '--b\r\nContent-Type: image/png\r\n\r\nbytes\r\n--b--\r\n';
+    const headers = { 'content-type': 'multipart/mixed; boundary=b' };
+    expect(await checker(answerOf(200, headers, part))).toBe('valid');
+  });
+});
+
+describe('the validator of requests', () => {
+  test('requires no parameter, and has the formats of the service', async () => {
+    const parameter = (name: string, schema: object) => ({
+      name,
+      in: 'query',
+      required: true,
+      schema,
+    });
+    const parameters = [parameter('a', { type: 'string', format: 'even' }), parameter('b', text)];
+    const document = await documentOf({
+      paths: { '/a': { get: { operationId: 'get', parameters, responses: {} } } },
+    });
+    const formats = { even: (value: string) => value.length % 2 === 0 };
+    const validator = validatorOf(document.root, operationIn(document, 'get'), formats);
+    const validate = (a: string) =>
+      mismatch(() =>
+        validator.request({ path: {}, query: { a }, header: {}, cookie: {} }, undefined, undefined),
+      );
+    expect([validate('ab'), validate('abc')]).toEqual([
+      undefined,
+      expect.stringContaining('/query/a'),
+    ]);
+  });
+
+  test('rejects members that only replies have', async () => {
+    const schema = { type: 'object', properties: { id: { type: 'integer', readOnly: true } } };
+    const requestBody = json(schema);
+    const document = await documentOf({
+      paths: { '/a': { post: { operationId: 'add', requestBody, responses: {} } } },
+    });
+    const operation = operationIn(document, 'add');
+    const validator = validatorOf(document.root, operation);
+    const nothing = { path: {}, query: {}, header: {}, cookie: {} };
+    const [media] = operation.requestBody?.media ?? [];
+    expect(mismatch(() => validator.request(nothing, media, { id: 1 }))).toContain('/body/id');
+    expect(mismatch(() => validator.request(nothing, media, { a: 1 }))).toBeUndefined();
+  });
+});
+
+test('errors other than violations are not caught', () => {
+  expect(() =>
+    mismatch(() => {
+      throw new TypeError('a bug');
+    }),
+  ).toThrow(TypeError);
+  expect(mismatch(() => 1)).toBeUndefined();
+});
+
+test.each([
+  ['{"id":9007199254740993}', { id: 9007199254740993n }],
+  ['{', undefined],
+  ['', undefined],
+])('the JSON value of "%s" is %p', (body, value) => {
+  expect(bodyOf(jsonAnswer(body))).toEqual(value);
+});

@@ -1,0 +1,346 @@
+import { describe, expect, test } from '@jest/globals';
+import { trackResources } from '../../src/contract-tests/resources.ts';
+import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
+
+const path = (name: string, type = 'string') => ({
+  name,
+  in: 'path',
+  required: true,
+  schema: { type },
+});
+const roomPath = [
+  { ...path('roomId'), in: 'query', required: false },
+  path('hotelId', 'integer'),
+  path('roomId', 'integer'),
+];
+const operation = (operationId: string, members: object = {}) => ({
+  operationId,
+  responses: { '200': { description: '', ...json({}) } },
+  ...members,
+});
+const links = {
+  invoice: {
+    operationId: 'getInvoice',
+    parameters: { number: '$response.body#/invoice/number' },
+  },
+  same: { $ref: '#/components/links/room' },
+  missing: { operationId: 'unknown', parameters: { a: 1 } },
+};
+const PATHS = {
+  '/hotels': { post: operation('addHotel'), get: operation('listHotels') },
+  '/hotels/{hotelId}': {
+    parameters: [path('hotelId', 'integer')],
+    get: operation('getHotel'),
+    delete: operation('deleteHotel'),
+  },
+  '/hotels/{hotelId}/rooms': {
+    parameters: [path('hotelId', 'integer')],
+    post: operation('addRoom', {
+      requestBody: json({}),
+      responses: { '201': { description: '', ...json({}), links } },
+    }),
+    get: operation('listRooms'),
+    delete: operation('deleteRooms'),
+  },
+  '/hotels/{hotelId}/rooms/{roomId}': {
+    parameters: roomPath,
+    get: operation('getRoom'),
+    put: operation('putRoom'),
+    delete: operation('deleteRoom'),
+  },
+  '/hotels/{hotelId}/rooms/{roomId}/photo': {
+    parameters: roomPath,
+    delete: operation('deletePhoto'),
+  },
+  '/invoices/{number}': { parameters: [path('number')], get: operation('getInvoice') },
+  '/guests': {
+    post: operation('addGuest', {
+      responses: { '201': { description: '', ...json({ $ref: '#/components/schemas/Person' }) } },
+    }),
+  },
+  '/cats/{id}': { parameters: [path('id')], get: operation('getCat') },
+  '/guests/{name}': { parameters: [path('name')], get: operation('getGuest') },
+};
+const COMPONENTS = {
+  schemas: { Person: { type: 'object' } },
+  links: {
+    room: {
+      operationId: 'getRoom',
+      parameters: { 'path.roomId': '$response.header.X-Room' },
+    },
+  },
+};
+
+/** Returns tracked resources, with functions that call them by the id of an operation. */
+async function tracked() {
+  const document = await documentOf({ paths: PATHS, components: COMPONENTS });
+  const resources = trackResources(document.root, document.operations);
+  const at = (id: string) => operationIn(document, id);
+  return {
+    ...resources,
+    learn: (
+      id: string,
+      values: Readonly<Record<string, unknown>>,
+      body: unknown = '',
+      headers: Readonly<Record<string, string>> = {},
+      status = 200,
+    ) => {
+      const answer = answerOf(status, headers, body);
+      return Object.fromEntries(resources.learn(at(id), valuesOf(at(id), values), answer));
+    },
+    pathOf: (id: string, draw = 0) => resources.pathOf(at(id), draw),
+    etagOf: (id: string, subject: object) => resources.etagOf(at(id), { ...subject }),
+    cursorOf: (id: string) => resources.cursorOf(at(id)),
+  };
+}
+
+describe('the path of an existing resource', () => {
+  test.each([
+    ['the id of a created resource', 'addHotel', {}, { id: 7 }, {}, { hotelId: 7 }],
+    [
+      'a member with the name of the parameter',
+      'addHotel',
+      {},
+      { hotelId: 7, id: 8 },
+      {},
+      { hotelId: 7 },
+    ],
+    ['an item of a list', 'listHotels', {}, [{ id: 7 }], {}, { hotelId: 7 }],
+    ['an item of a member', 'listHotels', {}, { items: [{ id: 7 }] }, {}, { hotelId: 7 }],
+    ['a successful request', 'getHotel', { 'path hotelId': 7 }, '', {}, { hotelId: 7 }],
+    ['the Location header', 'addHotel', {}, '', { location: '/v1/../hotels/7' }, { hotelId: 7 }],
+    [
+      'an absolute Location header',
+      'addHotel',
+      {},
+      '',
+      { location: 'http://a/hotels/7?b' },
+      { hotelId: 7 },
+    ],
+    ['no wrong type', 'addHotel', {}, { id: { a: 7 } }, {}, {}],
+    ['no other path', 'addHotel', {}, '', { location: '/hostels/7' }, {}],
+    ['no invalid Location header', 'addHotel', {}, '', { location: 'http://' }, {}],
+  ])('comes from %s', async (_name, id, values, body, headers, expected) => {
+    const { learn, pathOf } = await tracked();
+    learn(id, values, body, headers);
+    expect(pathOf('getHotel')).toEqual(expected);
+  });
+
+  test('comes from the reply for a collection in another resource', async () => {
+    const { learn, pathOf } = await tracked();
+    expect(learn('addRoom', { 'path hotelId': 7, body: {} }, { id: 3 })).toEqual({
+      '/hotels/{hotelId}': { hotelId: 7 },
+      '/hotels/{hotelId}/rooms/{roomId}': { hotelId: 7, roomId: 3 },
+    });
+    expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 3 });
+    expect(pathOf('deletePhoto')).toEqual({ hotelId: 7, roomId: 3 });
+    expect(learn('addRoom', { 'path hotelId': 8 }, { size: 3 })).toEqual({
+      '/hotels/{hotelId}': { hotelId: 8 },
+    });
+  });
+
+  test('comes from each item of a list in another resource', async () => {
+    const { learn, pathOf } = await tracked();
+    const items = [{ id: 3 }, { roomId: 4 }];
+    expect(learn('listRooms', { 'path hotelId': 7 }, { total: 2, items })).toEqual({
+      '/hotels/{hotelId}': { hotelId: 7 },
+    });
+    expect([pathOf('getRoom', 0), pathOf('getRoom', 0.5)]).toEqual([
+      { hotelId: 7, roomId: 4 },
+      { hotelId: 7, roomId: 3 },
+    ]);
+  });
+
+  test('comes from the reply for the resource itself', async () => {
+    const { learn, pathOf } = await tracked();
+    learn('putRoom', { 'path hotelId': 7, 'path roomId': 3 }, { id: 5 });
+    expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 5 });
+  });
+
+  test('is not the id of an object, if its parameter has another name', async () => {
+    const { learn, pathOf } = await tracked();
+    learn('addGuest', {}, { id: 9 });
+    expect(pathOf('getGuest')).toStrictEqual({});
+  });
+
+  test('comes from links', async () => {
+    const { learn, pathOf } = await tracked();
+    const body = { invoice: { number: 'A-1' } };
+    learn('addRoom', { 'path hotelId': 7 }, body, { 'x-room': '3' }, 201);
+    expect(pathOf('getInvoice')).toEqual({ number: 'A-1' });
+    expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 3 });
+  });
+
+  test.each([199, 300, 404])('does not come from a reply with the status %i', async (status) => {
+    const { learn, pathOf } = await tracked();
+    expect(learn('addHotel', {}, { id: 7 }, {}, status)).toEqual({});
+    expect(pathOf('getHotel')).toEqual({});
+  });
+
+  test('is drawn from the resources, newest first, each one once', async () => {
+    const { learn, pathOf } = await tracked();
+    for (const id of [1, 2, 2, 3, 4, 3]) learn('addHotel', {}, { id });
+    const drawn = [0, 0.3, 0.5, 0.99].map((draw) => pathOf('getHotel', draw));
+    expect(drawn.map(({ hotelId }) => hotelId)).toEqual([4, 3, 2, 1]);
+  });
+
+  test('is one of the 50 newest', async () => {
+    const { learn, pathOf, valuesOf: idsOf } = await tracked();
+    for (let id = 1; id <= 60; id += 1) learn('addHotel', {}, { id });
+    expect(pathOf('getHotel', 0.999)).toEqual({ hotelId: 11 });
+    expect(idsOf('hotelId')).toHaveLength(50);
+    expect(idsOf('hotelId')[0]).toBe(60);
+  });
+
+  test('has seeded ids, whatever replies have', async () => {
+    const { learn, pathOf, seed } = await tracked();
+    seed({ hotelId: 5 });
+    learn('addHotel', {}, { id: 7 });
+    expect(pathOf('getHotel')).toEqual({ hotelId: 5 });
+    expect(pathOf('getRoom')).toEqual({ hotelId: 5 });
+  });
+
+  test('has the newest ids by name, if no reply has the whole path', async () => {
+    const { learn, pathOf } = await tracked();
+    learn('addGuest', {}, { hotel_id: 7, ROOM_ID: 3 });
+    expect(pathOf('getRoom')).toEqual({ hotelId: 7, roomId: 3 });
+  });
+});
+
+test.each([
+  ['$request.path.id', 'in the path'],
+  ['$request.query.number', 'in the query'],
+  ['$request.body#/a/0', 'in the request'],
+  ['$response.body#/a/0', 'in the reply'],
+  ['$response.header.X-Number', 'in a header'],
+  ['A-1', 'A-1'],
+  ['no. $request.body', 'no. $request.body'],
+])('the link parameter %s has the value "%s"', async (expression, number) => {
+  const link = { operationId: 'getInvoice', parameters: { number: expression } };
+  const response = { description: '', ...json({}), links: { link } };
+  const { root, operations } = await documentOf({
+    paths: {
+      '/carts/{id}': {
+        parameters: [path('id'), { name: 'number', in: 'query', schema: { type: 'string' } }],
+        post: operation('pay', { requestBody: json({}), responses: { '200': response } }),
+      },
+      '/invoices/{number}': { parameters: [path('number')], get: operation('getInvoice') },
+    },
+  });
+  const [pay, getInvoice] = operations;
+  if (pay === undefined || getInvoice === undefined) throw new Error('an operation is missing');
+  const values = valuesOf(pay, {
+    'path id': 'in the path',
+    'query number': 'in the query',
+    body: { a: ['in the request'] },
+  });
+  const resources = trackResources(root, operations);
+  resources.learn(
+    pay,
+    values,
+    answerOf(200, { 'x-number': 'in a header' }, { a: ['in the reply'] }),
+  );
+  expect(resources.pathOf(getInvoice, 0)).toEqual({ number });
+});
+
+describe('ids by name', () => {
+  test.each([
+    ['members of other resources', 'addGuest', { hotelId: 7, name: 'ada' }, 'hotel_id', [7]],
+    ['the id of the schema', 'addGuest', { id: 9 }, 'personId', [9]],
+    ['the id of the collection', 'addGuest', { id: 9 }, 'guest_id', [9]],
+    ['the ids of a list', 'listHotels', [{ id: 1 }, { id: 2 }], 'hotelId', [2, 1]],
+    ['the ids of a list in a member', 'listHotels', { items: [{ id: 1 }] }, 'hotelId', [1]],
+    [
+      'at most five objects',
+      'listHotels',
+      [1, 2, 3, 4, 5, 6].map((id) => ({ id })),
+      'hotelId',
+      [5, 4, 3, 2, 1],
+    ],
+    ['no missing ids', 'addGuest', { title: 'Dr.' }, 'guestId', []],
+    ['no names without Id', 'addGuest', { title: 'Dr.' }, 'title', []],
+    [
+      'no objects, empty texts or null',
+      'listHotels',
+      [{ roomId: {} }, { roomId: '' }, { roomId: null }],
+      'roomId',
+      [],
+    ],
+  ])('are %s', async (_name, id, body, name, expected) => {
+    const { learn, valuesOf: idsOf } = await tracked();
+    learn(id, {}, body, {}, id === 'addGuest' ? 201 : 200);
+    expect(idsOf(name)).toEqual(expected);
+  });
+
+  test('of a list are not those of the schema of the reply', async () => {
+    const { learn, valuesOf: idsOf } = await tracked();
+    learn('addGuest', {}, { total: 1, items: [{ id: 9 }] }, {}, 201);
+    learn('addGuest', {}, [{ id: 10 }], {}, 201);
+    expect([idsOf('guestId'), idsOf('personId')]).toEqual([[10, 9], []]);
+  });
+
+  test('come from paths, except for the name id', async () => {
+    const { learn, valuesOf: idsOf } = await tracked();
+    learn('getInvoice', { 'path number': 'A-1' });
+    learn('getCat', { 'path id': 'tom' });
+    expect([idsOf('number'), idsOf('id')]).toEqual([['A-1'], []]);
+  });
+
+  test('are seeded', async () => {
+    const { seed, valuesOf: idsOf } = await tracked();
+    seed({ room_id: 3n });
+    expect(idsOf('roomId')).toEqual([3n]);
+  });
+});
+
+describe('a deletion', () => {
+  const withRooms = async () => {
+    const resources = await tracked();
+    resources.learn('getInvoice', { 'path number': 'A-1' });
+    resources.learn('putRoom', { 'path hotelId': 7, 'path roomId': 3 });
+    resources.learn('putRoom', { 'path hotelId': 7, 'path roomId': 4 });
+    resources.learn('putRoom', { 'path hotelId': 8, 'path roomId': 5 });
+    resources.learn('getHotel', { 'path hotelId': 7 });
+    const rooms = () => [0.9, 0.5, 0].map((draw) => resources.pathOf('getRoom', draw).roomId);
+    return { ...resources, rooms };
+  };
+
+  test.each([
+    ['deleteRoom', { 'path hotelId': 7, 'path roomId': 3 }, [4, 4, 5], [5, 4], 7],
+    ['deleteHotel', { 'path hotelId': 7 }, [5, 5, 5], [5, 4, 3], undefined],
+    ['deleteRooms', { 'path hotelId': 7 }, [5, 5, 5], [5, 4, 3], 7],
+    ['deletePhoto', { 'path hotelId': 7, 'path roomId': 3 }, [3, 4, 5], [5, 4, 3], 7],
+  ])('by %s forgets its resource and those below', async (id, values, expected, ids, hotel) => {
+    const { learn, rooms, pathOf, valuesOf: idsOf } = await withRooms();
+    expect(learn(id, values, { id: 99 }, {}, 204)).toEqual({});
+    expect(rooms()).toEqual(expected);
+    expect(idsOf('roomId')).toEqual(ids);
+    expect(idsOf('hotelId').includes(7)).toBe(hotel === 7);
+    expect(pathOf('getInvoice')).toEqual({ number: 'A-1' });
+  });
+
+  test('that fails forgets nothing', async () => {
+    const { learn, rooms } = await withRooms();
+    learn('deleteHotel', { 'path hotelId': 7 }, '', {}, 404);
+    expect(rooms()).toEqual([3, 4, 5]);
+  });
+});
+
+test('the entity tag of a resource is that of its last reply', async () => {
+  const { learn, etagOf } = await tracked();
+  learn('addHotel', {}, { id: 7 }, { etag: '"1"' });
+  learn('addHotel', {}, { id: 8 }, { etag: '"2"' });
+  learn('getHotel', { 'path hotelId': 7 }, '', { etag: '"3"' });
+  learn('getHotel', { 'path hotelId': 7 }, '');
+  const tags = [7, 8, 9].map((hotelId) => etagOf('getHotel', { hotelId }));
+  expect(tags).toEqual(['"3"', '"2"', undefined]);
+  expect(etagOf('getGuest', { name: 7 })).toBeUndefined();
+});
+
+test('the cursor of a list is that of its last page with one', async () => {
+  const { learn, cursorOf } = await tracked();
+  expect(cursorOf('listHotels')).toBeUndefined();
+  learn('listHotels', {}, { items: [], next: 'a' });
+  learn('listHotels', {}, { items: [], next: null });
+  expect([cursorOf('listHotels'), cursorOf('listRooms')]).toEqual(['a', undefined]);
+});
