@@ -115,18 +115,19 @@ function checkStored(
 /** Describes the first difference from the sent value. Returns `undefined` if there is none. */
 function differenceOf(
   root: Json,
-  described: readonly unknown[],
+  valueSchemas: readonly unknown[],
   sent: unknown,
   received: unknown,
   path: string,
 ): string | undefined {
   if (isObject(sent) && isObject(received)) {
     for (const [name, member] of Object.entries(sent)) {
-      const declared = described
+      const declared = valueSchemas
         .flatMap((schema) => schemas.ofProperty(root, schema, name))
         .filter(isObject);
-      const parts = declared.flatMap((schema) => schemas.allOf(root, schema));
-      const isOneWay = parts.some((part) => part.writeOnly === true || part.readOnly === true);
+      const isOneWay = declared
+        .flatMap((schema) => schemas.allOf(root, schema))
+        .some(({ readOnly, writeOnly }) => readOnly === true || writeOnly === true);
       if (declared.length === 0 || isOneWay) continue;
       const at = `${path}/${name}`;
       const difference = differenceOf(root, declared, member, received[name], at);
@@ -136,7 +137,7 @@ function differenceOf(
   }
   if (Array.isArray(sent) && Array.isArray(received) && sent.length === received.length) {
     for (const [index, item] of sent.entries()) {
-      const items = described.flatMap((schema) => schemas.ofItem(root, schema, index));
+      const items = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
       const difference = differenceOf(root, items, item, received[index], `${path}/${index}`);
       if (difference !== undefined) return difference;
     }

@@ -1,0 +1,223 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Document } from 'openapi-document';
+import { validatorOf } from '../../src/contract-tests/checks.ts';
+import type { Answer, Sent } from '../../src/contract-tests/client.ts';
+import { probeOf } from '../../src/contract-tests/probe.ts';
+import { readerOf, stateChecks } from '../../src/contract-tests/state.ts';
+import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const text = { type: 'string' };
+const roomId = { name: 'roomId', in: 'path', required: true, schema: { type: 'integer' } };
+
+/** Returns a document of rooms, whose replies have these members. */
+const roomsOf = (properties: object) => {
+  const response = { description: '', ...json({ type: 'object', properties }) };
+  const operation = (operationId: string, members: object = {}) => ({
+    operationId,
+    requestBody: json({}),
+    responses: { 200: response, 202: { description: '', content: { 'text/plain': {} } } },
+    ...members,
+  });
+  const view = { name: 'view', in: 'query', required: true, schema: { enum: ['all'] } };
+  const color = { name: 'color', in: 'query', schema: { enum: ['red'] } };
+  return documentOf({
+    paths: {
+      '/rooms': { post: operation('add'), get: operation('list') },
+      '/rooms/{roomId}': {
+        parameters: [roomId],
+        get: operation('get', { parameters: [view, color] }),
+        put: operation('replace'),
+        patch: operation('change'),
+        delete: operation('remove'),
+      },
+      '/rooms/{roomId}/beds': { parameters: [roomId], put: operation('putBeds') },
+      '/rooms/{roomId}/{part}': { parameters: [roomId], get: operation('part') },
+    },
+  });
+};
+
+/** Returns a function that checks the effect of requests, and the requests of these checks. */
+function checksOf(document: Document, id: string, respond: (sent: Sent) => Answer) {
+  const { root, operations } = document;
+  const sent: Sent[] = [];
+  const client = {
+    base: 'http://rooms',
+    send: async (request: Sent) => {
+      sent.push(request);
+      return respond(request);
+    },
+  };
+  const targetOf = (operation = operationIn(document, id)) => ({
+    ...{ root, operation, client, secrets: [], oracle: () => undefined },
+    validator: validatorOf(root, operation),
+  });
+  const operation = operationIn(document, id);
+  const reader = readerOf(operation, operations);
+  const target = { ...targetOf(), reader: reader && targetOf(reader) };
+  const probe = probeOf(target, 1);
+  const check = stateChecks(target, probe);
+  return {
+    sent,
+    check: (values: Readonly<Record<string, unknown>>, answer: Answer, subject?: object) =>
+      check(
+        valuesOf(operation, values),
+        answer,
+        new Map(subject && [['/rooms/{roomId}', { ...subject }]]),
+      ),
+    findings: async () =>
+      (await probe.findings()).map(({ fault }) => `${fault.check}: ${fault.message}`),
+  };
+}
+
+const stored = (body: unknown, status = 200) => answerOf(status, JSON_TYPE, body);
+
+/** Checks that a reply contains what was sent. */
+async function differences(properties: object, body: unknown, reply: Answer) {
+  const document = await roomsOf(properties);
+  const { check, findings } = checksOf(document, 'putBeds', () => answerOf(404));
+  await check({ 'path roomId': 7, body }, reply);
+  return findings();
+}
+
+describe('the reply to a change', () => {
+  const list = (items: object) => ({ type: 'array', items });
+  const object = (properties: object) => ({ type: 'object', properties });
+  test.each([
+    ['a text', text, 'a', 'a'],
+    ['another number type', { type: 'integer' }, 5, 5n],
+    ['an exact integer', { type: 'integer' }, 2n ** 60n, 2n ** 60n],
+    ['a boolean', { type: 'boolean' }, true, true],
+    ['null', {}, null, null],
+    ['nothing in place of null', {}, null, undefined],
+    ['another time zone', text, '2024-01-01T12:00:00Z', '2024-01-01T13:00:00.000+01:00'],
+    ['an object in place of a text', {}, 'a', { name: 'a' }],
+    ['a list in place of a text', {}, 'a', ['a']],
+    ['a text in place of a list', {}, ['a'], 'a'],
+    ['an object in place of a list', {}, ['a'], { a: 1 }],
+    ['equal items', list(text), ['a', 'b'], ['a', 'b']],
+    ['equal members', object({ a: text }), { a: 'b' }, { a: 'b', c: 1 }],
+    ['undeclared members', object({ a: text }), { b: 'c' }, {}],
+    ['undeclared members of items', list(object({ a: text })), [{ b: 1 }], [{}]],
+    ['members of requests', object({ a: { ...text, writeOnly: true } }), { a: 'b' }, {}],
+    ['members of replies', object({ a: { allOf: [{ readOnly: true }] } }), { a: 'b' }, { a: 'c' }],
+  ])('may have %s', async (_name, schema, sent, received) => {
+    expect(await differences({ m: schema }, { m: sent }, stored({ m: received }))).toEqual([]);
+  });
+
+  test.each([
+    ['another text', text, 'a', 'b', '/m was sent as "a", and is "b"'],
+    ['no text', text, 'a', undefined, '/m was sent as "a", and is missing'],
+    ['null', text, 'a', null, '/m was sent as "a", and is null'],
+    ['a value in place of null', {}, null, 'a', '/m was sent as null, and is "a"'],
+    ['a text in place of a number', {}, 1, '1', '/m was sent as 1, and is "1"'],
+    [
+      'a rounded integer',
+      {},
+      2n ** 60n + 1n,
+      2n ** 60n,
+      '/m was sent as 1152921504606846977, and is 1152921504606846976',
+    ],
+    ['another time', text, '2024-01-01T12:00:00Z', '2024-01-01T12:00:00+01:00', '/m was sent as'],
+    ['a date in place of a time', text, '2024-01-01T00:00:00Z', '2024-01-01', '/m was sent as'],
+    ['a time in place of a date', text, '2024-01-01', '2024-01-01T00:00:00Z', '/m was sent as'],
+    ['fewer items', list(text), ['a', 'b'], ['a'], '/m was sent as ["a","b"], and is ["a"]'],
+    ['another item', list(text), ['a', 'b'], ['a', 'c'], '/m/1 was sent as "b", and is "c"'],
+    ['a text in place of an object', {}, { a: 1 }, 'a', '/m was sent as {"a":1}, and is "a"'],
+    ['a list in place of an object', {}, { a: 1 }, [1], '/m was sent as {"a":1}, and is [1]'],
+    ['no list', {}, ['a'], undefined, '/m was sent as ["a"], and is missing'],
+    [
+      'another member',
+      list(object({ a: {}, b: {} })),
+      [{ a: 1, b: 2 }],
+      [{ a: 1, b: 3 }],
+      '/m/0/b was sent as 2',
+    ],
+    ['a long text', text, 'x'.repeat(200), '', `/m was sent as "${'x'.repeat(99)}, and is ""`],
+  ])('cannot have %s', async (_name, schema, sent, received, message) => {
+    const findings = await differences({ m: schema }, { m: sent }, stored({ m: received }));
+    expect(findings).toEqual([expect.stringContaining(`a change is stored: ${message}`)]);
+    expect(findings[0]).toMatch(/ in the reply$/);
+  });
+
+  test.each([
+    ['in another media type', answerOf(202, { 'content-type': 'text/plain' }, '{"m":2}')],
+    ['without a media type', answerOf(200, {}, '{"m":2}')],
+    ['with an undeclared status', stored({ m: 2 }, 201)],
+    ['with a list', stored([{ m: 2 }])],
+  ])('is not compared %s', async (_name, reply) => {
+    expect(await differences({ m: {} }, { m: 1 }, reply)).toEqual([]);
+    expect(await differences({ m: {} }, [{ m: 1 }], reply)).toEqual([]);
+  });
+});
+
+describe('a resource', () => {
+  const reply = stored({ name: 'a' });
+  const document = () => roomsOf({ name: text });
+
+  test.each(['add', 'replace', 'change'])('is read after %s', async (id) => {
+    const { check, findings, sent } = checksOf(await document(), id, () => stored({ name: 'b' }));
+    await check({ body: { name: 'a' } }, reply, { roomId: 7 });
+    expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
+      'GET /rooms/7?view=all',
+    ]);
+    expect(await findings()).toEqual([
+      'a change is stored: /name was sent as "a", and is "b" in GET /rooms/{roomId}',
+    ]);
+  });
+
+  test.each([404, 410])('is missing with the status %i', async (status) => {
+    const { check, findings } = checksOf(await document(), 'add', () => answerOf(status));
+    await check({ body: { name: 'a' } }, reply, { roomId: 7 });
+    expect(await findings()).toEqual([
+      `a change is stored: GET /rooms/{roomId} has the status ${status} for a stored resource`,
+    ]);
+  });
+
+  test.each([
+    [
+      200,
+      ['a deleted resource is gone: GET after the deletion has the status 200, not 404 or 410'],
+    ],
+    [
+      403,
+      ['a deleted resource is gone: GET after the deletion has the status 403, not 404 or 410'],
+    ],
+    [404, []],
+    [410, []],
+    [500, []],
+  ])('is gone after a deletion: %i', async (status, expected) => {
+    const { check, findings, sent } = checksOf(await document(), 'remove', () => answerOf(status));
+    await check({ 'path roomId': 8 }, answerOf(204));
+    expect(sent.map(({ target }) => target)).toEqual(['/rooms/8?view=all']);
+    expect(await findings()).toEqual(expected);
+  });
+
+  test('is read at most ten times', async () => {
+    const { check, sent } = checksOf(await document(), 'add', () => reply);
+    for (let index = 0; index < 15; index += 1)
+      await check({ body: { name: 'a' } }, reply, { roomId: index });
+    expect(sent).toHaveLength(10);
+  });
+
+  test.each([
+    ['of an unknown path', 'add', undefined],
+    ['that is only read', 'get', { roomId: 7 }],
+    ['without a GET', 'putBeds', { roomId: 7 }],
+  ])('is not read: %s', async (_name, id, subject) => {
+    const { check, findings, sent } = checksOf(await document(), id, () => answerOf(404));
+    await check({ body: { name: 'a' } }, reply, subject);
+    expect([sent, await findings()]).toEqual([[], []]);
+  });
+});
+
+test.each([
+  ['add', 'get'],
+  ['replace', 'get'],
+  ['remove', 'get'],
+  ['putBeds', undefined],
+  ['list', 'list'],
+])('the operation %s has the reader %s', async (id, reader) => {
+  const document = await roomsOf({});
+  expect(readerOf(operationIn(document, id), document.operations)?.id).toBe(reader);
+});
