@@ -6,17 +6,17 @@ import {
   loadDocument,
 } from 'openapi-document';
 
-/** The result of a check. Lines are `file:line:column message`. */
+/** The result of a check. Problems and notices are lines of `file:line:column message`. */
 interface Checked {
-  /** Undefined if the document cannot be served. */
+  /** Undefined if the document cannot be served at all. */
   readonly document: Document | undefined;
   readonly problems: readonly string[];
-  /** All files of the document, also missing ones. */
+  /** Absolute paths of the files of the document, including missing ones. */
   readonly files: readonly string[];
   readonly notices: () => readonly string[];
 }
 
-/** Checks a document as the start of the server does, without handlers and verifiers. */
+/** Runs the checks of a server's start that need neither handlers nor verifiers. */
 export async function checkFile(file: string, allowOutside = false): Promise<Checked> {
   try {
     const document = await loadDocument(file, { allowOutside });

@@ -4,7 +4,7 @@ import { readEnvFile } from 'spec-first-server';
 /** The option of commands that read a document. */
 export const OUTSIDE = { 'allow-outside': { type: 'boolean' } } as const;
 
-/** The path of the document: `OPENAPI_FILE` of the environment or of `.env`, or `openapi.yaml`. */
+/** Returns the path of the document: `OPENAPI_FILE`, also from `.env`, or `openapi.yaml`. */
 export const documentFile = (): string =>
   process.env.OPENAPI_FILE || readEnvFile().OPENAPI_FILE || 'openapi.yaml';
 
@@ -12,15 +12,15 @@ type Parsed<Options extends ParseArgsOptionsConfig> = ReturnType<
   typeof parseArgs<{ options: Options; allowPositionals: true }>
 >;
 
-/** The command line is wrong. */
+/** Thrown for a wrong command line. */
 export class UsageError extends Error {}
 
 /**
- * Makes a command: a function that takes arguments and resolves to the exit code. The exit code is
- * 0 after --help and 2 for a wrong command line. Errors are printed.
+ * Returns a function that parses the arguments of a command and runs it. It resolves to the exit
+ * code: that of `run`, 0 for `--help`, 2 for a wrong command line, `failure` after another error.
+ * It prints the message of an error.
  *
- * @param maxArguments the largest number of arguments besides options.
- * @param failure the exit code after any other error.
+ * @param maxArguments the maximum number of arguments that are not options.
  */
 export function command<Options extends ParseArgsOptionsConfig>(
   usage: string,

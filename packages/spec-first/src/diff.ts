@@ -30,10 +30,10 @@ const OPTIONS = {
 
 const FORMATS = ['text', 'githubactions'];
 
-/** The parts of OpenAPI 3.2 that oasdiff does not read. */
+/** The parts of OpenAPI 3.2 that oasdiff ignores. */
 const UNREAD = 'QUERY, additionalOperations, querystring and itemSchema of OpenAPI 3.2';
 
-/** Compares the document with its version at a commit. Resolves to the exit code. */
+/** Compares the document with its version in a commit. Resolves to the exit code. */
 export const run = command(
   USAGE,
   OPTIONS,
@@ -98,7 +98,7 @@ function rejectUnknown(option: string, value: string, allowed: readonly string[]
 /**
  * Returns changes as lines of `file:line:column level [id] text`, errors first.
  *
- * @param before has the places of operations that are gone.
+ * @param before the document with the places of removed operations.
  */
 function linesOf(changes: readonly Change[], before: Document, after: Document): string[] {
   const operationOf = (document: Document, { operation, path }: Change) =>
@@ -135,8 +135,8 @@ const annotationOf = (change: string): string =>
     .replace(/^::info/, '::notice');
 
 /**
- * Calls a function with a temporary folder, and removes the folder. A signal to end the process
- * aborts the function.
+ * Calls a function with a temporary folder, then removes the folder. SIGINT, SIGTERM and SIGHUP
+ * abort the function instead of ending the process.
  */
 async function inTemporaryFolder<T>(
   use: (folder: string, signal: AbortSignal) => Promise<T>,

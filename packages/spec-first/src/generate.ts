@@ -36,23 +36,24 @@ export const run = command(
   USAGE,
   FLAGS,
   0,
-  async ({ check, strict, all: allNotices, client, 'allow-outside': outside }) => {
+  async ({ check, strict, all: isLong, client, 'allow-outside': allowOutside }) => {
     const file = documentFile();
-    const { document, problems, notices } = await checkFile(file, outside);
+    const checked = await checkFile(file, allowOutside);
+    const { document, problems } = checked;
     const count = `${problems.length} ${problems.length === 1 ? 'error' : 'errors'}`;
     for (const line of problems) console.error(line);
     if (document === undefined) {
       console.error(`${file} has ${count}. ${TYPES} is unchanged.`);
       return 1;
     }
-    const noticed = notices();
-    for (const line of allNotices ? noticed : firstOf(file, noticed)) console.error(line);
+    const notices = checked.notices();
+    for (const line of isLong ? notices : firstOf(file, notices)) console.error(line);
 
     const outputs = new Map([[TYPES, await generateTypes(document)]]);
     if (client !== undefined) outputs.set(client, await generateClient(document));
-    let code = problems.length > 0 || (strict && noticed.length > 0) ? 1 : 0;
+    let code = problems.length > 0 || (strict && notices.length > 0) ? 1 : 0;
     for (const [path, text] of outputs) {
-      if (holds(path, text)) console.log(`${path} fits ${file}`);
+      if (hasText(path, text)) console.log(`${path} fits ${file}`);
       else if (check) {
         const state = existsSync(path) ? `is stale: ${file} has changed` : 'is missing';
         console.error(`${path} ${state}. Run "npm run generate" and commit the result.`);
@@ -64,14 +65,14 @@ export const run = command(
     }
     const upgrade = upgradeNotice();
     if (upgrade !== undefined) console.log(upgrade);
-    if (strict && noticed.length > 0) console.error(`${file} has notices, which --strict rejects.`);
+    if (strict && notices.length > 0) console.error(`${file} has notices, which --strict rejects.`);
     if (problems.length > 0)
       console.error(`${file} has ${count}. Operations with an error answer 501.`);
     return code;
   },
 );
 
-/** Returns the first ten notices, and the number of the others. */
+/** Returns the first ten notices and a line with the number of the others. */
 export function firstOf(file: string, notices: readonly string[]): readonly string[] {
   const rest = notices.length - 10;
   if (rest <= 0) return notices;
@@ -81,12 +82,13 @@ export function firstOf(file: string, notices: readonly string[]): readonly stri
   ];
 }
 
-const holds = (path: string, text: string): boolean =>
+/** Returns true if a file has this text. Ignores the kind of line endings. */
+const hasText = (path: string, text: string): boolean =>
   existsSync(path) && readFileSync(path, 'utf8').replaceAll('\r\n', '\n') === text;
 
 /** Writes a file, unless it has this text already. */
 export function writeChanged(path: string, text: string): void {
-  if (holds(path, text)) return;
+  if (hasText(path, text)) return;
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, text);
 }

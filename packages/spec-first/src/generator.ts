@@ -20,8 +20,8 @@ const { factory } = ts;
 const TYPE = 'x-type';
 
 /**
- * Generates the types `components`, `operations` and `webhooks`, and the types of schemas by their
- * names, as text.
+ * Generates the types of schemas by their names, and `components`, `operations` and `webhooks`, as
+ * text.
  *
  * @param isServer true for the types of a server, false for those of a client.
  * @param documentName the name of the document in comments.

@@ -21,13 +21,13 @@ interface HandlersFile {
   readonly imports: readonly ImportDeclaration[];
   /** The ids of the operations with a handler. */
   readonly operationIds: readonly string[];
-  /** The position of the members of the object of type `Handlers`, if there is one. */
+  /** The position after the opening brace of the object for all handlers, if there is one. */
   readonly start: number | undefined;
 }
 
 /**
- * Finds the handlers in a TypeScript file: the members of its object literals of type `Handlers`,
- * or of a part of it.
+ * Finds the handlers in a TypeScript file: the members of object literals whose type is `Handlers`,
+ * or a part of it such as `Pick<Handlers, 'a'>`.
  *
  * @throws {Error} if the text cannot be parsed.
  */
@@ -77,10 +77,10 @@ function typeAround(text: string, outwards: readonly Node[]): string {
 }
 
 /**
- * Adds a stub for each of these operations to a file of handlers, before the others, and imports
- * what they use.
+ * Adds stubs of operations to the text of a file with handlers, before the other handlers, and the
+ * imports that the stubs need.
  *
- * @param text the text of the file, which may be empty.
+ * @param text the text of the file. If it is blank, that of the template is used.
  * @param types the path of the generated file.
  * @throws {Error} if the file has no object of type `Handlers`.
  */

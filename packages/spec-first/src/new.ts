@@ -26,7 +26,7 @@ DIR must be empty or missing: nothing is overwritten.
   --allow-outside   also copy files outside the document's folder that it references
   --help            show this`;
 
-/** The JSON Schemas of documents, by the version of OpenAPI, for editors. */
+/** The paths of the JSON Schemas by which editors check a document, by version of OpenAPI. */
 const SCHEMAS: Readonly<Record<string, string>> = {
   '3.0': '3.0/schema/2024-10-18',
   '3.1': '3.1/schema/2022-10-07',
@@ -42,9 +42,9 @@ export const run = command(USAGE, OUTSIDE, 2, async (values, [folder, document])
     throw new UsageError(`${folder} is a file: name the folder first, then the document`);
   if (/^https?:/.test(document ?? ''))
     throw new UsageError(`${document} is a URL: save the document to a file first`);
-  const present = existsSync(folder) ? readdirSync(folder).filter((name) => name !== '.git') : [];
-  if (present.length > 0)
-    throw new Error(`${folder} is not empty: it has ${present[0]}. Name an empty or a new folder.`);
+  const entries = existsSync(folder) ? readdirSync(folder).filter((name) => name !== '.git') : [];
+  if (entries.length > 0)
+    throw new Error(`${folder} is not empty: it has ${entries[0]}. Name an empty or a new folder.`);
   console.log(`Reading ${document ?? 'the example, a library of books'} …`);
   const { files, problems } = await projectFiles(folder, document, values['allow-outside']);
   for (const problem of problems) console.error(problem);
@@ -64,10 +64,10 @@ export const run = command(USAGE, OUTSIDE, 2, async (values, [folder, document])
 });
 
 /**
- * Returns the files of a new project, by path, and the errors of its document as lines of
- * `file:line:column message`.
+ * Returns the contents of a new project's files by path, and the errors of its document as lines
+ * of `file:line:column message`.
  *
- * @param file the document. By default the example.
+ * @param file the path of the document; by default, that of the example.
  * @throws {Error} if the document cannot be served, or a file cannot be copied.
  */
 export async function projectFiles(
@@ -85,7 +85,7 @@ export async function projectFiles(
   const name = copies.get(main) ?? '';
   const flag = top === dirname(main) ? '' : '--allow-outside';
   const version = document.version.split('.', 2).join('.');
-  const words: Readonly<Record<string, string>> = {
+  const values: Readonly<Record<string, string>> = {
     name: packageName(basename(resolve(folder))),
     title: String(asObject(document.root.info).title ?? 'Service').replace(/\s+/g, ' '),
     version: manifest.version,
@@ -97,7 +97,7 @@ export async function projectFiles(
     argument: flag && `, "${flag}"`,
   };
   const files = new Map<string, string | Buffer>([
-    ...templateFiles(words),
+    ...templateFiles(values),
     ...[...copies].map(([path, copy]) => [copy, readFileSync(path)] as const),
     [TYPES, await generateTypes(document, basename(name))],
     ['src/errors.ts', errorsFile(document)],
@@ -121,7 +121,7 @@ export function packageName(folder: string): string {
   return name === '' || isReserved ? 'service' : name;
 }
 
-/** Returns the files of a document that may be read. It also lists those that are missing. */
+/** Returns the existing files that a document may reference. */
 function copiedFiles(main: string, { files }: Document, allowOutside: boolean): string[] {
   const folder = realpathSync(dirname(main));
   return files.filter(
@@ -131,7 +131,7 @@ function copiedFiles(main: string, { files }: Document, allowOutside: boolean): 
 
 const isInside = (folder: string, path: string): boolean => path.startsWith(join(folder, sep));
 
-/** Returns the deepest folder that contains all of these files, of which the first is one. */
+/** Returns the deepest folder that contains all of these files. */
 function commonFolder([first = '', ...others]: readonly string[]): string {
   let folder = dirname(first);
   while (!others.every((path) => isInside(folder, path))) folder = dirname(folder);
@@ -139,10 +139,11 @@ function commonFolder([first = '', ...others]: readonly string[]): string {
 }
 
 /**
- * Returns the path of a copy in the project. Several files are in the folder `api`, where none can
- * take the place of a file of the project, as they are below `top`.
+ * Returns the path of a copy in the project. A single file is `openapi.json` or `openapi.yaml`.
+ * Several files keep their paths below `top`, inside the folder `api`: there, they cannot overwrite
+ * a file of the project.
  *
- * @throws {Error} if it is hidden, or has a name that has to be quoted somewhere.
+ * @throws {Error} if the file is hidden, or its path would need quotes in a file of the project.
  */
 function nameOfCopy(path: string, top: string, count: number): string {
   if (count === 1) return /\.json$/i.test(path) ? 'openapi.json' : 'openapi.yaml';
@@ -150,16 +151,18 @@ function nameOfCopy(path: string, top: string, count: number): string {
   if (/^(\w[\w.-]*\/)*\w[\w.-]*$/.test(name) && !/(^|\/)node_modules\//.test(name))
     return `api/${name}`;
   throw new Error(
-    `${JSON.stringify(name)} cannot be copied: rename it. Names of files consist of letters, ` +
-      'digits, dots, hyphens and underscores, and none is hidden or in node_modules.',
+    `${JSON.stringify(name)} cannot be copied: rename it. A path may contain letters, digits, ` +
+      'dots, hyphens and underscores, but no hidden file and no node_modules.',
   );
 }
 
 /**
- * Returns the files of each project, with words filled in. An underscore stands for the first dot
- * of a hidden file.
+ * Returns the files that each project has, with placeholders such as `{{name}}` replaced by values.
+ * A path that starts with an underscore starts with a dot in the project.
  */
-function templateFiles(words: Readonly<Record<string, string>>): [path: string, content: string][] {
+function templateFiles(
+  values: Readonly<Record<string, string>>,
+): [path: string, content: string][] {
   const top = join(templates, 'project');
   const entries = readdirSync(top, { recursive: true, withFileTypes: true });
   return entries
@@ -169,7 +172,7 @@ function templateFiles(words: Readonly<Record<string, string>>): [path: string, 
       const text = readFileSync(path, 'utf8');
       return [
         relative(top, path).replaceAll(sep, '/').replace(/^_/, '.'),
-        text.replace(/(?<!\$){{(\w+)}}/g, (_, word: string) => words[word] ?? ''),
+        text.replace(/(?<!\$){{(\w+)}}/g, (_, name: string) => values[name] ?? ''),
       ];
     });
 }

@@ -29,10 +29,10 @@ const SIMPLE: Readonly<Record<string, ts.TypeNode>> = {
   null: openapi.NULL,
 };
 
-/** A handler receives requests and returns replies. */
+/** The direction of a value: a handler receives requests and returns replies. */
 export type Direction = 'request' | 'reply';
 
-/** A type of one direction, or of a reply whose dates are strings. */
+/** The kind of a type: that of a direction, or `plain` for a reply whose dates are strings. */
 type Variant = Direction | 'plain';
 
 /** The type of a definition. */
@@ -44,24 +44,25 @@ export interface NamedType {
   readonly definition: string;
   readonly schema: unknown;
   readonly variant: Variant;
-  /** Undefined until it is made. */
+  /** Undefined until `makeTypes` completes it. */
   type?: ts.TypeNode;
 }
 
-/** The place of a schema. */
-interface Place {
+/** The context of a schema. */
+interface Context {
   readonly variant: Variant;
-  /** The schemas around that apply to the same value. */
+  /** The enclosing schemas that apply to the same value. */
   readonly around: readonly Json[];
-  /** The Encoding Objects of a form, which decide if a property is a file. */
+  /** The Encoding Objects, if the schema is that of a form. They decide which parts are files. */
   readonly encoding?: Json | undefined;
 }
 
 /**
- * Makes types of TypeScript from the lowered schemas of a document, so that types and validators
- * agree. The types of replies must be made first, since they keep the names of the document.
+ * Makes types of TypeScript from the lowered schemas of a document, which validators use, too. Make
+ * the types of replies first: they keep the names of the document.
  *
- * @param isServer true for a server: it adds defaults to requests, and accepts a `Date` in a reply.
+ * @param isServer true for a server, which fills defaults in requests and accepts a `Date` in a
+ *   reply.
  */
 export function schemaTypes(root: Json, isServer: boolean) {
   const replies = schemas.lower(root, 'response');
@@ -69,11 +70,11 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const declared = Object.keys(asObject(asObject(root.components).schemas));
   /** The types of definitions, by variant and definition. */
   const types = new Map<string, NamedType>();
-  const sameBothWays = new Map<string, boolean>();
+  const equalDefinitions = new Map<string, boolean>();
   const aliases = new Map<string, string>();
   const takenAliases = new Set(TAKEN);
   for (const name of declared) aliasOf(name);
-  /** Returns true if a schema of replies, or one that it references, has dates. */
+  /** Returns true if a schema of replies contains dates, also in schemas that it references. */
   const hasDates = memoized((_root: Json, schema: unknown): boolean => {
     const reached = [...schemas.reachedFrom(replies.$defs, schema)];
     const parts = [schema, ...reached.map((name) => replies.$defs[name])];
@@ -82,8 +83,8 @@ export function schemaTypes(root: Json, isServer: boolean) {
 
   return {
     /**
-     * @param encoding that of a form, whose properties may be files (OpenAPI 3.1 §4.8.14.3 and
-     *   §4.8.15).
+     * @param encoding the Encoding Objects of a form. Its properties may be files (OpenAPI 3.1
+     *   §4.8.14.3 and §4.8.15).
      */
     typeOf(source: unknown, direction: Direction, encoding?: Json): ts.TypeNode {
       const variant = direction === 'reply' && !isServer ? 'plain' : direction;
@@ -93,8 +94,8 @@ export function schemaTypes(root: Json, isServer: boolean) {
     },
 
     /**
-     * Returns the types of definitions. One that differs in requests has the suffix `Writable`, if
-     * replies have it as well. One of a reply with dates has the suffix `Reply`.
+     * Returns the types of definitions. A definition that differs between requests and replies has
+     * a second type with the suffix `Writable`, one with dates a type with the suffix `Reply`.
      */
     named(): NamedType[] {
       for (const name of declared) {
@@ -109,25 +110,25 @@ export function schemaTypes(root: Json, isServer: boolean) {
     },
   };
 
-  /** Makes the types that others reference: without recursion, since chains may be long. */
+  /** Completes the named types. A recursion could exceed the stack on a long chain of references. */
   function makeTypes(): void {
     for (const named of types.values()) {
       named.type ??= typeIn(named.schema, { variant: named.variant, around: [] });
     }
   }
 
-  function typeIn(schema: unknown, place: Place): ts.TypeNode {
+  function typeIn(schema: unknown, context: Context): ts.TypeNode {
     if (!isObject(schema)) return schema === false ? openapi.NEVER : openapi.UNKNOWN;
-    const { variant, around, encoding } = place;
+    const { variant, around, encoding } = context;
     const { $ref, allOf, anyOf, oneOf } = schema;
     if (encoding !== undefined && $ref !== undefined) {
       const form = targetOf(variant, schema);
-      if (form !== undefined && !around.includes(form)) return typeIn(form, place);
+      if (form !== undefined && !around.includes(form)) return typeIn(form, context);
     }
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
     if (Array.isArray(values)) return openapi.tsUnion([...new Set(values.map(literalOf))]);
 
-    const inside = { ...place, around: [...around, schema] };
+    const inside = { ...context, around: [...around, schema] };
     const typesIn = (parts: unknown) => asArray(parts).map((part) => typeIn(part, inside));
     const composed = [
       ...(typeof $ref === 'string' ? [referenceTo($ref, inside)] : []),
@@ -141,20 +142,21 @@ export function schemaTypes(root: Json, isServer: boolean) {
   }
 
   /**
-   * Returns a list with the type that `type` and the members of a schema make, if they make one.
+   * Returns the type that `type` and the members of a schema describe, or an empty list if they
+   * describe none.
    *
-   * @param isComposed true if other schemas describe the value.
+   * @param isComposed true if other schemas describe the same value.
    */
-  function coreTypes(schema: Json, place: Place, isComposed: boolean): ts.TypeNode[] {
+  function coreTypes(schema: Json, context: Context, isComposed: boolean): ts.TypeNode[] {
     const hasMembers = MEMBERS.some((key) => (schema[key] ?? false) !== false);
     const implied = schema.type ?? (hasMembers ? 'object' : []);
     const names = [implied].flat();
     const isEmpty = !hasMembers && names.every((name) => name === 'object' || name === 'null');
     if (names.length === 0 || (isComposed && isEmpty)) return [];
     const types = names.flatMap((name): ts.TypeNode | ts.TypeNode[] => {
-      if (name === 'array') return arrayType(schema, place);
-      if (name === 'object') return hasMembers ? objectType(schema, place) : RECORD;
-      if (name === 'string' && place.variant === 'reply' && isDate(schema))
+      if (name === 'array') return arrayType(schema, context);
+      if (name === 'object') return hasMembers ? objectType(schema, context) : RECORD;
+      if (name === 'string' && context.variant === 'reply' && isDate(schema))
         return [openapi.STRING, DATE];
       if (name === 'integer' && !isSafe(schema)) return INT64;
       return SIMPLE[String(name)] ?? openapi.UNKNOWN;
@@ -162,7 +164,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return [openapi.tsUnion(types)];
   }
 
-  function arrayType(schema: Json, { variant }: Place): ts.TypeNode {
+  function arrayType(schema: Json, { variant }: Context): ts.TypeNode {
     const { prefixItems, items, unevaluatedItems, minItems = 0, maxItems = Infinity } = schema;
     const typeOf = (item: unknown) => typeIn(item, { variant, around: [] });
     const rest = factory.createArrayTypeNode(typeOf(items));
@@ -176,7 +178,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return factory.createTupleTypeNode(elements);
   }
 
-  function objectType(schema: Json, { variant, around, encoding }: Place): ts.TypeNode {
+  function objectType(schema: Json, { variant, around, encoding }: Context): ts.TypeNode {
     const { $defs } = lowered[variant];
     const properties = asObject(schema.properties);
     const required = requiredOf(schema, variant === 'request' && isServer);
@@ -186,7 +188,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
       const isOptional = !required.has(name);
       return memberOf(name, file ?? typeOf(property), { source: asObject(property), isOptional });
     });
-    // Members that are declared by another schema for the same value.
+    // Another schema for the same value may declare a required member.
     const others = around.flatMap((part) => schemas.allOf({ $defs }, part));
     for (const name of required) {
       if (Object.hasOwn(properties, name)) continue;
@@ -194,7 +196,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
       const declaration = declarations.find((part) => Object.hasOwn(part, name));
       members.push(memberOf(name, typeOf(declaration?.[name]), { source: {} }));
     }
-    return factory.createTypeLiteralNode([...members, ...indexOf(schema, members, typeOf)]);
+    return factory.createTypeLiteralNode([...members, ...indexSignatures(schema, members, typeOf)]);
   }
 
   /** Returns the type of a property of a form, if it is a file or a list of files. */
@@ -212,7 +214,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return resolveRef({ $defs }, schema);
   }
 
-  function referenceTo($ref: string, { variant, around }: Place): ts.TypeNode {
+  function referenceTo($ref: string, { variant, around }: Context): ts.TypeNode {
     const definition = schemas.definitionName($ref);
     const { $defs } = lowered[variant];
     // A type cannot contain itself. The checks report such a schema.
@@ -221,14 +223,14 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return factory.createTypeReferenceNode(namedType(definition, variant).alias);
   }
 
-  /** Returns the type of a definition. It is made later. */
+  /** Returns the named type of a definition. `makeTypes` completes it. */
   function namedType(definition: string, variant: Variant): NamedType {
     const key = `${variant} ${definition}`;
     const existingType = types.get(key);
     if (existingType !== undefined) return existingType;
     const isInReplies = types.has(`plain ${definition}`) || types.has(`reply ${definition}`);
     const isPlain =
-      (variant === 'request' && isInReplies && isAlike(definition)) ||
+      (variant === 'request' && isInReplies && hasEqualTypes(definition)) ||
       (variant === 'reply' && !hasDates(root, replies.$defs[definition]));
     const suffix = { request: isInReplies ? 'Writable' : '', reply: 'Reply', plain: '' }[variant];
     const isTaken = (text: string) => aliases.has(text) || Object.hasOwn(replies.$defs, text);
@@ -241,7 +243,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return named;
   }
 
-  /** Returns the name of a type in TypeScript: its own name, if TypeScript allows it. */
+  /** Returns the name of a type in TypeScript. It is the same name, unless TypeScript forbids it. */
   function aliasOf(name: string): string {
     const existingAlias = aliases.get(name);
     if (existingAlias !== undefined) return existingAlias;
@@ -255,19 +257,19 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return alias;
   }
 
-  /** Returns true if a definition, and those that it references, are the same both ways. */
-  function isAlike(definition: string): boolean {
+  /** Returns true if the type of a definition is the same in requests and in replies. */
+  function hasEqualTypes(definition: string): boolean {
     const requests = lowered.request.$defs;
     const reached = schemas.reachedFrom(requests, requests[definition]);
-    return [definition, ...reached].every(isSame);
+    return [definition, ...reached].every(isEqual);
   }
 
-  function isSame(definition: string): boolean {
+  function isEqual(definition: string): boolean {
     const [request, reply] = [lowered.request, replies].map(({ $defs }) => $defs[definition]);
     const result =
-      sameBothWays.get(definition) ??
+      equalDefinitions.get(definition) ??
       isDeepStrictEqual(comparable(request, isServer), comparable(reply, false));
-    sameBothWays.set(definition, result);
+    equalDefinitions.set(definition, result);
     return result;
   }
 }
@@ -277,7 +279,7 @@ const MEMBERS = ['properties', 'additionalProperties', 'patternProperties', 'req
 
 const isDate = ({ format }: Json): boolean => /^date(-time)?$/.test(String(format));
 
-/** Returns true if a schema has a date, except behind a reference. */
+/** Returns true if a schema contains a date. Does not follow references. */
 const containsDate = memoized(
   (root, value: unknown): boolean =>
     typeof value === 'object' &&
@@ -296,7 +298,7 @@ function isSafe(schema: Json): boolean {
 const literalOf = (value: unknown): ts.TypeNode =>
   typeof value === 'bigint' ? INT64 : Object(openapi.tsLiteral(value));
 
-/** Returns the names of the members that a value has, with those of defaults if they are added. */
+/** Returns the names of required members, and of members with a default if those are filled in. */
 function requiredOf({ required, properties }: Json, fillsDefaults: boolean): Set<string> {
   const filled = Object.entries(asObject(properties)).filter(([, property]) =>
     Object.hasOwn(asObject(property), 'default'),
@@ -305,8 +307,8 @@ function requiredOf({ required, properties }: Json, fillsDefaults: boolean): Set
   return new Set([...asArray(required).map(String), ...names]);
 }
 
-/** Returns the index signature of an object. TypeScript requires that it includes all members. */
-function indexOf(
+/** Returns the index signature of an object. In TypeScript, its type includes all members. */
+function indexSignatures(
   { additionalProperties = false, patternProperties }: Json,
   members: readonly ts.PropertySignature[],
   typeOf: (schema: unknown) => ts.TypeNode,
@@ -328,10 +330,7 @@ function indexOf(
   return [factory.createIndexSignature(undefined, [key], type)];
 }
 
-/**
- * Returns a schema without its defaults, which are only comments in types. If they are filled in,
- * their members are required.
- */
+/** Returns the parts of a schema that decide its type. Of a default, this is only its presence. */
 function comparable(schema: unknown, fillsDefaults: boolean): unknown {
   const inside = (part: unknown) => comparable(part, fillsDefaults);
   if (!isObject(schema)) return mapMembers(schema, inside);

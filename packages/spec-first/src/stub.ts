@@ -4,7 +4,7 @@ import { loadDocument } from 'openapi-document';
 import { command, documentFile, OUTSIDE, UsageError } from './command.ts';
 import { addStubs, readHandlers } from './handlers-file.ts';
 
-/** The file of the handlers, unless another one has an object of type `Handlers`. */
+/** The file of the handlers, unless only other files have an object for all handlers. */
 const USUAL = join('src', 'handlers.ts');
 
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]

@@ -2,11 +2,11 @@ import { basename } from 'node:path';
 import { type Document, type Json, type Operation, schemas } from 'openapi-document';
 import { routesOf } from 'openapi-document/client';
 
-/** A string as a literal of TypeScript. */
+/** Returns a string as a literal of TypeScript, in single quotes. */
 export const quoted = (text: string): string =>
   `'${JSON.stringify(text).slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`;
 
-/** The name of a property, quoted if necessary. */
+/** Returns the name of a property, in quotes if it needs them. */
 export const propertyName = (name: string): string =>
   /^[\p{ID_Start}$_][\p{ID_Continue}$]*$/u.test(name) ? name : quoted(name);
 
@@ -43,8 +43,8 @@ export type ReplyTo<Id extends keyof operations> = ReplyOf<operations[Id]>;
 `;
 
 /**
- * Generates the types of a server, as text: `components`, `operations` and `webhooks`, the schemas
- * by their names, and the types of handlers. The same document gives the same text.
+ * Generates the types of a server as text: schemas by their names, `components`, `operations`,
+ * `webhooks`, and the types of handlers. The same document gives the same text.
  *
  * @param name the name of the document in comments.
  */
@@ -63,7 +63,7 @@ export async function generateTypes(
 }
 
 /**
- * Generates the file of a client, as text: types, and a function for each operation. It needs
+ * Generates the file of a client as text: types, and a function for each operation. The file imports
  * `openapi-document`.
  */
 export async function generateClient(document: Document): Promise<string> {
@@ -81,6 +81,7 @@ export const createClient = (options: ClientOptions): Client<operations> =>
 `;
 }
 
+/** Returns the interface with the names of the security schemes of each operation. */
 function securityOf(operations: readonly Operation[]): string {
   const lines = operations.map(({ id, security }) => {
     const names = new Set(security.flatMap((alternative) => Object.keys(alternative)));
@@ -96,6 +97,7 @@ function securityOf(operations: readonly Operation[]): string {
   return `${title}\nexport interface security {\n${lines.join('')}}\n`;
 }
 
+/** Returns the interface with the names of the parameters that have a default. */
 function defaultsOf(root: Json, operations: readonly Operation[]): string {
   const lines = operations.flatMap(({ id, parameters }) => {
     const filled = parameters.filter(

@@ -17,7 +17,7 @@ export interface Change {
   readonly path?: string;
 }
 
-/** An oasdiff that can be run. */
+/** An installed version of oasdiff. */
 interface Oasdiff {
   readonly file: string;
   readonly version: string;
@@ -75,9 +75,9 @@ async function versionOf(file: string): Promise<Oasdiff[]> {
 }
 
 /**
- * Returns the changes between two files. Without merged `allOf`, oasdiff misses a property that
- * becomes required there. With them, it misses keywords such as `const`. It cannot merge every
- * `allOf`.
+ * Returns the changes between two files. oasdiff runs twice: unless it merges `allOf`, it misses a
+ * property that becomes required there; if it does, it misses keywords such as `const`. It cannot
+ * merge every `allOf`.
  *
  * @throws {Error} if oasdiff fails, or if `signal` aborts it.
  */
@@ -103,7 +103,11 @@ export async function changesBetween(
   return [...new Map(changes.map((change) => [keyOf(change), change])).values()];
 }
 
-/** @throws {Error} if the output is no list: a failure must not look like no change. */
+/**
+ * Parses the output of oasdiff.
+ *
+ * @throws {Error} if the output is not a list. A failure must not look like no change.
+ */
 function parseChanges(output: string): Change[] {
   try {
     const changes: unknown = JSON.parse(output);
@@ -114,7 +118,7 @@ function parseChanges(output: string): Change[] {
   throw new Error(`oasdiff wrote no list of changes, but: ${output.slice(0, 200)}`);
 }
 
-/** oasdiff counts changes of security as information, also those that lock clients out. */
+/** Changes of security that reject clients. oasdiff reports them as information only. */
 const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
 
 function corrected(change: Change): Change {

@@ -9,7 +9,7 @@ const LIMITS = [
 
 type Direction = 'request' | 'reply';
 
-/** Returns the changes of limits between two documents that oasdiff does not compare. */
+/** Returns the changed limits of two documents that oasdiff may not report. */
 export function uncompared(before: Document, after: Document): Change[] {
   const former = new Map(schemasOf(before).map(({ key, schema }) => [key, schema]));
   const changedLimits = {
@@ -27,7 +27,7 @@ export function uncompared(before: Document, after: Document): Change[] {
   );
 }
 
-/** Returns the schemas of parameters and bodies, with a key that is the same in each version. */
+/** Returns the schemas of parameters and bodies. Their keys are the same in each version. */
 function schemasOf({ operations }: Document) {
   return operations.flatMap(({ method, path, parameters, requestBody, responses }) => {
     const operation = method.toUpperCase();
@@ -47,8 +47,8 @@ function schemasOf({ operations }: Document) {
 }
 
 /**
- * Returns a function that lists the changed limits of two schemas by their places. Compares each
- * pair once.
+ * Returns a function that lists the places of changed limits between two schemas. It compares each
+ * pair of schemas once.
  */
 function comparison(rootBefore: Json, rootAfter: Json, direction: Direction) {
   const compared = new Map<unknown, Set<unknown>>();
@@ -61,7 +61,7 @@ function comparison(rootBefore: Json, rootAfter: Json, direction: Direction) {
 
     const former = keywordsOf(rootBefore, before);
     const current = keywordsOf(rootAfter, after);
-    // A request may lose a limit, and a reply may get one.
+    // Clients accept a request that loses a limit, and a reply that gets one.
     const stricter = direction === 'request' ? current : former;
     const changed = LIMITS.filter(
       (keyword) =>
@@ -78,7 +78,7 @@ function comparison(rootBefore: Json, rootAfter: Json, direction: Direction) {
   };
 }
 
-/** Returns the keywords of a schema, of what it references and of its `allOf`, as one object. */
+/** Merges the keywords of a schema, of its references and of its `allOf` into one object. */
 function keywordsOf(root: Json, schema: unknown): Json {
   if (schema === false) return { not: {} };
   const parts = schemas.allOf(root, schema);
