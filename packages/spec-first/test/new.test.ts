@@ -28,11 +28,11 @@ const make = async (...args: string[]) => {
   return { code: status, output: stdout + stderr };
 };
 
+let made: Awaited<ReturnType<typeof make>>;
+
 beforeAll(async () => {
-  for (const [path, content] of (await projectFiles(books, undefined)).files) {
-    mkdirSync(dirname(join(books, path)), { recursive: true });
-    writeFileSync(join(books, path), content);
-  }
+  mkdirSync(join(books, '.git'), { recursive: true });
+  made = await make(books);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -52,6 +52,68 @@ describe('the example', () => {
 });
 
 describe('spec-first new', () => {
+  test('writes the files of a project beside .git, and says how to go on', async () => {
+    const files = [
+      '.dockerignore',
+      '.env',
+      '.github/workflows/ci.yml',
+      '.gitignore',
+      '.vscode/extensions.json',
+      '.vscode/settings.json',
+      'AGENTS.md',
+      'Dockerfile',
+      'README.md',
+      'generated/openapi.ts',
+      'openapi.yaml',
+      'package.json',
+      'redocly.yaml',
+      'src/errors.ts',
+      'src/handlers.ts',
+      'src/main.ts',
+      'test/service.test.ts',
+      'tsconfig.json',
+    ];
+    const entries = await readdir(books, { recursive: true, withFileTypes: true });
+    const names = entries
+      .filter((entry) => entry.isFile())
+      .map((entry) => join(entry.parentPath, entry.name).slice(books.length + 1));
+    expect(names.sort()).toEqual(files);
+    expect(made).toEqual({
+      code: 0,
+      output: `Reading the example, a library of books …
+${files.length} files written to ${books}. Go on with:
+
+  cd ${books}
+  npm install
+  npm start
+`,
+    });
+  });
+
+  test('leaves no placeholder in a file, except those of GitHub', async () => {
+    for (const [path, content] of (await projectFiles(books)).files)
+      expect(`${path}: ${/(?<!\$)\{\{.*/.exec(String(content))?.[0]}`).toBe(`${path}: undefined`);
+  });
+
+  test('depends on its own version of the tools and the server', () => {
+    const { version } = JSON.parse(readFileSync('packages/spec-first/package.json', 'utf8'));
+    expect(JSON.parse(readFileSync(join(books, 'package.json'), 'utf8'))).toMatchObject({
+      dependencies: { 'spec-first-server': `^${version}` },
+      devDependencies: { 'spec-first': `^${version}` },
+    });
+  });
+
+  test('says that the errors are to be written if no common body fits', async () => {
+    const file = join(folder, 'errors.json');
+    const content = { 'application/json': { schema: { enum: ['no'] } } };
+    const get = { operationId: 'a', responses: { 400: { description: 'No.', content } } };
+    const info = { title: 'T', version: '1' };
+    writeFileSync(file, JSON.stringify({ openapi: '3.1.0', info, paths: { '/a': { get } } }));
+    expect((await make(join(folder, 'errors'), file)).output).toMatch(
+      /^Reading \S+errors\.json …\nsrc\/errors\.ts does not compile yet: complete it as its TODO says\.\n\d+ files/,
+    );
+  });
+
   test('writes types that fit the copy of the document', async () => {
     expect(await call(books, generate, '--check')).toMatchObject({ status: 0, stderr: '' });
     const garden = join(folder, 'typed');
@@ -161,6 +223,8 @@ paths:
     expect(text('Dockerfile')).toMatch(/"src\/main\.ts", "--allow-outside"\]\n$/);
     expect(text('test/service.test.ts')).toContain('testService({ allowOutside: true })');
     expect(text('.github/workflows/ci.yml')).toContain('allow-external-refs: true\n');
+    expect((await make(join(folder, 'option'), file, '--allow-outside')).code).toBe(0);
+    expect(await readdir(join(folder, 'option'))).toContain('api');
   });
 
   test('names a JSON document in all files of the project', async () => {
@@ -171,7 +235,7 @@ paths:
       responses: { '200': { description: 'A plant.' } },
     };
     const info = {
-      title: 'Garden\nRUN',
+      title: 'Garden\nRUN\n\n2',
       version: '1.0.0',
       license: { name: 'MIT', identifier: 'MIT' },
     };
@@ -185,7 +249,7 @@ paths:
     expect(workflow).toMatch(/ base: origin\/\$\{\{ github\.base_ref \}\}:openapi\.json\n/);
     expect(workflow).toContain('allow-external-refs: false\n');
     expect(text('README.md')).toMatch(
-      /^# Garden RUN\n[\s\S]*`openapi\.json` is the source of truth/,
+      /^# Garden RUN 2\n[\s\S]*`openapi\.json` is the source of truth/,
     );
     expect(JSON.parse(text('package.json')).name).toBe('my-garden');
   });
