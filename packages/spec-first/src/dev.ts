@@ -30,12 +30,12 @@ The variables are those of npm start. Operations without a handler are mocked, u
 MISSING_OPERATIONS is set.
 Exit codes: 0 ended by a signal, 1 a wrong variable, 2 a wrong command line.`;
 
-/** Flags of Node that keep compiled code for the next start. */
+/** Flags of Node that cache compiled code. */
 const CACHED = ['--import', 'spec-first-server/compile-cache'];
 
 /**
- * Serves the document, and each newer version of it and of `src`, until a signal ends the process.
- * Each server is a cluster worker, since two of them can share the port.
+ * Serves the document until a signal ends the process. Each save starts a new server. Servers are
+ * cluster workers, which can share a port.
  */
 export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOutside = false }) => {
   loadEnvFile();
@@ -51,16 +51,16 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   };
   let serving: Worker | undefined;
   let newest: Worker | undefined;
-  // The newest server until it listens.
+  /** The newest server, until it listens. */
   let starting: Worker | undefined;
   let isStopping = false;
   let isAnnounced = false;
   let typeCheck = new AbortController();
-  let lastWrite = Promise.resolve();
+  let pendingWrite = Promise.resolve();
   const lastTexts = new Map<string, string>();
 
-  // Each server accepts its own connections: those that this process passed on would be lost with
-  // it.
+  // Each server accepts its connections itself. Connections that this process passed on would break
+  // when it ends.
   cluster.schedulingPolicy = cluster.SCHED_NONE;
   cluster.setupPrimary({
     exec: 'src/main.ts',
@@ -74,10 +74,11 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   follow(true);
   return 0;
 
-  function follow(ofDocument: boolean): void {
+  /** Follows a save, of the document or of a file in `src`. */
+  function follow(isDocument: boolean): void {
     void serveNewest();
-    // Earlier types must not replace later ones.
-    if (ofDocument) lastWrite = lastWrite.then(followDocument).catch(sayNotWritten);
+    // One write at a time: earlier types must not replace later ones.
+    if (isDocument) pendingWrite = pendingWrite.then(followDocument).catch(sayNotWritten);
     else void compile();
   }
 
@@ -101,10 +102,10 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
     if (result !== undefined) sayOnce('types', result);
   }
 
-  /** Starts a server for the saved files. The last good one answers until it serves. */
+  /** Starts a server for the saved files. The former one answers until the new one is ready. */
   async function serveNewest(): Promise<void> {
-    const since = performance.now();
-    // It may hang, and it has no clients.
+    const savedAt = performance.now();
+    // An earlier start may hang. It has no clients yet.
     starting?.process.kill('SIGKILL');
     const server = cluster.fork(env);
     newest = server;
@@ -124,17 +125,17 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
     serving = server;
     if (former !== undefined) {
       retire(former);
-      // It finishes its requests. The new one is announced after at most half a second.
+      // Waits until the former server has finished its requests, for half a second at most.
       await Promise.race([once(former, 'exit'), pause(500)]);
     }
     if (!isAnnounced) say(banner({ ...started, missing: [] }, token));
-    const took = `${Math.round(performance.now() - since)} ms after the save.`;
+    const took = `${Math.round(performance.now() - savedAt)} ms after the save.`;
     say(styleText('green', `Served. ${isAnnounced ? took : 'Each save is followed.'}`));
     isAnnounced = true;
     sayOnce('missing', describeMissing(started.missing, missingOperations === 'mock'));
   }
 
-  /** Prints a text about a subject, unless it was the last one already. */
+  /** Prints a text about a subject, unless it is the same as the last one. */
   function sayOnce(subject: string, text: string): void {
     if (text !== lastTexts.get(subject)) say(text);
     lastTexts.set(subject, text);
@@ -159,7 +160,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
   }
 });
 
-/** Resolves once the server serves, or to its reason if it cannot start. */
+/** Resolves to the message of a server that has started, or to the reason if it cannot start. */
 function startOf(server: Worker): Promise<Started | string> {
   return new Promise((done) => {
     let failure = '';
@@ -172,18 +173,18 @@ function startOf(server: Worker): Promise<Started | string> {
   });
 }
 
-/** Lets a server finish its requests and end. */
+/** Ends a server after its current requests. */
 function retire(server: Worker): void {
   server.process.kill('SIGTERM');
 }
 
-/** Names the operations without a handler, and the command that writes stubs for them. */
-function describeMissing(missing: readonly string[], mocked: boolean): string {
+/** Describes the operations without a handler, with the command that writes stubs for them. */
+export function describeMissing(missing: readonly string[], isMocked: boolean): string {
   if (missing.length === 0) return '';
   const named = missing.slice(0, 10);
   const rest = missing.length - named.length;
   const names = named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-  return `Left to write, ${mocked ? 'mocked' : 'answered with 501'} until then: ${names}
+  return `Left to write, ${isMocked ? 'mocked' : 'answered with 501'} until then: ${names}
 To write stubs: npm run stub -- ${rest > 0 ? '--all' : missing.join(' ')}`;
 }
 

@@ -24,6 +24,7 @@ import {
   SPEC_FIRST,
   start,
 } from 'test-support/project';
+import { describeMissing } from '../src/dev.ts';
 
 /** A document with two operations, one of which greets with `word`. */
 const contract = (word: string, greeting = `{ const: ${word} }`) => `openapi: 3.1.0
@@ -109,9 +110,10 @@ function compilersIn(cwd: string): number {
 /** Turns the check of types on or off, which takes most of the time. */
 const checkTypes = (on: boolean) =>
   renameSync(path(on ? 'off.json' : 'tsconfig.json'), path(on ? 'tsconfig.json' : 'off.json'));
-const dev = async () => {
+const dev = async (...args: string[]) => {
   const port = await freePort();
-  const loop = start(folder, [SPEC_FIRST, 'dev'], { LOG_LEVEL: 'error', PORT: String(port) });
+  const variables = { LOG_LEVEL: 'error', PORT: String(port) };
+  const loop = start(folder, [SPEC_FIRST, 'dev', ...args], variables);
   return { loop, url: `http://127.0.0.1:${port}/v1` };
 };
 
@@ -433,7 +435,57 @@ describe('npm run dev in a project without a compiler', () => {
     ({ loop } = await dev());
     await loop.said(SERVED);
     await loop.said(/^The types are not checked: Cannot find module 'typescript/m);
+    end(loop);
   });
+
+  test('gives each server the options, the variables of .env and one token', async () => {
+    const secured = contract('', '{ $ref: ../greeting.yaml }').replace('[]', '[{ token: [] }]');
+    const components = 'components: { securitySchemes: { token: { type: http, scheme: bearer } } }';
+    mkdirSync(path('api'));
+    write('api/openapi.yaml', `${secured}${components}\n`);
+    write('greeting.yaml', 'type: string\n');
+    write('.env', 'OPENAPI_FILE=api/openapi.yaml\nMISSING_OPERATIONS=501\n');
+    const started = await dev('--allow-outside');
+    loop = started.loop;
+    await loop.said(/^Left to write, answered with 501 until then: leave$/m);
+    const [, token] = await loop.said(/^ *token +(\S+)$/m);
+    const headers = { Authorization: `Bearer ${token}` };
+    const answer = async (name: string) => {
+      const { status, text } = await get(`${started.url}/${name}`, headers);
+      return `${status} ${text}`;
+    };
+    expect((await get(`${started.url}/greeting`)).status).toBe(401);
+    expect(await answer('greeting')).toBe('200 "unchecked"');
+    expect(await answer('farewell')).toMatch(/^501 /);
+    loop.forget();
+    write('src/backend.ts', handlers("return { status: 200, body: 'second' };"));
+    await eventually(async () => expect(await answer('greeting')).toBe('200 "second"'));
+    await loop.said(/^Served\. \d+ ms after the save\.$/m);
+    process.kill(-(loop.child.pid ?? 0), 'SIGINT');
+    expect(await loop.exit).toBe(0);
+    expect(loop.output()).not.toMatch(/token|Not served/);
+  });
+});
+
+const many = Array.from({ length: 12 }, (_, index) => `op${index}`);
+
+test.each<[missing: string[], isMocked: boolean, text: string]>([
+  [[], true, ''],
+  [['a', 'b'], true, 'Left to write, mocked until then: a, b\nTo write stubs: npm run stub -- a b'],
+  [
+    many.slice(0, 10),
+    false,
+    `Left to write, answered with 501 until then: ${many.slice(0, 10).join(', ')}
+To write stubs: npm run stub -- ${many.slice(0, 10).join(' ')}`,
+  ],
+  [
+    many,
+    true,
+    `Left to write, mocked until then: ${many.slice(0, 10).join(', ')} and 2 more
+To write stubs: npm run stub -- --all`,
+  ],
+])('of the operations %j without a handler, names ten at most', (missing, isMocked, text) => {
+  expect(describeMissing(missing, isMocked)).toBe(text);
 });
 
 describe('the command line of npm run dev', () => {
