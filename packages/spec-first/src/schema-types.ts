@@ -110,7 +110,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     },
   };
 
-  /** Completes the named types. A recursion could exceed the stack on a long chain of references. */
+  /** Completes the named types. A loop, since recursion could exceed the stack on a long chain. */
   function makeTypes(): void {
     for (const named of types.values()) {
       named.type ??= typeIn(named.schema, { variant: named.variant, around: [] });
@@ -243,7 +243,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return named;
   }
 
-  /** Returns the name of a type in TypeScript. It is the same name, unless TypeScript forbids it. */
+  /** Returns the name of a type in TypeScript. It differs only if TypeScript forbids the name. */
   function aliasOf(name: string): string {
     const existingAlias = aliases.get(name);
     if (existingAlias !== undefined) return existingAlias;
