@@ -74,6 +74,6 @@ function schedule(): void {
 function startRound(): void {
   isScheduled = false;
   spent = 0;
+  // If the time is spent and work is left, `spend` has scheduled the next round.
   while (waiting.length > 0 && spent < ROUND) waiting.shift()?.();
-  if (waiting.length > 0) schedule();
 }

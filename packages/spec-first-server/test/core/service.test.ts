@@ -78,7 +78,7 @@ describe('handle', () => {
     expect(headerOf(answer, 'x-content-type-options')).toBe('nosniff');
   });
 
-  test('answers a body that arrives in pieces', async () => {
+  test('reads a body that arrives in pieces', async () => {
     async function* pieces() {
       for (const piece of ['{"te', 'xt":', '"a"}']) yield Buffer.from(piece);
     }
@@ -104,7 +104,7 @@ describe('handle', () => {
     ['another media type', note('a', { 'content-type': 'text/plain' }), 415],
     ['a body that is too large', note('a'.repeat(200_000)), 413],
     ['no body', call('POST', '/v1/notes'), 400],
-  ])('answers %s with its failure', async (_what, failing, status) => {
+  ])('answers %s with an error response', async (_what, failing, status) => {
     const service = await create();
     const answer = await service.handle(failing);
     expect(answer.status).toBe(status);
@@ -125,7 +125,7 @@ describe('handle', () => {
     expect(isRead).toBe(false);
   });
 
-  test('never rejects, whatever a handler or a body throws', async () => {
+  test('never rejects, even if a handler or a body throws', async () => {
     const addNote = () => {
       throw new Error('secret');
     };
@@ -144,7 +144,7 @@ describe('handle', () => {
     expect(cut.status).toBe(400);
   });
 
-  test('survives items and bodies that fail when they are closed', async () => {
+  test('ignores errors of items and bodies when they are closed', async () => {
     const failing = {
       [Symbol.asyncIterator]: () => ({
         next: async () => ({ done: false, value: { id: 1 } }),
@@ -166,7 +166,7 @@ describe('handle', () => {
     );
   });
 
-  test('answers a media type that cannot be sent with a failure', async () => {
+  test('answers 500 if the media type of a reply cannot be sent', async () => {
     const watchNotes = () => ({
       status: 200,
       contentType: 'application/x-ndjson; a=\nb',
@@ -188,7 +188,7 @@ describe('handle', () => {
     });
   });
 
-  test('replaces the base path of the document where the service is mounted', async () => {
+  test('uses the mount path instead of the base path of the document', async () => {
     const service = await create();
     const mounted = { ...note('a'), path: '/notes', isMounted: true };
     expect((await service.handle(mounted)).status).toBe(200);
@@ -200,19 +200,19 @@ describe('handle', () => {
 describe('around', () => {
   const withAround = (around: AnyAround) => create({ around });
 
-  test('gets the operation and the validated request of its caller, and wraps the reply', async () => {
-    const seen: unknown[] = [];
+  test('gets the operation and the validated request, and can replace the reply', async () => {
+    const observed: unknown[] = [];
     const service = await withAround(async (operation, { caller, body }, next) => {
       const reply = await next();
-      seen.push([operation, caller?.subject, body, reply.status]);
+      observed.push([operation, caller?.subject, body, reply.status]);
       return { ...reply, body: { ...Object(reply.body), around: true } };
     });
     const answer = await service.handle(note('a'));
     expect(await textOf(answer)).toBe('{"id":1,"text":"a","around":true}');
-    expect(seen).toEqual([['addNote', 'ann', { text: 'a' }, 200]]);
+    expect(observed).toEqual([['addNote', 'ann', { text: 'a' }, 200]]);
   });
 
-  test('does not run for a call that is not valid', async () => {
+  test('does not run for an invalid request', async () => {
     let calls = 0;
     const service = await withAround((_operation, _request, next) => {
       calls += 1;
@@ -223,7 +223,7 @@ describe('around', () => {
     expect(calls).toBe(0);
   });
 
-  test('may answer by itself, with a reply that is checked, or with a failure', async () => {
+  test('may answer without the handler, with a validated reply or an error', async () => {
     const replying = await withAround(() => ({ status: 200, body: { id: 2 } }));
     expect(await textOf(await replying.handle(note('a')))).toBe('{"id":2}');
     const wrong = await withAround(() => ({ status: 200, body: {} }));
@@ -234,7 +234,7 @@ describe('around', () => {
     expect((await limited.handle(note('a'))).status).toBe(429);
   });
 
-  test('sees the error of a handler', async () => {
+  test('gets the error of the handler', async () => {
     const errors: unknown[] = [];
     const addNote = () => {
       throw new HttpError(409, 'there is such a note');
@@ -252,5 +252,89 @@ describe('around', () => {
     });
     expect((await service.handle(note('a'))).status).toBe(409);
     expect(errors).toHaveLength(1);
+  });
+});
+
+describe('a service', () => {
+  test('lists its operations, and those that are broken', async () => {
+    const service = await create();
+    expect(service.operations.map(({ id }) => id)).toEqual(['watchNotes', 'addNote', 'addFile']);
+    expect(service.broken).toEqual([]);
+    const text = DOCUMENT.replace('security: [{ token: [] }]', 'security: [{ missing: [] }]');
+    const broken = await withFiles({ 'openapi.yaml': text }, (folder) =>
+      createService(`${folder}/openapi.yaml`, { handlers: {}, missing: '501' }),
+    );
+    expect(broken.broken).toEqual(['watchNotes', 'addNote', 'addFile']);
+    expect((await broken.handle(call('GET', '/v1/notes'))).status).toBe(501);
+  });
+
+  test.each([
+    ['/v1/notes', true],
+    ['/v1/files', true],
+    ['/v1', false],
+    ['/v1/%zz', false],
+    ['/%zz', false],
+  ])('has the path %s: %s', async (path, expected) => {
+    expect((await create()).has(path)).toBe(expected);
+  });
+
+  test('answers OPTIONS * with the methods of all operations', async () => {
+    const service = await create();
+    const answer = await service.handle(call('OPTIONS', '*'));
+    expect(answer.status).toBe(204);
+    expect(headerOf(answer, 'allow')).toBe('GET, POST, HEAD, OPTIONS');
+    expect((await service.handle(call('GET', '*'))).status).toBe(404);
+  });
+
+  test('begins the record of a call once', async () => {
+    const service = await create();
+    const begun = call('GET', '/v1/notes');
+    const record = service.begin(begun);
+    expect(begun.record).toBe(record);
+    expect(service.begin(begun)).toBe(record);
+    await service.handle(begun);
+    expect(record.operationId).toBe('watchNotes');
+  });
+
+  test('answers calls outside the operations, and records their failures', async () => {
+    const service = await create();
+    const page = call('GET', '/docs');
+    expect(service.reply(page, { status: 200, type: 'text/plain', body: 'a' })).toMatchObject({
+      status: 200,
+      body: 'a',
+    });
+    const answer = service.fail(page, new HttpError(404, 'no such page'));
+    expect([answer.status, await textOf(answer)]).toEqual([
+      404,
+      expect.stringContaining('no such page'),
+    ]);
+    expect(page.record?.failure).toMatchObject({ status: 404 });
+  });
+
+  test('reports the end of a call', async () => {
+    const observed: unknown[] = [];
+    const service = await create({ observe: (id, status) => void observed.push([id, status]) });
+    const ended = call('GET', '/v1/notes');
+    await service.handle(ended);
+    service.end(ended, { status: 200, isComplete: true });
+    expect(observed).toEqual([['watchNotes', 200]]);
+  });
+
+  test('names the span of a call to an operation, with its route', async () => {
+    const names: unknown[] = [];
+    const tracing = {
+      name: (...args: string[]) => void names.push(args),
+      traceId: () => 'trace-1',
+    };
+    const service = await create({ tracing });
+    const traced = call('GET', '/v1/notes');
+    await service.handle(traced);
+    await service.handle(call('GET', '/nowhere'));
+    await service.handle({ ...call('GET', '/notes'), isMounted: true });
+    expect(names).toEqual([
+      ['GET', '/v1/notes', 'watchNotes'],
+      ['GET', '/notes', 'watchNotes'],
+    ]);
+    expect(traced.record?.traceId).toBe('trace-1');
   });
 });

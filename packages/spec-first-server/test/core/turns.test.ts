@@ -8,14 +8,14 @@ function work(milliseconds: number): void {
   while (performance.now() < end);
 }
 
-/** Counts the turns of the event loop until all is done. */
-async function turnsUntil(isDone: () => boolean): Promise<number> {
-  let turns = 0;
-  for (; !isDone(); turns += 1) await turn();
-  return turns;
+/** Counts the rounds of the event loop until a condition holds. */
+async function roundsUntil(isDone: () => boolean): Promise<number> {
+  let rounds = 0;
+  for (; !isDone(); rounds += 1) await turn();
+  return rounds;
 }
 
-test('work is done at once, without a promise, until it has taken two milliseconds', async () => {
+test('work runs immediately, without a promise, until it has used two milliseconds', async () => {
   await nextRound();
   await inTurn(() => 'a new round');
   const first = inTurn(() => {
@@ -29,19 +29,19 @@ test('work is done at once, without a promise, until it has taken two millisecon
   expect(inTurn(() => 'third')).toBe('third');
 });
 
-test('work of many requests gets about two milliseconds of each round of the event loop', async () => {
+test('work of many requests uses about two milliseconds of each round of the event loop', async () => {
   let left = 100;
   const unit = () => {
     work(1);
     left -= 1;
   };
   for (let count = left; count > 0; count -= 1) void inTurn(unit);
-  const turns = await turnsUntil(() => left === 0);
-  expect(turns).toBeGreaterThan(30);
-  expect(turns).toBeLessThan(120);
+  const rounds = await roundsUntil(() => left === 0);
+  expect(rounds).toBeGreaterThan(30);
+  expect(rounds).toBeLessThan(120);
 });
 
-test('work that waits begins in the order in which it came', async () => {
+test('waiting work starts in the order of arrival', async () => {
   const done: number[] = [];
   await Promise.all(
     Array.from({ length: 20 }, (_, index) =>
@@ -54,7 +54,7 @@ test('work that waits begins in the order in which it came', async () => {
   expect(done).toEqual([...done].sort((a, b) => a - b));
 });
 
-test('work that goes on comes before work that has not begun', async () => {
+test('continued work runs before work that has not started', async () => {
   await nextRound();
   await inTurn(() => 'a new round');
   const done: string[] = [];
@@ -71,7 +71,7 @@ test('work that goes on comes before work that has not begun', async () => {
   expect(done).toEqual(['first', 'continued', 'second', 'third']);
 });
 
-test('work in one round delays no work of a later one', async () => {
+test('work of one round does not delay work of a later round', async () => {
   for (const busy of [() => inTurn(() => work(3)), nextRound]) {
     await busy();
     await turn();
@@ -79,7 +79,7 @@ test('work in one round delays no work of a later one', async () => {
   }
 });
 
-test('work that fails rejects its own request only', async () => {
+test('work that fails rejects only its own promise', async () => {
   const units = Array.from({ length: 6 }, async (_, index) =>
     inTurn(() => {
       work(1);
@@ -93,12 +93,33 @@ test('work that fails rejects its own request only', async () => {
   );
 });
 
-test('each call of nextRound has a round of the event loop of its own', async () => {
+test('each call of nextRound gets its own round of the event loop', async () => {
   let left = 10;
   for (let count = left; count > 0; count -= 1) {
     void nextRound().then(() => {
       left -= 1;
     });
   }
-  expect(await turnsUntil(() => left === 0)).toBeGreaterThanOrEqual(10);
+  expect(await roundsUntil(() => left === 0)).toBeGreaterThanOrEqual(10);
+});
+
+test('nextRound resolves after the work that arrived earlier', async () => {
+  const order: string[] = [];
+  await Promise.all([
+    nextRound().then(() => order.push('first round')),
+    Promise.resolve(inTurn(() => order.push('work'))),
+    nextRound().then(() => order.push('second round')),
+  ]);
+  expect(order).toEqual(['first round', 'work', 'second round']);
+});
+
+test('all waiting work runs, although it uses no time', async () => {
+  let left = 50;
+  void nextRound();
+  for (let count = left; count > 0; count -= 1) {
+    void inTurn(() => {
+      left -= 1;
+    });
+  }
+  await roundsUntil(() => left === 0);
 });

@@ -222,7 +222,7 @@ test.each<[string, string | undefined, string | Buffer, number, string, object]>
   ['a name of Object', '__proto__', '{}', 415, `the body must be ${types.join(' or ')}`, {}],
   [
     'another charset',
-    'application/json; charset=latin1',
+    'application/json; CHARSET=latin1',
     '{}',
     415,
     'the charset of the body must be utf-8',
@@ -443,6 +443,7 @@ describe('readBytes', () => {
     [['abc', 'def', 'g'], 1000, 2],
     [['abc', 'def', 'g'], 1000, 6],
     [['', 'abc'], 3, 3],
+    [['', 'abc'], 3, 0],
     [['abc', '', 'd'], 10, 0],
     [['ab', 'cde'], 10, 3],
     [[], 0, 0],

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
@@ -267,22 +267,19 @@ describe('files', () => {
   /** The size of the files. No other test uploads files of this size. */
   const SIZE = 71_993;
 
-  /** Returns the modes of the files on disk of a size, and of their folders. */
-  function modesOnDisk(size = SIZE): number[][] {
+  /** Returns the files on disk of a size. Other tests may remove their folders meanwhile. */
+  function filesOf(size: number): string[] {
     const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
     const paths = folders.flatMap((name) => {
       const folder = join(tmpdir(), name);
-      // Other tests may remove their folders meanwhile.
-      const names = existsSync(folder) ? readdirSync(folder) : [];
-      return names.map((file) => [folder, join(folder, file)]);
+      return existsSync(folder) ? readdirSync(folder).map((file) => join(folder, file)) : [];
     });
-    const stats = paths.map((pair) =>
-      pair.map((path) => statSync(path, { throwIfNoEntry: false })),
-    );
-    return stats
-      .filter(([, file]) => file?.size === size)
-      .map((pair) => pair.map((stat) => Number(stat?.mode) & 0o777));
+    return paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.size === size);
   }
+
+  /** Files that another run of these tests may have left. */
+  const left = new Set(filesOf(SIZE));
+  const filesOnDisk = () => filesOf(SIZE).filter((path) => !left.has(path));
 
   const upload = part('form-data; name="upload"; filename="a"', 'x'.repeat(SIZE));
   const small = part('form-data; name="upload"; filename="a"', 'x'.repeat(1000));
@@ -291,7 +288,7 @@ describe('files', () => {
     const bytes = form(part('form-data; name="upload"; filename="a"', 'x'.repeat(65_459)));
     expect(bytes).toHaveLength(65_536);
     const { upload: file } = await read(bytes);
-    expect(modesOnDisk(65_459)).toEqual([]);
+    expect(filesOf(65_459)).toEqual([]);
     expect((file as File).size).toBe(65_459);
   });
 
@@ -300,10 +297,13 @@ describe('files', () => {
     ['a body of unknown length', false],
   ])('of %s are on disk until the release, for their owner only', async (_title, isDeclared) => {
     const { upload: file } = await read(form(upload), { isDeclared });
-    expect(modesOnDisk()).toEqual([[0o700, 0o600]]);
+    const modes = filesOnDisk().map((path) =>
+      [dirname(path), path].map((name) => statSync(name).mode & 0o777),
+    );
+    expect(modes).toEqual([[0o700, 0o600]]);
     expect(await (file as File).text()).toBe('x'.repeat(SIZE));
     releases.pop()?.();
-    await eventually(() => modesOnDisk().length === 0);
+    await eventually(() => filesOnDisk().length === 0);
   });
 
   test('of unknown length are on disk, however small they are', async () => {
@@ -320,6 +320,6 @@ describe('files', () => {
     ['a body that is too large', form(upload, upload)],
   ])('are removed if the form is rejected: %s', async (_title, bytes) => {
     await expect(read(bytes, { isDeclared: false, limit: 100_000 })).rejects.toThrow();
-    await eventually(() => modesOnDisk().length === 0);
+    await eventually(() => filesOnDisk().length === 0);
   });
 });

@@ -1,0 +1,328 @@
+import { afterEach, describe, expect, test } from '@jest/globals';
+import { loadDocument } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+import type { Call } from '../../src/core/call.ts';
+import type { AnyHandler, AnyRequest } from '../../src/core/handlers/types.ts';
+import { bytesLeft } from '../../src/core/memory.ts';
+import { prepareOperation } from '../../src/core/operation.ts';
+import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
+import { startRecord } from '../../src/core/record.ts';
+import { HttpError } from '../../src/core/response/http-error.ts';
+
+const note = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } };
+const json = { 'application/json': { schema: note } };
+const events = { 'application/x-ndjson': { itemSchema: note } };
+const live = { 'text/event-stream': { itemSchema: { type: 'object' } } };
+const secured = [{ token: [] }, { key: [] }];
+const bed = { name: 'bed', in: 'path', required: true, schema: { type: 'integer' } };
+const responses = { 200: { description: 'ok', content: json }, 204: { description: 'done' } };
+const document = {
+  openapi: '3.2.0',
+  info: { title: 'A', version: '1' },
+  servers: [{ url: '/v1' }],
+  paths: {
+    '/beds/{bed}': {
+      post: {
+        operationId: 'add',
+        security: secured,
+        parameters: [bed, { name: 'q', in: 'query', schema: { type: 'integer', default: 1 } }],
+        requestBody: { required: true, content: json },
+        responses,
+      },
+    },
+    '/events': {
+      get: { operationId: 'watch', responses: { 200: { description: 'ok', content: events } } },
+    },
+    '/live': {
+      get: { operationId: 'follow', responses: { 200: { description: 'ok', content: live } } },
+    },
+    '/events/sent': {
+      post: {
+        operationId: 'send',
+        requestBody: { content: json },
+        responses: { 200: { description: 'ok', content: events } },
+      },
+    },
+    '/broken': {
+      get: {
+        operationId: 'broken',
+        requestBody: { $ref: '#/components/requestBodies/None' },
+        security: secured,
+        responses,
+      },
+    },
+  },
+  components: {
+    securitySchemes: {
+      token: { type: 'http', scheme: 'bearer' },
+      key: { type: 'apiKey', in: 'query', name: 'key' },
+    },
+  },
+};
+
+const reply: AnyHandler = () => ({ status: 204 });
+
+async function operationOf(id: string, handler: AnyHandler, options: Partial<ServiceOptions> = {}) {
+  const { broken: _broken, ...handlers } = {
+    add: reply,
+    watch: reply,
+    follow: reply,
+    send: reply,
+    [id]: handler,
+  };
+  const { operations, context } = await withFiles(
+    { 'openapi.json': JSON.stringify(document) },
+    async (folder) =>
+      prepare(await loadDocument(`${folder}/openapi.json`), {
+        handlers,
+        accessTokens: ['ann:secret scheme=token', 'ann:secret scheme=key'],
+        ...options,
+      }),
+  );
+  const operation = operations.find((each) => each.id === id);
+  if (operation === undefined) throw new Error(`no operation ${id}`);
+  return { operation, context, answer: prepareOperation(operation, context) };
+}
+
+const HEADERS = { authorization: 'Bearer secret', 'content-type': 'application/json' };
+
+/** Calls an operation. Returns the answer, its text, and the record of the call. */
+async function call(
+  [id, handler, options]: Parameters<typeof operationOf>,
+  parts: Partial<Call> = {},
+) {
+  const { answer } = await operationOf(id, handler, options);
+  const path = id === 'add' ? '/beds/5' : '/events';
+  const sent: Call = { method: 'POST', path: `/v1${path}`, headers: HEADERS, ...parts };
+  const record = startRecord(sent, undefined);
+  const answered = await answer(sent, record, parts.path ?? path);
+  return { answered, record, status: answered.status };
+}
+
+const body = (text: unknown) => Buffer.from(JSON.stringify({ text }));
+async function* stream(text: string) {
+  yield Buffer.from(text.slice(0, 3));
+  yield Buffer.from(text.slice(3));
+}
+async function* notes(...texts: unknown[]) {
+  for (const text of texts) yield { text };
+}
+
+async function textOf(answered: { readonly body: unknown }): Promise<string> {
+  let text = '';
+  for await (const chunk of answered.body as AsyncIterable<string>) text += chunk;
+  return text;
+}
+
+afterEach(() => {
+  expect(bytesLeft()).toBe(64 * 1024 ** 2);
+});
+
+test('the handler gets the parts of the request, and its reply is the answer', async () => {
+  let request: AnyRequest | undefined;
+  const handler: AnyHandler = (received) => {
+    request = received;
+    return { status: 200, body: { text: 'b', column: 1 }, reason: 'stored' };
+  };
+  const { answered, record } = await call(['add', handler], { body: body('a'), query: 'q=2' });
+  expect(answered).toMatchObject({ status: 200, body: '{"text":"b"}' });
+  const { path, query, header, cookie, contentType, caller } = request ?? {};
+  expect({ path, query, header, cookie, contentType, caller, body: request?.body }).toEqual({
+    path: { bed: 5 },
+    query: { q: 2 },
+    header: {},
+    cookie: {},
+    contentType: 'application/json',
+    caller: { subject: 'ann', scopes: new Set() },
+    body: { text: 'a' },
+  });
+  expect([request?.id, request?.headers]).toEqual([record.id, HEADERS]);
+  expect(record).toMatchObject({
+    operationId: 'add',
+    caller: { subject: 'ann' },
+    reason: 'stored',
+    mocked: undefined,
+    failure: undefined,
+  });
+});
+
+test('a mocked reply is recorded as such', async () => {
+  const mock: AnyHandler = () => ({ status: 204, mocked: true });
+  const { record } = await call(['add', mock], { body: body('a') });
+  expect(record.mocked).toBe(true);
+});
+
+test('an API key in the query is not a parameter of the operation', async () => {
+  const headers = { 'content-type': 'application/json' };
+  const { status } = await call(['add', reply], { body: body('a'), query: 'key=secret', headers });
+  expect(status).toBe(204);
+});
+
+describe('a request is rejected', () => {
+  let calls = 0;
+  const counting: AnyHandler = () => {
+    calls += 1;
+    return { status: 204 };
+  };
+
+  test.each<[string, Partial<Call>, number, string]>([
+    [
+      'without credentials',
+      { headers: { 'content-type': 'application/json' }, body: body('a') },
+      401,
+      'token',
+    ],
+    [
+      'with an unknown parameter',
+      { query: 'x=1', body: body('a') },
+      400,
+      '/query/x is not a parameter',
+    ],
+    [
+      'with an invalid parameter',
+      { query: 'q=a', body: body('a') },
+      400,
+      '/query/q must be integer',
+    ],
+    [
+      'with an invalid path',
+      { path: '/beds/a', body: body('a') },
+      400,
+      '/path/bed must be integer',
+    ],
+    ['with an invalid body', { body: body(5) }, 400, '/body/text must be string'],
+    ['without a body', {}, 400, '/body is required'],
+    [
+      'with another media type',
+      { body: body('a'), headers: { ...HEADERS, 'content-type': 'text/css' } },
+      415,
+      'application/json',
+    ],
+  ])('%s', async (_title, parts, status, message) => {
+    calls = 0;
+    const { answered, record } = await call(['add', counting], parts);
+    expect(answered.status).toBe(status);
+    expect(String(answered.body)).toContain(message);
+    expect(record).toMatchObject({ operationId: 'add', failure: { status } });
+    expect(calls).toBe(0);
+  });
+
+  test('before its body is read, if it has no credentials', async () => {
+    let isRead = false;
+    const headers = { 'content-type': 'application/json' };
+    const unread = {
+      headers,
+      get body() {
+        isRead = true;
+        return undefined;
+      },
+    };
+    const { answer } = await operationOf('add', reply);
+    const sent: Call = Object.defineProperties(
+      { method: 'POST', path: '/v1/beds/5', headers },
+      Object.getOwnPropertyDescriptors(unread),
+    );
+    const { status, headers: sentHeaders } = await answer(
+      sent,
+      startRecord(sent, undefined),
+      '/beds/5',
+    );
+    expect([status, isRead]).toEqual([401, false]);
+    expect(sentHeaders).toContain('WWW-Authenticate');
+  });
+});
+
+describe('the memory of a body is released', () => {
+  test.each<[string, AnyHandler, string, number]>([
+    ['after the reply', () => ({ status: 204 }), '{"text":"a"}', 204],
+    ['after an error', () => Promise.reject(new HttpError(409, 'taken')), '{"text":"a"}', 409],
+    ['after an invalid reply', () => ({ status: 299 }), '{"text":"a"}', 500],
+    ['after an invalid body', () => ({ status: 204 }), '{"text":55}', 400],
+  ])('%s', async (_title, handler, text, expected) => {
+    const { status } = await call(['add', handler], { body: stream(text) });
+    expect(status).toBe(expected);
+    expect(bytesLeft()).toBe(64 * 1024 ** 2);
+  });
+
+  test('at the end of a stream, not before', async () => {
+    const handler: AnyHandler = () => ({ status: 200, body: notes('a', 'b') });
+    const { answered } = await call(['send', handler], { body: stream('{"text":"a"}') });
+    expect(bytesLeft()).toBeLessThan(64 * 1024 ** 2);
+    expect(await textOf(answered)).toBe('{"text":"a"}\n{"text":"b"}\n');
+  });
+});
+
+describe('a stream of items', () => {
+  test('fails at an invalid item, which is the failure of the record', async () => {
+    const handler: AnyHandler = () => ({ status: 200, body: notes('a', 5) });
+    const { answered, record } = await call(['watch', handler]);
+    expect([answered.status, record.failure]).toEqual([200, undefined]);
+    await expect(textOf(answered)).rejects.toThrow();
+    expect(record.failure).toMatchObject({ status: 500 });
+    expect(String(record.failure?.cause)).toContain(
+      'item 1 of the body: /body/text must be string',
+    );
+  });
+
+  test('of events ends when the service stops, and the signal of its handler is aborted', async () => {
+    const stopping = new AbortController();
+    let signal: AbortSignal | undefined;
+    const handler: AnyHandler = (request) => {
+      ({ signal } = request);
+      async function* counting() {
+        for (let count = 0; count < 100; count += 1) {
+          yield { data: String(count) };
+          if (count === 1) stopping.abort();
+        }
+      }
+      return { status: 200, body: counting() };
+    };
+    const { answered } = await call(['follow', handler, { stopping: stopping.signal }]);
+    expect(signal?.aborted).toBe(false);
+    expect(await textOf(answered)).toBe('data: 0\n\ndata: 1\n\n');
+    expect(signal?.aborted).toBe(true);
+  });
+});
+
+describe('an operation that cannot be enforced', () => {
+  test('answers 501, also without credentials', async () => {
+    const { answered, record } = await call(['broken', reply], { headers: {} });
+    expect(answered.status).toBe(501);
+    expect(String(answered.body)).toContain('the document has an error at broken');
+    expect(record.failure?.reason).toContain('$ref leads to nothing');
+    expect(record.operationId).toBe('broken');
+  });
+
+  test('does not show the error in the document to the client', async () => {
+    const { answered } = await call(['broken', reply]);
+    expect(String(answered.body)).not.toContain('leads to nothing');
+  });
+});
+
+test('an operation without a handler cannot be prepared', async () => {
+  const { operation, context } = await operationOf('add', reply);
+  expect(() => prepareOperation(operation, { ...context, handlers: {} })).toThrow(
+    'add has no handler',
+  );
+});
+
+test('around gets the operation, the request, and a function that calls the handler', async () => {
+  const seen: unknown[] = [];
+  const around: ServiceOptions['around'] = async (id, { body: received }, next) => {
+    const { status } = await next();
+    seen.push([id, received, status]);
+    return { status: 200, body: { text: 'around' } };
+  };
+  const { answered } = await call(['add', reply, { around }], { body: body('a') });
+  expect(answered).toMatchObject({ status: 200, body: '{"text":"around"}' });
+  expect(seen).toEqual([['add', { text: 'a' }, 204]]);
+});
+
+test('around gets an error that the handler throws as a rejection', async () => {
+  const fail: AnyHandler = () => {
+    throw new HttpError(409, 'taken');
+  };
+  const around: ServiceOptions['around'] = (_id, _request, next) =>
+    next().catch(() => ({ status: 204 }));
+  expect((await call(['add', fail, { around }], { body: body('a') })).status).toBe(204);
+});

@@ -1,0 +1,336 @@
+import { describe, expect, test } from '@jest/globals';
+import { type Json, schemas } from 'openapi-document';
+import {
+  type CheckOptions,
+  createChecks,
+  type SchemaOptions,
+} from '../../../src/core/validation/checks.ts';
+import { Violations } from '../../../src/core/validation/violations.ts';
+
+const OPTIONS: CheckOptions = { formats: {}, tracksItems: false, drops: true };
+
+/** Creates the check of a schema in the syntax of OpenAPI. */
+function checkOf(
+  direction: schemas.Direction,
+  schema: object,
+  options: SchemaOptions & Partial<CheckOptions> & { readonly components?: Json } = {},
+) {
+  const lowered = schemas.lower({ components: { schemas: options.components ?? {} } }, direction);
+  const check = createChecks(lowered, direction, { ...OPTIONS, ...options });
+  return check(lowered.lower(schema), options);
+}
+
+/** Returns the violations of a value. */
+function violationsOf(check: (value: unknown) => unknown, value: unknown): Violations {
+  try {
+    check(value);
+  } catch (error) {
+    if (error instanceof Violations) return error;
+    throw error;
+  }
+  return new Violations([]);
+}
+
+const PLANT = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: { type: 'string', minLength: 2 },
+    size: { type: 'number', default: 1 },
+    id: { type: 'integer', readOnly: true },
+    secret: { type: 'string', writeOnly: true },
+  },
+};
+
+describe('the check of a request', () => {
+  test('returns the value with its defaults, without members of the other direction', () => {
+    const check = checkOf('request', PLANT);
+    expect(check({ name: 'Fern', id: 5, other: 1 })).toEqual({ name: 'Fern', size: 1, other: 1 });
+    expect(check({ name: 'Fern', size: 2n })).toEqual({ name: 'Fern', size: 2 });
+  });
+
+  test('returns the value itself if nothing changes', () => {
+    const value = { name: 'Fern', size: 2 };
+    expect(checkOf('request', PLANT)(value)).toBe(value);
+    const plain = { a: [1, { b: 'c' }] };
+    expect(checkOf('request', { type: 'object' })(plain)).toBe(plain);
+  });
+
+  test('converts bigints to numbers, also without defaults', () => {
+    expect(checkOf('request', { items: { type: 'number' } })([5n])).toEqual([5]);
+  });
+
+  test('throws all violations, with their paths', () => {
+    const error = violationsOf(checkOf('request', PLANT, { path: '/body' }), {
+      name: 5,
+      size: 'a',
+    });
+    expect(error.violations).toEqual([
+      { path: '/body/name', message: 'must be string', keyword: 'type' },
+      { path: '/body/size', message: 'must be number', keyword: 'type' },
+    ]);
+  });
+
+  test('begins paths with the name of a member by default', () => {
+    expect(violationsOf(checkOf('request', PLANT), {}).violations).toMatchObject([
+      { path: '/name' },
+    ]);
+    expect(violationsOf(checkOf('request', PLANT), 5).violations).toMatchObject([{ path: '' }]);
+  });
+
+  test('keeps nothing of an earlier value', () => {
+    const check = checkOf('request', PLANT);
+    for (const _round of [1, 2]) {
+      expect(violationsOf(check, {}).violations).toHaveLength(1);
+      expect(check({ name: 'Fern' })).toEqual({ name: 'Fern', size: 1 });
+      expect(violationsOf(check, { name: 'F', size: 'a' }).violations).toHaveLength(2);
+    }
+  });
+
+  test('does not change the value that it rejects or completes', () => {
+    const value = { name: 'F' };
+    violationsOf(checkOf('request', PLANT), value);
+    checkOf('request', { properties: { size: { default: 1 } } })(value);
+    expect(value).toEqual({ name: 'F' });
+  });
+});
+
+describe('the check of a reply', () => {
+  const check = (options?: Parameters<typeof checkOf>[2]) => checkOf('response', PLANT, options);
+
+  test('returns the value without undeclared members', () => {
+    const dropped: string[] = [];
+    const onDrop = (name: string) => void dropped.push(name);
+    const reply = { name: 'Fern', id: 5, secret: 'a', column: 1, size: undefined };
+    expect(check({ onDrop })(reply)).toEqual({ name: 'Fern', id: 5 });
+    expect(dropped).toEqual(['secret', 'column']);
+  });
+
+  test('validates the value as JSON writes it', () => {
+    const day = checkOf('response', { type: 'string', format: 'date' });
+    expect(day(new Date('2024-02-29T12:00:00Z'))).toBe('2024-02-29');
+    const plant = { toJSON: () => ({ name: 'Fern', column: 1 }) };
+    expect(check()(plant)).toEqual({ name: 'Fern' });
+    expect(violationsOf(check({ path: '/body' }), { name: undefined }).message).toBe(
+      "/body/name must have required property 'name'",
+    );
+  });
+
+  test('validates undeclared members if nothing is removed', () => {
+    const closed = { ...PLANT, additionalProperties: false };
+    const value = { name: 'Fern', column: 1 };
+    expect(checkOf('response', closed)(value)).toEqual({ name: 'Fern' });
+    const strict = checkOf('response', closed, { drops: false });
+    expect(violationsOf(strict, value).violations).toMatchObject([
+      { path: '/column', keyword: 'additionalProperties' },
+    ]);
+    expect(violationsOf(strict, { name: 'Fern', secret: 'a' }).violations).toHaveLength(1);
+    const valid = { name: 'Fern' };
+    expect(strict(valid)).toBe(valid);
+  });
+
+  test('selects the alternative without regard to undeclared members', () => {
+    const alternative = (name: string) => ({
+      type: 'object',
+      required: [name],
+      properties: { [name]: { type: 'string', format: 'date' } },
+      additionalProperties: false,
+    });
+    const union = checkOf('response', { anyOf: [alternative('a'), alternative('b')] });
+    expect(union({ b: new Date(0), column: 1 })).toEqual({ b: '1970-01-01' });
+    expect(union({ a: new Date(0), column: 1 })).toEqual({ a: '1970-01-01' });
+  });
+
+  test('has no time limit, unless its alternatives are deep', () => {
+    const items = { type: 'array', items: { type: 'string', pattern: '^(a+)+$' } };
+    const value = Array.from({ length: 200_000 }, () => 'aaaa');
+    expect(checkOf('response', items)(value)).toEqual(value);
+  });
+});
+
+test('formats of the service and of OpenAPI are checked', () => {
+  const formats = { even: (text: string) => text.length % 2 === 0 };
+  const check = checkOf(
+    'request',
+    { items: { anyOf: [{ format: 'even' }, { format: 'date' }] } },
+    { formats },
+  );
+  expect(check(['ab', '2024-02-29'])).toHaveLength(2);
+  expect(violationsOf(check, ['abc']).violations[0]).toMatchObject({ keyword: 'format' });
+  expect(checkOf('request', { format: 'toString' })('a')).toBe('a');
+});
+
+test('files are accepted with the option only', () => {
+  const file = new File(['abc'], 'a');
+  const schema = { type: 'string', maxLength: 3 };
+  expect(checkOf('request', schema, { files: true })(file)).toBe(file);
+  expect(violationsOf(checkOf('request', schema), file).message).toBe('must be string');
+});
+
+test('items that contains matches are evaluated', () => {
+  const schema = { contains: { type: 'string' }, unevaluatedItems: { type: 'integer' } };
+  const check = checkOf('request', schema, { tracksItems: true });
+  expect(check(['a', 1])).toEqual(['a', 1]);
+  expect(violationsOf(check, ['a', null]).violations).not.toEqual([]);
+});
+
+test('definitions may be recursive and shared by several checks', () => {
+  const components = {
+    Tree: { type: 'object', properties: { next: { $ref: '#/components/schemas/Tree' } } },
+  };
+  const root = { components: { schemas: components } };
+  const lowered = schemas.lower(root, 'request');
+  const createCheck = createChecks(lowered, 'request', OPTIONS);
+  const tree = { $ref: '#/components/schemas/Tree' };
+  const [first, second] = [
+    createCheck(lowered.lower(tree)),
+    createCheck(lowered.lower({ items: tree })),
+  ];
+  expect(violationsOf(first, { next: { next: 5 } }).message).toBe('/next/next must be object');
+  expect(violationsOf(second, [{ next: 5 }]).message).toBe('/0/next must be object');
+  expect(second([{ next: {} }])).toEqual([{ next: {} }]);
+});
+
+const TIMEOUT = { path: '', message: 'the request takes too long to validate', keyword: 'timeout' };
+
+describe('the time limit of a request', () => {
+  const exponential = { type: 'string', pattern: '^(a+)+$' };
+
+  test.each<[string, object, unknown]>([
+    ['a string', exponential, `${'a'.repeat(40)}b`],
+    [
+      'the name of a member',
+      { patternProperties: { '^(a+)+$': true } },
+      { [`${'a'.repeat(40)}b`]: 1 },
+    ],
+    ['a quadratic format', { format: 'url' }, `http://a/?${'::'.repeat(60_000)}`],
+    ['a deep value', { $ref: '#/components/schemas/Chain' }, nested(60)],
+  ])('ends the validation of %s', (_title, schema, value) => {
+    const components = { Chain };
+    const check = checkOf('request', schema, { components });
+    expect(violationsOf(check, value).violations).toEqual([TIMEOUT]);
+  });
+
+  test.each<[string, object, unknown]>([
+    ['a short string', exponential, 'a'.repeat(20)],
+    [
+      'many short strings',
+      { items: { type: 'string', pattern: '^a.*b.*#$' } },
+      Array.from({ length: 1000 }, () => `${'a'.repeat(80)}b#`),
+    ],
+    ['a long list', { items: { type: 'integer' } }, Array.from({ length: 100_000 }, () => 1)],
+    ['a long string', { type: 'string' }, 'a'.repeat(1_000_000)],
+  ])('accepts %s', (_title, schema, value) => {
+    expect(checkOf('request', schema)(value)).toEqual(value);
+  });
+
+  test('is that of one long string for many strings with a slow pattern', () => {
+    const check = checkOf('request', { items: { type: 'string', pattern: '^.*@.*@.*#$' } });
+    const body = Array.from({ length: 1_000 }, () => '@'.repeat(95));
+    let error: Violations | undefined;
+    const time = cpuTimeOf(() => {
+      error = violationsOf(check, body);
+    });
+    expect(time).toBeLessThan(100);
+    expect(error?.message).toMatch(/must match pattern|takes too long to validate/);
+  });
+
+  test('also applies to deep alternatives of a reply', () => {
+    const options = { components: { Chain }, drops: false };
+    const check = checkOf('response', { $ref: '#/components/schemas/Chain' }, options);
+    expect(violationsOf(check, nested(60)).message).toBe('the response takes too long to validate');
+  });
+});
+
+/** A list whose two alternatives both match, so that validation tries both at each level. */
+const Chain = {
+  oneOf: ['a', 'b'].map((name) => ({
+    type: 'object',
+    properties: { next: { $ref: '#/components/schemas/Chain' }, [name]: { type: 'string' } },
+  })),
+};
+
+/** Returns an object with `next` at each level. */
+function nested(depth: number): object {
+  let value: object = {};
+  for (let level = 0; level < depth; level += 1) value = { next: value };
+  return value;
+}
+
+/** Runs a task after a first time in which schemas are compiled. Returns its CPU time in ms. */
+function cpuTimeOf(task: () => void): number {
+  task();
+  const before = process.threadCpuUsage();
+  task();
+  const { user, system } = process.threadCpuUsage(before);
+  return (user + system) / 1000;
+}
+
+describe('the violations of a large value', () => {
+  const objects = (count: number) => Array.from({ length: count }, () => ({}));
+
+  test('are those at its start', () => {
+    const check = checkOf('request', { items: { required: ['a'] } }, { path: '/body' });
+    const { message, violations } = violationsOf(check, objects(5_000));
+    expect(violations).toHaveLength(20);
+    expect(violations[0]?.path).toBe('/body/0/a');
+    expect(message).toMatch(/; and more$/);
+  });
+
+  test('do not include those of the missing members', () => {
+    const many = Array.from({ length: 5_000 }, () => 1);
+    const schema = {
+      properties: {
+        few: { type: 'array', items: { type: 'integer' }, minItems: 4_000 },
+        word: { type: 'string' },
+      },
+    };
+    const check = checkOf('request', schema);
+    expect(violationsOf(check, { word: 5, few: many }).message).toBe('/word must be string');
+  });
+
+  test('include the first one, if no other is at the start', () => {
+    const check = checkOf('request', { items: { type: 'integer' } });
+    const list: unknown[] = Array.from({ length: 5_000 }, () => 1);
+    expect(violationsOf(check, [...list, 'a']).message).toBe('/5000 must be integer');
+  });
+
+  test('include undeclared members', () => {
+    const check = checkOf('request', { additionalProperties: false, minProperties: 9_000 });
+    const names = Array.from({ length: 5_000 }, (_, index) => [`m${index}`, 1]);
+    const { violations } = violationsOf(check, Object.fromEntries(names));
+    expect(violations[0]).toMatchObject({ path: '/m0', keyword: 'additionalProperties' });
+    expect(violations.map(({ keyword }) => keyword)).not.toContain('minProperties');
+  });
+
+  test('with long names need little time, and have a short message', () => {
+    const lists = { type: 'array', items: { required: ['a'] } };
+    const check = checkOf('request', { additionalProperties: lists }, { path: '/body' });
+    let error = new Violations([]);
+    const time = cpuTimeOf(() => {
+      error = violationsOf(check, { ['x'.repeat(60_000)]: objects(1_500) });
+    });
+    expect(time).toBeLessThan(100);
+    expect(error.message.length).toBeLessThan(10_000);
+    expect(error.violations).toHaveLength(20);
+    for (const { path } of error.violations) {
+      expect(path.length).toBeLessThan(300);
+      expect(path).toMatch(/^\/body\/x+…x*\/\d+\/a$/);
+    }
+  });
+
+  test('need little time if alternatives have many required members', () => {
+    const names = Array.from({ length: 60 }, (_, at) => `member${at}`);
+    const anyOf = ['a', 'b', 'c', 'd'].map((name) => ({
+      type: 'object',
+      required: [name, ...names.map((other) => name + other)],
+    }));
+    const check = checkOf('request', { items: { anyOf } });
+    let error = new Violations([]);
+    const time = cpuTimeOf(() => {
+      error = violationsOf(check, objects(1_900));
+    });
+    expect(time).toBeLessThan(100);
+    expect(error.violations.length).toBeGreaterThan(0);
+  });
+});

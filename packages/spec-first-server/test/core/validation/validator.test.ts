@@ -1,0 +1,245 @@
+import { describe, expect, test } from '@jest/globals';
+import { loadDocument, type Operation } from 'openapi-document';
+import { withFiles } from 'test-support/documents';
+import {
+  createValidators,
+  type ValidatorOptions,
+  Violations,
+} from '../../../src/core/validation/validator.ts';
+
+const plant = {
+  type: 'object',
+  required: ['name'],
+  properties: {
+    name: { type: 'string' },
+    size: { type: 'integer', default: 1 },
+    id: { type: 'integer', readOnly: true },
+  },
+};
+const photos = { type: 'object', properties: { photo: { type: 'string', maxLength: 3 } } };
+const document = {
+  openapi: '3.2.0',
+  info: { title: 'A', version: '1' },
+  paths: {
+    '/beds/{bed}': {
+      post: {
+        operationId: 'plant',
+        parameters: [
+          { name: 'bed', in: 'path', required: true, schema: { type: 'integer' } },
+          { name: 'limit', in: 'query', required: true, schema: { type: 'integer', maximum: 5 } },
+          { name: 'page', in: 'query', schema: { type: 'integer', default: 1 } },
+          { name: 'X-Kind', in: 'header', schema: { enum: ['a', 'b'] } },
+          { name: 'session', in: 'cookie', schema: { type: 'string', minLength: 3 } },
+        ],
+        requestBody: {
+          content: {
+            'application/json': { schema: plant },
+            'multipart/form-data': { schema: photos },
+            'application/x-ndjson': { itemSchema: plant },
+            'image/png': { schema: { type: 'string', maxLength: 1 } },
+          },
+        },
+        responses: {
+          200: {
+            description: 'ok',
+            headers: { 'X-Count': { required: true, schema: { type: 'integer' } } },
+            content: {
+              'application/json': { schema: plant },
+              'application/x-ndjson': { itemSchema: plant },
+              'image/png': {},
+            },
+          },
+        },
+      },
+    },
+    '/plain': {
+      get: {
+        operationId: 'plain',
+        parameters: [{ name: 'word', in: 'query', schema: { format: 'even' } }],
+        responses: {},
+      },
+    },
+  },
+};
+
+const { root, operations } = await withFiles(
+  { 'openapi.json': JSON.stringify(document) },
+  (folder) => loadDocument(`${folder}/openapi.json`),
+);
+
+function validatorOf(id: string, options?: ValidatorOptions) {
+  const operation = operations.find((each) => each.id === id);
+  if (operation === undefined) throw new Error(`no operation ${id}`);
+  const response = operation.responses[0];
+  const find = (type: string, media = operation.requestBody?.media) => {
+    const found = media?.find((each) => each.type === type);
+    if (found === undefined) throw new Error(`no media type ${type}`);
+    return found;
+  };
+  return {
+    validator: createValidators(root, options)(operation),
+    mediaOf: (type: string) => find(type),
+    replyOf: (type: string) => find(type, response?.media),
+    response,
+  };
+}
+
+const VALID = { path: { bed: 1 }, query: { limit: 5 }, header: {}, cookie: {} };
+const COMPLETED = { ...VALID, query: { limit: 5, page: 1 } };
+
+/** Returns the violations as lines. */
+function messagesOf(validate: () => unknown): string[] {
+  try {
+    validate();
+  } catch (error) {
+    if (error instanceof Violations) return error.message.split('; ');
+    throw error;
+  }
+  return [];
+}
+
+describe('request', () => {
+  const { validator, mediaOf } = validatorOf('plant');
+
+  test('returns the parameters and the body with their defaults', () => {
+    const body = { name: 'Fern', id: 5 };
+    expect(validator.request(VALID, mediaOf('application/json'), body)).toEqual({
+      ...COMPLETED,
+      body: { name: 'Fern', size: 1 },
+    });
+  });
+
+  test('throws the violations of all parts, with their paths', () => {
+    const wrong = {
+      path: { bed: 'a' },
+      query: { limit: 6 },
+      header: { 'X-Kind': 'c' },
+      cookie: { session: 'ab' },
+    };
+    const messages = messagesOf(() => validator.request(wrong, mediaOf('application/json'), {}));
+    expect(messages.sort()).toEqual([
+      "/body/name must have required property 'name'",
+      '/cookie/session must NOT have fewer than 3 characters',
+      '/header/X-Kind must be equal to one of the allowed values: a, b',
+      '/path/bed must be integer',
+      '/query/limit must be <= 5',
+    ]);
+  });
+
+  test('requires parameters that are required', () => {
+    const missing = { ...VALID, query: {} };
+    expect(messagesOf(() => validator.request(missing, undefined, undefined))).toEqual([
+      "/query/limit must have required property 'limit'",
+    ]);
+  });
+
+  test('validates parameters only, if there is no body', () => {
+    const request = validator.request(VALID, undefined, undefined);
+    expect(request).toEqual({ ...COMPLETED, body: undefined });
+    const plain = validatorOf('plain').validator;
+    expect(plain.request(VALID, undefined, undefined)).toEqual({ ...VALID, body: undefined });
+  });
+
+  test.each(['application/x-ndjson', 'image/png'])('does not validate a stream of %s', (type) => {
+    const stream = { name: 5 };
+    const { body, query } = validator.request(VALID, mediaOf(type), stream);
+    expect(body).toBe(stream);
+    expect(query).toEqual({ limit: 5, page: 1 });
+  });
+
+  test('accepts files in forms only', () => {
+    const photo = new File(['abc'], 'a');
+    const { body } = validator.request(VALID, mediaOf('multipart/form-data'), { photo });
+    expect(body).toEqual({ photo });
+    const large = { photo: new File(['abcd'], 'a') };
+    expect(
+      messagesOf(() => validator.request(VALID, mediaOf('multipart/form-data'), large)),
+    ).toEqual(['/body/photo must NOT have more than 3 bytes']);
+    const named = { name: new File([''], 'a') };
+    expect(messagesOf(() => validator.request(VALID, mediaOf('application/json'), named))).toEqual([
+      '/body/name must be string',
+    ]);
+  });
+});
+
+test('item returns an item with its defaults', () => {
+  const { validator, mediaOf } = validatorOf('plant');
+  const media = mediaOf('application/x-ndjson');
+  expect(validator.item(media, { name: 'Fern' })).toEqual({ name: 'Fern', size: 1 });
+  expect(messagesOf(() => validator.item(media, {}))).toEqual([
+    "/body/name must have required property 'name'",
+  ]);
+});
+
+describe('response', () => {
+  test.each(['application/json', 'application/x-ndjson'])(
+    'returns a body or an item of %s without undeclared members',
+    (type) => {
+      const dropped: unknown[] = [];
+      const onDrop = ({ id }: Operation, name: string) => void dropped.push([id, name]);
+      const { validator, replyOf } = validatorOf('plant', { onDrop });
+      const media = replyOf(type);
+      const reply = { name: 'Fern', id: 5, column: 1 };
+      expect(validator.response(media, reply)).toEqual({ name: 'Fern', id: 5 });
+      expect(dropped).toEqual([['plant', 'column']]);
+      expect(messagesOf(() => validator.response(media, { name: 5 }))).toEqual([
+        '/body/name must be string',
+      ]);
+    },
+  );
+
+  test('keeps undeclared members without drops', () => {
+    const { validator, replyOf } = validatorOf('plant', { drops: false });
+    const reply = { name: 'Fern', column: 1 };
+    expect(validator.response(replyOf('application/json'), reply)).toBe(reply);
+  });
+});
+
+test('responseHeaders validates headers by their names', () => {
+  const { validator, response } = validatorOf('plant');
+  if (response === undefined) throw new Error('no response');
+  const [name = ''] = response.headers.map((header) => header.name);
+  expect(messagesOf(() => validator.responseHeaders(response, { [name]: 5, other: 'a' }))).toEqual(
+    [],
+  );
+  expect(messagesOf(() => validator.responseHeaders(response, { [name]: 'a' }))).toEqual([
+    `/headers/${name} must be integer`,
+  ]);
+  expect(messagesOf(() => validator.responseHeaders(response, {}))).toEqual([
+    `/headers/${name} must have required property '${name}'`,
+  ]);
+});
+
+test.each([
+  ['unevaluatedItems', 'integer', []],
+  ['x-other', 'integer', []],
+  [
+    'unevaluatedItems',
+    'null',
+    ['/body/1 must be null', '/body/1 must be string', '/body/1 must match a schema in anyOf'],
+  ],
+])('%s of the type %s has the violations %j', (keyword, type, messages) => {
+  const schema = { contains: { type: 'string' }, minContains: 1, [keyword]: { type } };
+  const content = { 'application/json': { schema } };
+  const paths = { '/a': { post: { operationId: 'a', requestBody: { content } } } };
+  return withFiles({ 'openapi.json': JSON.stringify({ ...document, paths }) }, async (folder) => {
+    const loaded = await loadDocument(`${folder}/openapi.json`);
+    const [operation] = loaded.operations;
+    if (operation === undefined) throw new Error('no operation');
+    const validator = createValidators(loaded.root)(operation);
+    const media = operation.requestBody?.media[0];
+    const found = messagesOf(() => validator.request(VALID, media, ['a', 1]));
+    expect(found.sort()).toEqual(messages);
+  });
+});
+
+test('formats of the service are checked', () => {
+  const formats = { even: (text: string) => text.length % 2 === 0 };
+  const query = { word: 'odd' };
+  const messages = (options?: ValidatorOptions) =>
+    messagesOf(() =>
+      validatorOf('plain', options).validator.request({ ...VALID, query }, undefined, undefined),
+    );
+  expect(messages({ formats })).toEqual(['/query/word must match format "even"']);
+  expect(messages()).toEqual([]);
+});
