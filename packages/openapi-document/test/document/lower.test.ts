@@ -1,17 +1,36 @@
 import { describe, expect, test } from '@jest/globals';
-import { schemas } from '../../src/index.ts';
+import {
+  createLowering,
+  type Direction,
+  definitionName,
+  definitionRef,
+  reachedFrom,
+} from '../../src/document/lower.ts';
 
 type Schemas = Readonly<Record<string, unknown>>;
 
 /** Lowers a component in both directions, with the definitions that it needs. */
 function lowered(declared: Schemas, name: string, extension = {}) {
   const root = { ...extension, components: { schemas: declared } };
-  const inDirection = (direction: schemas.Direction) => {
-    const { $defs, lower } = schemas.lower(root, direction);
+  const inDirection = (direction?: Direction) => {
+    const fits = (_property: unknown, value: unknown) => typeof value === 'number';
+    const { $defs, lower } = createLowering(
+      root,
+      direction,
+      direction === 'request' ? fits : undefined,
+    );
     return { schema: lower({ $ref: `#/components/schemas/${name}` }), $defs };
   };
-  return { request: inDirection('request'), response: inDirection('response') };
+  return {
+    request: inDirection('request'),
+    response: inDirection('response'),
+    both: inDirection(),
+  };
 }
+
+/** Lowers one schema of a response. */
+const inResponse = (schema: unknown, declared: Schemas = {}) =>
+  createLowering({ components: { schemas: declared } }, 'response').lower(schema);
 
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const def = (name: string) => ({ $ref: `#/$defs/${name}` });
@@ -31,14 +50,72 @@ describe('references', () => {
         ABItems: { type: 'string' },
       },
     });
-    expect(schemas.definitionName('#/$defs/x%20y~1z')).toBe('x y/z');
   });
 
-  test('are lowered once for each document and direction', () => {
-    const root = { components: { schemas: { A: { type: 'string' } } } };
-    expect(schemas.lower(root, 'request')).toBe(schemas.lower(root, 'request'));
-    expect(schemas.lower(root, 'request')).not.toBe(schemas.lower(root, 'response'));
+  test('have siblings, which are lowered too', () => {
+    const A = { properties: { b: { $ref: ref('B').$ref, title: 'T', items: ref('B') } } };
+    expect(lowered({ A, B: {} }, 'A').response.$defs).toEqual({
+      A: { properties: { b: { ...def('B'), title: 'T', items: def('B') } } },
+      B: {},
+    });
   });
+
+  test('of other parts of the document have distinct names', () => {
+    const inner = { properties: { b: { type: 'string' } } };
+    const declared = { A: { $defs: { c: inner }, properties: { c: inner } }, AC: {}, AB: {} };
+    const root = { components: { schemas: declared }, x: inner };
+    const { $defs, lower } = createLowering(root, 'response');
+    const targets = [
+      '#/components/schemas/A/$defs/c',
+      '#/components/schemas/A/properties/c/properties/b',
+      '#/components/schemas/A/properties/c',
+      '#/x/properties/b',
+    ];
+    expect(targets.map(($ref) => lower({ $ref }))).toEqual(['AC2', 'ACB', 'AC3', 'xB'].map(def));
+    expect($defs).toMatchObject({ AC2: inner, ACB: { type: 'string' } });
+  });
+
+  test('may be circular', () => {
+    const A = { properties: { next: ref('A') }, anyOf: [{ items: ref('B') }] };
+    expect(lowered({ A, B: ref('A') }, 'A').request.$defs).toEqual({
+      A: { properties: { next: def('A') }, anyOf: [{ items: def('B') }] },
+      B: def('A'),
+    });
+  });
+});
+
+test.each<[schema: unknown, result: unknown]>([
+  [undefined, true],
+  [true, true],
+  [false, false],
+  [{}, {}],
+  [
+    { items: true, not: false },
+    { items: true, not: false },
+  ],
+  [
+    { required: ['a', 'b', 'a'], enum: [{ $ref: 1 }] },
+    { required: ['a', 'b'], enum: [{ $ref: 1 }] },
+  ],
+  [{ required: [] }, {}],
+  [
+    { $id: 'a', $schema: 'b', $anchor: 'c', $dynamicAnchor: 'd', $defs: {}, title: 'T' },
+    { title: 'T' },
+  ],
+  [{ readOnly: true, writeOnly: true, $dynamicRef: '#a' }, {}],
+  [
+    { prefixItems: [{ $id: 'a' }], $comment: 'c' },
+    { prefixItems: [{}], $comment: 'c' },
+  ],
+])('the schema %j becomes %j', (schema, result) => {
+  expect(inResponse(schema)).toEqual(result);
+});
+
+test('a schema is lowered once', () => {
+  const { lower } = createLowering({}, 'response');
+  const schema = { properties: { a: {} } };
+  expect(lower(schema)).toBe(lower(schema));
+  expect(lower({ ...schema })).not.toBe(lower(schema));
 });
 
 describe('members of the other direction', () => {
@@ -65,11 +142,60 @@ describe('members of the other direction', () => {
     expect(response.$defs.B).toEqual({ allOf: [def('A'), { required: ['id'] }] });
   });
 
+  test('are all kept without a direction, but not required', () => {
+    const { both } = lowered(declared, 'B');
+    expect(both.$defs.A).toEqual({
+      type: 'object',
+      required: ['name'],
+      properties: { id: def('Id'), secret: { type: 'string' }, name: {} },
+    });
+    expect(both.$defs.B).toEqual({ allOf: [def('A'), {}] });
+  });
+
+  test.each(['allOf', 'anyOf', 'oneOf'])('are not required by the schemas in %s', (keyword) => {
+    const A = {
+      properties: { id: { readOnly: true } },
+      [keyword]: [{ required: ['id'] }, ref('R')],
+    };
+    const { request, response } = lowered({ A, R: { required: ['id', 'b'] } }, 'A');
+    expect(request.$defs.A).toEqual({
+      properties: {},
+      'x-dropped': ['id'],
+      [keyword]: [{}, { required: ['b'] }],
+    });
+    expect(response.$defs.A).toMatchObject({ [keyword]: [{ required: ['id'] }, def('R')] });
+  });
+
+  test('are not required in a schema that an alternative describes', () => {
+    const A = { required: ['id'], anyOf: [{ properties: { id: { readOnly: true } } }, {}] };
+    expect(lowered({ A }, 'A').request.$defs.A).toEqual({
+      anyOf: [{ properties: {}, 'x-dropped': ['id'] }, {}],
+    });
+  });
+
+  test('are not required by conditions, but by schemas of other values', () => {
+    const A = {
+      properties: { id: { readOnly: true }, inner: { required: ['id'] } },
+      not: { required: ['id', 'a'] },
+      dependentSchemas: { a: { required: ['id'] } },
+      items: { required: ['id'] },
+    };
+    expect(lowered({ A }, 'A').request.$defs.A).toEqual({
+      properties: { inner: { required: ['id'] } },
+      'x-dropped': ['id'],
+      not: { required: ['a'] },
+      dependentSchemas: { a: {} },
+      items: { required: ['id'] },
+    });
+  });
+
   test('are rejected with x-read-only: reject', () => {
     const { request } = lowered(declared, 'A', { 'x-read-only': 'reject' });
     expect(request.$defs.A).toMatchObject({ properties: { id: false } });
     const one = { A: { properties: { id: { readOnly: true, 'x-read-only': 'reject' } } } };
     expect(lowered(one, 'A').request.$defs.A).toEqual({ properties: { id: false } });
+    const secret = { A: { properties: { id: { writeOnly: true, 'x-read-only': 'reject' } } } };
+    expect(lowered(secret, 'A').response.$defs.A).toEqual({ properties: {}, 'x-dropped': ['id'] });
   });
 });
 
@@ -135,6 +261,101 @@ describe('a discriminator', () => {
     expect($defs.Cow).toEqual({ allOf: [def('PetBase'), { type: 'object', required: ['milk'] }] });
   });
 
+  test('has the annotations of the schema that others extend, and a free name for it', () => {
+    const declared = {
+      Pet: {
+        ...kinds('name'),
+        title: 'T',
+        description: 'D',
+        deprecated: true,
+        discriminator: { propertyName: 'kind' },
+      },
+      PetBase: {},
+      Cat: { allOf: [ref('Pet')] },
+      Owner: { properties: { pet: { allOf: [ref('Pet')] } } },
+    };
+    const { $defs } = lowered(declared, 'Owner').request;
+    expect($defs.Owner).toEqual({ properties: { pet: { allOf: [def('Pet')] } } });
+    expect($defs.Pet).toMatchObject({ title: 'T', description: 'D', deprecated: true });
+    expect(Object.keys(Object($defs.Pet))).toEqual([
+      'title',
+      'description',
+      'deprecated',
+      'oneOf',
+      'x-tag',
+    ]);
+    expect($defs.Cat).toEqual({ allOf: [def('PetBase2')] });
+    expect($defs.PetBase2).toMatchObject(kinds('name'));
+  });
+
+  test('of a part of allOf leads to the base, with its siblings', () => {
+    const declared = {
+      Pet: { ...kinds('name'), discriminator: { propertyName: 'kind' } },
+      Cat: { allOf: [{ ...ref('Pet'), title: 'T' }, ref('Other')] },
+      Other: {},
+    };
+    expect(lowered(declared, 'Cat').request.$defs.Cat).toEqual({
+      allOf: [{ ...def('PetBase'), title: 'T' }, def('Other')],
+    });
+  });
+
+  test('with a default mapping accepts all other values', () => {
+    const discriminator = { propertyName: 'kind', defaultMapping: ref('Dog').$ref };
+    const declared = {
+      Cat: kinds('lives'),
+      Dog: kinds('bark'),
+      Pet: { anyOf: [ref('Cat'), ref('Dog'), { type: 'null' }], discriminator },
+    };
+    expect(lowered(declared, 'Pet').response.$defs.Pet).toEqual({
+      anyOf: [
+        { allOf: [def('Cat'), tag('Cat')] },
+        {
+          allOf: [
+            def('Dog'),
+            {
+              type: 'object',
+              not: { required: ['kind'], properties: { kind: { enum: ['Cat'] } } },
+            },
+          ],
+        },
+        { type: 'null' },
+      ],
+      'x-tag': { name: 'kind', values: [['Cat'], 'others', 'null'] },
+    });
+  });
+
+  test('has no tag in the direction without its member', () => {
+    const declared = {
+      Cat: { ...kinds('lives'), properties: { kind: { readOnly: true } } },
+      Pet: { oneOf: [ref('Cat')], discriminator: { propertyName: 'kind' } },
+    };
+    const { request, response } = lowered(declared, 'Pet');
+    expect(request.$defs.Pet).toEqual({ oneOf: [def('Cat')] });
+    expect(response.$defs.Pet).toMatchObject({ 'x-tag': { name: 'kind', values: [['Cat']] } });
+  });
+
+  test('may be beside anyOf and oneOf, of which the second becomes a part of allOf', () => {
+    const declared = {
+      Cat: kinds('lives'),
+      Dog: kinds('bark'),
+      Pet: {
+        allOf: [{ title: 'A' }],
+        anyOf: [ref('Cat')],
+        oneOf: [ref('Dog')],
+        discriminator: { propertyName: 'kind' },
+      },
+    };
+    const union = (name: string) => [{ allOf: [def(name), tag(name)] }];
+    expect(lowered(declared, 'Pet').response.$defs.Pet).toEqual({
+      anyOf: union('Cat'),
+      'x-tag': { name: 'kind', values: [['Cat']] },
+      allOf: [
+        { title: 'A' },
+        { oneOf: union('Dog'), 'x-tag': { name: 'kind', values: [['Dog']] } },
+      ],
+    });
+  });
+
   test('selects nothing with x-selects: false', () => {
     const discriminator = { propertyName: 'kind', 'x-selects': false };
     const declared = {
@@ -145,33 +366,162 @@ describe('a discriminator', () => {
   });
 });
 
-test('an integer has format int64 if a schema of the same value allows one beyond 2^53', () => {
-  const declared = {
-    Wide: { allOf: [{ type: 'integer' }, { maximum: 9007199254740993n }] },
-    Both: { anyOf: [ref('Plain'), { type: 'integer', format: 'int64' }] },
-    Plain: { type: 'integer' },
-  };
+describe('an integer', () => {
   const wide = { type: 'integer', format: 'int64' };
-  expect(lowered(declared, 'Wide').request.$defs.Wide).toEqual({
-    allOf: [wide, { maximum: 9007199254740993n }],
+
+  test('has format int64 if a schema of the same value allows one beyond 2^53', () => {
+    const declared = {
+      Wide: { allOf: [{ type: 'integer' }, { maximum: 9007199254740993n }] },
+      Both: { anyOf: [ref('Plain'), { type: ['integer', 'null'], format: 'int64' }] },
+      Plain: { type: 'integer' },
+    };
+    expect(lowered(declared, 'Wide').request.$defs.Wide).toEqual({
+      allOf: [wide, { maximum: 9007199254740993n }],
+    });
+    expect(lowered(declared, 'Both').request.$defs).toEqual({
+      Both: { anyOf: [wide, { ...wide, type: ['integer', 'null'] }] },
+    });
   });
-  expect(lowered(declared, 'Both').request.$defs).toEqual({ Both: { anyOf: [wide, wide] } });
+
+  test('of another value keeps its format', () => {
+    const schema = {
+      type: 'object',
+      format: 'int64',
+      properties: { n: { type: 'integer' }, m: { type: 'number', format: 'int64' } },
+    };
+    expect(inResponse({ allOf: [schema, { type: 'integer' }] })).toEqual({
+      allOf: [schema, wide],
+    });
+    expect(inResponse({ type: 'integer', allOf: [{ type: 'number', format: 'int64' }] })).toEqual({
+      type: 'integer',
+      allOf: [{ type: 'number', format: 'int64' }],
+    });
+  });
+
+  test('in a circular reference keeps its definition', () => {
+    const A = { type: 'integer', anyOf: [ref('A')] };
+    expect(inResponse({ maximum: 2n ** 60n, allOf: [ref('A')] }, { A })).toEqual({
+      maximum: 2n ** 60n,
+      allOf: [{ ...wide, anyOf: [def('A')] }],
+    });
+  });
+
+  test('in a copied reference is beside its siblings', () => {
+    const schema = { maximum: 2n ** 60n, allOf: [{ ...ref('A'), title: 'T' }] };
+    expect(inResponse(schema, { A: { type: 'integer' } })).toEqual({
+      maximum: 2n ** 60n,
+      allOf: [{ title: 'T', allOf: [wide] }],
+    });
+  });
 });
 
-test('the default of a referenced schema is copied to the property of a request if it fits', () => {
+describe('the default of a referenced schema', () => {
   const declared = {
-    A: { properties: { n: ref('Count'), m: { allOf: [ref('Count')], default: 'many' } } },
+    A: {
+      properties: {
+        n: ref('Count'),
+        m: { allOf: [ref('Count')], default: 'many' },
+        o: { ...ref('Count'), default: 2 },
+        p: { default: null },
+        q: false,
+      },
+    },
     Count: { type: 'integer', default: 1 },
   };
-  expect(lowered(declared, 'A').request.$defs.A).toEqual({
-    properties: { n: { ...def('Count'), default: 1 }, m: { allOf: [def('Count')] } },
+
+  test('is copied to the property of a request if it fits', () => {
+    expect(lowered(declared, 'A').request.$defs.A).toEqual({
+      properties: {
+        n: { ...def('Count'), default: 1 },
+        m: { allOf: [def('Count')] },
+        o: { ...def('Count'), default: 2 },
+        p: {},
+        q: false,
+      },
+    });
+  });
+
+  test('stays in its place in a response', () => {
+    expect(lowered(declared, 'A').response.$defs.A).toEqual({
+      properties: {
+        n: def('Count'),
+        m: { allOf: [def('Count')], default: 'many' },
+        o: { ...def('Count'), default: 2 },
+        p: { default: null },
+        q: false,
+      },
+    });
   });
 });
 
 test('dependencies of older drafts become dependentRequired and dependentSchemas', () => {
-  const declared = { A: { dependencies: { a: ['b'], c: { required: ['d'] } } } };
+  const declared = {
+    A: {
+      dependencies: { a: ['b'], c: { required: ['d'] } },
+      dependentRequired: { e: ['f'] },
+      dependentSchemas: { g: ref('B') },
+    },
+    B: {},
+  };
   expect(lowered(declared, 'A').request.$defs.A).toEqual({
-    dependentRequired: { a: ['b'] },
-    dependentSchemas: { c: { required: ['d'] } },
+    dependentRequired: { a: ['b'], e: ['f'] },
+    dependentSchemas: { c: { required: ['d'] }, g: def('B') },
   });
+});
+
+describe('the data of events', () => {
+  const data = { type: 'string', contentMediaType: 'application/json', contentSchema: ref('Data') };
+  const declared = {
+    Data: { type: 'object' },
+    Event: { type: 'object', properties: { data, id: { type: 'string' } } },
+    Text: data,
+  };
+
+  test.each<[title: string, event: object, lowered: object]>([
+    [
+      'a schema',
+      declared.Event,
+      { ...declared.Event, properties: { data: def('Data'), id: { type: 'string' } } },
+    ],
+    [
+      'a reference',
+      ref('Event'),
+      { ...declared.Event, properties: { data: def('Data'), id: { type: 'string' } } },
+    ],
+    [
+      'a reference in data',
+      { properties: { data: ref('Text') } },
+      { properties: { data: def('Data') } },
+    ],
+    [
+      'text or JSON',
+      { properties: { data: { anyOf: [ref('Text'), { const: 'end' }] } } },
+      { properties: { data: { anyOf: [def('Data'), { const: 'end' }] } } },
+    ],
+  ])('is decoded in %s', (_title, event, expected) => {
+    expect(inResponse({ allOf: [event], 'x-event-data': 'json' }, declared)).toEqual({
+      allOf: [expected],
+    });
+    expect(inResponse(ref('Event'), declared)).toEqual(def('Event'));
+  });
+});
+
+test.each([
+  ['Pet', '#/$defs/Pet'],
+  ['x y/z', '#/$defs/x%20y~1z'],
+  ['Größe#', '#/$defs/Gr%C3%B6%C3%9Fe%23'],
+])('the definition %s has the $ref %s', (name, $ref) => {
+  expect(definitionRef(name)).toBe($ref);
+  expect(definitionName($ref)).toBe(name);
+});
+
+test('the definitions that a schema needs include those of its definitions', () => {
+  const $defs = {
+    A: { properties: { b: def('B') } },
+    B: { anyOf: [def('A'), def('C')] },
+    C: { type: 'string' },
+    D: def('A'),
+  };
+  expect([...reachedFrom($defs, { items: def('A') })]).toEqual(['A', 'B', 'C']);
+  expect([...reachedFrom($defs, true)]).toEqual([]);
 });

@@ -1,6 +1,145 @@
-import { expect, test } from '@jest/globals';
-import { mediaTypeFor } from '../../src/document/media.ts';
-import { documentOf, only } from '../support/operations.ts';
+import { describe, expect, test } from '@jest/globals';
+import { examplesOf, mediaOf, mediaTypeFor } from '../../src/document/media.ts';
+
+/** Reads one Media Type Object. */
+function mediaType(type: string, source: unknown, root: object = {}) {
+  const [media] = mediaOf({ ...root }, { [type]: source }, '/at');
+  if (media === undefined) throw new Error('there is no media type');
+  return media;
+}
+
+const bytes = async function* (text: string) {
+  yield new TextEncoder().encode(text);
+};
+
+test('a media type has the parts of its object', () => {
+  const encoding = {
+    a: { contentType: 'image/png', style: 'form', explode: false, headers: {} },
+    b: { contentType: 1, style: 2, explode: 'no' },
+  };
+  const source = { schema: { type: 'object' }, encoding };
+  expect(mediaType('multipart/form-data', source)).toMatchObject({
+    type: 'multipart/form-data',
+    kind: 'multipart',
+    schema: source.schema,
+    itemSchema: undefined,
+    sequence: undefined,
+    items: undefined,
+    constrained: true,
+    pointer: '/at/content/multipart~1form-data',
+    source,
+    asJson: undefined,
+  });
+  expect(mediaType('multipart/form-data', source).encoding).toEqual({
+    a: { contentType: 'image/png', style: 'form', explode: false },
+    b: {},
+  });
+});
+
+test('a media type may be a reference or have a wrong type', () => {
+  const root = { Text: { schema: { type: 'string' } } };
+  expect(mediaType('text/plain', { $ref: '#/Text' }, root)).toMatchObject({
+    schema: { type: 'string' },
+    constrained: false,
+  });
+  expect(mediaType('text/plain', null)).toMatchObject({ schema: undefined, source: {} });
+  expect(mediaOf({}, undefined, '')).toEqual([]);
+});
+
+test.each([
+  ['*/*', true],
+  ['application/*', true],
+  ['text/*', true],
+  ['image/*', false],
+  ['application/json', false],
+])('the range %s includes JSON: %j', (type, isJson) => {
+  const { asJson, kind } = mediaType(type, {});
+  expect(asJson?.kind).toBe(isJson ? 'json' : undefined);
+  expect(kind === 'json').toBe(type === 'application/json');
+});
+
+test.each([
+  ['application/jsonl', 'stream', 'lines', { schema: {}, data: 'text' }],
+  ['application/json-seq', 'stream', 'records', { schema: {}, data: 'text' }],
+  ['text/event-stream', 'stream', 'events', { schema: {}, data: 'text' }],
+  ['application/json', 'json', undefined, undefined],
+])('with an itemSchema, %s is a %s of %s', (type, kind, sequence, items) => {
+  expect(mediaType(type, { itemSchema: {} })).toMatchObject({ kind, sequence, itemSchema: {} });
+  expect(mediaType(type, { itemSchema: {} }).items).toEqual(items);
+  expect(mediaType(type, {}).items).toBeUndefined();
+});
+
+test('a text of a media type is read by its schema', () => {
+  expect(mediaType('text/plain', { schema: { type: 'integer' } }).coerce('5')).toBe(5);
+});
+
+test('the items of a sequence are read and written', async () => {
+  const media = mediaType('application/jsonl', { itemSchema: {} });
+  const items: unknown[] = [];
+  for await (const item of media.readItems(media.type, bytes('{"a":1}\n2\n'), 100))
+    items.push(item);
+  expect(items).toEqual([{ a: 1 }, 2]);
+});
+
+describe('examples', () => {
+  test('are values, serialized values or references', () => {
+    const source = {
+      examples: {
+        inline: { value: 1, dataValue: 2 },
+        data: { dataValue: { a: 1 }, serializedValue: '5' },
+        serialized: { serializedValue: '{"a":2}' },
+        'a/b': { $ref: '#/Shared' },
+        none: { externalValue: 'x.json' },
+        wrong: null,
+      },
+      example: null,
+    };
+    const at = '#/at/examples';
+    expect(examplesOf({ Shared: { value: false } }, { source, pointer: '/at' })).toEqual([
+      { name: 'inline', value: 1, pointer: `${at}/inline` },
+      { name: 'data', value: { a: 1 }, pointer: `${at}/data` },
+      { name: 'serialized', value: { a: 2 }, pointer: `${at}/serialized` },
+      { name: 'a/b', value: false, pointer: `${at}/a~1b` },
+      { value: null, pointer: '#/at/example' },
+    ]);
+    expect(examplesOf({}, { source: {}, pointer: '' })).toEqual([]);
+  });
+
+  test.each<[title: string, data: object, text: string, value: unknown]>([
+    ['JSON', { contentMediaType: 'application/json' }, '{"a":1}', { a: 1 }],
+    ['text', { type: 'string' }, '{"a":1}', '{"a":1}'],
+    [
+      'JSON or text',
+      { anyOf: [{ contentMediaType: 'application/json' }, { const: '5' }] },
+      '5',
+      '5',
+    ],
+    [
+      'objects or text',
+      { anyOf: [{ contentMediaType: 'application/json' }, { const: '5' }] },
+      '{"a":1}',
+      { a: 1 },
+    ],
+  ])('of events with data of %s have decoded data', (_title, data, text, value) => {
+    const itemSchema = { type: 'object', properties: { data } };
+    const valuesOf = (example: unknown) =>
+      mediaType('text/event-stream', { itemSchema, example })
+        .examples()
+        .map((each) => each.value);
+    expect(valuesOf([{ event: 'a', data: text }, { data: 1 }, 5])).toEqual([
+      [{ event: 'a', data: value }, { data: 1 }, 5],
+    ]);
+    expect(valuesOf({ data: text })).toEqual([[{ data: value }]]);
+    expect(valuesOf(`data: ${text}\n\n`)).toEqual([`data: ${text}\n\n`]);
+  });
+
+  test('of bodies are not changed', () => {
+    const example = { data: '{"a":1}' };
+    expect(mediaType('application/json', { example }).examples()).toEqual([
+      { value: example, pointer: '#/at/content/application~1json/example' },
+    ]);
+  });
+});
 
 test.each([
   ['application/json', 'application/json'],
@@ -14,12 +153,11 @@ test.each([
   ['text/csv', 'text/*'],
   ['text/plain', 'text/*'],
   ['image/png', '*/*'],
-])('a body of %s has the declared media type %s', async (contentType, declared) => {
+])('a body of %s has the declared media type %s', (contentType, declared) => {
   const types = ['*/*', 'text/*', 'text/csv;header="present"'];
   const jsonTypes = ['application/json', 'application/json; version=2'];
   const content = Object.fromEntries([...types, ...jsonTypes].map((type) => [type, {}]));
-  const { operations } = await documentOf({ '/a': { post: { requestBody: { content } } } });
-  const media = only(operations).requestBody?.media ?? [];
+  const media = mediaOf({}, content, '');
   expect(mediaTypeFor(media, contentType)?.type).toBe(declared);
   expect(mediaTypeFor(media.slice(1, 2), 'application/json')).toBeUndefined();
 });

@@ -1,17 +1,275 @@
-import { expect, test } from '@jest/globals';
-import { declaredFor } from '../../src/document/operations.ts';
-import { documentOf, only } from '../support/operations.ts';
+import { describe, expect, test } from '@jest/globals';
+import {
+  declaredFor,
+  type Operation,
+  operationObjects,
+  operationsOf,
+  webhooksOf,
+} from '../../src/document/operations.ts';
+
+/** Reads the operation `POST /a/{id}`. */
+function operationOf(operation: object, item: object = {}, root: object = {}): Operation {
+  const [first] = operationsOf({ ...root }, { '/a/{id}': { ...item, post: operation } });
+  if (first === undefined) throw new Error('there is no operation');
+  return first;
+}
+
+const at = '/paths/~1a~1{id}';
+
+test('operations are listed in the order of their paths and methods', () => {
+  const item = {
+    additionalOperations: { COPY: { x: 1 }, 'M/V': {} },
+    query: {},
+    trace: {},
+    patch: {},
+    head: {},
+    options: {},
+    delete: {},
+    post: {},
+    put: {},
+    get: {},
+    parameters: [],
+    summary: {},
+  };
+  const objects = operationObjects({ '/b': item, '/a~b': { get: {}, post: 1 }, '/c': null });
+  expect(objects.map(({ method, pointer }) => [method, pointer])).toEqual([
+    ...'get put post delete options head patch trace query'
+      .split(' ')
+      .map((method) => [method, `/paths/~1b/${method}`]),
+    ['COPY', '/paths/~1b/additionalOperations/COPY'],
+    ['M/V', '/paths/~1b/additionalOperations/M~1V'],
+    ['get', '/paths/~1a~0b/get'],
+  ]);
+  expect(objects[9]).toEqual({
+    method: 'COPY',
+    path: '/b',
+    source: { x: 1 },
+    pointer: '/paths/~1b/additionalOperations/COPY',
+    shared: [],
+    at: '/paths/~1b',
+  });
+  expect(operationObjects(undefined)).toEqual([]);
+});
+
+test('an operation has the parts of its Operation Object', () => {
+  const source = {
+    requestBody: { $ref: '#/Body' },
+    responses: { '200': { content: { 'text/plain': {} } } },
+  };
+  const Body = { required: true, content: { 'application/json': {} } };
+  const operation = operationOf(source, {}, { Body });
+  expect(operation).toMatchObject({ method: 'post', path: '/a/{id}', source });
+  expect(operation.pointer).toBe(`${at}/post`);
+  expect(operation.template.names).toEqual(['id']);
+  expect(operation.requestBody).toMatchObject({ required: true, source: Body });
+  expect(operation.requestBody?.media.map(({ pointer }) => pointer)).toEqual([
+    `${at}/post/requestBody/content/application~1json`,
+  ]);
+  expect(operation.responses[0]?.media[0]?.pointer).toBe(
+    `${at}/post/responses/200/content/text~1plain`,
+  );
+  expect(operationOf({}).requestBody).toBeUndefined();
+  expect(operationOf({ requestBody: { required: 'yes' } }).requestBody?.required).toBe(false);
+  const [copy] = operationsOf({}, { '/': { additionalOperations: { COPY: {} } } });
+  expect(copy?.method).toBe('copy');
+});
+
+test.each<[own: unknown, document: unknown, security: unknown]>([
+  [undefined, undefined, []],
+  [undefined, [{ key: [] }], [{ key: [] }]],
+  [[{ token: ['read'] }], [{ key: [] }], [{ token: ['read'] }]],
+  [[], [{ key: [] }], []],
+  ['none', [{ key: [] }], []],
+])('the security %j in a document with %j is %j', (security, inherited, expected) => {
+  expect(operationOf({ security }, {}, { security: inherited }).security).toEqual(expected);
+});
+
+describe('an id', () => {
+  const idsOf = (paths: object) => operationsOf({}, paths).map(({ id }) => id);
+
+  test('is the operationId, or the method and the path', () => {
+    const paths = {
+      '/': { get: {} },
+      '/books/{id}/co-authors': { get: {}, post: { operationId: 'add' } },
+      '/größe.json': { put: {}, additionalOperations: { COPY: {} } },
+    };
+    expect(idsOf(paths)).toEqual([
+      'get',
+      'getBooksByIdCoAuthors',
+      'add',
+      'putGrößeJson',
+      'COPYGrößeJson',
+    ]);
+  });
+
+  test('gets a number if another operation has it', () => {
+    const paths = {
+      '/a': { get: {}, put: { operationId: 'x' } },
+      '/b': { get: { operationId: 'getA' }, put: { operationId: 'x' } },
+      '/a/': { get: {} },
+      '/c': { get: { operationId: '' }, put: { operationId: 'x2' } },
+    };
+    expect(idsOf(paths)).toEqual(['getA2', 'x', 'getA', 'x3', 'getA3', '', 'x2']);
+  });
+});
+
+test('webhooks and callbacks are listed as operations', () => {
+  const root = {
+    webhooks: { sent: { post: { operationId: 'a' } }, 'a.b': { put: {} } },
+    Callback: { '{$url}/1': { post: {} }, '{$url}/2': { put: {} } },
+  };
+  const callbacks = { done: { $ref: '#/Callback' }, failed: {}, none: { $ref: '#/None' } };
+  const operations = operationsOf(root, { '/a': { get: { operationId: 'a', callbacks } } });
+  expect(webhooksOf(root, operations).map(({ id, method, path }) => [id, method, path])).toEqual([
+    ['a', 'post', 'sent'],
+    ['putAB', 'put', 'a.b'],
+    ['postADone', 'post', 'a.done'],
+  ]);
+});
 
 test.each([
   [['default', '4XX', '404'], { 404: '404', 403: '4XX', 500: 'default' }],
   [['404', '4xx', '5XX'], { 404: '404', 499: '4xx', 500: '5XX', 599: '5XX', 200: undefined }],
   [['2XX'], { 200: '2XX', 299: '2XX', 300: undefined, 199: undefined }],
-])('of the responses %j, each status has the most specific', async (keys, expected) => {
-  const described = Object.fromEntries(keys.map((key) => [key, { description: key }]));
-  const { operations } = await documentOf({ '/a': { get: { responses: described } } });
-  const found = Object.keys(expected).map((status) => [
+])('of the responses %j, each status has the most specific', (keys, expected) => {
+  const responses = Object.fromEntries(keys.map((key) => [key, { description: key }]));
+  const operation = operationOf({ responses });
+  const declared = Object.keys(expected).map((status) => [
     status,
-    declaredFor(only(operations), Number(status))?.key,
+    declaredFor(operation, Number(status))?.key,
   ]);
-  expect(Object.fromEntries(found)).toEqual(expected);
+  expect(Object.fromEntries(declared)).toEqual(expected);
+});
+
+describe('the parameters', () => {
+  const parameter = (where: string, name: string, members: object = {}) => ({
+    in: where,
+    name,
+    ...members,
+  });
+
+  test('of an operation replace those of its path item', () => {
+    const shared = [
+      parameter('query', 'a', { schema: { title: 'shared' } }),
+      parameter('header', 'X-A', { schema: { title: 'shared' } }),
+      parameter('cookie', 'a'),
+      { $ref: '#/Id' },
+    ];
+    const parameters = [
+      parameter('query', 'a', { schema: { title: 'operation' } }),
+      parameter('header', 'x-a', { schema: { title: 'operation' } }),
+      { $ref: '#/None' },
+    ];
+    const root = { Id: parameter('path', 'id', { required: true }) };
+    const operation = operationOf({ parameters }, { parameters: shared }, root);
+    expect(
+      operation.parameters.map(({ in: where, name, schema, required, pointer }) => [
+        where,
+        name,
+        Object(schema).title,
+        required,
+        pointer,
+      ]),
+    ).toEqual([
+      ['query', 'a', 'operation', false, `${at}/post/parameters/0`],
+      ['header', 'x-a', 'operation', false, `${at}/post/parameters/1`],
+      ['cookie', 'a', undefined, false, `${at}/parameters/2`],
+      ['path', 'id', undefined, true, `${at}/parameters/3`],
+    ]);
+  });
+
+  test.each([
+    ['path', 'other'],
+    ['header', 'Accept'],
+    ['header', 'Content-Type'],
+    ['header', 'authorization'],
+  ])('in %s named %s are ignored', (where, name) => {
+    expect(operationOf({ parameters: [parameter(where, name)] }).parameters).toEqual([]);
+  });
+
+  test.each([
+    ['query', 'Accept'],
+    ['header', 'Accept-Language'],
+    ['header', 'X-Content-Type'],
+    ['cookie', 'authorization'],
+  ])('in %s named %s are not ignored', (where, name) => {
+    expect(operationOf({ parameters: [parameter(where, name)] }).parameters).toHaveLength(1);
+  });
+
+  test.each<[parameter: object, style: string, explode: boolean]>([
+    [parameter('path', 'id'), 'simple', false],
+    [parameter('query', 'a'), 'form', true],
+    [parameter('cookie', 'a'), 'form', true],
+    [parameter('cookie', 'a', { style: 'cookie' }), 'cookie', true],
+    [parameter('header', 'a'), 'simple', false],
+    [parameter('query', 'a', { explode: false }), 'form', false],
+    [parameter('query', 'a', { style: 'deepObject', explode: true }), 'deepObject', true],
+    [parameter('query', 'a', { style: 'pipeDelimited' }), 'pipeDelimited', false],
+    [parameter('query', 'a', { explode: 'false' }), 'form', true],
+    [parameter('querystring', 'a', { style: 'form' }), 'querystring', false],
+  ])('%j have the style %s and explode %j', (source, style, explode) => {
+    const [first] = operationOf({ parameters: [source] }).parameters;
+    expect([first?.style, first?.explode]).toEqual([style, explode]);
+  });
+
+  test('in querystring are read from the query', () => {
+    const [first] = operationOf({ parameters: [parameter('querystring', 'a')] }).parameters;
+    expect(first?.in).toBe('query');
+  });
+
+  test('have the schema and the examples of their content', () => {
+    const content = { 'application/json': { schema: { type: 'object' }, example: { a: 1 } } };
+    const source = parameter('query', 'a', { content, example: 'text' });
+    const [first] = operationOf({ parameters: [source] }).parameters;
+    expect(first).toMatchObject({ json: true, schema: { type: 'object' } });
+    expect(first?.examples().map(({ value }) => value)).toEqual(['text', { a: 1 }]);
+    expect(first?.write({ a: 1 })).toBe('a=%7B%22a%22%3A1%7D');
+    expect(first?.read('a=%7B%22a%22%3A1%7D')).toEqual({ a: 1 });
+  });
+
+  test('are read and written by their styles', () => {
+    const schema = { type: 'array', items: { type: 'integer' } };
+    const source = parameter('query', 'a', { schema, explode: false, allowReserved: true });
+    const [first] = operationOf({ parameters: [source] }).parameters;
+    expect(first).toMatchObject({ json: false, allowReserved: true, media: undefined });
+    expect(first?.write([1, 2])).toBe('a=1,2');
+    expect(first?.read('a=1,2')).toEqual([1, 2]);
+    expect(first?.examples()).toEqual([]);
+  });
+});
+
+test('a response has the headers that the operation sets', () => {
+  const headers = {
+    'X-A': { $ref: '#/Header' },
+    'Content-Type': {},
+    'X-Request-Id': { required: true },
+    'X-Style': { style: 'form', required: true },
+  };
+  const operation = operationOf(
+    { responses: { '2XX': { $ref: '#/Response' }, default: { $ref: '#/None' }, 'x-a': {} } },
+    {},
+    { Response: { headers, description: 'done' }, Header: { schema: { type: 'integer' } } },
+  );
+  const [response, fallback] = operation.responses;
+  expect(operation.responses.map(({ key, pointer }) => [key, pointer])).toEqual([
+    ['2XX', `${at}/post/responses/2XX`],
+    ['default', `${at}/post/responses/default`],
+  ]);
+  expect(response?.source.description).toBe('done');
+  expect(
+    response?.headers.map(({ name, style, required, explode, pointer }) => [
+      name,
+      style,
+      required,
+      explode,
+      pointer.slice(pointer.lastIndexOf('/')),
+    ]),
+  ).toEqual([
+    ['x-a', 'simple', false, false, '/X-A'],
+    ['x-request-id', 'simple', false, false, '/X-Request-Id'],
+    ['x-style', 'simple', true, false, '/X-Style'],
+  ]);
+  expect(response?.headers[0]?.in).toBe('header');
+  expect(response?.headers[0]?.schema).toEqual({ type: 'integer' });
+  expect([fallback?.media, fallback?.headers]).toEqual([[], []]);
 });

@@ -24,6 +24,7 @@ describe('a file', () => {
     ['JSON', '{ "a": [1, null, "b"] }', { a: [1, null, 'b'] }],
     ['JSON with exact integers', '{ "a": 9007199254740993 }', { a: 9007199254740993n }],
     ['JSON with tabs', '{\n\t"a": "\\/"\n}', { a: '/' }],
+    ['JSON with a repeated key', '{ "a": 1, "a": 2 }', { a: 2 }],
     ['YAML that begins like JSON', '{ a: 1 }', { a: 1 }],
     [
       'exact integers',
@@ -35,7 +36,7 @@ describe('a file', () => {
     ],
     ['integers up to 2^53', 'a: 9007199254740991', { a: 9007199254740991 }],
     ['numbers beyond 2^53 with a fraction', 'a: 1.5e300', { a: 1.5e300 }],
-    ['hexadecimal integers', 'a: 0x10', { a: 16 }],
+    ['hexadecimal integers', 'a: 0x10\nb: 0xffffffffffffffff', { a: 16, b: 2 ** 64 }],
     [
       'merge keys',
       'a: &a { b: 1, c: 2 }\nd: { <<: *a, c: 3 }',
