@@ -66,7 +66,10 @@ function areDistinct(values: Tag['values']): boolean {
 
 /** The tag of a schema that others extend by `allOf`. */
 export interface ParentTag extends UnionTag {
-  /** References to the schemas that extend the parent, then to the parent itself. */
+  /**
+   * References to the schemas that extend the parent, then to the parent itself. `isBase` selects
+   * the schema without the schemas that extend it.
+   */
   readonly refs: readonly { readonly ref: string; readonly isBase: boolean }[];
 }
 

@@ -31,7 +31,7 @@ export async function loadDocument(
   { allowOutside = false }: { readonly allowOutside?: boolean | undefined } = {},
 ): Promise<Document> {
   const file = join(name);
-  // Also contains files that cannot be read, since tools watch them, too.
+  // Also contains files that cannot be read: tools watch them, too.
   const contents = new Map<string, Content>();
   try {
     return await read(file, contents, allowOutside);
@@ -92,7 +92,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
 function contentOf(file: string, document: string, root: Json, allowOutside: boolean): Content {
   try {
     const path = relative(realpathSync(dirname(document)), realpathSync(file));
-    if (!allowOutside && (path === '..' || path.startsWith(`..${sep}`) || isAbsolute(path))) {
+    if (!allowOutside && (path.split(sep)[0] === '..' || isAbsolute(path))) {
       return {
         reason: 'it is outside the folder of the document; use --allow-outside to read it',
       };
@@ -133,7 +133,7 @@ export const MAX_URLS = 1_000;
 /** The URLs of a server: one for each combination of the values of its variables. */
 function urlsOf({ url, variables }: Json): string[] {
   let urls = [String(url)];
-  // Begins with the variables of the path: if there are too many URLs, only paths matter.
+  // Begins with the last variables, which are in the path: only the paths of the URLs are used.
   for (const name of pathTemplate(String(url)).names.toReversed()) {
     const values = variableValues(variables, name).slice(0, Math.ceil(MAX_URLS / urls.length));
     urls = values

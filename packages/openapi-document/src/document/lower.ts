@@ -69,21 +69,21 @@ interface Context {
 
 const NO_CONTEXT: Context = { hidden: [], wide: false };
 
-/** Returns true if a default fits its property. */
+/** Returns true if a default is valid for its property. */
 type Fits = (property: Json, value: unknown) => boolean;
 
 /**
  * Lowers the schemas of a document for one direction. Without a direction, the schemas are lowered
  * for examples and defaults, which may have the members of both directions.
  *
- * @param fits required for requests, whose defaults are filled in.
+ * @param fits is needed for requests only: their missing members are filled with the defaults.
  */
 export function createLowering(root: Json, direction?: Direction, fits?: Fits): LoweredSchemas {
   const $defs: Record<string, LoweredSchema> = {};
   const names = new Map<string, string>();
   const cache = new WeakMap<Json, LoweredSchema>();
   const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
-  /** The targets that are being lowered in place of a reference. */
+  /** The targets of references that are being copied, so that circular ones end. */
   const inlined: unknown[] = [];
 
   return { $defs, lower };

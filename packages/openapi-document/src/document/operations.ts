@@ -124,6 +124,9 @@ export function declaredFor(
   return find(String(status)) ?? find(`${Math.floor(status / 100)}XX`) ?? find('DEFAULT');
 }
 
+/** The keys of header parameters that OpenAPI ignores (OpenAPI 3.1 §4.8.12.1). */
+const IGNORED = /^header (accept|content-type|authorization)$/;
+
 /** The parameters of an operation and its path item. Those of the operation take precedence. */
 function parametersOf(
   root: Json,
@@ -147,8 +150,6 @@ function parametersOf(
   );
   const keyOf = ({ in: where, name }: Parameter) =>
     `${where} ${where === 'header' ? name.toLowerCase() : name}`;
-  // Header parameters of these names are ignored (OpenAPI 3.1 §4.8.12.1).
-  const IGNORED = /^header (accept|content-type|authorization)$/;
   const byKey = new Map(
     declared.map((parameter): [string, Parameter] => [keyOf(parameter), parameter]),
   );
@@ -184,7 +185,7 @@ function parameterOf(root: Json, source: Json, where: Styled['in'], name: string
     source,
     /** Returns the examples, including those of the media type (OpenAPI 3.1 §4.8.12.2.1). */
     examples: () => [...examplesOf(root, { source, pointer }), ...(media?.examples() ?? [])],
-    /** Parses a string in the format of `write`. @throws {URIError | ParameterError} */
+    /** Parses the result of `write`. @throws {URIError | ParameterError} */
     read: (text: string) => readParameter(root, styled, text),
     /** Serializes a value by `style` and `explode`. Begins with `name=` in a query or a cookie. */
     write: (value: unknown) => writeParameter(styled, value),

@@ -6,8 +6,8 @@ import { decoded, escapePointerToken, type Location, pointersTo, valueAt } from 
 export type Content = { readonly value: unknown } | { readonly reason: string };
 
 /**
- * Keywords with data of the API, which has no references. In the members of `NAMED`, the same words
- * are names of schemas.
+ * Keywords whose values are data of the API, without references. In the keywords of `NAMED`, the
+ * same words are names of schemas.
  */
 const DATA = new Set(['const', 'enum', 'example', 'examples', 'default']);
 const NAMED = new Set(['properties', '$defs', 'schemas']);
@@ -26,7 +26,7 @@ export function resolver(read: (file: string) => Content) {
   const dynamicAnchors = new Map<string, number>();
   return { placeOf, valueIn, dynamicAnchors };
 
-  /** Returns the target of a reference. `undefined` for a URL that is not of a read file. */
+  /** Returns the target of a reference, or `undefined` for a URL that no file has. */
   function placeOf(ref: string, from: Location): Location | undefined {
     const [path = '', fragment = ''] = ref.split('#');
     const pointer = decoded(fragment);
@@ -64,10 +64,10 @@ export function resolver(read: (file: string) => Content) {
     if (path === '') return from;
     if (!/^[a-z][a-z\d+.-]+:/i.test(path)) return join(dirname(from), decoded(path));
     const url = URL.parse(path);
-    for (const [near, inFile] of bases) {
-      const uri = URL.parse(inFile.get('') ?? '');
-      if (!url?.host || uri?.origin !== url.origin) continue;
-      return join(dirname(near), relative(dirname(uri.pathname), url.pathname));
+    for (const [file, inFile] of bases) {
+      const self = URL.parse(inFile.get('') ?? '');
+      if (!url?.host || self?.origin !== url.origin) continue;
+      return join(dirname(file), relative(dirname(self.pathname), url.pathname));
     }
     return undefined;
   }

@@ -32,7 +32,7 @@ function alternativesOf(root: Json, schema: unknown, seen: Set<unknown>): Json[]
   ]);
 }
 
-/** The JSON types that a schema allows. Empty if it does not restrict the type. */
+/** Returns the JSON types that a schema allows. Empty if it does not restrict the type. */
 export const typesOf = memoized(
   (root, schema: unknown): ReadonlySet<string> =>
     new Set(alternatives(root, schema).flatMap(namedTypes)),
@@ -85,11 +85,11 @@ export function shapeOf(root: Json, schema: unknown): 'array' | 'object' | 'text
 export const propertySchemas = (root: Json, schema: unknown, name: string): unknown[] =>
   propertyFinder(root, schema)(name);
 
-/** Prepares {@link propertySchemas} for many names. */
+/** Returns a function that lists the schemas for a property, for many names. */
 export const propertyFinder = (root: Json, schema: unknown): ((name: string) => unknown[]) =>
   finderIn(alternatives(root, schema));
 
-/** Prepares to list the schemas for a property in several parts of a schema. */
+/** Returns a function that lists the schemas for a property in several parts of a schema. */
 export function finderIn(parts: readonly Json[]): (name: string) => unknown[] {
   const finders = parts.map(finderOf);
   const [finder = () => []] = finders;
@@ -198,7 +198,7 @@ export function patternDegree(pattern: string): number {
   return Math.max(1, unbounded + (bare.startsWith('^') ? 0 : 1));
 }
 
-/** Compiles patterns for Ajv. Ajv requires `code`, but only uses it for standalone modules. */
+/** Compiles patterns for Ajv. Ajv requires `code`, but uses it only for standalone modules. */
 export const patternEngine = Object.assign((source: string): RegExp => patternOf(source), {
   code: 'new RegExp',
 });

@@ -178,27 +178,32 @@ components:
 test('parts of other files get distinct, valid names', () => {
   const files = {
     'my schema (1).yaml': '{ title: spaces }',
-    'a/pet.yaml': '{ title: a }',
+    'a/pet.yaml': '{ title: a, items: { $ref: ../c/pet.yaml } }',
     'b/pet.yaml': '{ title: b }',
     'Known.yaml': '{ title: other }',
-    'parts.yaml#/a~1b c': '{ a/b c: { title: part } }',
+    'parts.yaml#/a~1b c': '{ a/b c: { title: part }, $defs: { Deep: { title: deep } } }',
+    'parts.yaml#/$defs/Deep': '',
   };
   const list = Object.keys(files).map((file) => `{ $ref: '${file}' }`);
   const { root, notices } = bundled({
     'openapi.yaml': `components: { schemas: { Known: {}, S: { anyOf: [${list}] } } }`,
     ...files,
+    'c/pet.yaml': '{ title: c }',
     'parts.yaml': files['parts.yaml#/a~1b c'],
   });
   const { S, Known, ...others } = root.components.schemas;
   expect(Known).toEqual({});
   expect(others).toEqual({
     my_schema__1_: { title: 'spaces' },
-    pet: { title: 'a' },
-    pet2: { title: 'b' },
+    pet: { title: 'a', items: ref('pet2') },
+    pet2: { title: 'c' },
+    pet3: { title: 'b' },
     Known2: { title: 'other' },
     a_1b_c: { title: 'part' },
+    Deep: { title: 'deep' },
   });
-  expect(S.anyOf).toEqual(Object.keys(others).map(ref));
+  const names = Object.keys(others).filter((name) => name !== 'pet2');
+  expect(S.anyOf).toEqual(names.map(ref));
   expect(notices).toEqual([]);
 });
 

@@ -191,6 +191,10 @@ describe('the tag of a schema that others extend', () => {
   test.each<[title: string, schemas: object]>([
     ['without a discriminator', { Pet: kindOf({}), Cat: extend('Pet') }],
     ['that no other schema extends', { Pet: pet, Cat: {} }],
+    [
+      'that only its own mapping names',
+      { Pet: { discriminator: { propertyName: 'kind', mapping: { p: PET } } } },
+    ],
     ['with oneOf', { Pet: { ...pet, oneOf: [{}] }, Cat: extend('Pet') }],
     ['with anyOf', { Pet: { ...pet, anyOf: [{}] }, Cat: extend('Pet') }],
     [
@@ -210,8 +214,9 @@ describe('the tag of a schema that others extend', () => {
   });
 
   test('is computed once for each document', () => {
-    const root = rootOf({ Pet: pet, Cat: extend('Pet') });
+    const root = rootOf({ Pet: pet, Cat: extend('Pet'), Tool: pet, Saw: extend('Tool') });
     expect(tagOfParent(root, PET)).toBe(tagOfParent(root, PET));
+    expect(tagOfParent(root, ref('Tool').$ref)?.values).toEqual([['Saw'], ['Tool']]);
     expect(tagOfParent(rootOf({ Pet: pet }), PET)).toBeUndefined();
   });
 });

@@ -138,6 +138,7 @@ describe('members of the other direction', () => {
       'x-dropped': ['id'],
     });
     expect(request.$defs.B).toEqual({ allOf: [def('A'), {}] });
+    expect(Object.keys(request.$defs)).toEqual(['B', 'A']);
     expect(response.$defs.A).toMatchObject({ required: ['id', 'name'], 'x-dropped': ['secret'] });
     expect(response.$defs.B).toEqual({ allOf: [def('A'), { required: ['id'] }] });
   });
@@ -166,10 +167,11 @@ describe('members of the other direction', () => {
     expect(response.$defs.A).toMatchObject({ [keyword]: [{ required: ['id'] }, def('R')] });
   });
 
-  test('are not required in a schema that an alternative describes', () => {
-    const A = { required: ['id'], anyOf: [{ properties: { id: { readOnly: true } } }, {}] };
+  test('of one alternative are required by the others, but not by the schema itself', () => {
+    const other = { required: ['id'] };
+    const A = { required: ['id'], anyOf: [{ properties: { id: { readOnly: true } } }, other] };
     expect(lowered({ A }, 'A').request.$defs.A).toEqual({
-      anyOf: [{ properties: {}, 'x-dropped': ['id'] }, {}],
+      anyOf: [{ properties: {}, 'x-dropped': ['id'] }, other],
     });
   });
 
@@ -177,6 +179,9 @@ describe('members of the other direction', () => {
     const A = {
       properties: { id: { readOnly: true }, inner: { required: ['id'] } },
       not: { required: ['id', 'a'] },
+      if: { required: ['id'] },
+      ...JSON.parse('{ "then": { "required": ["id"] } }'),
+      else: { required: ['id'] },
       dependentSchemas: { a: { required: ['id'] } },
       items: { required: ['id'] },
     };
@@ -184,6 +189,9 @@ describe('members of the other direction', () => {
       properties: { inner: { required: ['id'] } },
       'x-dropped': ['id'],
       not: { required: ['a'] },
+      if: {},
+      ...JSON.parse('{ "then": {} }'),
+      else: {},
       dependentSchemas: { a: {} },
       items: { required: ['id'] },
     });
@@ -257,6 +265,7 @@ describe('a discriminator', () => {
       ],
       'x-tag': { name: 'kind', values: [['Cat'], ['Cow'], ['Pet']] },
     });
+    expect(Object.keys(Object($defs.Pet))).toEqual(['oneOf', 'x-tag']);
     expect($defs.PetBase).toEqual(kinds('name'));
     expect($defs.Cow).toEqual({ allOf: [def('PetBase'), { type: 'object', required: ['milk'] }] });
   });
@@ -294,17 +303,24 @@ describe('a discriminator', () => {
       Cat: { allOf: [{ ...ref('Pet'), title: 'T' }, ref('Other')] },
       Other: {},
     };
-    expect(lowered(declared, 'Cat').request.$defs.Cat).toEqual({
+    const { $defs } = lowered(declared, 'Cat').request;
+    expect($defs.Cat).toEqual({
       allOf: [{ ...def('PetBase'), title: 'T' }, def('Other')],
     });
+    expect(Object.keys($defs)).toEqual(['Cat', 'PetBase', 'Other']);
+    expect(inResponse({ allOf: [ref('Pet'), {}] }, declared)).toEqual({
+      allOf: [def('PetBase'), {}],
+    });
+    expect(inResponse({ allOf: [ref('Pet')] }, declared)).toEqual({ allOf: [def('Pet')] });
   });
 
   test('with a default mapping accepts all other values', () => {
     const discriminator = { propertyName: 'kind', defaultMapping: ref('Dog').$ref };
     const declared = {
       Cat: kinds('lives'),
+      Cow: kinds('milk'),
       Dog: kinds('bark'),
-      Pet: { anyOf: [ref('Cat'), ref('Dog'), { type: 'null' }], discriminator },
+      Pet: { anyOf: [ref('Cat'), ref('Dog'), ref('Cow'), { type: 'null' }], discriminator },
     };
     expect(lowered(declared, 'Pet').response.$defs.Pet).toEqual({
       anyOf: [
@@ -314,13 +330,14 @@ describe('a discriminator', () => {
             def('Dog'),
             {
               type: 'object',
-              not: { required: ['kind'], properties: { kind: { enum: ['Cat'] } } },
+              not: { required: ['kind'], properties: { kind: { enum: ['Cat', 'Cow'] } } },
             },
           ],
         },
+        { allOf: [def('Cow'), tag('Cow')] },
         { type: 'null' },
       ],
-      'x-tag': { name: 'kind', values: [['Cat'], 'others', 'null'] },
+      'x-tag': { name: 'kind', values: [['Cat'], 'others', ['Cow'], 'null'] },
     });
   });
 
@@ -412,6 +429,19 @@ describe('an integer', () => {
       maximum: 2n ** 60n,
       allOf: [{ title: 'T', allOf: [wide] }],
     });
+    const parts = { ...ref('A'), maximum: 2n ** 60n, allOf: [{ title: 'T' }] };
+    expect(inResponse(parts, { A: { type: 'integer' } })).toEqual({
+      maximum: 2n ** 60n,
+      allOf: [{ title: 'T' }, wide],
+    });
+  });
+
+  test('beyond 2^53 does not change references to other types', () => {
+    const schema = { maximum: 2n ** 60n, anyOf: [ref('A')] };
+    expect(inResponse(schema, { A: { type: 'number' } })).toEqual({
+      maximum: 2n ** 60n,
+      anyOf: [def('A')],
+    });
   });
 });
 
@@ -425,6 +455,7 @@ describe('the default of a referenced schema', () => {
         p: { default: null },
         q: false,
       },
+      items: ref('Count'),
     },
     Count: { type: 'integer', default: 1 },
   };
@@ -438,6 +469,7 @@ describe('the default of a referenced schema', () => {
         p: {},
         q: false,
       },
+      items: { ...def('Count'), default: 1 },
     });
   });
 
@@ -450,6 +482,7 @@ describe('the default of a referenced schema', () => {
         p: { default: null },
         q: false,
       },
+      items: def('Count'),
     });
   });
 });

@@ -51,10 +51,11 @@ test.each([
   ['application/*', true],
   ['text/*', true],
   ['image/*', false],
+  ['x-text/*', false],
   ['application/json', false],
 ])('the range %s includes JSON: %j', (type, isJson) => {
   const { asJson, kind } = mediaType(type, {});
-  expect(asJson?.kind).toBe(isJson ? 'json' : undefined);
+  expect([asJson?.type, asJson?.kind]).toEqual(isJson ? [type, 'json'] : [undefined, undefined]);
   expect(kind === 'json').toBe(type === 'application/json');
 });
 
@@ -69,6 +70,16 @@ test.each([
   expect(mediaType(type, {}).items).toBeUndefined();
 });
 
+test('only the data of events is decoded', () => {
+  const data = { contentMediaType: 'application/json' };
+  const source = { itemSchema: { properties: { data } } };
+  expect(mediaType('text/event-stream', source).items?.data).toBe('json');
+  expect(mediaType('application/jsonl', source).items).toEqual({
+    schema: source.itemSchema,
+    data: 'text',
+  });
+});
+
 test('a text of a media type is read by its schema', () => {
   expect(mediaType('text/plain', { schema: { type: 'integer' } }).coerce('5')).toBe(5);
 });
@@ -79,6 +90,18 @@ test('the items of a sequence are read and written', async () => {
   for await (const item of media.readItems(media.type, bytes('{"a":1}\n2\n'), 100))
     items.push(item);
   expect(items).toEqual([{ a: 1 }, 2]);
+  const tooLong = media.readItems(media.type, bytes('"12345678"\n'), 5);
+  await expect(tooLong.next()).rejects.toThrow('must be at most 5 bytes');
+  expect(media.itemWriter(media.type).write({ a: 1 }, 0)).toBe('{"a":1}\n');
+  const records = mediaType('application/json-seq', { itemSchema: {} });
+  expect(records.itemWriter(records.type).write({ a: 1 }, 0)).toBe('\x1e{"a":1}\n');
+});
+
+test('a form is read by its schema and its encoding', () => {
+  const schema = { properties: { n: { type: 'integer' }, list: { type: 'array' } } };
+  const encoding = { list: { style: 'pipeDelimited', explode: false } };
+  const { formReader } = mediaType('application/x-www-form-urlencoded', { schema, encoding });
+  expect(formReader().urlencoded('n=5&list=a|b')).toEqual({ n: 5, list: ['a', 'b'] });
 });
 
 describe('examples', () => {

@@ -97,7 +97,7 @@ test.each([
   ['a\n=======\r\nb', '2:1 has a merge conflict (=======): resolve it first'],
   ['>>>>>>> main', '1:1 has a merge conflict (>>>>>>>): resolve it first'],
   ['========\n <<<<<<< HEAD\n<<<<<<<HEAD', undefined],
-])('in the text %j, conflictIn finds %j', (text, conflict) => {
+])('the text %j has the conflict %j', (text, conflict) => {
   expect(conflictIn(text)).toBe(conflict);
 });
 

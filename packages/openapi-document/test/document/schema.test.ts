@@ -95,7 +95,7 @@ test.each<[schema: unknown, types: readonly string[]]>([
   [{ prefixItems: [] }, ['array']],
   [{ properties: {} }, ['object']],
   [{ anyOf: [{ type: 'string' }, { $ref: '#/A' }] }, ['string', 'integer']],
-])('the types of a schema are %#', (schema, types) => {
+])('the types of %p are %p', (schema, types) => {
   expect([...typesOf({ A: { type: 'integer' } }, schema)]).toEqual(types);
 });
 
@@ -123,7 +123,7 @@ test.each([
   [{ exclusiveMinimum: 2n }, true],
   [{ exclusiveMaximum: 2n }, true],
   [{ type: 'integer', format: 'int32', maximum: 2 }, false],
-])('the schema %# allows integers beyond 2^53: %j', (schema, wide) => {
+])('the schema %p allows integers beyond 2^53: %p', (schema, wide) => {
   expect(isWide(schema)).toBe(wide);
 });
 
