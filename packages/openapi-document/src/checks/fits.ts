@@ -60,7 +60,7 @@ export function checkExamples(root: Json): Finding[] {
     const isBody =
       kind === 'mediaType' && ['json', 'form'].includes(kindOf(pointerTokens(at).at(-1) ?? ''));
     if (!isBody && kind !== 'parameter' && kind !== 'header') return;
-    for (const { value, name, pointer = '' } of examplesOf(root, { source: object, pointer: at })) {
+    for (const { value, name, pointer } of examplesOf(root, { source: object, pointer: at })) {
       check(object.schema, value, `${pointer.slice(1)}${name === undefined ? '' : '/value'}`);
     }
   });
@@ -103,7 +103,7 @@ const validatorsFor = memoized((root) => {
 });
 
 const asSchema = (value: unknown): Json | boolean =>
-  value === true || value === false ? value : asObject(value);
+  typeof value === 'boolean' ? value : asObject(value);
 
 /** Replaces bigints by numbers, since Ajv compares numbers as doubles. */
 const withDoubles = (part: unknown): unknown =>

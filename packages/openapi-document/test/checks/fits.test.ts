@@ -14,7 +14,7 @@ const root = {
         },
       },
       Tree: { type: 'object', properties: { parent: { $ref: '#/components/schemas/Tree' } } },
-      Broken: { $ref: '#/components/schemas/None' },
+      Never: false,
     },
   },
 };
@@ -24,6 +24,7 @@ const Tree = { $ref: '#/components/schemas/Tree' };
 test.each<[value: unknown, schema: object, misfit: string | undefined]>([
   ['x', { type: 'integer' }, 'must be integer'],
   [1, { type: 'integer' }, undefined],
+  [1, { $ref: '#/components/schemas/Never' }, 'must not be present'],
   [undefined, { type: 'null' }, undefined],
   [2n ** 60n, { type: 'integer', maximum: 2n ** 61n }, undefined],
   [2n ** 62n, { type: 'integer', maximum: 2n ** 61n }, 'must be <= 2305843009213694000'],
