@@ -12,14 +12,15 @@ export function bodyOf(
   if (type === 'application/x-www-form-urlencoded') return writeForm(Object(body), encoding);
   if (type !== 'multipart/form-data') return body as RequestInit['body'];
   const form = new FormData();
-  for (const [name, value] of Object.entries(Object(body))) {
+  for (const [name, value] of Object.entries<unknown>(Object(body))) {
     const isStyled = styledField(name, encoding[name]) !== undefined;
-    const type = encoding[name]?.contentType;
+    const fieldType = encoding[name]?.contentType;
     const items: unknown[] = [value].flat();
     if (items.some((item) => item instanceof Blob)) {
-      for (const item of items) form.append(name, fileOf(item, type));
-    } else if (type !== undefined && !isStyled && isJsonType(essenceOf(type))) {
-      form.append(name, new Blob([stringifyJson(value) ?? ''], { type }));
+      for (const item of items) form.append(name, fileOf(item, fieldType));
+    } else if (fieldType !== undefined && !isStyled && isJsonType(essenceOf(fieldType))) {
+      const json = stringifyJson(value);
+      if (json !== undefined) form.append(name, new Blob([json], { type: fieldType }));
     } else {
       const pairs = new URLSearchParams(writeForm({ [name]: value }, encoding));
       for (const [key, text] of pairs) form.append(key, text);

@@ -13,35 +13,32 @@ export async function* itemsOf(
   reopen: ((headers: Record<string, string>) => Promise<Response>) | undefined,
 ): AsyncGenerator<unknown> {
   let response: Response | undefined = first;
-  let last: string | undefined;
+  let lastId: string | undefined;
+  /** Milliseconds. */
   let pause = 1_000;
   while (response?.status === first.status) {
     const type = response.headers.get('Content-Type') ?? '';
     try {
-      for await (const item of readItems(
-        { sequence, items },
-        type,
-        chunksOf(response.body),
-        Infinity,
-      )) {
+      const chunks = chunksOf(response.body);
+      for await (const item of readItems({ sequence, items }, type, chunks, Infinity)) {
         const { id, retry } = Object(item);
-        last = id ?? last;
+        lastId = id ?? lastId;
         pause = retry ?? pause;
         yield item;
       }
     } catch (error) {
       if (
         error instanceof UnreadableItem ||
-        last === undefined ||
+        lastId === undefined ||
         reopen === undefined ||
         signal?.aborted
       )
         throw error;
     }
-    if (last === undefined || reopen === undefined) return;
+    if (lastId === undefined || reopen === undefined) return;
     do {
       await delay(pause, signal);
-      response = await reopen({ 'Last-Event-ID': last }).catch(() => undefined);
+      response = await reopen({ 'Last-Event-ID': lastId }).catch(() => undefined);
       // An unread body would keep its connection open.
       if (response?.status !== first.status) await response?.body?.cancel();
     } while (response === undefined || response.status >= 500);

@@ -1,19 +1,15 @@
 import { getEventListeners } from 'node:events';
 import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
-import {
-  bodyOf,
-  type ClientOptions,
-  clientOf,
-  type Route,
-  routesOf,
-} from 'openapi-document/client';
-import { documentOf } from '../support/operations.ts';
+import { type ClientOptions, clientOf, targetOf } from '../../src/client/client.ts';
+import type { Route } from '../../src/client/routes.ts';
+import type { Styled } from '../../src/parameters/write-parameter.ts';
 
 const GET: Route = { method: 'GET', path: '/a', media: [], parameters: [] };
 const EVENTS: Route = {
   ...GET,
   streams: { 'text/event-stream': { sequence: 'events', items: { data: 'text' } } },
 };
+const BYTES = ['application/octet-stream'];
 
 /** A client of one operation. */
 const callWith = (route: Route, options: Partial<ClientOptions>) =>
@@ -21,30 +17,21 @@ const callWith = (route: Route, options: Partial<ClientOptions>) =>
 
 /** A `fetch` with these responses. An error is thrown. */
 function fetchOf(...responses: readonly (Response | Error)[]) {
+  const urls: string[] = [];
   const requests: RequestInit[] = [];
-  const fetch = async (_url: unknown, init: RequestInit = {}): Promise<Response> => {
+  const fetch = async (url: unknown, init: RequestInit = {}): Promise<Response> => {
+    urls.push(String(url));
     requests.push(init);
     const response = responses[requests.length - 1] ?? new Error('unexpected request');
     if (response instanceof Error) throw response;
     return response;
   };
-  return { requests, fetch };
-}
-
-/** A body that has these chunks and no end, and counts how often it is cancelled. */
-function openBody(...chunks: readonly string[]) {
-  const cancel = jest.fn<() => void>();
-  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
-    for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
-  };
-  return { body: new ReadableStream({ start, cancel }), cancel };
+  return { urls, requests, fetch };
 }
 
 const eventsOf = (body: ReadableStream | string) =>
   new Response(body, { headers: { 'Content-Type': 'text/event-stream' } });
-
-const busy = (headers: Record<string, string> = {}, body?: ReadableStream) =>
-  new Response(body, { status: 503, headers });
+const busy = () => new Response(null, { status: 503, headers: { 'Retry-After': '0' } });
 
 beforeEach(() => {
   jest.useFakeTimers();
@@ -54,21 +41,137 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
+const parameter = (where: Styled['in'], name: string, style = 'form'): Styled => ({
+  in: where,
+  name,
+  style: where === 'path' || where === 'header' ? 'simple' : style,
+  explode: style === 'form',
+  json: false,
+});
+
+describe('the target of a call', () => {
+  const parameters = [
+    parameter('path', 'id'),
+    parameter('query', 'q'),
+    parameter('query', 'r'),
+    parameter('header', 'X-A'),
+    parameter('cookie', 'c'),
+    parameter('cookie', 'd'),
+  ];
+
+  test.each<[path: string, input: object, url: string, headers: object]>([
+    ['/a', {}, '/a', {}],
+    ['/a b/{id}/{id}.json', { path: { id: 'c/d$&' } }, '/a%20b/c%2Fd%24%26/c%2Fd%24%26.json', {}],
+    ['/a', { query: { r: 1, q: [2, 3], other: 4 } }, '/a?q=2&q=3&r=1', {}],
+    ['/a', { query: { q: undefined } }, '/a', {}],
+    ['/a', { header: { 'X-A': 'b c' } }, '/a', { 'X-A': 'b c' }],
+    ['/a', { cookie: { d: 1, c: 'b;' } }, '/a', { Cookie: 'c=b%3B; d=1' }],
+    ['/{id}', { path: { id: '...' } }, '/...', {}],
+  ])('%s with %j is %s', (path, input, url, headers) => {
+    expect(targetOf({ path, parameters }, input)).toEqual({ url, headers });
+  });
+
+  test.each(['', '.', '..'])('cannot have the path parameter "%s"', (id) => {
+    expect(() => targetOf({ path: '/a/{id}', parameters }, { path: { id } })).toThrow(
+      new TypeError(`the path parameter id cannot be "${id}"`),
+    );
+  });
+});
+
+describe('a call', () => {
+  test.each([
+    ['http://localhost', '/a', 'http://localhost/a'],
+    ['http://localhost/v1/', '/a', 'http://localhost/v1/a'],
+    ['http://localhost/v1/', '', 'http://localhost/v1/'],
+  ])('to %s%s has the URL %s', async (baseUrl, path, url) => {
+    const { fetch, urls } = fetchOf(new Response());
+    await callWith({ ...GET, path }, { fetch, baseUrl })();
+    expect(urls).toEqual([url]);
+  });
+
+  test('without input has no body and no headers', async () => {
+    const { fetch, requests } = fetchOf(new Response());
+    await callWith({ ...GET, media: BYTES }, { fetch })();
+    expect(requests).toEqual([{ method: 'GET', headers: {} }]);
+  });
+
+  test.each<
+    [media: readonly string[], contentType: string | undefined, headers: object, body: unknown]
+  >([
+    [['application/json', 'text/plain'], undefined, { 'Content-Type': 'application/json' }, '"b"'],
+    [['application/json', 'text/plain'], 'text/plain', { 'Content-Type': 'text/plain' }, 'b'],
+    [['multipart/mixed'], undefined, {}, 'b'],
+    [[], undefined, {}, undefined],
+  ])(
+    'with the media types %j and contentType %s sends the headers %j',
+    async (media, contentType, headers, body) => {
+      const { fetch, requests } = fetchOf(new Response());
+      await callWith({ ...GET, method: 'POST', media }, { fetch })({ body: 'b', contentType });
+      expect(requests).toMatchObject([{ method: 'POST', headers }]);
+      expect(requests[0]?.headers).toEqual(headers);
+      expect(requests[0]?.body).toBe(body);
+    },
+  );
+
+  test('serializes a form by its encoding', async () => {
+    const type = 'application/x-www-form-urlencoded';
+    const { fetch, requests } = fetchOf(new Response());
+    const encoding = { [type]: { tags: { explode: false } } };
+    const route = { ...GET, method: 'POST', media: [type], encoding };
+    await callWith(route, { fetch })({ body: { tags: [1, 2] } });
+    expect(requests).toMatchObject([{ body: 'tags=1,2', duplex: 'half' }]);
+  });
+
+  test('has the headers of the client, the media type, the parameters, and other options', async () => {
+    const { fetch, requests } = fetchOf(new Response(), new Response());
+    const parameters = [parameter('header', 'X-A')];
+    const route = { ...GET, method: 'POST', media: BYTES, parameters };
+    const input = { header: { 'X-A': 'input' }, body: 'b' };
+    const common = { Authorization: 'Bearer a', 'X-A': 'client', 'Content-Type': 'none' };
+    await callWith(route, { fetch, headers: common })(input, { redirect: 'error', method: 'PUT' });
+    const headers = async (id: string, { body }: { body?: unknown }) => ({
+      id,
+      body: String(body),
+    });
+    await callWith(route, { fetch, headers })(input);
+    const sent = { 'X-A': 'input', 'Content-Type': 'application/octet-stream' };
+    expect(requests).toEqual([
+      {
+        method: 'POST',
+        redirect: 'error',
+        headers: { Authorization: 'Bearer a', ...sent },
+        body: 'b',
+        duplex: 'half',
+      },
+      { method: 'POST', headers: { id: 'call', body: 'b', ...sent }, body: 'b', duplex: 'half' },
+    ]);
+  });
+
+  test('resolves to the status, the media type and the body', async () => {
+    const headers = { 'Content-Type': 'application/json; charset=utf-8' };
+    const response = new Response('{"n":9007199254740993}', { status: 404, headers });
+    expect(await callWith(GET, fetchOf(response))()).toEqual({
+      status: 404,
+      contentType: 'application/json',
+      body: { n: 9007199254740993n },
+      response,
+    });
+  });
+});
+
 describe('a call with a timeout and a signal', () => {
   test.each<[title: string, responses: readonly (Response | Error)[], outcome: string]>([
     ['that succeeds', [new Response('done')], '200'],
-    ['that is answered with an error', [busy(), busy()], '503'],
-    ['that is never answered', [new Error('lost'), new Error('lost')], 'lost'],
+    ['that has an error response', [busy(), busy()], '503'],
+    ['that has no response', [new Error('lost'), new Error('lost')], 'lost'],
     ['that succeeds after a retry', [new Error('lost'), new Response()], '200'],
-    ['that opens a stream', [eventsOf(openBody().body)], '200'],
+    ['that opens a stream', [eventsOf(new ReadableStream())], '200'],
   ])('%s leaves no timer and no listener', async (_title, responses, outcome) => {
     const { signal } = new AbortController();
-    const call = callWith(GET, { fetch: fetchOf(...responses).fetch, timeout: 60_000, retries: 1 });
+    const { fetch } = fetchOf(...responses);
+    const call = callWith(EVENTS, { fetch, timeout: 60_000, retries: 1 });
     const result = call({}, { signal }).then(
-      ({ status, body }: { status: number; body?: ReadableStream }) => {
-        body?.cancel?.();
-        return String(status);
-      },
+      ({ status }: { status: number }) => String(status),
       ({ message }: Error) => message,
     );
     await jest.advanceTimersByTimeAsync(1_000);
@@ -77,113 +180,84 @@ describe('a call with a timeout and a signal', () => {
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
-  test('ends at once if the signal is aborted between two requests', async () => {
-    const controller = new AbortController();
-    const { fetch, requests } = fetchOf(busy({ 'Retry-After': '3600' }));
-    const call = callWith(GET, { fetch, timeout: 7_200_000, retries: 5 });
-    const rejected = expect(call({}, { signal: controller.signal })).rejects.toThrow('not needed');
-    await jest.advanceTimersByTimeAsync(1_000);
-    controller.abort(new Error('not needed'));
+  test('is aborted while the body is read', async () => {
+    const fetch = async (_url: unknown, { signal }: RequestInit = {}) =>
+      new Response(
+        new ReadableStream({
+          start: (controller) =>
+            signal?.addEventListener('abort', () => controller.error(signal.reason)),
+        }),
+        { headers: { 'Content-Type': 'application/json' } },
+      );
+    const rejected = expect(callWith(GET, { fetch })({}, { timeout: 100 })).rejects.toMatchObject({
+      name: 'TimeoutError',
+    });
+    await jest.advanceTimersByTimeAsync(100);
     await rejected;
-    expect(requests).toHaveLength(1);
-    expect(jest.getTimerCount()).toBe(0);
   });
 });
 
 describe('a retry', () => {
-  test.each<[title: string, headers: Record<string, string>, least: number, most: number]>([
-    ['the seconds of Retry-After', { 'Retry-After': '3' }, 3_000, 3_000],
-    ['until the date of Retry-After', { 'Retry-After': 'Mon, 01 Jan 2035 00:00:05 GMT' }, 5e3, 5e3],
-    ['about a quarter of a second', {}, 125, 250],
-    ['no longer for a date in the past', { 'Retry-After': new Date(0).toUTCString() }, 125, 250],
-  ])('waits %s', async (_title, headers, least, most) => {
-    jest.setSystemTime(new Date('2035-01-01T00:00:00Z'));
-    const { body, cancel } = openBody();
-    const { fetch, requests } = fetchOf(busy(headers, body), new Response());
-    const call = callWith(GET, { fetch, retries: 1 })();
-    await jest.advanceTimersByTimeAsync(least - 1);
-    expect(requests).toHaveLength(1);
-    expect(cancel).toHaveBeenCalledTimes(1);
-    await jest.advanceTimersByTimeAsync(most - least + 1);
-    expect(requests).toHaveLength(2);
-    expect(await call).toMatchObject({ status: 200 });
-  });
+  const repeatable = ['GET', 'HEAD', 'OPTIONS', 'TRACE', 'QUERY', 'PUT', 'DELETE'];
 
-  test.each<[title: string, method: string, body: unknown, count: number]>([
-    ['repeats a request with a body that can be read again', 'PUT', new Blob(['a']), 2],
-    ['does not repeat a body that is a stream', 'PUT', new Blob(['a']).stream(), 1],
-    ['does not repeat a method that is not idempotent', 'PATCH', new Blob(['a']), 1],
-  ])('%s', async (_title, method, body, count) => {
-    const { fetch, requests } = fetchOf(busy({ 'Retry-After': '0' }), new Response());
-    const route = { ...GET, method, media: ['application/octet-stream'] };
-    const call = callWith(route, { fetch, retries: 1 })({ body });
-    await jest.advanceTimersByTimeAsync(0);
-    await call;
-    expect(requests).toHaveLength(count);
+  test.each<[method: string, body: () => unknown, count: number]>([
+    ...repeatable.map((method): [string, () => unknown, number] => [method, () => 'a', 2]),
+    ...['POST', 'PATCH', 'GETTER', 'COPY'].map((method): [string, () => unknown, number] => [
+      method,
+      () => 'a',
+      1,
+    ]),
+    ['PUT', () => new Blob(['a']), 2],
+    ['PUT', () => new Blob(['a']).stream(), 1],
+  ])(
+    'of %s is sent if the method is idempotent and the body is not a stream',
+    async (method, body, count) => {
+      const { fetch, requests } = fetchOf(busy(), new Response());
+      const call = callWith({ ...GET, method, media: BYTES }, { fetch, retries: 1 });
+      const reply = call({ body: body() });
+      await jest.advanceTimersByTimeAsync(0);
+      expect(await reply).toMatchObject({ status: count === 2 ? 200 : 503 });
+      expect(requests).toHaveLength(count);
+    },
+  );
+
+  test('is not sent by default, and the options of a call take precedence', async () => {
+    const { fetch, requests } = fetchOf(busy(), busy());
+    await callWith(GET, { fetch })();
+    await callWith(GET, { fetch, retries: 1 })({}, { retries: 0 });
+    expect(requests).toHaveLength(2);
   });
 });
 
 describe('a stream of events', () => {
-  test('releases its connection if the reader leaves it', async () => {
-    const { body, cancel } = openBody('data: a\n\n');
-    const reply = await callWith(EVENTS, { fetch: fetchOf(eventsOf(body)).fetch })();
-    for await (const event of reply.body) {
-      expect(event).toEqual({ data: 'a' });
-      break;
-    }
-    expect(cancel).toHaveBeenCalledTimes(1);
-  });
+  const first = () => eventsOf('retry: 1\nid: 1\ndata: a\n\n');
+  const gone = () => new Response(null, { status: 204 });
 
-  test('is opened again until a response has another status', async () => {
+  test.each<[title: string, route: Route, options: Partial<ClientOptions>, count: number]>([
+    ['is opened again after the last event', EVENTS, {}, 2],
+    ['is not opened again without reconnect', EVENTS, { reconnect: false }, 1],
+    ['is not opened again if its method is not GET', { ...EVENTS, method: 'POST' }, {}, 1],
+  ])('%s', async (_title, route, options, count) => {
+    const { fetch, requests } = fetchOf(first(), gone());
     const { signal } = new AbortController();
-    const failed = openBody();
-    const gone = openBody();
+    const call = callWith(route, { fetch, headers: { a: 'b' }, timeout: 5, ...options });
+    const { body, contentType } = await call({}, { signal });
+    const events = Array.fromAsync(body);
+    await jest.advanceTimersByTimeAsync(10);
+    expect(await events).toEqual([{ retry: 1, id: '1', data: 'a' }]);
+    expect(contentType).toBe('text/event-stream');
+    const reopened = { headers: { a: 'b', 'Last-Event-ID': '1' }, signal };
+    expect(requests.slice(1)).toMatchObject(count === 2 ? [reopened] : []);
+    expect(requests).toHaveLength(count);
+  });
+
+  test('of another sequence is not opened again', async () => {
     const { fetch, requests } = fetchOf(
-      eventsOf('retry: 10\nid: 1\ndata: a\n\n'),
-      new Error('lost'),
-      busy({}, failed.body),
-      eventsOf('id: 2\ndata: b\n\n'),
-      new Response(gone.body, { status: 404 }),
+      new Response('{"id":"1"}\n', { headers: { 'Content-Type': 'application/jsonl; a=b' } }),
     );
-    const { body } = await callWith(EVENTS, { fetch })({}, { signal });
-    const events = Array.fromAsync<{ data: string }>(body);
-    await jest.advanceTimersByTimeAsync(40);
-    expect((await events).map(({ data }) => data)).toEqual(['a', 'b']);
-    const resumed = requests.slice(1).map(({ headers }) => Object(headers)['Last-Event-ID']);
-    expect(resumed).toEqual(['1', '1', '1', '2']);
-    expect(failed.cancel).toHaveBeenCalledTimes(1);
-    expect(gone.cancel).toHaveBeenCalledTimes(1);
-    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    const route: Route = { ...GET, streams: { 'application/jsonl': { sequence: 'lines' } } };
+    const { body } = await callWith(route, { fetch })();
+    expect(await Array.fromAsync(body)).toEqual([{ id: '1' }]);
+    expect(requests).toHaveLength(1);
   });
-});
-
-test('a file without a media type has the declared one, unless that is a range', async () => {
-  const named = new File(['a'], 'a.txt');
-  const typed = new File(['b'], 'b', { type: 'text/csv' });
-  const typesWith = (contentType?: string) => {
-    const body = { files: [named, new Blob(['c']), typed, 'd'] };
-    const form = bodyOf('multipart/form-data', body, { files: { contentType } });
-    return [...(form as FormData).values()].map((file) => [Object(file).name, Object(file).type]);
-  };
-  expect(typesWith('image/png')).toEqual([
-    ['a.txt', 'image/png'],
-    ['blob', 'image/png'],
-    ['b', 'text/csv'],
-    ['blob', 'image/png'],
-  ]);
-  for (const range of [undefined, 'image/*', 'image/png, image/jpeg'])
-    expect(typesWith(range).slice(0, 3)).toEqual([
-      ['a.txt', ''],
-      ['blob', ''],
-      ['b', 'text/csv'],
-    ]);
-});
-
-test('has a route for each operation, as its types require', async () => {
-  const responses = { 204: { description: 'Done.' } };
-  const { operations } = await documentOf({
-    '/a': { get: { operationId: 'a', responses } },
-    '/a?b=c': { get: { operationId: 'unreachable', responses } },
-  });
-  expect(Object.keys(routesOf(operations))).toEqual(['a', 'unreachable']);
 });

@@ -1,0 +1,105 @@
+import { describe, expect, test } from '@jest/globals';
+import { bodyOf, readBody } from '../../src/client/body.ts';
+import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
+
+test.each<[type: string, body: unknown, encoding: FormEncoding | undefined, text: unknown]>([
+  ['application/json', { n: 2n ** 60n }, undefined, '{"n":1152921504606846976}'],
+  ['application/vnd.a+json; version=2', 'a', undefined, '"a"'],
+  ['application/x-www-form-urlencoded', { a: [1, 'b c'] }, undefined, 'a=1&a=b%20c'],
+  ['application/x-www-form-urlencoded', { a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
+  ['text/plain', 'a', undefined, 'a'],
+])('a body of %s from %p with the encoding %j', (type, body, encoding, text) => {
+  expect(bodyOf(type, body, encoding)).toBe(text);
+});
+
+test('bytes are sent unchanged', () => {
+  const blob = new Blob(['a']);
+  expect(bodyOf('image/png', blob)).toBe(blob);
+});
+
+describe('a multipart form', () => {
+  const formOf = async (fields: object, encoding?: FormEncoding) => {
+    const form = bodyOf('multipart/form-data', fields, encoding);
+    if (!(form instanceof FormData)) throw new TypeError('the body is not a form');
+    const entries = [...form].map(async ([name, value]) => [
+      name,
+      typeof value === 'string' ? value : [value.name, value.type, await value.text()],
+    ]);
+    return Promise.all(entries);
+  };
+  const json = { a: { contentType: 'application/json' } };
+
+  test.each<[fields: object, encoding: FormEncoding | undefined, entries: readonly unknown[]]>([
+    [
+      { a: 'b c+&=%', n: 1n, none: null, missing: undefined },
+      undefined,
+      [
+        ['a', 'b c+&=%'],
+        ['n', '1'],
+        ['none', ''],
+      ],
+    ],
+    [
+      { 'a b': [1, { c: 2 }] },
+      undefined,
+      [
+        ['a b', '1'],
+        ['a b', '{"c":2}'],
+      ],
+    ],
+    [{ a: [1, 2] }, { a: { explode: false } }, [['a', '1,2']]],
+    [{ a: { b: 1 } }, { a: { style: 'deepObject' } }, [['a[b]', '1']]],
+    [{ a: [1, 2n] }, json, [['a', ['blob', 'application/json', '[1,2]']]]],
+    [{ a: 'x' }, { a: { contentType: 'text/plain' } }, [['a', 'x']]],
+    [{ a: [1, 2] }, { a: { contentType: 'application/json', explode: false } }, [['a', '1,2']]],
+    [{ a: undefined }, json, []],
+  ])('of %p with the encoding %j has the fields %j', async (fields, encoding, entries) => {
+    expect(await formOf(fields, encoding)).toEqual(entries);
+  });
+
+  const named = new File(['a'], 'a.txt');
+  const typed = new File(['b'], 'b', { type: 'text/csv' });
+
+  test.each<[contentType: string | undefined, type: string, textType: string]>([
+    ['image/png', 'image/png', 'image/png'],
+    [undefined, '', 'text/plain'],
+    ['image/*', '', 'image/*'],
+    ['image/png, image/jpeg', '', 'image/png, image/jpeg'],
+  ])(
+    'has files with the declared media type %s, unless that is a range',
+    async (contentType, type, textType) => {
+      const fields = { files: [named, new Blob(['c']), typed, 'd'] };
+      const encoding: FormEncoding = contentType === undefined ? {} : { files: { contentType } };
+      expect(await formOf(fields, encoding)).toEqual([
+        ['files', ['a.txt', type, 'a']],
+        ['files', ['blob', type, 'c']],
+        ['files', ['b', 'text/csv', 'b']],
+        ['files', ['blob', textType, 'd']],
+      ]);
+    },
+  );
+
+  test('may have one file', async () => {
+    expect(await formOf({ file: typed })).toEqual([['file', ['b', 'text/csv', 'b']]]);
+  });
+});
+
+test.each<[type: string | undefined, body: string | null, value: unknown]>([
+  ['application/json', '{"n":9007199254740993}', { n: 9007199254740993n }],
+  ['application/problem+json', '1', 1],
+  ['text/json', '"a"', 'a'],
+  ['text/html', 'é', 'é'],
+  ['text/plain', null, undefined],
+  [undefined, 'a', undefined],
+])('a response of %s with the body %j is read as %p', async (type, body, value) => {
+  expect(await readBody(new Response(body), type)).toEqual(value);
+});
+
+test.each(['image/png', 'text/event-stream'])('a response of %s is a stream', async (type) => {
+  const response = new Response('a');
+  expect(await readBody(response, type)).toBe(response.body);
+});
+
+test('a response that is not the JSON that it declares is an error', async () => {
+  await expect(readBody(new Response('<p>'), 'application/json')).rejects.toThrow(SyntaxError);
+});

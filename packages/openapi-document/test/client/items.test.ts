@@ -1,0 +1,159 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { itemsOf } from '../../src/client/items.ts';
+
+const EVENTS = { sequence: 'events', items: { data: 'text' } } as const;
+const LINES = { sequence: 'lines' } as const;
+
+/** A body that has these chunks and no end, and counts how often it is cancelled. */
+function openBody(...chunks: readonly string[]) {
+  const cancel = jest.fn<() => void>();
+  const start = (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    for (const chunk of chunks) controller.enqueue(new TextEncoder().encode(chunk));
+  };
+  return { body: new ReadableStream({ start, cancel }), cancel };
+}
+
+/** A body that loses its connection after a chunk. */
+const lostBody = (chunk: string) =>
+  new ReadableStream({
+    pull(controller) {
+      if (chunk === '') controller.error(new TypeError('connection lost'));
+      else controller.enqueue(new TextEncoder().encode(chunk));
+      chunk = '';
+    },
+  });
+
+const eventsOf = (body: ReadableStream | string | null, status = 200) =>
+  new Response(body, { status, headers: { 'Content-Type': 'text/event-stream' } });
+
+/** Reopens a stream with these responses in order. An error is thrown. Records the last ids. */
+function reopener(...responses: readonly (Response | Error)[]) {
+  const ids: (string | undefined)[] = [];
+  const reopen = async (headers: Record<string, string>): Promise<Response> => {
+    ids.push(headers['Last-Event-ID']);
+    const response = responses[ids.length - 1] ?? new Response(null, { status: 204 });
+    if (response instanceof Error) throw response;
+    return response;
+  };
+  return { reopen, ids };
+}
+
+beforeEach(() => {
+  jest.useFakeTimers();
+});
+
+afterEach(() => {
+  jest.useRealTimers();
+});
+
+describe('a stream', () => {
+  test('has the items of its body', async () => {
+    const response = new Response('1\n{"a":9007199254740993}\n');
+    const items = await Array.fromAsync(itemsOf(response, LINES, undefined, undefined));
+    expect(items).toEqual([1, { a: 9007199254740993n }]);
+  });
+
+  test('without a body has no items', async () => {
+    expect(await Array.fromAsync(itemsOf(eventsOf(null), EVENTS, null, undefined))).toEqual([]);
+  });
+
+  test('of parts has the boundary of its Content-Type', async () => {
+    const headers = { 'Content-Type': 'multipart/mixed; boundary=x' };
+    const response = new Response('--x\r\nA: b\r\n\r\n1\r\n--x--', { headers });
+    const items = itemsOf(response, { sequence: 'parts' }, undefined, undefined);
+    expect(await Array.fromAsync(items)).toEqual(['1']);
+  });
+
+  test('releases its connection if the reader leaves it', async () => {
+    const { body, cancel } = openBody('data: a\n\n');
+    for await (const event of itemsOf(eventsOf(body), EVENTS, undefined, undefined)) {
+      expect(event).toEqual({ data: 'a' });
+      break;
+    }
+    expect(cancel).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('a stream of events', () => {
+  test('is opened again until a response has another status', async () => {
+    const { signal } = new AbortController();
+    const unavailable = openBody();
+    const gone = openBody();
+    const { reopen, ids } = reopener(
+      new Error('lost'),
+      new Response(unavailable.body, { status: 503 }),
+      eventsOf('data: b\n\nid: 2\ndata: c\n\n'),
+      eventsOf('data: d\n\n'),
+      new Response(gone.body, { status: 404 }),
+    );
+    const first = eventsOf('retry: 10\nid: 1\ndata: a\n\n');
+    const events = Array.fromAsync(itemsOf(first, EVENTS, signal, reopen));
+    await jest.advanceTimersByTimeAsync(49);
+    expect(ids).toEqual(['1', '1', '1', '2']);
+    await jest.advanceTimersByTimeAsync(1);
+    expect((await events).map((event) => Object(event).data)).toEqual(['a', 'b', 'c', 'd']);
+    expect(ids).toEqual(['1', '1', '1', '2', '2']);
+    expect(unavailable.cancel).toHaveBeenCalledTimes(1);
+    expect(gone.cancel).toHaveBeenCalledTimes(1);
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  test('is opened again after a second if the connection is lost', async () => {
+    const { reopen, ids } = reopener(eventsOf('data: b\n\n'));
+    const events = Array.fromAsync(
+      itemsOf(eventsOf(lostBody('id: 1\ndata: a\n\n')), EVENTS, undefined, reopen),
+    );
+    await jest.advanceTimersByTimeAsync(999);
+    expect(ids).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(ids).toEqual(['1']);
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect(await events).toHaveLength(2);
+  });
+
+  test.each<
+    [title: string, text: string, isReopened: boolean, data: 'text' | 'json', error: string]
+  >([
+    ['without an id', 'data: a\n\n', true, 'text', 'connection lost'],
+    ['that cannot be opened again', 'id: 1\ndata: a\n\n', false, 'text', 'connection lost'],
+    ['with an invalid item', 'id: 1\ndata: {}\n\nid: 2\ndata: {\n\n', true, 'json', 'must be JSON'],
+  ])('%s ends with its error', async (_title, text, isReopened, data, error) => {
+    const { reopen, ids } = reopener();
+    const stream = { sequence: 'events', items: { data } } as const;
+    const items = itemsOf(
+      eventsOf(lostBody(text)),
+      stream,
+      undefined,
+      isReopened ? reopen : undefined,
+    );
+    expect(await items.next()).toMatchObject({ done: false });
+    await expect(items.next()).rejects.toThrow(error);
+    expect(ids).toEqual([]);
+  });
+
+  test.each([
+    ['without an id', 'data: a\n\n', true],
+    ['that cannot be opened again', 'id: 1\ndata: a\n\n', false],
+  ])('%s ends with its body', async (_title, text, isReopened) => {
+    const { reopen, ids } = reopener();
+    const items = itemsOf(eventsOf(text), EVENTS, undefined, isReopened ? reopen : undefined);
+    expect(await Array.fromAsync(items)).toHaveLength(1);
+    expect(ids).toEqual([]);
+  });
+
+  test('ends if the signal is aborted while it is read or before it is opened again', async () => {
+    for (const body of [lostBody('id: 1\ndata: a\n\n'), 'id: 1\ndata: a\n\n']) {
+      const controller = new AbortController();
+      const { reopen, ids } = reopener();
+      const items = itemsOf(eventsOf(body), EVENTS, controller.signal, reopen);
+      await items.next();
+      controller.abort(new Error('not needed'));
+      await expect(items.next()).rejects.toThrow(
+        typeof body === 'string' ? 'not needed' : 'connection lost',
+      );
+      expect(ids).toEqual([]);
+      expect(jest.getTimerCount()).toBe(0);
+    }
+  });
+});

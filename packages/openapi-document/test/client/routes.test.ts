@@ -1,0 +1,81 @@
+import { expect, test } from '@jest/globals';
+import { routesOf } from '../../src/client/routes.ts';
+import { documentOf } from '../support/operations.ts';
+
+const responses = { 204: { description: 'Done.' } };
+
+test('has a route for each operation, as its types require', async () => {
+  const { operations } = await documentOf({
+    '/a': { get: { operationId: 'a', responses } },
+    '/a?b=c': { get: { operationId: 'unreachable', responses } },
+  });
+  expect(routesOf(operations)).toEqual({
+    a: { method: 'GET', path: '/a', media: [], parameters: [] },
+    unreachable: { method: 'GET', path: '/a?b=c', media: [], parameters: [] },
+  });
+});
+
+test('a route has what a client needs to send a request and to read the response', async () => {
+  const form = { schema: {}, encoding: { tags: { explode: false } } };
+  const event = { properties: { data: { contentMediaType: 'application/json' } } };
+  const { operations } = await documentOf({
+    '/things/{id}': {
+      post: {
+        operationId: 'change',
+        parameters: [
+          { name: 'id', in: 'path', required: true, schema: {} },
+          { name: 'q', in: 'query', allowReserved: true, schema: {} },
+          { name: 'filter', in: 'query', content: { 'application/json': {} } },
+        ],
+        requestBody: {
+          content: { 'multipart/form-data': form, 'application/json': {} },
+        },
+        responses: {
+          200: { description: '', content: { 'text/event-stream': { itemSchema: event } } },
+          206: {
+            description: '',
+            content: { 'application/jsonl': { itemSchema: {} }, 'application/json': {} },
+          },
+        },
+      },
+    },
+  });
+  const simple = { style: 'simple', explode: false, json: false };
+  expect(routesOf(operations)).toEqual({
+    change: {
+      method: 'POST',
+      path: '/things/{id}',
+      media: ['multipart/form-data', 'application/json'],
+      encoding: { 'multipart/form-data': { tags: { explode: false } } },
+      parameters: [
+        { in: 'path', name: 'id', ...simple },
+        { in: 'query', name: 'q', style: 'form', explode: true, json: false, allowReserved: true },
+        { in: 'query', name: 'filter', style: 'form', explode: true, json: true },
+      ],
+      streams: {
+        'text/event-stream': { sequence: 'events', items: { data: 'json' } },
+        'application/jsonl': { sequence: 'lines', items: { data: 'text' } },
+      },
+    },
+  });
+});
+
+test('a whole query has its media type', async () => {
+  const form = { schema: {}, encoding: { tags: { explode: false } } };
+  const content = { 'application/x-www-form-urlencoded': form };
+  const { operations } = await documentOf({
+    '/a': {
+      get: { operationId: 'a', parameters: [{ name: 'q', in: 'querystring', content }], responses },
+    },
+  });
+  expect(routesOf(operations).a?.parameters).toEqual([
+    {
+      in: 'query',
+      name: 'q',
+      style: 'querystring',
+      explode: false,
+      json: false,
+      media: { kind: 'form', encoding: { tags: { explode: false } } },
+    },
+  ]);
+});

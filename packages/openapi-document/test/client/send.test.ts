@@ -1,0 +1,207 @@
+import { getEventListeners } from 'node:events';
+import { afterEach, beforeEach, describe, expect, jest, test } from '@jest/globals';
+import { delay, responseTo } from '../../src/client/send.ts';
+
+type Result = Response | Error;
+
+const failed = (status: number, headers: Record<string, string> = {}, body?: ReadableStream) =>
+  new Response(body, { status, headers });
+
+/** Responds with these results in order. An error is thrown. Records the signals. */
+function sender(...results: readonly Result[]) {
+  const signals: (AbortSignal | null | undefined)[] = [];
+  const send = async (signal: AbortSignal | null | undefined): Promise<Response> => {
+    signals.push(signal);
+    signal?.throwIfAborted();
+    const result = results[signals.length - 1] ?? new Error('unexpected request');
+    if (result instanceof Error) throw result;
+    return result;
+  };
+  return { send, signals };
+}
+
+/** A request that only ends when it is aborted. */
+const endless = (signal: AbortSignal | null | undefined) =>
+  new Promise<Response>((_resolve, reject) => {
+    signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+const START = new Date('2035-01-01T00:00:00Z');
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: START });
+});
+
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
+
+describe('a request', () => {
+  test.each<[retries: number, results: readonly Result[], outcome: string, count: number]>([
+    [0, [new Response()], '200', 1],
+    [0, [failed(503), new Response()], '503', 1],
+    [0, [new Error('lost'), new Response()], 'lost', 1],
+    [2, [failed(503), new Error('lost'), new Response()], '200', 3],
+    [2, [failed(503), failed(503), failed(429), new Response()], '429', 3],
+    [1, [new Error('lost'), new Error('lost again'), new Response()], 'lost again', 2],
+    ...[429, 502, 503, 504].map((status): [number, Result[], string, number] => [
+      1,
+      [failed(status), new Response()],
+      '200',
+      2,
+    ]),
+    ...[400, 408, 500, 501].map((status): [number, Result[], string, number] => [
+      1,
+      [failed(status), new Response()],
+      String(status),
+      1,
+    ]),
+  ])('with %d retries of %p has the outcome %s', async (retries, results, outcome, count) => {
+    const { send, signals } = sender(...results);
+    const response = responseTo(send, { retries }).then(
+      ({ response }) => String(response.status),
+      ({ message }: Error) => message,
+    );
+    await jest.advanceTimersByTimeAsync(1_000);
+    expect([await response, signals.length]).toEqual([outcome, count]);
+  });
+
+  test('leaves the bodies of failed attempts', async () => {
+    const cancel = jest.fn<() => void>();
+    const { send } = sender(failed(503, {}, new ReadableStream({ cancel })), new Response('a'));
+    const sent = responseTo(send, { retries: 1 });
+    await jest.advanceTimersByTimeAsync(250);
+    expect(await (await sent).response.text()).toBe('a');
+    expect(cancel).toHaveBeenCalledTimes(1);
+  });
+});
+
+describe('the pause before a retry', () => {
+  test.each<[after: string | undefined, attempt: number, shortest: number, longest: number]>([
+    ['3', 0, 3_000, 3_000],
+    ['0', 0, 0, 0],
+    ['Mon, 01 Jan 2035 00:00:05 GMT', 0, 5_000, 5_000],
+    ['Thu, 01 Jan 1970 00:00:00 GMT', 0, 125, 250],
+    ['-3', 0, 125, 250],
+    ['soon', 0, 125, 250],
+    [undefined, 0, 125, 250],
+    [undefined, 1, 250, 500],
+    [undefined, 3, 1_000, 2_000],
+  ])(
+    'for Retry-After: %s is longer after each retry',
+    async (after, attempt, shortest, longest) => {
+      const pauses: number[] = [];
+      for (const random of [0, 1]) {
+        jest.setSystemTime(START);
+        jest.spyOn(Math, 'random').mockReturnValue(random);
+        const times: number[] = [];
+        const sent = responseTo(
+          async () => {
+            times.push(Date.now());
+            const headers = times.length > attempt && after !== undefined;
+            return failed(503, headers ? { 'Retry-After': after } : {});
+          },
+          { retries: attempt + 1 },
+        );
+        await jest.runAllTimersAsync();
+        await sent;
+        pauses.push(Number(times[attempt + 1]) - Number(times[attempt]));
+      }
+      expect(pauses).toEqual([shortest, longest]);
+    },
+  );
+});
+
+describe('a timeout', () => {
+  const timeout = 1_000;
+
+  test('aborts a request with a TimeoutError', async () => {
+    const rejected = expect(responseTo(endless, { timeout, retries: 5 })).rejects.toMatchObject({
+      name: 'TimeoutError',
+      message: 'the call took longer than 1000 ms',
+    });
+    await jest.advanceTimersByTimeAsync(1_000);
+    await rejected;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  test('includes the pauses between attempts', async () => {
+    const { send, signals } = sender(failed(503, { 'Retry-After': '2' }));
+    const sent = responseTo(send, { timeout, retries: 1 });
+    const rejected = expect(sent).rejects.toMatchObject({ name: 'TimeoutError' });
+    await jest.advanceTimersByTimeAsync(1_000);
+    await rejected;
+    expect(signals).toHaveLength(1);
+  });
+
+  test('continues until the caller has read the response', async () => {
+    const { send, signals } = sender(new Response());
+    const { end } = await responseTo(send, { timeout, retries: 0 });
+    await jest.advanceTimersByTimeAsync(999);
+    expect(signals[0]?.aborted).toBe(false);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(signals[0]?.aborted).toBe(true);
+    end();
+  });
+
+  test('is cleared by `end`', async () => {
+    const { send, signals } = sender(new Response());
+    const { end } = await responseTo(send, { timeout, retries: 0 });
+    end();
+    expect(jest.getTimerCount()).toBe(0);
+    expect(signals[0]?.aborted).toBe(false);
+  });
+
+  test('does not replace the signal of the caller', async () => {
+    const controller = new AbortController();
+    const sent = responseTo(endless, { signal: controller.signal, timeout, retries: 0 });
+    const rejected = expect(sent).rejects.toThrow('not needed');
+    controller.abort(new Error('not needed'));
+    await rejected;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
+
+test.each<[timeout: number | undefined]>([[undefined], [7_200_000]])(
+  'an aborted signal ends the retries, with the timeout %s',
+  async (timeout) => {
+    const controller = new AbortController();
+    const { signal } = controller;
+    const { send, signals } = sender(failed(503, { 'Retry-After': '3600' }));
+    const sent = responseTo(send, { signal, timeout, retries: 5 });
+    const rejected = expect(sent).rejects.toThrow('not needed');
+    await jest.advanceTimersByTimeAsync(1_000);
+    controller.abort(new Error('not needed'));
+    await rejected;
+    expect(signals).toHaveLength(1);
+    expect(jest.getTimerCount()).toBe(0);
+  },
+);
+
+test('a request without a signal and a timeout has no signal', async () => {
+  const { send, signals } = sender(new Response());
+  await responseTo(send, { signal: null, retries: 0 });
+  expect(signals).toEqual([undefined]);
+});
+
+describe('a delay', () => {
+  test('lasts for the milliseconds, and leaves no listener', async () => {
+    const { signal } = new AbortController();
+    let isDone = false;
+    const delayed = delay(100, signal).then(() => {
+      isDone = true;
+    });
+    await jest.advanceTimersByTimeAsync(99);
+    expect([isDone, getEventListeners(signal, 'abort').length]).toEqual([false, 1]);
+    await jest.advanceTimersByTimeAsync(1);
+    await delayed;
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  });
+
+  test('rejects if the signal is already aborted', async () => {
+    const signal = AbortSignal.abort(new Error('not needed'));
+    await expect(delay(100, signal)).rejects.toThrow('not needed');
+    expect(jest.getTimerCount()).toBe(0);
+  });
+});
