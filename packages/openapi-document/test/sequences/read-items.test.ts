@@ -1,31 +1,138 @@
 import { describe, expect, test } from '@jest/globals';
-import { documentOf, only } from '../support/operations.ts';
+import type { Items } from '../../src/document/event-schema.ts';
+import { sequenceOf } from '../../src/document/media-types.ts';
+import { readEventData, readItems, UnreadableItem } from '../../src/sequences/read-items.ts';
 
 const LIMIT = 1_000;
 
-/** The media type of a sequence of texts. */
-async function sequenceOf(type: string) {
-  const content = { [type]: { itemSchema: {} } };
-  const { operations } = await documentOf({ '/things': { post: { requestBody: { content } } } });
-  const [media] = only(operations).requestBody?.media ?? [];
-  if (media === undefined) throw new Error('the operation has no body');
-  return media;
+type Chunk = string | Uint8Array;
+
+async function* streamOf(chunks: readonly Chunk[]): AsyncGenerator<Uint8Array> {
+  for (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-async function* chunksOf(text: string | Uint8Array): AsyncGenerator<Uint8Array> {
-  yield Buffer.from(text);
-}
+const read = (
+  type: string,
+  chunks: AsyncIterable<Uint8Array>,
+  limit: number,
+  data: Items['data'] = 'text',
+) => readItems({ sequence: sequenceOf(type), items: { data } }, type, chunks, limit);
 
 /** The items of chunks, or the message of the error. */
-async function itemsOf(type: string, chunks: readonly Uint8Array[]): Promise<unknown> {
-  const media = await sequenceOf(type);
-  async function* each() {
-    yield* chunks;
-  }
-  return Array.fromAsync(media.readItems(type, each(), LIMIT)).catch(({ message }) => message);
-}
+const itemsOf = (type: string, chunks: readonly Chunk[], data?: Items['data']) =>
+  Array.fromAsync(read(type, streamOf(chunks), LIMIT, data)).catch(({ message }) => message);
 
-const EVENTS = await sequenceOf('text/event-stream');
+test.each([
+  ['application/jsonl', '', []],
+  ['application/jsonl', '1\n[2]', [1, [2]]],
+  ['application/jsonl', '{"a":1}\r\n\n \n9007199254740993\n', [{ a: 1 }, 9007199254740993n]],
+  ['application/jsonl', '1\n\r\n[2', 'must be JSON'],
+  ['application/jsonl', '['.repeat(300), 'must be JSON nested at most 256 levels deep'],
+  ['application/json-seq', '\x1e1\n\x1e[2]', [1, [2]]],
+  ['application/json-seq', '\x1e{"a":"\\n"}\n\x1e\x1e"b"\n', [{ a: '\n' }, 'b']],
+  ['application/json-seq', '\x1e1\n\x1e2', 'must end with a line feed (RFC 7464 §2.4)'],
+  ['application/json-seq', '\x1e1.', 'must end with a line feed (RFC 7464 §2.4)'],
+  ['application/json-seq', '\x1etrue', 'must end with a line feed (RFC 7464 §2.4)'],
+  ['application/json-seq', '\x1e1\x1e2\n', 'must end with a line feed (RFC 7464 §2.4)'],
+  ['text/event-stream', 'data: 1\n\ndata: 2', [{ data: '1' }]],
+  [
+    'text/event-stream',
+    ':\n\nevent: a\nid: 1\nretry: 5\ndata: b\ndata:c\n\ndata: d\nid\n\n',
+    [
+      { event: 'a', id: '1', retry: 5, data: 'b\nc' },
+      { id: '', data: 'd' },
+    ],
+  ],
+  ['text/event-stream', 'retry: 5\n\nid: 1\n\ndata: a\n\n', [{ retry: 5, data: 'a' }]],
+  ['multipart/mixed; boundary="x y"', '--x y\r\nA: b\r\n\r\n1\r\n--x y--', ['1']],
+  ['multipart/mixed; charset=a; BOUNDARY=x;a=b', '--x\r\nA: b\r\n\r\n1\r\n--x--', ['1']],
+  ['multipart/mixed; boundary=x', '--x--\r\n', []],
+  [
+    'multipart/mixed; boundary=x',
+    '--x\r\nA: b\r\n\r\n1\r\n',
+    expect.stringMatching(/^must be a part of multipart\/mixed/),
+  ],
+  [
+    'multipart/mixed; boundary=y',
+    '--x\r\nA: b\r\n\r\n1\r\n--x--',
+    expect.stringMatching(/^must be a part of multipart\/mixed/),
+  ],
+])('the items of %s are read: %j', async (type, text, expected) => {
+  expect(await itemsOf(type, [text])).toEqual(expected);
+});
+
+test('a part is JSON, text or bytes, by its media type', async () => {
+  const parts = [
+    'Content-Type: application/json\r\n\r\n{"n":9007199254740993}',
+    'content-type: text/html; charset=utf-8\r\n\r\n<é>',
+    'Content-Type: image/png\r\n\r\né',
+    'A: b\r\n\r\n',
+  ];
+  const text = `${parts.map((part) => `--x\r\n${part}\r\n`).join('')}--x--\r\nafter`;
+  expect(await itemsOf('multipart/mixed; boundary=x', [text])).toEqual([
+    { n: 9007199254740993n },
+    '<é>',
+    new Uint8Array(Buffer.from('é')),
+    '',
+  ]);
+  const invalid = '--x\r\nContent-Type: application/json\r\n\r\n{\r\n--x--';
+  expect(await itemsOf('multipart/mixed; boundary=x', [invalid])).toBe('must be JSON');
+});
+
+test.each<[data: Items['data'], text: string, value: unknown]>([
+  ['text', '{"a":1}', '{"a":1}'],
+  ['json', '{"a":1}', { a: 1 }],
+  ['json', '9007199254740993', 9007199254740993n],
+  ['json', 'null', null],
+  ['mixed', '{"a":1}', { a: 1 }],
+  ['mixed', '[1]', [1]],
+  ['mixed', '1', '1'],
+  ['mixed', 'null', 'null'],
+  ['mixed', '{', '{'],
+])('%s data of an event is decoded: %s', async (data, text, value) => {
+  expect(readEventData(data, text)).toEqual(value);
+  expect(await itemsOf('text/event-stream', [`id: 1\ndata: ${text}\n\n`], data)).toEqual([
+    { id: '1', data: value },
+  ]);
+});
+
+test('json data of an event must be JSON', async () => {
+  expect(() => readEventData('json', '{')).toThrow(new UnreadableItem('must be JSON'));
+  expect(await itemsOf('text/event-stream', ['data: {\n\n'], 'json')).toBe('must be JSON');
+});
+
+test('items are read before the next chunk arrives', async () => {
+  const types: readonly (readonly [type: string, chunks: readonly string[]])[] = [
+    ['application/jsonl', ['"a"\n"', 'b"']],
+    ['application/json-seq', ['\x1e"a"\n\x1e', '"b"\n']],
+    ['text/event-stream', ['data: a\n\ndata:', ' b\n\n']],
+    ['multipart/mixed; boundary=x', ['--x\r\nA: b\r\n\r\na\r\n--x', '\r\nA: b\r\n\r\nb\r\n--x--']],
+  ];
+  for (const [type, chunks] of types) {
+    const order: unknown[] = [];
+    async function* logged() {
+      for (const chunk of chunks) {
+        order.push('chunk');
+        yield Buffer.from(chunk);
+      }
+    }
+    for await (const item of read(type, logged(), LIMIT)) order.push(Object(item).data ?? item);
+    expect([type, order]).toEqual([type, ['chunk', 'a', 'chunk', 'b']]);
+  }
+});
+
+test.each<[type: string, itemOf: (text: string) => string, longest: number]>([
+  ['application/jsonl', (text) => `"${text}"\n`, LIMIT - '""'.length],
+  ['application/jsonl', (text) => `"${text}"`, LIMIT - '""'.length],
+  ['application/json-seq', (text) => `\x1e"${text}"\n`, LIMIT - '""\n'.length],
+  ['application/json-seq', (text) => `\x1e"${text}"\n\x1e`, LIMIT - '""\n'.length],
+  ['text/event-stream', (text) => `data: ${text}\n\n`, LIMIT],
+  ['multipart/mixed; boundary=x', (text) => `--x\r\nA: b\r\n\r\n${text}\r\n--x--`, LIMIT],
+])('an item of %s may be as long as the limit', async (type, itemOf, longest) => {
+  const itemsWith = (length: number) => itemsOf(type, [itemOf('x'.repeat(length))]);
+  expect(await itemsWith(longest)).toHaveLength(1);
+  expect(await itemsWith(longest + 1)).toBe('must be at most 1000 bytes');
+});
 
 describe('an item without an end', () => {
   test.each([
@@ -37,9 +144,8 @@ describe('an item without an end', () => {
     ['text/event-stream', 'data: a\n\n', 'data: x\n'],
     ['multipart/mixed; boundary=x', '--x\r\nA: b\r\n\r\n', 'x'],
     ['multipart/mixed; boundary=x', '--x\r\nContent-Type: ', 'x'],
-  ])('of %s is rejected after the limit: %j and then %j', async (type, start, more) => {
-    const media = await sequenceOf(type);
-    const chunk = Buffer.from(more.repeat(100));
+  ])('of %s is rejected after the limit: %j and then %j', async (type, start, repeated) => {
+    const chunk = Buffer.from(repeated.repeat(100));
     let size = 0;
     async function* chunks() {
       yield Buffer.from(start);
@@ -50,29 +156,10 @@ describe('an item without an end', () => {
         yield chunk;
       }
     }
-    const items = Array.fromAsync(media.readItems(type, chunks(), LIMIT));
-    await expect(items).rejects.toMatchObject({ name: 'UnreadableItem' });
+    const items = Array.fromAsync(read(type, chunks(), LIMIT));
+    const isTooLarge = !start.endsWith('Type: ');
+    await expect(items).rejects.toMatchObject({ name: 'UnreadableItem', isTooLarge });
   });
-});
-
-describe('an event', () => {
-  test.each(['event', 'id', 'retry'])('cannot have a %s of several lines', (name) => {
-    const { write } = EVENTS.itemWriter('text/event-stream');
-    for (const text of ['a\nb', 'a\rb', 'a\r\nb', '\0']) {
-      const message = `the ${name} of an event must be a single line`;
-      expect(() => write({ [name]: text }, 0)).toThrow(message);
-    }
-  });
-
-  test.each(['a\nb', 'a\rb', 'a\r\nb', '\rdata: b'])(
-    'has the same lines in its data: %j',
-    async (data) => {
-      const { write } = EVENTS.itemWriter('text/event-stream');
-      const text = write({ data }, 0);
-      const items = EVENTS.readItems('text/event-stream', chunksOf(text), LIMIT);
-      expect(await Array.fromAsync(items)).toEqual([{ data: data.replace(/\r\n?/g, '\n') }]);
-    },
-  );
 });
 
 describe('text of several bytes', () => {
@@ -95,24 +182,8 @@ describe('text of several bytes', () => {
   });
 
   test.each(types.slice(0, 3))('of %s must not end inside a character', async (type, text) => {
-    expect(await itemsOf(type, [Buffer.from(text), Uint8Array.of(0xc3)])).toBe('must be UTF-8');
+    expect(await itemsOf(type, [text, Uint8Array.of(0xc3)])).toBe('must be UTF-8');
   });
-});
-
-test.each([
-  ['application/jsonl', '1\n[2]', [1, [2]]],
-  ['application/jsonl', '1\n\r\n[2', 'must be JSON'],
-  ['application/json-seq', '\x1e1\n\x1e[2]', [1, [2]]],
-  ['application/json-seq', '\x1e1\n\x1e2', 'must end with a line feed (RFC 7464 §2.4)'],
-  ['text/event-stream', 'data: 1\n\ndata: 2', [{ data: '1' }]],
-  ['multipart/mixed; boundary="x y"', '--x y\r\nA: b\r\n\r\n1\r\n--x y--', ['1']],
-  [
-    'multipart/mixed; boundary=x',
-    '--x\r\nA: b\r\n\r\n1\r\n',
-    expect.stringMatching(/^must be a part/),
-  ],
-])('a sequence of %s may end with %j: %j', async (type, text, expected) => {
-  expect(await itemsOf(type, [Buffer.from(text)])).toEqual(expected);
 });
 
 test.each([1, 1_000])('a part without headers is rejected in chunks of %d bytes', async (size) => {
@@ -126,30 +197,16 @@ test.each([1, 1_000])('a part without headers is rejected in chunks of %d bytes'
   );
 });
 
-describe('a part of multipart/mixed', () => {
-  const partOf = async (item: unknown, index: number, media: object) => {
-    const content = { 'multipart/mixed': { itemSchema: {}, ...media } };
-    const { operations } = await documentOf({ '/a': { post: { requestBody: { content } } } });
-    const [declared] = only(operations).requestBody?.media ?? [];
-    const { write } = declared?.itemWriter('multipart/mixed') ?? {};
-    const [, type, body] =
-      /\r\nContent-Type: (.*)\r\n\r\n([\s\S]*)\r\n$/u.exec(String(write?.(item, index))) ?? [];
-    return [type, body];
-  };
-  const [png, csv] = ['image/png', 'text/csv'].map((contentType) => ({ contentType }));
-
-  test.each<[item: unknown, index: number, media: object, type: string, body: string]>([
-    ['a', 0, {}, 'text/plain; charset=utf-8', 'a'],
-    [{ n: 1 }, 0, {}, 'application/json', '{"n":1}'],
-    [2n ** 60n, 0, {}, 'application/json', '1152921504606846976'],
-    [Buffer.from('a'), 0, {}, 'application/octet-stream', 'a'],
-    ['a', 0, { itemEncoding: csv }, 'text/csv', 'a'],
-    ['a', 0, { itemEncoding: { contentType: 'text/csv, text/plain' } }, 'text/csv', 'a'],
-    ['a', 0, { itemEncoding: { contentType: 'text/*' } }, 'text/plain; charset=utf-8', 'a'],
-    ['a', 0, { itemEncoding: { contentType: 'application/json' } }, 'application/json', '"a"'],
-    [Buffer.from('a'), 0, { prefixEncoding: [png], itemEncoding: csv }, 'image/png', 'a'],
-    [Buffer.from('a'), 1, { prefixEncoding: [png], itemEncoding: csv }, 'text/csv', 'a'],
-  ])('%p at %i with %j has the media type %s', async (item, index, media, type, body) => {
-    expect(await partOf(item, index, media)).toEqual([type, body]);
-  });
+test.each([
+  ['application/jsonl', '1\n'],
+  ['text/event-stream', 'data: 1\n\n'],
+  ['multipart/mixed; boundary=x', '--x\r\n'],
+])('a lost connection of %s is not an invalid item', async (type, text) => {
+  async function* lost(): AsyncGenerator<Uint8Array> {
+    yield Buffer.from(text);
+    throw new TypeError('connection lost');
+  }
+  await expect(Array.fromAsync(read(type, lost(), LIMIT))).rejects.toThrow(
+    new TypeError('connection lost'),
+  );
 });
