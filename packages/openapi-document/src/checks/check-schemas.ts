@@ -68,13 +68,12 @@ function invalidities(ajv: Ajv2020, schema: Json): ErrorObject[] {
   if (ajv.validateSchema({ ...schema, $schema: undefined })) return [];
   const precise = ajv.errors?.filter(
     ({ keyword, instancePath }) =>
-      !['anyOf', 'oneOf', 'if', '$dynamicRef', '$ref'].includes(keyword) &&
+      keyword !== 'anyOf' &&
       // Ajv rejects bigints.
       typeof valueAt(schema, instancePath) !== 'bigint',
   );
-  return [
-    ...new Map(precise?.reverse().map((error) => [error.instancePath, error])).values(),
-  ].reverse();
+  const byPlace = Map.groupBy(precise ?? [], ({ instancePath }) => instancePath);
+  return [...byPlace.values()].flatMap((errors) => errors.slice(0, 1));
 }
 
 /** Messages for keywords that are not enforced exactly. */
@@ -142,20 +141,17 @@ function checkPatterns(
 /** The maximum number of schemas for one value. With more, validation would take seconds. */
 const MAX_SCHEMAS = 10_000;
 
-/** The schemas that are being counted. Ends the recursion at circular schemas. */
-const counting = new Set<Json>();
+/** The schemas whose count has begun. Ends the recursion at circular schemas. */
+const counted = new WeakSet<Json>();
 
 /**
  * Counts the schemas that validate one value. A schema counts once for each reference to it: two
  * references to the same schema in each of several nested `allOf` double the count at each level.
  */
 const countOf: (root: Json, schema: Json) => number = memoized((root, schema) => {
-  if (counting.has(schema)) return 0;
-  counting.add(schema);
-  const inside = inPlaceParts(root, schema).map(({ part }) => part);
-  const count = inside.reduce((sum, item) => sum + countOf(root, item), 1);
-  counting.delete(schema);
-  return count;
+  if (counted.has(schema)) return 0;
+  counted.add(schema);
+  return inPlaceParts(root, schema).reduce((sum, { part }) => sum + countOf(root, part), 1);
 });
 
 /** A schema that another one applies to its own value, with the keyword or the reference. */
