@@ -48,13 +48,9 @@ export class NodeCall implements Call {
     const { request, response } = this;
     if (!hasBody(request)) return undefined;
     const bytes = request.complete ? readAll(request) : null;
-    if (bytes !== null && request.readableLength === 0) {
-      continueRequest(request, response);
-      return bytes;
-    }
-    // The body is incomplete: puts the bytes back, and reads it as a stream.
-    if (bytes !== null) request.unshift(bytes);
-    return new RequestBody(request, response);
+    if (bytes === null) return new RequestBody(request, response);
+    continueRequest(request, response);
+    return bytes;
   }
 }
 

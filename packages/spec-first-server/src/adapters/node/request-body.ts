@@ -60,7 +60,7 @@ export class RequestBody implements AsyncIterableIterator<Bytes, undefined> {
   #listen(): void {
     const wake = (): void => this.#wake();
     const discard = (): void => this.#discard();
-    this.#request.on('readable', wake).on('end', wake).on('close', wake);
+    this.#request.on('readable', wake).on('close', wake);
     this.#request.on('error', (error) => {
       this.#error = error;
       wake();
