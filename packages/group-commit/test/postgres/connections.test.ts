@@ -169,6 +169,13 @@ describe('use with a reset', () => {
     expect((await use(show, 5_000)).rows).toEqual([{ synchronous_commit: 'on' }]);
   });
 
+  test('rejects a task that hides a failed transaction', async () => {
+    const { use } = create(`${await server.createSchema()}&max=1`);
+    const task = (client: Client) => client.query('BEGIN; SELECT nothing').catch(() => {});
+    await expect(use(task, 5_000, true)).rejects.toThrow('left a transaction open');
+    expect(await use(async (client) => client.getTransactionStatus(), 5_000)).toBe('I');
+  });
+
   test('follows statements that the task did not await', async () => {
     const { use } = create(`${await server.createSchema()}&max=1`);
     const task = async (client: Client) => void client.query('BEGIN');
@@ -191,7 +198,7 @@ describe('a lost connection', () => {
   });
 
   test('makes the connections that were opened before unusable', async () => {
-    const { use } = create(`${await server.createSchema()}&max=2&statement_timeout=200`);
+    const { use, stats } = create(`${await server.createSchema()}&max=2&statement_timeout=200`);
     const both = Promise.withResolvers<void>();
     let running = 0;
     const pids = await Promise.all(
@@ -205,6 +212,27 @@ describe('a lost connection', () => {
       ),
     );
     await expect(use(() => new Promise(() => {}), 5_000)).rejects.toBeInstanceOf(Unavailable);
+    expect(pids).not.toContainEqual(await use(pidOf, 5_000));
+    await eventually(() => {
+      expect(stats()).toEqual({ connections: 1, connections_idle: 1 });
+    });
+  });
+
+  test('to a server that became read-only is Unavailable', async () => {
+    const { use } = create(`${await server.createSchema()}&max=2`);
+    const [first, second] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const pids = await Promise.all([
+      use((client) => first.promise.then(() => pidOf(client)), 5_000),
+      use(async (client) => {
+        first.resolve();
+        second.resolve();
+        return pidOf(client);
+      }, 5_000),
+      second.promise,
+    ]);
+    const write = (client: Client) => client.query('BEGIN READ ONLY; CREATE TABLE plants (id int)');
+    await expect(use(write, 5_000)).rejects.toMatchObject({ name: 'Unavailable', code: '25006' });
+    // The other connection may point to the same server, although the URL leads to another one now.
     expect(pids).not.toContainEqual(await use(pidOf, 5_000));
   });
 });
@@ -222,7 +250,7 @@ test('connect opens one connection and releases it', async () => {
 });
 
 test('end rejects the calls that wait, and later ones', async () => {
-  const { use, end } = create(`${await server.createSchema()}&max=1`);
+  const { use, end } = create(`${await server.createSchema()}&max=1&statement_timeout=60000`);
   // This test ends the connections itself.
   opened.pop();
   const running = Promise.withResolvers<void>();

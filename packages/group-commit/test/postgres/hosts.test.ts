@@ -179,6 +179,19 @@ test('cancel resolves if the host does not respond', async () => {
   expect(dead.attempts).toBe(2);
 });
 
+test('end does not wait for connections that are closed', async () => {
+  const { connect, discard, end, stats } = create(await server.createSchema());
+  opened.pop();
+  const { client } = await connect();
+  const closed = new Promise<void>((resolve) => client.once('end', resolve));
+  discard(client);
+  await closed;
+  const start = performance.now();
+  await end();
+  expect(performance.now() - start).toBeLessThan(900);
+  expect(stats().connections).toBe(0);
+});
+
 test.each(['discard', 'end'] as const)(
   '%s destroys the socket of a server that does not respond for a second',
   async (name) => {

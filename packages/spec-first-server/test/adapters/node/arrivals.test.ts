@@ -59,6 +59,17 @@ test('after many first bytes, connections without bytes wait again, behind the o
   expect(readIn(all)).toEqual([true, true, true, true]);
 });
 
+test('connections that wait again are read in the next turns', async () => {
+  const [first, second] = await admitSockets(2);
+  if (!first || !second) throw new Error('two sockets');
+  await nextTurn();
+  await nextTurn();
+  firstBytes(first, true);
+  expect(readIn([first, second])).toEqual([true, false]);
+  await nextTurn();
+  expect(readIn([first, second])).toEqual([true, true]);
+});
+
 test('few first bytes pause no other connection', async () => {
   const [first, second] = await admitSockets(2);
   if (!first || !second) throw new Error('two sockets');

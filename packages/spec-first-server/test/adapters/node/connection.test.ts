@@ -1,26 +1,41 @@
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { connect } from 'node:net';
+import { connect, Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { queryObjects } from 'node:v8';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../../src/adapters/node/index.ts';
+import { Connection, isLarge } from '../../../src/adapters/node/connection.ts';
+import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
+import { bytesLeft, release as freeBytes, hold } from '../../../src/core/memory.ts';
+import { createRequest } from './support.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
 const CHUNKED = { 'Transfer-Encoding': 'chunked' };
 
-/** Requests that the app has not answered yet. */
+const GET = request('GET /a');
+
+/** Requests that are answered after `release`. */
+let pending: IncomingMessage[] = [];
+let release = Promise.withResolvers<void>();
+/** Requests that the app does not answer. */
 let held: [request: IncomingMessage, response: ServerResponse][] = [];
 /**
- * Answers a GET at once, other requests when their body is there; holds what is sent to `/held`.
+ * Answers `GET /a` after `release`, and other requests after their body. Keeps those to `/held`.
  */
-const app: RequestListener = async (asked, response) => {
-  if (asked.url === '/held') return void held.push([asked, response]);
-  let [size, chunks] = [0, 0];
-  for await (const chunk of asked) {
+const app: RequestListener = async (received, response) => {
+  if (received.url === '/held') return void held.push([received, response]);
+  if (received.url === '/b') return void response.writeHead(404).end();
+  if (received.url === '/a' && received.method === 'GET') {
+    pending.push(received);
+    await release.promise;
+    return void response.writeHead(204).end();
+  }
+  if (received.headers.expect !== undefined) response.writeContinue();
+  let size = 0;
+  let chunks = 0;
+  for await (const chunk of received) {
     size += chunk.length;
     chunks += 1;
   }
@@ -35,14 +50,128 @@ beforeAll(async () => {
 });
 beforeEach(() => {
   held = [];
+  pending = [];
+  release = Promise.withResolvers();
 });
 afterAll(() => listening.stop());
 
 /** A body in HTTP/1.1 chunks of one byte each. */
 const inBytes = (size: number): string => '1\r\nx\r\n'.repeat(size);
 
+/** Counts the open connections. */
+const connections = (): Promise<number> =>
+  new Promise((resolve) => listening.server.getConnections((_error, count) => resolve(count)));
+
+describe('a client that pipelines requests', () => {
+  /** Returns a function that returns the statuses that a socket has received. */
+  const statuses = (socket: Socket): (() => number[]) => {
+    let text = '';
+    socket.on('data', (chunk) => {
+      text += chunk;
+    });
+    return () => [...text.matchAll(/HTTP\/1\.1 ([2-5]\d\d) /g)].map(([, status]) => Number(status));
+  };
+
+  test('has one request in progress, and gets the responses in order', async () => {
+    const socket = await connected(port);
+    const received = statuses(socket);
+    const kinds = [...Array(40).keys()].map((index) => (index % 3 === 2 ? 404 : 204));
+    socket.write(kinds.map((status) => (status === 204 ? GET : request('GET /b'))).join(''));
+    await eventually(() => pending.length === 1);
+    for (let others = 0; others < 5; others += 1) await exchange(port, request('GET /b'));
+    expect(pending.length).toBe(1);
+    release.resolve();
+    await eventually(() => received().length === kinds.length);
+    expect(received()).toEqual(kinds);
+    socket.destroy();
+  });
+
+  test('is disconnected if more than 64 requests wait, and its memory is freed', async () => {
+    const sockets = await Promise.all(Array.from({ length: 40 }, () => connected(port)));
+    const closed = Promise.all(
+      sockets.map((socket) => new Promise((resolve) => socket.resume().on('close', resolve))),
+    );
+    for (const socket of sockets) socket.write(GET.repeat(3_000));
+    await closed;
+    expect(pending.length).toBeLessThanOrEqual(sockets.length);
+    release.resolve();
+    await eventually(async () => (await connections()) === 0);
+  });
+
+  test('gets the responses to 64 requests', async () => {
+    const answers = exchange(port, GET.repeat(64), { responses: 64 });
+    await eventually(() => pending.length === 1);
+    release.resolve();
+    const { responses } = await answers;
+    expect(responses.map(({ status }) => status)).toEqual(Array(64).fill(204));
+  });
+
+  test('does not delay other clients', async () => {
+    const busy = await listen((_request, response) => {
+      const end = performance.now() + 3;
+      while (performance.now() < end);
+      response.end();
+    }, LOCAL);
+    const at = Number(new URL(busy.url).port);
+    const flood = await connected(at);
+    const other = await connected(at);
+    const received = statuses(flood);
+    flood.write(GET.repeat(60));
+    await eventually(() => received().length > 0);
+    const before = received().length;
+    other.write(GET);
+    await once(other, 'data');
+    expect(received().length - before).toBeLessThan(30);
+    await eventually(() => received().length === 60);
+    other.destroy();
+    flood.destroy();
+    await busy.stop();
+  });
+
+  test.each([
+    ['bodies of a known length', { 'Content-Length': '8' }, 'a\r\n\r\nb\r\n'],
+    ['chunked bodies', { 'Transfer-Encoding': 'chunked' }, '5\r\na\r\n\r\n\r\n0\r\n\r\n'],
+    ['bodies after 100 Continue', { 'Content-Length': '1', Expect: '100-continue' }, 'a'],
+  ])('gets the responses in order with %s in pieces of any size', async (_what, headers, body) => {
+    release.resolve();
+    const one = `${request('POST /a', { 'Content-Type': 'text/plain', ...headers })}${body}`;
+    for (const size of [1, 3, 7, 50, 10_000]) {
+      const socket = await connected(port);
+      const received = statuses(socket);
+      const bytes = `${one}${GET}`.repeat(5);
+      for (let at = 0; at < bytes.length; at += size) {
+        socket.write(bytes.slice(at, at + size));
+        await new Promise((resolve) => setImmediate(resolve));
+      }
+      await eventually(() => received().length === 10);
+      expect(received()).toEqual([200, 204, 200, 204, 200, 204, 200, 204, 200, 204]);
+      socket.destroy();
+    }
+  });
+
+  test('gets no response after that to Connection: close', async () => {
+    release.resolve();
+    const last = request('GET /a', { Connection: 'close' });
+    const { responses, closed } = await exchange(port, GET + last + GET.repeat(20), {
+      responses: 9,
+    });
+    expect(responses.map(({ status }) => status)).toEqual([204, 204]);
+    expect(closed).toBe(true);
+    expect(pending.length).toBe(2);
+  });
+
+  test('gets all responses before the rejection of bytes that are not a request', async () => {
+    const answers = exchange(port, `${GET.repeat(3)}no request\r\n\r\n${GET}`, { responses: 9 });
+    await eventually(() => pending.length === 1);
+    release.resolve();
+    const { responses, closed } = await answers;
+    expect(responses.map(({ status }) => status)).toEqual([204, 204, 204, 400]);
+    expect(closed).toBe(true);
+  });
+});
+
 describe('a body', () => {
-  test('of blank lines costs no more than one of letters', async () => {
+  test('of blank lines arrives in as few chunks as one of letters', async () => {
     const bodies = ['\r\n\r\n', 'xxxx'].map((text) => text.repeat(25_000));
     const answers = await Promise.all(
       bodies.map((body) => exchange(port, request('POST /', {}, body))),
@@ -57,28 +186,28 @@ describe('a body', () => {
     const before = queryObjects(Uint8Array, { format: 'count' });
     const accepted = once(listening.server, 'connection');
     const socket = await connected(port);
-    const [behind] = await accepted;
+    const [serverSocket] = await accepted;
     socket.write(`${request('POST /held', CHUNKED)}${inBytes(100_000)}0\r\n\r\n`);
-    await eventually(() => held.length === 1 && behind.isPaused());
+    await eventually(() => held.length === 1 && serverSocket.isPaused());
     // Without the merge, each byte would take an object of its own.
     expect(queryObjects(Uint8Array, { format: 'count' }) - before).toBeLessThan(1_000);
-    expect(behind.bytesRead).toBeLessThan(300_000);
-    const [asked, response] = held[0] ?? [];
+    expect(serverSocket.bytesRead).toBeLessThan(300_000);
+    const [received, response] = held[0] ?? [];
     let size = 0;
-    asked?.on('data', (chunk) => {
+    received?.on('data', (chunk) => {
       size += chunk.length;
     });
-    asked?.on('end', () => response?.end());
+    received?.on('end', () => response?.end());
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(/^HTTP\/1\.1 200 /);
     expect(size).toBe(100_000);
     socket.destroy();
   });
 
-  test('whose chunks come apart from their sizes is read to its end by an app that iterates over it', async () => {
+  test('whose chunks arrive without their sizes is read to its end', async () => {
     const accepted = once(listening.server, 'connection');
     const socket = await connected(port);
-    const [behind] = await accepted;
+    const [serverSocket] = await accepted;
     let sent = 0;
     for (const bytes of [
       request('POST /', CHUNKED),
@@ -90,15 +219,14 @@ describe('a body', () => {
     ]) {
       socket.write(bytes);
       sent += bytes.length;
-      await eventually(() => behind.bytesRead === sent);
-      await delay(5);
+      await eventually(() => serverSocket.bytesRead === sent);
     }
     const [answer] = await once(socket, 'data');
     expect(String(answer)).toMatch(/\r\n\r\n.*"size":8/s);
     socket.destroy();
   });
 
-  test('of at most 64 KiB that nobody reads is dropped, and the next request is answered', async () => {
+  test('of at most 64 KiB that the app does not read is dropped, and the next request gets a response', async () => {
     const socket = await connected(port);
     let received = '';
     socket.on('data', (chunk) => {
@@ -112,7 +240,7 @@ describe('a body', () => {
     socket.destroy();
   });
 
-  test('that is larger, and that nobody reads, ends the connection once it is answered', async () => {
+  test('of more bytes that the app does not read closes the connection after the response', async () => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     let received = '';
     socket.on('data', (chunk) => {
@@ -129,7 +257,7 @@ describe('a body', () => {
     await closed;
   });
 
-  test('that goes on after its request was rejected does not reset the answer', async () => {
+  test('that continues after its rejection does not reset the response', async () => {
     const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const errors: unknown[] = [];
     socket.on('error', (error) => errors.push(error));
@@ -152,132 +280,173 @@ describe('a body', () => {
   });
 });
 
-describe('a header section', () => {
-  test.each([
-    ['200 headers', `GET / HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(199)}\r\n`],
-    ['many short headers', `GET / HTTP/1.1\r\nHost: a\r\n${'a:\r\n'.repeat(20_000)}\r\n`],
-    ['a long value', `GET / HTTP/1.1\r\nHost: a\r\na: ${'a'.repeat(60_000)}\r\n\r\n`],
-    ['a long target', `GET /${'a'.repeat(60_000)} HTTP/1.1\r\nHost: a\r\n\r\n`],
-  ])('that is too large gets 431 and the end: %s', async (_what, bytes) => {
-    const { responses, closed } = await exchange(port, bytes, { responses: 2 });
-    expect(responses.map(({ status }) => status)).toEqual([431]);
-    expect(String(responses[0]?.body)).toContain('at most 16384 bytes');
-    expect(closed).toBe(true);
-  });
-
-  test('of less is taken, request after request', async () => {
-    const short = Object.fromEntries(Array.from({ length: 190 }, (_, index) => [`a${index}`, '']));
-    const one = request('GET /', { Long: 'a'.repeat(10_000), ...short });
-    const { responses } = await exchange(port, one.repeat(5), { responses: 5 });
-    expect(responses.map(({ status }) => status)).toEqual([200, 200, 200, 200, 200]);
-  });
-});
-
-describe('the time for a request', () => {
-  const limits = { headersTimeout: 400, requestTimeout: 800 };
-
-  test('does not run while an answer before it is awaited', async () => {
-    const waiting: ServerResponse[] = [];
-    const slow = await listen((_asked, response) => void waiting.push(response), {
-      ...LOCAL,
-      limits,
-    });
-    const body = { 'Content-Length': '200000' };
-    const post = request('POST /', body) + 'x'.repeat(200_000);
-    const answers = exchange(Number(new URL(slow.url).port), request('GET /').repeat(11) + post, {
-      responses: 12,
-    });
-    for (let index = 0; index < 12; index += 1) {
-      await eventually(() => waiting.length === index + 1);
-      await delay(index === 0 ? 2_500 : 20);
-      const response = waiting[index];
-      if (index === 11) response?.req.resume().on('end', () => response.end());
-      else response?.end();
+describe('a connection', () => {
+  /** Creates a connection whose socket has read and written some bytes. */
+  function create() {
+    const socket = new Socket();
+    const state = { bytesRead: 0, bytesWritten: 0, writableLength: 0 };
+    for (const name of ['bytesRead', 'bytesWritten', 'writableLength'] as const) {
+      Object.defineProperty(socket, name, { get: () => state[name] });
     }
-    const { responses } = await answers;
-    expect(responses.map(({ status }) => status)).toEqual(Array(12).fill(200));
-    await slow.stop();
+    const connection = new Connection(socket);
+    const begun: string[] = [];
+    /** Adds a request whose head ends at a position. */
+    function add(name: string, bytesRead: number, rawHeaders: string[] = []): ServerResponse {
+      const { request: received, response } = createRequest({ rawHeaders, socket });
+      state.bytesRead = bytesRead;
+      received.complete = rawHeaders.length === 0;
+      connection.add(response, (hasMemory) => begun.push(hasMemory ? name : `${name}, no memory`));
+      return response;
+    }
+    return { connection, socket, state, begun, add };
+  }
+
+  const close = (response: ServerResponse) => response.emit('close');
+
+  test('begins a request at once, and the next one after the response is closed', async () => {
+    const { begun, add, connection } = create();
+    const first = add('first', 100);
+    expect(begun).toEqual(['first']);
+    const second = add('second', 200);
+    expect(begun).toEqual(['first']);
+    expect([connection.isQueued, connection.newest]).toEqual([true, second]);
+    close(first);
+    await eventually(() => begun.length === 2);
+    expect(connection.isQueued).toBe(false);
+    close(second);
+    expect(connection.newest).toBeUndefined();
+  });
+
+  test('keeps its newest response until the body of the request is complete', () => {
+    const { add, connection } = create();
+    const response = add('a', 100, ['Content-Length', '5']);
+    close(response);
+    expect(connection.newest).toBe(response);
+    response.req.complete = true;
+    expect(connection.newest).toBeUndefined();
+  });
+
+  test('holds 4 KiB of memory for each request until its response is closed', () => {
+    const before = bytesLeft();
+    const { add, socket } = create();
+    const first = add('first', 100);
+    add('second', 200);
+    expect(before - bytesLeft()).toBe(8_192);
+    close(first);
+    expect(before - bytesLeft()).toBe(4_096);
+    socket.emit('close');
+    expect(bytesLeft()).toBe(before);
+  });
+
+  test('begins the first request without memory, and rejects others', () => {
+    const left = bytesLeft();
+    expect(hold(left)).toBe(true);
+    const { add, begun, socket, connection } = create();
+    add('first', 100);
+    expect(begun).toEqual(['first, no memory']);
+    add('second', 200);
+    expect([connection.closing, socket.destroyed]).toEqual([true, true]);
+    expect(begun).toHaveLength(1);
+    freeBytes(left);
+    expect(bytesLeft()).toBe(left);
+  });
+
+  test('calls end after the response, or at once if there is none', async () => {
+    const idle = create();
+    const calls: string[] = [];
+    idle.connection.end(() => calls.push('idle'));
+    expect(calls).toEqual(['idle']);
+    const busy = create();
+    const response = busy.add('a', 100);
+    busy.connection.end(() => calls.push('busy'));
+    expect(calls).toEqual(['idle']);
+    expect(busy.connection.closing).toBe(true);
+    close(response);
+    await eventually(() => calls.length === 2);
+  });
+
+  test.each<[string, string[], number, number]>([
+    ['of an incomplete head', [], 1_000, 8 * 1_000],
+    ['of a body', ['Content-Length', '5'], 100, 1_000],
+    ['of a chunked body', ['Transfer-Encoding', 'chunked'], 100, 50 * 1_000],
+  ])('estimates the memory %s and of unsent responses', (_name, rawHeaders, head, memory) => {
+    const { add, connection, state } = create();
+    if (rawHeaders.length > 0) add('a', head, rawHeaders);
+    state.bytesRead = 1_000;
+    state.writableLength = 7;
+    expect(connection.memory).toBe(memory + 7);
+  });
+
+  test('counts no bytes of a body that is read, nor of previous requests', () => {
+    const { add, connection, state } = create();
+    const response = add('a', 100, ['Transfer-Encoding', 'chunked']);
+    Object.defineProperty(response.req, 'readableDidRead', { value: true });
+    state.bytesRead = 1_000;
+    expect(connection.memory).toBe(0);
+    response.req.complete = true;
+    close(response);
+    state.bytesRead = 1_010;
+    expect(connection.memory).toBe(8 * 10);
+  });
+
+  test.each<[string, (state: { bytesRead: number; writableLength: number }) => void, boolean]>([
+    ['no byte was transferred', () => {}, true],
+    [
+      'a byte was read',
+      (state) => {
+        state.bytesRead += 1;
+      },
+      false,
+    ],
+    [
+      'a byte was read, but the client does not read',
+      (state) => {
+        state.bytesRead += 1;
+        state.writableLength = 1;
+      },
+      true,
+    ],
+  ])('is stuck if %s: %3$p', (_name, transfer, expected) => {
+    const { add, connection, state } = create();
+    expect(connection.isStuck()).toBe(true);
+    add('a', 100, ['Content-Length', '5']);
+    expect(connection.isStuck()).toBe(false);
+    transfer(state);
+    expect(connection.isStuck()).toBe(expected);
+  });
+
+  test('watches for the next request after the newest response', async () => {
+    const late: string[] = [];
+    const { add, connection } = create();
+    const first = add('first', 100);
+    connection.watch(20, () => late.push('first'));
+    close(first);
+    const second = add('second', 200);
+    connection.watch(20, () => late.push('second'));
+    await delay(40);
+    expect(late).toEqual([]);
+    close(second);
+    await eventually(() => late.length === 1);
+    expect(late).toEqual(['second']);
   });
 
   test.each([
-    ['a head that does not end', request('GET /').slice(0, -2), 400],
-    ['a body that does not end', `${request('POST /', { 'Content-Length': '9' })}x`, 800],
-    [
-      'a head that does not end, after a request',
-      request('GET /') + request('GET /').slice(0, -2),
-      400,
-    ],
-  ])('ends with 408: %s', async (_what, bytes, least) => {
-    const answerGet: RequestListener = ({ method }, response) => {
-      if (method === 'GET') response.end();
-    };
-    const hasty = await listen(answerGet, { ...LOCAL, limits });
-    const start = performance.now();
-    const { responses, closed } = await exchange(Number(new URL(hasty.url).port), bytes, {
-      responses: 3,
-    });
-    const elapsed = performance.now() - start;
-    expect(responses.at(-1)?.status).toBe(408);
-    expect(closed).toBe(true);
-    expect(elapsed).toBeGreaterThan(least * 0.9);
-    expect(elapsed).toBeLessThan(5_000);
-    await hasty.stop();
+    [false, false, false],
+    [true, false, true],
+    [true, true, true],
+  ])('waits for responses: answering %p, complete %p', (isAnswering, hasNext, expected) => {
+    const { add, connection } = create();
+    if (isAnswering) add('first', 100);
+    if (hasNext) add('second', 200, ['Content-Length', '5']);
+    expect(connection.waitsForAnswers).toBe(expected);
   });
-});
 
-test('a connection whose answers nobody reads is closed as soon as one on which nothing happens', async () => {
-  const impatient = await listen(app, { ...LOCAL, limits: { idleTimeout: 1_000 } });
-  const at = Number(new URL(impatient.url).port);
-  const ends: string[] = [];
-  const open = async (name: string, bytes: string) => {
-    const socket = await connected(at);
-    socket.on('close', () => ends.push(name)).write(bytes);
-    return socket;
-  };
-  const unread = (await open('unread', request('GET /held'))).pause();
-  await eventually(() => held.length === 1);
-  // More than the buffers of both systems take.
-  held[0]?.[1].end(Buffer.alloc(64 * 1024 ** 2));
-  await delay(700);
-  const quiet = (await open('quiet', request('GET /held'))).resume();
-  await eventually(async () => {
-    await new Promise<void>((resolve, reject) =>
-      impatient.server.getConnections((_error, count) => (count === 1 ? resolve() : reject())),
-    );
+  test.each<[string[], boolean]>([
+    [[], false],
+    [['Content-Length', '65536'], false],
+    [['Content-Length', '65537'], true],
+    [['Transfer-Encoding', 'chunked'], true],
+  ])('a request with the headers %j is large: %p', (rawHeaders, expected) => {
+    expect(isLarge(createRequest({ rawHeaders }).request)).toBe(expected);
   });
-  expect(ends).toEqual([]);
-  await eventually(() => ends.length === 1);
-  expect(ends).toEqual(['quiet']);
-  unread.destroy();
-  quiet.destroy();
-  await impatient.stop();
-});
-
-test('connections beyond the limit of open files are dropped, and counted', async () => {
-  const program = `
-    import { listen } from '${new URL('../../../src/adapters/node/index.ts', import.meta.url)}';
-    const { url } = await listen((_asked, response) => void response.end(), {
-      host: '127.0.0.1', port: 0, onDropped: (count) => console.log('dropped', count),
-    });
-    console.log('url', url);
-  `;
-  const child = spawn(
-    'sh',
-    ['-c', 'ulimit -n 400; exec "$0" --input-type=module -e "$1"', process.execPath, program],
-    {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    },
-  );
-  let output = '';
-  child.stdout.on('data', (chunk) => {
-    output += chunk;
-  });
-  await eventually(() => output.includes('url'));
-  const at = Number(new URL(output.split(/\s+/)[1] ?? '').port);
-  const sockets = await Promise.all(Array.from({ length: 420 }, () => connected(at)));
-  await eventually(() => output.includes('dropped'));
-  // The others have room beside what the process opens itself.
-  expect(output).toContain(`dropped ${420 - (400 - 64)}`);
-  for (const socket of sockets) socket.destroy();
-  child.kill();
 });

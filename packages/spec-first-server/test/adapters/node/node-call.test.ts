@@ -12,7 +12,7 @@ test.each([
   ['/a?', '/a', ''],
   ['/a?b=c', '/a', 'b=c'],
   ['/a?b?c', '/a', 'b?c'],
-  ['?', '', ''],
+  ['?a', '', 'a'],
   ['', '', ''],
 ])('the target "%s" has the path "%s" and the query "%s"', (url, path, query) => {
   const { call } = createCall({ url });

@@ -9,15 +9,17 @@ interface Parts {
   readonly rawHeaders?: readonly string[];
   /** The address of the other end of the connection. */
   readonly remoteAddress?: string;
+  /** A new socket by default. */
+  readonly socket?: Socket;
 }
 
 /** Creates a request as Node's server does after it has parsed a head, with its response. */
 export function createRequest({
   rawHeaders = ['Host', 'a'],
   remoteAddress = '10.0.0.1',
+  socket = new Socket(),
   ...parts
 }: Parts = {}) {
-  const socket = new Socket();
   Object.defineProperty(socket, 'remoteAddress', { value: remoteAddress });
   const request = new IncomingMessage(socket);
   Object.assign(request, { method: 'GET', url: '/', httpVersion: '1.1', ...parts });
