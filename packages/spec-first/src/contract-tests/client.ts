@@ -56,13 +56,7 @@ export function connect(base: string, shownOrigin = new URL(base).origin) {
 
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<Answer> {
-      const length = body === undefined ? {} : { 'Content-Length': String(body.length) };
-      const outgoing = request(origin, {
-        method,
-        path: prefix + target,
-        headers: { ...headers, ...length },
-        agent,
-      });
+      const outgoing = request(origin, { method, path: prefix + target, headers, agent });
       outgoing.setTimeout(SECONDS * 1_000, () =>
         outgoing.destroy(new Error(`no response in ${SECONDS} seconds`)),
       );

@@ -27,10 +27,10 @@ export function stateChecks(
   target: Target & { readonly reader: Target | undefined },
   probe: Probe,
 ) {
-  const { operation, client, reader } = target;
+  const { operation, client } = target;
+  const reader = target.reader && { ...target.reader, ...partsOf(target.reader) };
   const isDeletion = operation.method === 'delete';
   const isChange = ['post', 'put', 'patch'].includes(operation.method);
-  const readerParts = reader && partsOf(reader);
   let readAgain = 0;
 
   return async (
@@ -44,13 +44,13 @@ export function stateChecks(
       await probe.examine({ values }, answer, check);
     } else if (!isDeletion) return;
 
-    if (reader === undefined || readerParts === undefined || readAgain >= READ_AGAIN) return;
+    if (reader === undefined || readAgain >= READ_AGAIN) return;
     const subject = isDeletion
       ? namedIn(values, 'path')
       : subjects.get(resourceOf(reader.operation.path));
     if (subject === undefined) return;
     const read = new Map<Part, unknown>();
-    for (const part of readerParts.parameters) {
+    for (const part of reader.parameters) {
       if (part.in === 'path') read.set(part, subject[part.name]);
       else if (part.required) read.set(part, part.samples[0] ?? part.examples[0]);
     }
@@ -159,17 +159,16 @@ const shown = (value: unknown): string => stringifyJson(value)?.slice(0, 100) ??
  * in another time zone.
  */
 function isSame(sent: unknown, received: unknown): boolean {
-  if (sent === null) return received === null || received === undefined;
-  if (typeof sent === 'string' && typeof received === 'string') {
-    const areTimes = DATE_TIME.test(sent) && DATE_TIME.test(received);
-    return sent === received || (areTimes && Date.parse(sent) === Date.parse(received));
-  }
+  if (sent === received) return true;
+  if (sent === null) return received === undefined;
+  if (isTime(sent) && isTime(received)) return Date.parse(sent) === Date.parse(received);
   // A bigint equals the number of the same value.
   // biome-ignore lint/suspicious/noDoubleEquals: compares two types of numbers
-  return isNumber(sent) && isNumber(received) ? sent == received : sent === received;
+  return isNumber(sent) && isNumber(received) && sent == received;
 }
 
-const DATE_TIME = /^\d{4}-\d\d-\d\dT/i;
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d\d-\d\dT/i.test(value);
 
 const isNumber = (value: unknown): value is number | bigint =>
   typeof value === 'number' || typeof value === 'bigint';

@@ -19,20 +19,28 @@ const roomsOf = (properties: object) => {
     responses: { 200: response, 202: { description: '', content: { 'text/plain': {} } } },
     ...members,
   });
-  const view = { name: 'view', in: 'query', required: true, schema: { enum: ['all'] } };
+  const view = { name: 'view', in: 'query', required: true, schema: { enum: ['all', 'some'] } };
+  const mode = {
+    ...{ name: 'mode', in: 'query', required: true, example: 'a' },
+    schema: { type: 'string', pattern: '^(?=a)b?a$' },
+  };
   const color = { name: 'color', in: 'query', schema: { enum: ['red'] } };
   return documentOf({
     paths: {
       '/rooms': { post: operation('add'), get: operation('list') },
+      '/roofs/{roofId}': {
+        parameters: [{ ...roomId, name: 'roofId' }],
+        get: operation('roof'),
+      },
+      '/rooms/{roomId}/{part}': { parameters: [roomId], get: operation('part') },
       '/rooms/{roomId}': {
         parameters: [roomId],
-        get: operation('get', { parameters: [view, color] }),
+        get: operation('get', { parameters: [view, mode, color] }),
         put: operation('replace'),
         patch: operation('change'),
         delete: operation('remove'),
       },
       '/rooms/{roomId}/beds': { parameters: [roomId], put: operation('putBeds') },
-      '/rooms/{roomId}/{part}': { parameters: [roomId], get: operation('part') },
     },
   });
 };
@@ -85,7 +93,9 @@ describe('the reply to a change', () => {
   const object = (properties: object) => ({ type: 'object', properties });
   test.each([
     ['a text', text, 'a', 'a'],
-    ['another number type', { type: 'integer' }, 5, 5n],
+    ['another number type', { type: 'integer' }, 2 ** 60, 2n ** 60n],
+    ['a time that does not exist', text, '2024-02-30T99:00:00Z', '2024-02-30T99:00:00Z'],
+    ['undescribed members', { additionalProperties: true }, { a: 1 }, {}],
     ['an exact integer', { type: 'integer' }, 2n ** 60n, 2n ** 60n],
     ['a boolean', { type: 'boolean' }, true, true],
     ['null', {}, null, null],
@@ -125,6 +135,7 @@ describe('the reply to a change', () => {
     ['another item', list(text), ['a', 'b'], ['a', 'c'], '/m/1 was sent as "b", and is "c"'],
     ['a text in place of an object', {}, { a: 1 }, 'a', '/m was sent as {"a":1}, and is "a"'],
     ['a list in place of an object', {}, { a: 1 }, [1], '/m was sent as {"a":1}, and is [1]'],
+    ['null in place of a list', {}, ['a'], null, '/m was sent as ["a"], and is null'],
     ['no list', {}, ['a'], undefined, '/m was sent as ["a"], and is missing'],
     [
       'another member',
@@ -159,7 +170,7 @@ describe('a resource', () => {
     const { check, findings, sent } = checksOf(await document(), id, () => stored({ name: 'b' }));
     await check({ body: { name: 'a' } }, reply, { roomId: 7 });
     expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
-      'GET /rooms/7?view=all',
+      'GET /rooms/7?view=all&mode=a',
     ]);
     expect(await findings()).toEqual([
       'a change is stored: /name was sent as "a", and is "b" in GET /rooms/{roomId}',
@@ -189,7 +200,7 @@ describe('a resource', () => {
   ])('is gone after a deletion: %i', async (status, expected) => {
     const { check, findings, sent } = checksOf(await document(), 'remove', () => answerOf(status));
     await check({ 'path roomId': 8 }, answerOf(204));
-    expect(sent.map(({ target }) => target)).toEqual(['/rooms/8?view=all']);
+    expect(sent.map(({ target }) => target)).toEqual(['/rooms/8?view=all&mode=a']);
     expect(await findings()).toEqual(expected);
   });
 

@@ -1,0 +1,120 @@
+import type { RequestListener } from 'node:http';
+import { setTimeout as delay } from 'node:timers/promises';
+import { describe, expect, test } from '@jest/globals';
+import { connect, listen } from '../../src/contract-tests/client.ts';
+
+/** Starts a service, and returns a client with the base path `/v1/`. */
+async function clientOf(app: RequestListener) {
+  const origin = await listen(app);
+  return { origin, ...connect(`${origin}/v1/`, 'http://shown') };
+}
+
+const GET = { method: 'GET', target: '/a', headers: {} };
+
+describe('a client', () => {
+  test('sends requests to the base URL on one connection', async () => {
+    const received: unknown[] = [];
+    const sockets = new Set<unknown>();
+    const { base, send } = await clientOf((request, response) => {
+      sockets.add(request.socket);
+      const { method, url, headers } = request;
+      const { 'x-a': header, 'content-length': length } = headers;
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk) => {
+        body += chunk;
+      });
+      request.on('end', () => {
+        received.push({ method, url, header, length, body });
+        response.end();
+      });
+    });
+    const body = Buffer.from('{"name":"ä"}');
+    await send({ method: 'POST', target: '/a?b=c', headers: { 'X-A': 'd' }, body });
+    await send(GET);
+    expect(received).toEqual([
+      { method: 'POST', url: '/v1/a?b=c', header: 'd', length: '13', body: '{"name":"ä"}' },
+      { method: 'GET', url: '/v1/a', header: undefined, length: undefined, body: '' },
+    ]);
+    expect([base, sockets.size]).toEqual(['http://shown/v1', 1]);
+  });
+
+  test('reads the status, the headers and the whole body, even of a slow response', async () => {
+    const { send } = await clientOf(async (_request, response) => {
+      response.setHeader('Set-Cookie', ['a=1', 'b=2']).setHeader('X-A', 'c').writeHead(201);
+      response.write('a');
+      await delay(100);
+      for (let chunk = 0; chunk < 20; chunk += 1) response.write('b');
+      await delay(500);
+      response.end('c');
+    });
+    const { status, headers, body, isCut } = await send(GET);
+    expect([status, isCut, String(body)]).toEqual([201, false, `a${'b'.repeat(20)}c`]);
+    expect(headers).toMatchObject({ 'set-cookie': 'a=1,b=2', 'x-a': 'c' });
+  });
+
+  test.each([
+    'text/event-stream',
+    'multipart/mixed; boundary=b',
+    'application/json-seq',
+    'application/jsonl',
+    'application/x-ndjson',
+  ])('reads the beginning of a stream without end in %s', async (type) => {
+    const { send } = await clientOf(async (request, response) => {
+      response.setHeader('Content-Type', type);
+      for (let chunk = 0; !request.socket.destroyed; chunk += 1) {
+        response.write(`${chunk} `);
+        await delay(5);
+      }
+    });
+    const { body, isCut } = await send(GET);
+    expect(isCut).toBe(true);
+    expect(String(body)).toMatch(/^0 1 2 3 4 5 6 7 8 9 (1[0-2] )*$/);
+  });
+
+  test('waits for the first chunk of a stream longer than for the next one', async () => {
+    const { send } = await clientOf(async (_request, response) => {
+      response.setHeader('Content-Type', 'text/event-stream').flushHeaders();
+      await delay(200);
+      response.write('data: a\n\n');
+      await delay(400);
+      response.end('data: b\n\n');
+    });
+    const { body, isCut } = await send(GET);
+    expect([String(body), isCut]).toEqual(['data: a\n\n', true]);
+  });
+
+  test('reads a stream that ends', async () => {
+    const { send } = await clientOf((_request, response) => {
+      response.setHeader('Content-Type', 'text/event-stream').end('data: a\n\n');
+    });
+    expect(await send(GET)).toMatchObject({ body: Buffer.from('data: a\n\n'), isCut: false });
+  });
+
+  test.each([
+    ['without a response', ''],
+    ['within a response', 'HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nabc'],
+    [
+      'within a stream',
+      'HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: 9\r\n\r\nabc',
+    ],
+  ])('throws if the connection ends %s', async (_name, text) => {
+    const { send } = await clientOf((request) => request.socket.end(text));
+    await expect(send(GET)).rejects.toThrow(/socket hang up|aborted/);
+  });
+
+  test('throws if the connection is reset within a response', async () => {
+    const { send } = await clientOf(async (request, response) => {
+      response.setHeader('Content-Length', 9).write('abc');
+      await delay(20);
+      request.socket.resetAndDestroy();
+    });
+    await expect(send(GET)).rejects.toThrow(/ECONNRESET|aborted/);
+  });
+
+  test('uses TLS for https', async () => {
+    const { origin } = await clientOf((_request, response) => response.end());
+    const { base, send } = connect(origin.replace('http:', 'https:'));
+    await expect(send(GET)).rejects.toThrow(/SSL|EPROTO|wrong version/);
+    expect(base).toBe(origin.replace('http:', 'https:'));
+  });
+});
