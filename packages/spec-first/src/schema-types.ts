@@ -219,7 +219,8 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const { $defs } = lowered[variant];
     // A type cannot contain itself. The checks report such a schema.
     const contained = schemas.alternatives({ $defs }, $defs[definition]);
-    if (around[0] !== undefined && contained.includes(around[0])) return openapi.UNKNOWN;
+    const [outermost] = around;
+    if (outermost !== undefined && contained.includes(outermost)) return openapi.UNKNOWN;
     return factory.createTypeReferenceNode(namedType(definition, variant).alias);
   }
 

@@ -210,6 +210,19 @@ test.each<[title: string, members: object, bodies: string[]]>([
   expect(await bodiesOf(members, false)).toEqual({ types: TYPES, bodies });
 });
 
+test('a schema inside another one has no line of its own', async () => {
+  const $ref = '#/components/schemas/List/items';
+  const schemas = { List: { type: 'array', items: { type: 'string' } }, Item: { $ref } };
+  const text = await withDocument({ components: { schemas } }, (document) =>
+    typesOf(document, true, 'a.json'),
+  );
+  expect(text.match(/.*\n.*\nexport type .*/g)).toEqual([
+    ' * @see a.json:1\n */\nexport type List = string[];',
+    ' * @see a.json:1\n */\nexport type Item = ListItems;',
+  ]);
+  expect(text).toContain('ListItems;\nexport type ListItems = string;');
+});
+
 test('webhooks have members by name and method, with their annotations', async () => {
   const post = { summary: 'Has grown.', responses: empty };
   const webhooks = { grown: { post, put: { responses: empty } }, died: { post } };

@@ -244,13 +244,13 @@ describe('a named type', () => {
       Day: record({ day }),
       List: record({ parts: arrayOf({ oneOf: [ref('Part'), text] }) }),
       Part: { allOf: [ref('Day')] },
-      Tree: record({ parts: arrayOf(ref('Tree')) }),
+      Tree: record({ parts: arrayOf(ref('Tree')), top: { enum: [null] } }),
     };
     const types = [
       'Day = { day?: string; }',
       'List = { parts?: (Part | string)[]; }',
       'Part = Day',
-      'Tree = { parts?: Tree[]; }',
+      'Tree = { parts?: Tree[]; top?: null; }',
     ];
     expect(namedTypes(schemas, ['List', 'Tree'])).toEqual({
       replies: ['ListReply', 'Tree'],
