@@ -18,9 +18,8 @@ import { generateTypes, TYPES } from './types.ts';
 
 const USAGE = `Usage: spec-first new DIR [DOCUMENT] [--allow-outside]
 
-Makes a project in DIR that serves an OpenAPI document: its types, an empty file of handlers, a
-test, a Dockerfile.
-Without DOCUMENT it serves a small library of books.
+Makes a project in DIR that serves an OpenAPI document: its types, a file for handlers, a test and
+a Dockerfile. Without DOCUMENT, it serves the example, a small library of books.
 DIR must be empty or missing: nothing is overwritten.
 
   --allow-outside   also copy files outside the document's folder that it references

@@ -56,11 +56,10 @@ describe('npm run stub', () => {
 import type { Handlers, ReplyTo, RequestTo } from '../generated/openapi.ts';
 
 /**
- * A function for each operation of the document. \`npm run stub -- --all\` adds those that are
- * missing.
+ * A function for each operation of the document. \`npm run stub -- --all\` adds the missing ones.
  *
- * When none is missing, write \`satisfies Handlers\`: then the compiler reports each operation that
- * has no handler.
+ * Once each operation has one, replace \`Partial<Handlers>\` by \`Handlers\`: then the compiler
+ * reports operations without a handler.
  */
 export const handlers = {
   async listBooks(_request: RequestTo<'listBooks'>): Promise<ReplyTo<'listBooks'>> {

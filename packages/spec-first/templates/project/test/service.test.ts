@@ -4,8 +4,8 @@ import { contractTests } from 'spec-first/contract-tests';
 import { testService } from 'spec-first/testing';
 import { errorBody } from '../src/errors.ts';
 
-// Reads no `.env` and inherits no variable that names a database. It runs in a temporary folder: a
-// relative path such as `data/books.db` leads there. Name other databases for tests here:
+// The service runs in a temporary folder, where it creates files such as `data/books.db`. It reads no
+// `.env`, and inherits no variable that names a database. Set variables for tests here:
 // testService({ variables: { DATABASE_URL: … } }).
 const service = testService();
 before(service.start);
@@ -25,6 +25,5 @@ test('answers an unknown path with 404 and the error body of the document', asyn
   assert.deepEqual(Object.keys(Object(await response.json())), Object.keys(expected));
 });
 
-// Calls each operation with requests that the document allows and does not allow, and checks each
-// answer.
+// Calls each operation with valid and invalid requests, and checks the responses.
 await contractTests({ ...service, test });
