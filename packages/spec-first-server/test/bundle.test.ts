@@ -18,7 +18,7 @@ paths:
 const HANDLERS = '{ hello: ({ path }) => ({ status: 200, body: { hello: path.name } }) }';
 const UUID = '7cba4ce9-2f1f-4d0c-8f3c-0a0d0b5d4c11';
 
-/** Services, each with the code that a bundle of it needs at its top. */
+/** The code of services, and the first line that their bundles need. */
 const SERVICES = {
   createService: [
     `import { createServer } from 'node:http';
@@ -31,7 +31,7 @@ const SERVICES = {
   serve: [
     `import { serve } from 'spec-first-server';
     await serve({ open: () => ({ handlers: ${HANDLERS} }) });`,
-    // Express and pino are CommonJS modules, which esbuild lets call `require`.
+    // CommonJS modules in the bundle, such as pino, call `require`.
     "import { createRequire as makeRequire } from 'node:module'; const require = makeRequire(import.meta.url);",
   ],
 } as const;

@@ -8,14 +8,14 @@ import { eventually } from 'test-support/eventually';
 
 const readme = readFileSync(join(import.meta.dirname, '../README.md'), 'utf8');
 
-/** The first block of code in a language. */
+/** Returns the first block of code in a language. */
 function block(language: string): string {
   const [, code = ''] = new RegExp(`\`\`\`${language}\\n([^]*?)\`\`\``).exec(readme) ?? [];
   return code;
 }
 
-test('the example of the README runs as it stands', async () => {
-  // Here the name of the package leads to its source.
+test('the example of the README runs unchanged', async () => {
+  // Inside this package, its name resolves to the source.
   const folder = mkdtempSync(join(import.meta.dirname, 'readme-'));
   writeFileSync(join(folder, 'openapi.yaml'), block('yaml'));
   writeFileSync(join(folder, 'main.ts'), block('ts'));

@@ -134,7 +134,8 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   const method = operation.method.toUpperCase();
   const words = ['curl'];
   if (method !== (media ? 'POST' : 'GET')) words.push('-X', method);
-  words.push(url + operation.template.write(String));
+  const target = url + operation.template.write(String);
+  words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
   for (const header of headersOf(operation)) words.push('-H', String(header));
   if (media) {
     const body = await bodyOf(root, media);

@@ -109,6 +109,13 @@ describe('the example command', () => {
     ).toBeUndefined();
   });
 
+  test('quotes a URL that a shell would change', async () => {
+    const get = { operationId: 'get', responses };
+    expect(await argumentsFor({ "/a&b;c('$d')": { get } })).toEqual([
+      "http://127.0.0.1:3000/api/a&b;c('$d')",
+    ]);
+  });
+
   test('calls the first operation if none needs a token', async () => {
     const operation = (operationId: string) => ({ get: { operationId, responses } });
     expect(
@@ -160,7 +167,7 @@ test.each([
     url,
     docs,
     operations: ['GET /v1/a'],
-    example: `curl ${url}/a`,
+    example: url.includes('[') ? `curl '${url}/a'` : `curl ${url}/a`,
     ...facts,
   });
 });

@@ -49,7 +49,8 @@ interface Form {
 }
 
 const ANYONE: Caller = Object.freeze({ subject: undefined, scopes: 'all' });
-const FORGED = 'cross-origin cookies are rejected; add the origin to CORS_ORIGINS to accept them';
+const CROSS_ORIGIN =
+  'cross-origin cookies are rejected; add the origin to CORS_ORIGINS to accept them';
 
 /**
  * Several credentials in one Authorization header: a comma, another scheme and its credential. Some
@@ -63,7 +64,7 @@ function checkAuthorization(authorization: string | undefined): void {
     throw new HttpError(400, 'the header authorization must have one credential');
 }
 
-/** Reads the parts of a request that may contain credentials. */
+/** Returns the parts of a request that may contain credentials. */
 export const credentialsOf = (
   method: string,
   headers: IncomingHttpHeaders,
@@ -95,12 +96,12 @@ export function schemesOf(
     // A scheme may have the name of a property of every object, such as `constructor`.
     const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
     const isVerified = tokenForm !== undefined || verifier !== undefined;
-    /** Mocks accept any credential of the declared form if nothing verifies it. */
+    /** Without a verifier, mocks accept any credential of the declared form. */
     const verify: VerifyScheme = (credentials, scopes) => {
       const token = read(credentials);
       if (token === undefined) throw new Unauthorized(required, false);
       if (source.in === 'cookie' && isForged(credentials, trustedOrigins))
-        throw new HttpError(403, FORGED);
+        throw new HttpError(403, CROSS_ORIGIN);
       if (verifier !== undefined) return verifier(credentials, scopes);
       return tokenForm ? authenticator.verify(token, scopes, name) : ANYONE;
     };
@@ -122,8 +123,8 @@ export function tokenSchemes(
 export type Schemes = ReturnType<typeof schemesOf>;
 
 /**
- * Returns true if a browser sent the request from a page of another origin, which would use the
- * user's cookies (CSRF). GET, HEAD and OPTIONS are allowed. Other clients send neither header.
+ * Returns true if a page of another origin sent the request, with the cookies of the user (CSRF).
+ * GET, HEAD and OPTIONS are allowed. Clients that are not browsers send neither header.
  */
 function isForged({ method, headers }: Credentials, trustedOrigins: readonly string[]): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
@@ -215,6 +216,7 @@ const isOfScheme = (scheme: string, authorization = ''): boolean =>
 const schemesIn = (operations: readonly Operation[]) =>
   new Set(operations.flatMap(({ security }) => security.flatMap(Object.keys)));
 
+/** Reports the schemes of operations whose credentials nothing verifies. */
 export const unverified = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
   [...schemesIn(operations)]
     .filter((name) => schemes.get(name)?.isVerified === false)

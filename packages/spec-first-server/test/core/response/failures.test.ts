@@ -271,6 +271,21 @@ test('each error keeps what its answer and its log line need', () => {
   expect(failureOf(new Unauthorized('a wrong token'))).toMatchObject({ isPresented: true });
 });
 
+test('any other value is an internal error; a header that is undefined is left out', () => {
+  const cause = new Error('secret');
+  const message = 'internal server error';
+  expect(failureOf(cause)).toEqual({
+    status: 500,
+    message,
+    reason: message,
+    headers: {},
+    expected: false,
+    cause,
+  });
+  const headers = { 'X-A': undefined, 'X-B': 1 };
+  expect(failureOf({ status: 404, headers }).headers).toEqual({ 'X-B': '1' });
+});
+
 test.each([400, 599])('an error may have the status %i', (status) => {
   expect(failureOf(new HttpError(status, 'a')).status).toBe(status);
 });
@@ -405,6 +420,13 @@ paths:
       '/body/name must be string; errorBody makes another body than the document declares: ' +
         "/body/why must have required property 'why'",
     );
+  });
+
+  test('logs the violations if the document declares no body for them', () => {
+    const responses = operation.responses.map((response) => ({ ...response, media: [] }));
+    const bodiless = { ...context, operation: { ...operation, responses } };
+    const { body, record } = answerTo(VIOLATIONS, undefined, bodiless);
+    expect([body, record.reason]).toEqual([undefined, '/body/name must be string']);
   });
 
   test('has problem details if no body of the document matches', () => {

@@ -194,17 +194,20 @@ describe('alternatives', () => {
 });
 
 test.each([
-  ['an error of a verifier', ['absent', 'wrong', 'forbidden', 'down'], 'down'],
-  ['a caller without permission', ['absent', 'wrong', 'forbidden'], 'forbidden'],
-  ['a rejected credential', ['absent', 'wrong'], 'wrong'],
-  ['the first missing credential', ['absent', 'missing'], 'absent'],
+  ['the first error of a verifier', ['absent', 'wrong', 'forbidden', 'down', 'late down'], 'down'],
+  ['the first missing permission', ['absent', 'wrong', 'forbidden', 'late forbidden'], 'forbidden'],
+  ['the first rejected credential', ['absent', 'wrong', 'late wrong'], 'wrong'],
+  ['the first missing credential', ['absent', 'late absent'], 'absent'],
 ])('of several failures, %s is reported', async (_title, names, reported) => {
   const failures: Readonly<Record<string, Error>> = {
     absent: new Unauthorized('absent', false),
-    missing: new Unauthorized('missing', false),
+    'late absent': new Unauthorized('absent', false),
     wrong: new Unauthorized('wrong'),
     forbidden: new Forbidden('forbidden'),
+    'late wrong': new Unauthorized('wrong'),
+    'late forbidden': new Forbidden('forbidden'),
     down: new HttpError(503, 'down'),
+    'late down': new HttpError(503, 'down'),
   };
   const verifiers = Object.fromEntries(
     names.map((name) => [name, () => Promise.reject(failures[name])]),

@@ -43,16 +43,16 @@ const exactNumbers = ({ React: { createElement }, getComponent }) => ({
 /** Media types of responses whose items arrive one by one. */
 const STREAMS = /event-stream|jsonl|ndjson|json-seq|multipart\/mixed/i;
 
-/** The number of characters of a stream that are shown: the last ones. */
-const SHOWN = 100_000;
+/** The number of characters at the end of a stream that the page shows. */
+const MAX_STREAM = 100_000;
 
-/** The interval between two updates of a stream that is shown. Milliseconds. */
-const UPDATE = 100;
+/** The interval between two updates of a stream. Milliseconds. */
+const UPDATE_INTERVAL = 100;
 
 /** The stream of each operation, by method and path. */
 const streams = new Map();
-/** The operation whose request is about to be sent. */
-let executed;
+/** The stream of the operation whose request is sent next. */
+let nextStream;
 
 /** Shows streams as they arrive. Without this, Swagger UI waits for the end of a response. */
 const showStreams = () => ({
@@ -71,7 +71,7 @@ const showStreams = () => ({
             const show = (response) => {
               if (!signal.aborted) specActions.setResponse(pathName, method, response);
             };
-            executed = { signal, show };
+            nextStream = { signal, show };
             return execute(request);
           },
         clearResponse: (clear) => (path, method) => {
@@ -84,7 +84,7 @@ const showStreams = () => ({
 });
 
 /** Sends a request as `fetch` does, and shows a stream until it ends or is aborted. */
-async function fetchShown(url, request, { signal, show }) {
+async function fetchAndShow(url, request, { signal, show }) {
   const response = await fetch(url, { ...request, signal });
   if (!STREAMS.test(response.headers.get('content-type') ?? '') || !response.body) return response;
   const { ok, status, statusText } = response;
@@ -98,8 +98,8 @@ async function fetchShown(url, request, { signal, show }) {
   update();
   try {
     for await (const chunk of response.body.pipeThrough(new TextDecoderStream())) {
-      text = (text + chunk).slice(-SHOWN);
-      timer ??= setTimeout(update, UPDATE);
+      text = (text + chunk).slice(-MAX_STREAM);
+      timer ??= setTimeout(update, UPDATE_INTERVAL);
     }
   } catch (error) {
     if (!signal.aborted) throw error;
@@ -215,9 +215,9 @@ SwaggerUIBundle({
   dom_id: '#swagger-ui',
   plugins: [exactNumbers, showStreams, noLinkInButton],
   requestInterceptor(request) {
-    const operation = executed;
-    executed = undefined;
-    if (operation) request.userFetch = (url, init) => fetchShown(url, init, operation);
+    const stream = nextStream;
+    nextStream = undefined;
+    if (stream) request.userFetch = (url, init) => fetchAndShow(url, init, stream);
     return request;
   },
   deepLinking: true,
