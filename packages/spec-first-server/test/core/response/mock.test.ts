@@ -63,6 +63,27 @@ describe('a mock', () => {
     expect(body).toMatchObject({ error: 404 });
   });
 
+  test.each([
+    ["{ '404': { description: none }, '2XX': { description: ok } }", undefined, 200],
+    ['{ default: { description: any } }', undefined, 200],
+    ["{ '404': { description: none } }", undefined, 404],
+    ["{ '404': { description: none }, '201': { description: ok } }", undefined, 201],
+    ["{ '200': { description: ok }, '4XX': { description: wrong } }", 'code=418', 418],
+    ["{ '200': { description: ok }, '404': { description: none } }", 'wait=1, code="404"', 404],
+    ["{ '200': { description: ok }, '404': { description: none } }", 'mycode=404', 200],
+    ["{ '200': { description: ok }, '404': { description: none } }", 'code=500', 400],
+    ["{ '200': { description: ok }, default: { description: any } }", 'code=600', 400],
+    ["{ '200': { description: ok }, default: { description: any } }", 'code=199', 400],
+    ["{ '200': { description: ok }, default: { description: any } }", 'code=x', 400],
+  ])('of %s with Prefer: %s has the status %i', async (responses, prefer, status) => {
+    const request = (await mocked(responses)).get('/a');
+    const answer = await (prefer === undefined ? request : request.set('Prefer', prefer));
+    expect([answer.status, answer.headers['x-mock']]).toEqual([
+      status,
+      status === 400 ? undefined : 'true',
+    ]);
+  });
+
   test('is marked in the log; a declared failure is not logged as an error', async () => {
     const { client, lines } = await mocking(
       "{ '200': { description: it }, '503': { description: down } }",

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { inspect } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import fc from 'fast-check';
+import { startIssuer } from 'test-support/issuer';
 import type { Caller } from '../../../src/core/handlers/types.ts';
 import { Forbidden, Unauthorized } from '../../../src/core/response/http-error.ts';
 import {
@@ -129,6 +130,7 @@ describe('an access token', () => {
   test.each([
     ['two words', 'two words'],
     ['an unknown option', 'secret role=admin'],
+    ['an option with a prefix', 'secret my-scope=admin'],
     ['two schemes', 'secret scheme=bearerAuth scheme=bearerAuth'],
     ['an empty scope', 'secret scope='],
     ['a comma', 'sec,ret'],
@@ -232,12 +234,37 @@ describe('tokens of several security schemes', () => {
     expect(inspect(error)).not.toContain('secret');
   });
 
+  test('cannot have a scheme if the document has none', async () => {
+    const accessTokens = ['one scheme=basic'];
+    await expect(createAuthenticator({ accessTokens }, new Map())).rejects.toThrow(
+      'ACCESS_TOKENS: entry 1 has an unknown scheme; the schemes that take tokens: none',
+    );
+  });
+
+  test('that are signed are verified for bearer schemes only, with their scopes', async () => {
+    const issuer = await startIssuer();
+    const { verify } = await create({
+      accessTokens: ['ann:one scheme=bearerAuth'],
+      jwt: { jwksUrl: issuer.jwksUrl, issuer: issuer.name, audience: issuer.audience },
+    });
+    const token = await issuer.sign({ sub: 'bob', scope: 'a' });
+    expect(await verify(token, ['a'], 'bearerAuth')).toMatchObject({ subject: 'bob' });
+    await expect(verify(token, ['b'], 'bearerAuth')).rejects.toThrow(Forbidden);
+    expect(() => verify(token, [], 'pspKey')).toThrow(Unauthorized);
+    expect(verify('one', [], 'bearerAuth')).toMatchObject({ subject: 'ann' });
+    await issuer.down();
+  });
+
   test('that are signed need a scheme that accepts them', async () => {
     const jwt = { jwksUrl: new URL('https://a.example/'), issuer: undefined, audience: undefined };
     await expect(createAuthenticator({ jwt }, new Map([['pspKey', false]]))).rejects.toThrow(
       'JWKS_URL is set, but no security scheme of the document takes signed tokens',
     );
     await expect(createAuthenticator({ jwt }, new Map())).resolves.toBeDefined();
+    const accessTokens = ['one'];
+    await expect(
+      createAuthenticator({ accessTokens }, new Map([['pspKey', false]])),
+    ).resolves.toBeDefined();
   });
 });
 
