@@ -1,5 +1,6 @@
 import { generateSync, type JsonSchema } from 'json-schema-faker';
 import { isObject, type Json, mapMembers, memoized } from '../document/document.ts';
+import { mapKeyword } from '../document/kinds.ts';
 import { type Direction, reachedFrom } from '../document/lower.ts';
 import type { MediaType } from '../document/media.ts';
 import { essenceOf } from '../document/media-types.ts';
@@ -55,8 +56,9 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
       maxDepth: seed < 10 ? 14 : 60,
       ...(seed >= 10 && { maxItems: 1 }),
     };
-    const shallow = seed % 2 === 1 ? required : { maxDepth: 6 };
-    const options = seed === 0 ? FULL : shallow;
+    const shallow = { maxDepth: 6 };
+    const partial = seed % 2 === 1 ? required : shallow;
+    const options = seed === 0 ? FULL : partial;
     try {
       const values = generateSync(list, { ...options, seed, outputTransform });
       if (Array.isArray(values)) yield values[0];
@@ -78,16 +80,19 @@ const BOUNDS = /^((exclusiveM|m)(in|ax)imum|multipleOf)$/;
 /** Converts a schema for the generator. */
 const plain = memoized(
   (_root, schema: unknown): JsonSchema =>
-    typeof schema === 'boolean' ? schema : Object(plainValue(schema, '')),
+    typeof schema === 'boolean' ? schema : Object(plainSchema(schema)),
 );
 
-function plainValue(value: unknown, key: string): unknown {
-  if (typeof value === 'object') return mapMembers(value, plainValue);
+const plainSchema = (schema: unknown): unknown =>
+  isObject(schema) ? mapMembers(schema, plainKeyword) : schema;
+
+function plainKeyword(value: unknown, key: string): unknown {
   if (key === '$ref' && typeof value === 'string') return decodeURIComponent(value);
   if (key === 'format' && typeof value === 'string') return FORMATS[value] ?? value;
   if (typeof value === 'bigint' && BOUNDS.test(key)) return Number(value);
   // Ignores an unrealistic `minItems`.
-  return key === 'minItems' && Number(value) > 2_000 ? 0 : value;
+  if (key === 'minItems' && Number(value) > 2_000) return 0;
+  return mapKeyword(key, value, plainSchema);
 }
 
 /** Generates bodies of a response from the schema of its media type. */

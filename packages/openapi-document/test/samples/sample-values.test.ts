@@ -66,6 +66,7 @@ test.each<[schema: Readonly<Record<string, unknown>>]>([
   [{ type: 'string', format: 'iso-time' }],
   [{ type: 'string', format: 'iso-date-time' }],
   [{ type: 'object', required: ['format'], properties: { format: { const: 'url' } } }],
+  [{ const: { format: 'url', $ref: '%41', minItems: 5_000, minimum: 1n } }],
 ])('the first value of %p is valid', (schema) => {
   const [first] = valuesOf(root, schema, 'request');
   expect(misfitOf(root, schema, first)).toBeUndefined();
