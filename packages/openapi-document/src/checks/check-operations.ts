@@ -38,7 +38,7 @@ export function checkOperations(document: Document, report: Report): void {
       );
     }
   }
-  const types = new Set<string>();
+  const reportedTypes = new Set<string>();
   for (const operation of operations) {
     if (!operation.template.isReachable) {
       report.notice(
@@ -47,7 +47,7 @@ export function checkOperations(document: Document, report: Report): void {
       );
     }
     checkDeclared(document, operation, report);
-    checkBodies(operation, types, report);
+    checkBodies(operation, reportedTypes, report);
   }
 }
 
@@ -94,11 +94,11 @@ function checkDeclared(
 /**
  * Reports missing responses, invalid media types, and bodies that are not checked.
  *
- * @param types the media types of bodies that are not checked. Each is reported once.
+ * @param reportedTypes the media types that are already reported. Each is reported once.
  */
 function checkBodies(
   { id, pointer, requestBody, responses }: Operation,
-  types: Set<string>,
+  reportedTypes: Set<string>,
   { problem, notice }: Report,
 ): void {
   if (responses.length === 0) {
@@ -109,25 +109,21 @@ function checkBodies(
   }
   const received = requestBody?.media ?? [];
   const sent = responses.flatMap(({ media }) => media);
-  for (const { type, pointer: at } of [...received, ...sent].filter((media) =>
-    /[^ -~]/.test(media.type),
-  )) {
-    problem(
-      at,
-      `${type} is not a media type: no header can contain such a character (RFC 9110 §8.3.1)`,
-    );
+  for (const { type, pointer: at } of [...received, ...sent]) {
+    if (!/[^ -~]/.test(type)) continue;
+    const reason = 'no header can contain such a character (RFC 9110 §8.3.1)';
+    problem(at, `${type} is not a media type: ${reason}`);
   }
   const unchecked = [
     ...received.filter(({ kind }) => kind === 'stream'),
     ...sent.filter(({ kind, type }) => !['json', 'text'].includes(kind) && !type.includes('*')),
   ];
-  for (const media of unchecked.filter(
-    ({ constrained, type }) => constrained && !types.has(type),
-  )) {
-    types.add(media.type);
+  for (const { constrained, type, pointer: at } of unchecked) {
+    if (!constrained || reportedTypes.has(type)) continue;
+    reportedTypes.add(type);
     notice(
-      media.pointer,
-      `bodies of ${media.type} are not checked against their schema, only against the media type`,
+      at,
+      `bodies of ${type} are not checked against their schema, only against the media type`,
     );
   }
 }

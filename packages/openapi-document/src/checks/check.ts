@@ -15,7 +15,7 @@ import { checkOperations } from './check-operations.ts';
 import { checkSchemas } from './check-schemas.ts';
 import { checkStructure, isAnnotation, type Report } from './check-structure.ts';
 
-interface Checked {
+interface CheckResult {
   /** Reasons why the document cannot be served. */
   readonly problems: readonly Finding[];
   /** Reasons why operations cannot be served, by operation id. */
@@ -33,7 +33,7 @@ interface Checked {
 export function checkDocument(
   document: Document,
   { formats = [] }: { readonly formats?: readonly string[] } = {},
-): Checked {
+): CheckResult {
   const { root, operations, unresolved, mended } = document;
   const faults: Finding[] = [];
   // Removing a reference causes further errors at its pointer. They are not reported.
@@ -59,10 +59,10 @@ export function checkDocument(
   checkSchemas(root, report, formats);
   const problems: Finding[] = [];
   const broken = new Map<string, Finding[]>();
-  const reached =
-    faults.length === 0 ? [] : operations.map((operation) => reachedBy(root, operation));
+  const dependencies =
+    faults.length === 0 ? [] : operations.map((operation) => dependenciesOf(root, operation));
   for (const finding of faults) {
-    const affected = reached.filter((parts) => isReached(finding.pointer, parts));
+    const affected = dependencies.filter((each) => includes(each, finding.pointer));
     for (const { operation } of affected)
       broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
     // Path items are copied to their paths, so mistakes in them are already reported there.
@@ -77,15 +77,15 @@ export function checkDocument(
 }
 
 /** The parts of a document that an operation depends on. */
-interface Reached {
+interface Dependencies {
   readonly operation: Operation;
   /** The pointer of its path item. */
-  readonly item: string;
+  readonly pathItem: string;
   /** The pointers of the operation and of all parts that it references. */
   readonly parts: ReadonlySet<string>;
 }
 
-function reachedBy(root: Json, operation: Operation): Reached {
+function dependenciesOf(root: Json, operation: Operation): Dependencies {
   const { path, pointer, security } = operation;
   const parts = new Set<string>();
   const visit = (at: string, kind: MemberKind) => {
@@ -98,14 +98,14 @@ function reachedBy(root: Json, operation: Operation): Reached {
     for (const { ref } of tagOfParent(root, `#${at}`)?.refs ?? [])
       visit(decoded(ref.slice(1)), 'schema');
   };
-  const item = `/paths/${escapePointerToken(path)}`;
+  const pathItem = `/paths/${escapePointerToken(path)}`;
   visit(pointer, 'operation');
-  visit(`${item}/parameters`, ['parameter']);
+  visit(`${pathItem}/parameters`, ['parameter']);
   for (const name of security.flatMap((alternative) => Object.keys(asObject(alternative))))
     parts.add(`/components/securitySchemes/${escapePointerToken(name)}`);
-  return { operation, item, parts };
+  return { operation, pathItem, parts };
 }
 
 /** Returns true if a pointer is inside one of the parts, or is the path item itself. */
-const isReached = (place: string, { item, parts }: Reached): boolean =>
-  place === item || pointersTo(place).some((pointer) => parts.has(pointer));
+const includes = ({ pathItem, parts }: Dependencies, place: string): boolean =>
+  place === pathItem || pointersTo(place).some((pointer) => parts.has(pointer));

@@ -20,19 +20,19 @@ const TEMPORARY = new Set([429, 502, 503, 504]);
 export async function responseTo(send: Send, { signal, timeout, retries }: Sending) {
   const limit = timeout === undefined ? undefined : timeLimit(timeout);
   const signals = [signal, limit?.signal].filter((each) => each instanceof AbortSignal);
-  const ended = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+  const combined = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
   const end = () => limit?.clear();
   try {
     for (let attempt = 0; ; attempt += 1) {
       const isLast = attempt >= retries;
-      const response = await send(ended).catch((error: unknown): undefined => {
-        if (isLast || ended?.aborted) throw error;
+      const response = await send(combined).catch((error: unknown): undefined => {
+        if (isLast || combined?.aborted) throw error;
       });
       if (response !== undefined && (isLast || !TEMPORARY.has(response.status))) {
         return { response, end };
       }
       await response?.body?.cancel();
-      await delay(pauseBefore(attempt, response), ended);
+      await delay(pauseBefore(attempt, response), combined);
     }
   } catch (error) {
     end();

@@ -93,8 +93,8 @@ export interface CallOptions extends RequestInit {
    */
   readonly timeout?: number;
   /**
-   * The most retries of a request with an idempotent method, after a failed connection or a status
-   * of 429, 502, 503 or 504. Respects `Retry-After`. 0 by default.
+   * The maximum number of retries of a request with an idempotent method, after a failed connection
+   * or a status of 429, 502, 503 or 504. Respects `Retry-After`. 0 by default.
    */
   readonly retries?: number;
   /**

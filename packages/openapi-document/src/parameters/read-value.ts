@@ -35,7 +35,7 @@ type Readable = Styled & {
   readonly media?: { readonly formReader: () => { urlencoded(text: string): unknown } } | undefined;
 };
 
-/** Parses a string. Only in the style `matrix`, it contains the name of the parameter. */
+/** Parses a serialized value. In the style `matrix`, it contains the name of the parameter. */
 function fromText(
   root: Json,
   parameter: Readable,
@@ -113,6 +113,7 @@ export const takesAnyName = (root: Json, parameter: Readable): boolean =>
     (part) => part.additionalProperties === true || isObject(part.additionalProperties),
   );
 
+/** Lists the names of a parameter in the query, except those that {@link deepPath} matches. */
 export function queryNames(root: Json, parameter: Readable): string[] {
   if (parameter.style === 'deepObject') return [];
   return isSpread(root, parameter)

@@ -115,7 +115,7 @@ async function* readParts(
   const boundary = quoted ?? plain;
   const parser = new MultipartParser(boundary, options);
   const withoutHeaders = `--${boundary}\r\n\r\n`;
-  let end = '';
+  let previousEnd = '';
   const isFinished = () => {
     try {
       parser.finish();
@@ -129,10 +129,10 @@ async function* readParts(
       // The text after the last boundary is ignored (RFC 2046 §5.1.1), also its line break.
       if (isFinished()) continue;
       // The parser would read the content of such a part as headers of the next one.
-      const text = end + new TextDecoder('latin1').decode(chunk);
+      const text = previousEnd + new TextDecoder('latin1').decode(chunk);
       if (text.includes(withoutHeaders))
         throw new UnreadableItem('must have headers, such as Content-Type');
-      end = text.slice(-withoutHeaders.length);
+      previousEnd = text.slice(-withoutHeaders.length);
       for (const { headers, bytes } of parser.write(chunk)) {
         // The default of RFC 2046 §5.1.
         const type = headers['content-type'] ?? 'text/plain';
@@ -151,6 +151,7 @@ async function* readParts(
   }
 }
 
+/** Splits UTF-8 at a separator. */
 async function* texts(chunks: Chunks, separator: string, limit: number): AsyncGenerator<string> {
   let rest = '';
   for await (const text of decoded(chunks)) {
