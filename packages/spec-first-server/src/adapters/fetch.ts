@@ -54,7 +54,7 @@ function responseOf(
     return new Response(streamOf(body, onEnd), { status, headers });
   }
   onEnd(true);
-  return new Response(typeof body === 'string' ? body : body?.slice(), { status, headers });
+  return new Response(body?.slice(), { status, headers });
 }
 
 function streamOf(

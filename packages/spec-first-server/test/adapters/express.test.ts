@@ -2,10 +2,11 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import compression from 'compression';
-import express, { type Express } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler } from 'express';
 import helmet from 'helmet';
 import request from 'supertest';
 import { withFiles } from 'test-support/documents';
+import { addHeaders, ExpressCall, writeAnswer } from '../../src/adapters/express.ts';
 import {
   type AnyHandler,
   createService,
@@ -13,6 +14,7 @@ import {
   loadDocument,
   type Service,
 } from '../../src/index.ts';
+import { createRequest } from './node/support.ts';
 
 const documentWith = (path: string, server: string) => `openapi: 3.1.0
 info: { title: A guest, version: 1.0.0 }
@@ -53,7 +55,7 @@ async function serviceWith(path: string, server = '/'): Promise<Service> {
   );
 }
 
-describe('in an app that has routes of its own', () => {
+describe('in an app with other routes', () => {
   let app: Express;
 
   beforeAll(async () => {
@@ -76,13 +78,13 @@ describe('in an app that has routes of its own', () => {
     ['/v2/others', '/others'],
     ['/v4/fourth', '/fourth'],
     ['/after', 'after'],
-  ])('%s is answered by its owner', async (path, text) => {
+  ])('%s gets the response of its own handler', async (path, text) => {
     const { text: answer } = await request(app).get(path).expect(200);
     expect(answer.slice(0, text.length)).toBe(text);
   });
 
   test.each(['/others', '/v2/v1/others', '/v2/things', '/fourth', '/%zz', '/things/'])(
-    '%s is in none of the documents',
+    '%s is in no document, and goes to the next handler',
     async (path) => {
       const { text } = await request(app).get(path);
       expect(text).toContain('<!DOCTYPE html>');
@@ -96,12 +98,12 @@ describe('in an app that has routes of its own', () => {
     expect(headers['x-request-id']).toMatch(/\w/);
   });
 
-  test('answers another method of its path', async () => {
+  test('rejects a method that its path does not have', async () => {
     await request(app).put('/things').expect(405).expect('Allow', 'GET, POST, HEAD');
   });
 });
 
-describe('behind a parser of bodies', () => {
+describe('after body parsers', () => {
   let app: Express;
 
   beforeAll(async () => {
@@ -121,7 +123,7 @@ describe('behind a parser of bodies', () => {
     ],
     ['text/plain', 'ä', 'ä'],
     ['application/octet-stream', 'bytes', 'bytes'],
-  ])('uses a body of %s', async (type, body, expected) => {
+  ])('uses the parsed body of %s', async (type, body, expected) => {
     for (const coding of ['identity', 'gzip']) {
       const bytes = Buffer.from(body);
       await request(app)
@@ -139,8 +141,118 @@ describe('behind a parser of bodies', () => {
     await request(app).post('/things').set('Content-Type', 'application/json').expect(400);
   });
 
-  test('is compressed by the middleware of the app', async () => {
+  test('is compressed by middleware of the app', async () => {
     const { headers } = await request(app).get('/things').set('Accept-Encoding', 'gzip');
     expect(headers['content-encoding']).toBe('gzip');
   });
+});
+
+describe('ExpressCall', () => {
+  /** Sends a request through parsers, and returns its call. */
+  async function callOf(
+    parsers: RequestHandler[],
+    type: string,
+    body: string,
+  ): Promise<ExpressCall> {
+    let call: ExpressCall | undefined;
+    const app = express();
+    for (const parser of parsers) app.use(parser);
+    app.use((received, response) => {
+      call = new ExpressCall(received, response, true);
+      response.end();
+    });
+    await request(app)
+      .post('/a?b')
+      .set({ 'Content-Type': type, 'Content-Encoding': 'gzip', 'X-Forwarded-For': '192.0.2.1' })
+      .serialize((sent) => sent)
+      .send(gzipSync(body));
+    if (call === undefined) throw new Error('the request did not arrive');
+    return call;
+  }
+
+  const FORM = 'application/x-www-form-urlencoded';
+
+  test.each<[string, RequestHandler, string, string]>([
+    ['application/json', express.json(), '{"a":[1]}', '{"a":[1]}'],
+    ['application/json', express.text({ type: '*/*' }), '{"a": 1}', '{"a": 1}'],
+    ['application/json', express.raw({ type: '*/*' }), '{"a": 1}', '{"a": 1}'],
+    [FORM, express.urlencoded(), 'a=b%20c&d=1&d=2', 'a=b+c&d=1&d=2'],
+    [`${FORM};charset=utf-8`, express.urlencoded(), 'a=%26', 'a=%26'],
+    [FORM, express.urlencoded({ extended: true }), 'a[b][c]=1&a[d]=2', 'a[b][c]=1&a[d]=2'],
+    [FORM, express.urlencoded({ extended: true }), 'a[]=1&a[]=2', 'a=1&a=2'],
+  ])('has the bytes of a parsed body of %s', async (type, parser, body, bytes) => {
+    const call = await callOf([parser], type, body);
+    expect(decodeURIComponent(String(call.body))).toBe(decodeURIComponent(bytes));
+    expect(call.headers['content-encoding']).toBeUndefined();
+    expect(call.headers['content-type']).toBe(type);
+    expect(call).toMatchObject({ path: '/a', query: 'b', isMounted: true, method: 'POST' });
+  });
+
+  test.each<[string, RequestHandler[]]>([
+    ['no parser has read it', []],
+    ['the parser is for another type', [express.json()]],
+  ])('has the stream of a body if %s', async (_name, parsers) => {
+    const call = await callOf(parsers, 'text/plain', 'text');
+    expect(call.body).not.toBeInstanceOf(Uint8Array);
+    expect(call.headers['content-encoding']).toBe('gzip');
+  });
+
+  test('has the address that Express trusts', async () => {
+    const trusting = express().set('trust proxy', true);
+    const clients: unknown[] = [];
+    trusting.use((received, response) => {
+      clients.push(new ExpressCall(received, response, false).client);
+      response.end();
+    });
+    for (const address of ['192.0.2.1', 'unknown']) {
+      await request(trusting).get('/').set('X-Forwarded-For', address);
+    }
+    expect(clients).toEqual(['192.0.2.1', expect.stringMatching(/127\.0\.0\.1$/)]);
+  });
+});
+
+test('addHeaders adds shared and repeated headers, and replaces others', () => {
+  const { response } = createRequest();
+  const existing = { Vary: 'Origin', 'Set-Cookie': 'a=1', 'X-A': 'old', 'X-Frame-Options': 'DENY' };
+  for (const [name, value] of Object.entries(existing)) response.setHeader(name, value);
+  addHeaders(response, [
+    ...['Vary', 'Accept', 'set-cookie', 'b=2', 'Set-Cookie', 'c=3', 'X-A', 'new'],
+    ...['Link', '</a>', 'Link', '</b>', 'X-Frame-Options', 'SAMEORIGIN'],
+    ...['X-Content-Type-Options', 'nosniff'],
+  ]);
+  expect({ ...response.getHeaders() }).toEqual({
+    vary: ['Origin', 'Accept'],
+    'set-cookie': ['a=1', 'b=2', 'c=3'],
+    'x-a': 'new',
+    link: ['</a>', '</b>'],
+    'x-frame-options': 'DENY',
+    'x-content-type-options': 'nosniff',
+  });
+  // The service has chosen a value that is not the default.
+  addHeaders(response, ['X-Content-Type-Options', 'other']);
+  expect(response.getHeader('X-Content-Type-Options')).toBe('other');
+});
+
+test('writeAnswer closes the connection if another response has started', async () => {
+  const app = express().use(async (_received, response) => {
+    response.write('started');
+    await writeAnswer(response, { status: 200, headers: [], body: 'late' });
+  });
+  await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
+});
+
+test('an answer that cannot be written goes to the error handler of the app', async () => {
+  const service = await serviceWith('/things');
+  const answer = async () => ({ status: 200, headers: ['X-A', 'a\nb'], body: '' });
+  const onError: ErrorRequestHandler = (error, _received, response, _next) => {
+    response.status(500).send(error.code);
+  };
+  const app = express().use(expressHandler({ ...service, handle: answer }), onError);
+  const { text } = await request(app).get('/things').expect(500);
+  expect(text).toBe('ERR_INVALID_CHAR');
+});
+
+test('a request that can be read in two ways is rejected', async () => {
+  const app = express().use(expressHandler(await serviceWith('/things')));
+  await request(app).get('/things').set('Host', 'a/b').expect(400);
 });

@@ -60,11 +60,12 @@ describe('a response', () => {
     expect(service.ends.map(({ end }) => end)).toEqual([{ status: 204, isComplete: true }]);
   });
 
-  test('has text as UTF-8', async () => {
+  test.each(['ä', Buffer.from('ä')])('has text as UTF-8, and bytes: %p', async (body) => {
     const service = await createNotes();
-    const answer = { status: 200, headers: [], body: 'ä' };
+    const answer = { status: 200, headers: [], body };
     const handle = fetchHandler({ ...service, handle: async () => answer });
     expect(await (await handle(new Request(URL))).text()).toBe('ä');
+    expect(service.ends.map(({ end }) => end)).toEqual([{ status: 200, isComplete: true }]);
   });
 });
 

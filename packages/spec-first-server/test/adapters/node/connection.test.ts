@@ -87,11 +87,11 @@ describe('a client that pipelines requests', () => {
   });
 
   test('is disconnected if more than 64 requests wait, and its memory is freed', async () => {
-    const sockets = await Promise.all(Array.from({ length: 40 }, () => connected(port)));
+    const sockets = await Promise.all(Array.from({ length: 4 }, () => connected(port)));
     const closed = Promise.all(
       sockets.map((socket) => new Promise((resolve) => socket.resume().on('close', resolve))),
     );
-    for (const socket of sockets) socket.write(GET.repeat(3_000));
+    for (const socket of sockets) socket.write(GET.repeat(300));
     await closed;
     expect(pending.length).toBeLessThanOrEqual(sockets.length);
     release.resolve();
