@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { withFiles } from 'test-support/documents';
 import { forbiddenImports } from '../../scripts/check-imports.ts';
 import { removeFolder } from '../support/remove.ts';
 
@@ -22,6 +23,7 @@ test.each([
   ['examples/hello/src/main.ts', '../../books/src/books.ts', OUTSIDE],
   ['src/stores/store.ts', '../plants.ts', FOLDER],
   ['src/main.ts', '../scripts/backup.ts', FOLDER],
+  ['src/main.ts', '../test/support/launch.ts', FOLDER],
   ['scripts/bench/main.ts', '../backup.ts', FOLDER],
   ['packages/group-commit/src/queue.ts', './sqlite/database.ts', FOLDER],
   ['packages/group-commit/src/queue.ts', '../test/sqlite/support.ts', FOLDER],
@@ -37,7 +39,11 @@ test.each([
   [`${SERVER}/adapters/fetch.ts`, '../serve/log.ts', FOLDER],
   [`${SERVER}/adapters/node/listen.ts`, '../express.ts', FOLDER],
   [`${SERVER}/serve/page/page.ts`, '../log.ts', FOLDER],
-  [`${SERVER}/elsewhere/one.ts`, '../core/call.ts', 'add the folder'],
+  [
+    `${SERVER}/elsewhere/one.ts`,
+    '../core/call.ts',
+    `add the folder ${SERVER}/elsewhere to FOLDERS`,
+  ],
 ])('%s must not import %s', (file, specifier, reason) => {
   const statements = [
     `import { X } from '${specifier}';`,
@@ -72,6 +78,43 @@ test.each([
   [`${SERVER}/serve/app.ts`, '../adapters/node/index.ts'],
 ])('%s may import %s', (file, specifier) => {
   expect(forbiddenImports(file, `import { X } from '${specifier}';\n`)).toEqual([]);
+});
+
+test('the script finds forbidden imports in the code of a repository, also in JavaScript', () =>
+  withFiles(
+    {
+      'src/main.ts': "import './plants.ts';\n",
+      'src/stores/one.ts': "import { a } from 'pg';\nimport {\n  a,\n} from '../plants.ts';\n",
+      'scripts/é.js': "import '../packages/p/src/index.ts';\n",
+      'scripts/text.md': "import '../packages/p/src/index.ts';\n",
+      'src/stores/deleted.ts': "import '../plants.ts';\n",
+    },
+    async (folder) => {
+      const git = (...args: string[]) => spawnSync('git', args, { cwd: folder });
+      const run = () =>
+        spawnSync(process.execPath, [resolve('scripts/check-imports.ts')], {
+          cwd: folder,
+          encoding: 'utf8',
+        });
+      git('init');
+      git('add', '.');
+      rmSync(join(folder, 'src/stores/deleted.ts'));
+      expect(run()).toMatchObject({
+        status: 1,
+        stderr:
+          `scripts/é.js:1 imports ../packages/p/src/index.ts: ${BY_NAME}\n` +
+          `src/stores/one.ts:4 imports ../plants.ts: src/stores may import no other folder, ${FOLDER}\n`,
+      });
+      git('rm', '--quiet', '-f', 'scripts/é.js', 'src/stores/one.ts');
+      expect(run()).toMatchObject({ status: 0, stderr: '' });
+    },
+  ));
+
+test('the code of this repository has no forbidden import', () => {
+  const { status, stderr } = spawnSync(process.execPath, ['scripts/check-imports.ts'], {
+    encoding: 'utf8',
+  });
+  expect({ status, stderr }).toEqual({ status: 0, stderr: '' });
 });
 
 test('Biome rejects two files that import types of each other', () => {

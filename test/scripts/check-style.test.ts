@@ -1,4 +1,8 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { expect, test } from '@jest/globals';
+import { withFiles } from 'test-support/documents';
 import { findingsIn } from '../../scripts/check-style.ts';
 
 test('a docstring that begins with a question word is reported, in one line or in several', () => {
@@ -22,3 +26,38 @@ test('a line of more than 100 columns is reported', () => {
     'a.ts:1 has 101 columns, the limit is 100',
   ]);
 });
+
+test('tests may have long lines, and only a line after /** begins a docstring', () => {
+  const text = `${'x'.repeat(101)}\n`;
+  for (const file of ['packages/server/test/a.ts', 'test/a.ts']) {
+    expect(findingsIn(file, text)).toEqual([]);
+  }
+  expect(
+    findingsIn('a.ts', 'const a = `/**`;\n * Which rain\n/** One */\n * Which rain\n'),
+  ).toEqual([]);
+});
+
+test('the script checks the code of the repository, and no tests, generated or deleted files', () =>
+  withFiles({}, async (folder) => {
+    const long = `${'x'.repeat(101)}\n`;
+    const write = (file: string) => {
+      mkdirSync(dirname(join(folder, file)), { recursive: true });
+      writeFileSync(join(folder, file), long);
+    };
+    const git = (...args: string[]) => spawnSync('git', args, { cwd: folder });
+    const run = () =>
+      spawnSync(process.execPath, [resolve('scripts/check-style.ts')], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
+    git('init');
+    const checked = ['examples/a/src/a.js', 'packages/a/src/a.css', 'scripts/a.ts', 'src/é.ts'];
+    const ignored = ['src/a.yaml', 'test/a.ts', 'packages/a/generated/a.ts', 'docs/a.ts'];
+    for (const file of [...checked, ...ignored, 'src/deleted.ts']) write(file);
+    git('add', '.');
+    rmSync(join(folder, 'src/deleted.ts'));
+    const findings = checked.map((file) => `${file}:1 has 101 columns, the limit is 100\n`);
+    expect(run()).toMatchObject({ status: 1, stderr: findings.join('') });
+    git('rm', '--quiet', '-f', ...checked);
+    expect(run()).toMatchObject({ status: 0, stderr: '' });
+  }));
