@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path/posix';
 
 type Imports = Readonly<Record<string, readonly string[]>>;
 
-/** The folders that each folder may import beside itself, by the root that the names start from. */
+/** The other folders that each folder may import. The names are relative to the first key. */
 const FOLDERS: Readonly<Record<string, Imports>> = {
   src: {
     '.': ['stores', '../generated'],
@@ -59,7 +59,7 @@ const FOLDERS: Readonly<Record<string, Imports>> = {
     'core/handlers': [],
     'core/validation': [],
     'core/response': ['core', 'core/handlers', 'core/validation'],
-    'core/security': ['core', 'core/handlers', 'core/response'],
+    'core/security': ['core/handlers', 'core/response'],
     'core/request': ['core', 'core/handlers', 'core/response', 'core/validation'],
     core: ['core/handlers', 'core/request', 'core/response', 'core/security', 'core/validation'],
     'adapters/node': ['core', 'core/response'],

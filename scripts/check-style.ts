@@ -9,7 +9,6 @@ import { existsSync, readFileSync } from 'node:fs';
 
 const WIDEST = 100;
 const QUESTION = /^\s*(?:\/\*\*|\*) (?:What|Whether|How|Why|Where|Who|Which)\b/;
-const DOCSTRING_START = /^\s*\/\*\*\s*$/;
 
 /** Lists the broken rules of a file, with their places. */
 export function findingsIn(file: string, text: string): string[] {
@@ -18,12 +17,12 @@ export function findingsIn(file: string, text: string): string[] {
   const isTest = /(^|\/)test\//.test(file);
   return lines.flatMap((line, index) => {
     const place = `${file}:${index + 1}`;
-    const begins = line.includes('/**') || DOCSTRING_START.test(lines[index - 1] ?? '');
+    const isFirst = line.includes('/**') || lines[index - 1]?.endsWith('/**');
     return [
       ...(line.length > WIDEST && !isTest
         ? [`${place} has ${line.length} columns, the limit is ${WIDEST}`]
         : []),
-      ...(begins && QUESTION.test(line)
+      ...(isFirst && QUESTION.test(line)
         ? [`${place} begins a docstring with a question word: start with a verb or the name`]
         : []),
     ];

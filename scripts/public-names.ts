@@ -78,7 +78,7 @@ export function publicNamesOfAll(tarballs: ReadonlyMap<string, string>): Record<
   }
 }
 
-// Called by `npm run release`, so that the next release can be compared with this one.
+// `npm run release` writes the names of this release, to compare the next one with it.
 if (import.meta.main) {
   const folder = mkdtempSync(join(tmpdir(), 'packed-'));
   const names = publicNamesOfAll(pack(folder));

@@ -43,7 +43,7 @@ function copy(): string {
   return project;
 }
 
-/** The folder in which commands run, so that they do not change the project. */
+/** A copy of the project, in which the commands run. */
 const folder = copy();
 const path = (name: string): string => join(folder, name);
 const scratch = mkdtempSync(join(tmpdir(), 'documentation-'));
@@ -56,7 +56,7 @@ afterAll(async () => {
   for (const project of copies) rmSync(project, { recursive: true, force: true });
 });
 
-/** Starts a line of a page in a shell, as the leader of a process group. */
+/** Starts a command of a page in a shell, in a separate process group. */
 function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = folder): Running {
   const child = spawn('sh', ['-c', line], {
     cwd,
@@ -76,7 +76,7 @@ function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = f
   for (const stream of [child.stdout, child.stderr])
     stream.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      for (const look of watchers) look();
+      for (const watcher of watchers) watcher();
     });
   const exit = once(child, 'close').then(([code, signal]): number | string => code ?? signal);
   const running: Running = {
@@ -93,7 +93,7 @@ function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = f
           if (match !== null) resolve(match);
         };
         watchers.add(look);
-        exit.then((how) => reject(new Error(`"${line}" ended with ${how}:\n${output}`)));
+        exit.then((code) => reject(new Error(`"${line}" ended with ${code}:\n${output}`)));
         look();
       }),
   };
@@ -101,13 +101,13 @@ function shell(line: string, env: Readonly<Record<string, string>> = {}, cwd = f
   return running;
 }
 
-/** Runs a line and returns its output. @throws {Error} with the output, if it fails */
+/** Runs a command and returns its output. @throws {Error} with the output, if it fails */
 async function run(
   line: string,
   env: Readonly<Record<string, string>> = {},
   cwd = folder,
 ): Promise<string> {
-  // Node runs the scripts of package.json with less processor time than npm.
+  // `node --run` needs less CPU time than npm.
   const running = shell(line.replace(/^npm run /, 'node --run '), env, cwd);
   const code = await running.exit;
   if (code !== 0) throw new Error(`"${line}" ended with ${code}:\n${running.output()}`);
@@ -120,28 +120,34 @@ async function interrupt(running: Running): Promise<void> {
   await running.exit;
 }
 
-/** Returns the documented command with this start. @throws {Error} if there is none */
-function command(start: string): string {
-  const line = commands.find((each) => each.startsWith(start));
-  if (line === undefined) throw new Error(`no page has a command ${start}…`);
+/** Returns the documented command with this prefix. @throws {Error} if there is none */
+function command(prefix: string): string {
+  const line = commands.find((each) => each.startsWith(prefix));
+  if (line === undefined) throw new Error(`no page has a command ${prefix}…`);
   return line;
 }
 
 const withoutInstall = (line: string): string => line.replace(/^npm (ci|install) && /, '');
 
-/** The first start of a reader, with the plant of the README's curl line. */
+/** Follows the first steps of the README: starts the service, and stores plants with curl. */
 async function firstSteps() {
   const service = shell(withoutInstall('npm ci && npm start'), { PORT: '0' });
   const [line] = await service.said(/^\{.*"msg":"listening".*\}$/m);
   const { url, token, docs, example } = JSON.parse(line);
   const curl = command('curl ');
-  const answer = await run(`${curl.replace('http://127.0.0.1:3000', url)} --silent --show-error`, {
-    TOKEN: token,
-  });
+  const response = await run(
+    `${curl.replace('http://127.0.0.1:3000', url)} --silent --show-error`,
+    {
+      TOKEN: token,
+    },
+  );
   const site = await fetch(docs);
-  const pasted = await run(`${example.replace('"id":1,', '"id":2,')} --silent --show-error`);
+  const exampleResponse = await run(
+    `${example.replace('"id":1,', '"id":2,')} --silent --show-error`,
+  );
   await interrupt(service);
-  return { answer, page: { status: site.status, path: new URL(docs).pathname }, pasted };
+  const page = { status: site.status, path: new URL(docs).pathname };
+  return { response, page, exampleResponse };
 }
 let steps: ReturnType<typeof firstSteps> | undefined;
 const takeFirstSteps = () => {
@@ -155,13 +161,13 @@ const readHelp = () => {
   return help;
 };
 
-/** Makes a token by the command of the documentation. */
-async function openssl(): Promise<string> {
+/** Creates a token with the documented command. */
+async function createToken(): Promise<string> {
   const [, line = ''] = /\$\((openssl [^)]*)\)/.exec(command('echo ')) ?? [];
   return (await run(line)).trim();
 }
 
-/** Runs a line with a program of this name in place of the real one. */
+/** Runs a command with a script in place of a program. */
 async function withProgram(
   name: string,
   script: string,
@@ -174,25 +180,25 @@ async function withProgram(
   return run(line, { PATH: `${bin}:${process.env.PATH}` }, cwd);
 }
 
-/** Runs a line where `docker` builds the image `sha256:1`, and otherwise prints its arguments. */
+/** Runs a command with a script in place of `docker`. It builds `sha256:1`, or prints its arguments. */
 const docker = (line: string): Promise<string> =>
   withProgram('docker', '#!/bin/sh\n[ "$1" = build ] && echo sha256:1 || echo "$*"\n', line);
 
 const newProject = JSON.parse(read('packages/spec-first/templates/project/package.json'));
 
 /**
- * A script of a new project is one that its package.json has; what it does is tested with the
- * tools.
+ * Checks that the package.json of a new project has a script. The tests of spec-first run the
+ * scripts.
  */
 function expectScriptOfNewProject(line: string): void {
   const [, name = ''] = /npm (?:run )?(\S+)(?: -- .*)?$/.exec(line) ?? [];
   expect(newProject.scripts).toHaveProperty(name);
 }
 
-/** Replaces the folder of an example's copy by one that the tests remove. */
+/** Replaces the folder `../hello` by one that is removed after the tests. */
 const inScratch = (line: string): string => line.replace('../hello', join(scratch, 'hello'));
 
-/** A test for each command. A network or a container engine is replaced by a stand-in. */
+/** A test for each command. Scripts replace the network and the container engine. */
 const runs: Readonly<Record<string, () => Promise<void>>> = {
   async 'npm ci && npm start'() {
     // A dry run without a network fails if package.json and the lock file differ.
@@ -201,9 +207,9 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
       cpSync(path(file), path(`install/${file}`));
     }
     await run('cd install && npm ci --dry-run --offline');
-    const { page: shown, pasted } = await takeFirstSteps();
-    expect(shown).toEqual({ status: 200, path: '/docs' });
-    expect(plantsIn(path('data/plants.db')).get(2n)).toEqual(JSON.parse(pasted));
+    const { page, exampleResponse } = await takeFirstSteps();
+    expect(page).toEqual({ status: 200, path: '/docs' });
+    expect(plantsIn(path('data/plants.db')).get(2n)).toEqual(JSON.parse(exampleResponse));
   },
   async 'npm ci && npm test'() {
     expect(read('.ci/run')).toContain(" --command 'npm ci && npm test' ");
@@ -236,7 +242,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     expect(command('npm run new -- ../library')).toBe('npm run new -- ../library');
   },
   async [command('npm run new -- ../mine')]() {
-    // Other tests make projects. This one only checks that the command is accepted.
+    // Other tests create projects. This one only checks that the command is accepted.
     const line = command('npm run new -- ../mine').replace('../mine', '.');
     await expect(run(line)).rejects.toThrow('is not empty');
   },
@@ -250,7 +256,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     expect(scripts).toHaveProperty('pack', 'node scripts/pack.ts');
   },
   async [command('cd ../hello')]() {
-    // Without a registry nothing can be installed: each library must be among the tarballs.
+    // Installing needs a registry, so this only checks that each library is packed.
     expect(command('cd ../hello')).toContain(' npm install ./vendor/*.tgz && npm start');
     const { dependencies: needed, devDependencies: tools } = JSON.parse(
       read('examples/hello/package.json'),
@@ -318,7 +324,7 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     expect(await run('npm run bench -- --help')).toMatch(/^ {2}npm run bench /m);
   },
   async 'npm run test:attack'() {
-    // Its floods take minutes: they run each night.
+    // The floods take minutes, so they run at night.
     expect(scripts).toHaveProperty(
       'test:attack',
       'node test/attack/floods.ts && npm run --silent jest -- test/attack',
@@ -372,14 +378,14 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     );
   },
   async [command('curl ')]() {
-    const { answer } = await takeFirstSteps();
+    const { response } = await takeFirstSteps();
     const { blocks } = page('README.md');
     const following = blocks.findIndex(({ code }) => code.startsWith('curl ')) + 1;
-    expect(`${answer}\n`).toBe(blocks[following]?.code);
-    expect(plantsIn(path('data/plants.db')).get(1n)).toEqual(JSON.parse(answer));
+    expect(`${response}\n`).toBe(blocks[following]?.code);
+    expect(plantsIn(path('data/plants.db')).get(1n)).toEqual(JSON.parse(response));
   },
   async [command('printf ')]() {
-    const token = await openssl();
+    const token = await createToken();
     const entry = (await run(command('printf '), { TOKEN: token })).trim();
     const service = launch({ ACCESS_TOKENS: entry });
     const url = await service.url;
@@ -425,9 +431,9 @@ const packageFiles = (): string[] => PACKAGES.map((name) => `packages/${name}/pa
 
 const manifestOf = (name: string) => JSON.parse(read(`packages/${name}/package.json`));
 
-test('every command of the documentation is run by a test', () => {
-  const unknown = commands.filter((line) => !Object.hasOwn(runs, line));
-  expect({ 'commands that no test runs': unknown }).toEqual({ 'commands that no test runs': [] });
+test('a test runs every command of the documentation', () => {
+  const untested = commands.filter((line) => !Object.hasOwn(runs, line));
+  expect({ untested }).toEqual({ untested: [] });
   expect(Object.keys(runs).filter((line) => !commands.includes(line))).toEqual([]);
 });
 
@@ -440,7 +446,7 @@ test('the README has less than 900 words', () => {
   expect(read('README.md').split(/\s+/).length).toBeLessThan(900);
 });
 
-test.concurrent.each(Object.entries(runs))('%s', (_line, works) => works());
+test.concurrent.each(Object.entries(runs))('%s', (_line, check) => check());
 
 test.concurrent('the examples in TypeScript compile', async () => {
   const workFolder = copy();
@@ -449,22 +455,22 @@ test.concurrent('the examples in TypeScript compile', async () => {
   );
   const files = examples.map(({ code }, index) => {
     const imports = [...code.matchAll(/from '(\.[^']+)'/g)].map(([, file = '']) => file);
-    const home = ['.', 'src'].find((at) =>
-      imports.every((file) => existsSync(join(workFolder, at, file))),
+    const parent = ['.', 'src'].find((folder) =>
+      imports.every((file) => existsSync(join(workFolder, folder, file))),
     );
-    if (home === undefined) throw new Error(`no folder has all of ${imports.join(', ')}`);
-    const file = join(home, `example-${index}.ts`);
+    if (parent === undefined) throw new Error(`no folder has all of ${imports.join(', ')}`);
+    const file = join(parent, `example-${index}.ts`);
     writeFileSync(join(workFolder, file), code);
     return file;
   });
   // An example may import names that it does not use.
   const compilerOptions = { noUnusedLocals: false };
-  const only = { compilerOptions, extends: './tsconfig.json', include: [], files };
-  writeFileSync(join(workFolder, 'tsconfig.examples.json'), JSON.stringify(only));
+  const config = { compilerOptions, extends: './tsconfig.json', include: [], files };
+  writeFileSync(join(workFolder, 'tsconfig.examples.json'), JSON.stringify(config));
   expect(await run('node_modules/.bin/tsc -p tsconfig.examples.json', {}, workFolder)).toBe('');
 });
 
-/** The names and defaults of the table of variables. */
+/** Reads the names and defaults of the table of variables. */
 const variables = (): Map<string, string> =>
   new Map(
     page('docs/operating.md')
@@ -495,7 +501,7 @@ test('the service has the documented metrics and labels, and no others', async (
   );
   const named = [...read('docs/operating.md').matchAll(/`((?:http|store)_\w+)(?:\{(.*?)\})?`/g)];
   const documented = new Map(named.map(([, name = '', list = '']) => [name, list]));
-  // A counter without a value has no label yet.
+  // A counter without a value has no labels.
   const withLabels = served.map(([name, list]) => [name, list || documented.get(name)] as const);
   const postgres = ['store_connections', 'store_connections_idle'].map(
     (name) => [name, ''] as const,
@@ -503,7 +509,7 @@ test('the service has the documented metrics and labels, and no others', async (
   expect(documented).toEqual(new Map([...withLabels, ...postgres]));
 });
 
-test('the documentation gives a reason for exactly the production dependencies', () => {
+test('the documentation gives a reason for each production dependency, and for no other package', () => {
   const documented = page('docs/design.md')
     .table('package', 'why')
     .flatMap(([names = '']) => names.split(', '));

@@ -9,10 +9,10 @@ import { type AnyHandler, type AnyReply, createApp } from 'spec-first-server';
 import request from 'supertest';
 import { withFiles } from 'test-support/documents';
 
-/** A reason for a different verdict, as docs/design.md lists it. */
+/** A reason for a different result, as docs/design.md lists it. */
 type Reason = string;
 
-/** A body, as JSON, and why the verdicts differ on it, as a request or as a reply. */
+/** A body as JSON, and the reasons why the results differ for requests and for replies. */
 type Case = readonly [body: string, inRequest?: Reason, inReply?: Reason];
 
 const DROPPED = 'undeclared members of closed objects in replies';
@@ -30,7 +30,7 @@ const EMPTY = 'query parameters without a value';
 
 /** Documents with one schema, for the body of a request and of its reply. */
 const DOCUMENTS: Readonly<
-  Record<string, readonly [schema: Json, cases: readonly Case[], more?: Json]>
+  Record<string, readonly [schema: Json, cases: readonly Case[], components?: Json]>
 > = {
   'a string': [{ type: 'string' }, [['"a"'], ['1'], ['null']]],
   'a length in code points': [{ type: 'string', maxLength: 2 }, [['"🌵🌵"'], ['"abc"']]],
@@ -69,7 +69,7 @@ const DOCUMENTS: Readonly<
     { type: 'array', items: { type: 'integer' }, minItems: 1, uniqueItems: true },
     [['[1,2]'], ['[]'], ['[1,1]'], ['["a"]'], ['{}']],
   ],
-  'a list that contains': [
+  'a list with contains': [
     { type: 'array', contains: { const: 1 }, maxContains: 1 },
     [['[1,2]'], ['[2]'], ['[1,1]']],
   ],
@@ -100,11 +100,11 @@ const DOCUMENTS: Readonly<
     { type: 'object', patternProperties: { '^x-': { type: 'integer' } } },
     [['{"x-a":1}'], ['{"x-a":"b"}'], ['{"y":"b"}']],
   ],
-  'names that fit': [
+  'names with a schema': [
     { type: 'object', propertyNames: { maxLength: 1 }, additionalProperties: true },
     [['{"a":1}'], ['{"ab":1}']],
   ],
-  'members that need others': [
+  'dependent members': [
     { type: 'object', properties: { a: {}, b: {} }, dependentRequired: { a: ['b'] } },
     [['{"a":1,"b":1}'], ['{"a":1}'], ['{"b":1}']],
   ],
@@ -228,7 +228,7 @@ function documentOf(schema: Json, components: Json = {}): Json {
   };
 }
 
-/** An app that answers each request as `reply` says, behind EOV's middleware as its README has it. */
+/** Creates an app that answers with `reply`, with the middleware of EOV as in its README. */
 function eovApp(document: Json, reply: () => AnyReply): Express {
   const app = express();
   app.use(express.json({ strict: false }));
@@ -252,17 +252,18 @@ interface Call {
   readonly body?: string | undefined;
 }
 
-async function bothOf(document: Json, ids: readonly string[]) {
+/** Serves a document with this service and with EOV. */
+async function serveBoth(document: Json, ids: readonly string[]) {
   let next: AnyReply = { status: 204 };
   const handler: AnyHandler = () => next;
-  const ours = await withFiles({ 'openapi.json': JSON.stringify(document) }, (folder) =>
+  const service = await withFiles({ 'openapi.json': JSON.stringify(document) }, (folder) =>
     createApp({
       document: join(folder, 'openapi.json'),
       handlers: Object.fromEntries(ids.map((id) => [id, handler])),
     }),
   );
-  const theirs = eovApp(document, () => next);
-  /** Returns the statuses of both for the same request and the same reply. */
+  const eov = eovApp(document, () => next);
+  /** Returns the statuses of both apps for one request and one reply. */
   return async (call: Call, reply: AnyReply) => {
     next = reply;
     const send = async (app: Parameters<typeof request>[0]) => {
@@ -270,47 +271,48 @@ async function bothOf(document: Json, ids: readonly string[]) {
       const typed = call.body === undefined ? sent : sent.type('application/json').send(call.body);
       return (await typed).status;
     };
-    return { eov: await send(theirs), own: await send(ours) };
+    return { eov: await send(eov), service: await send(service) };
   };
 }
 
 const post = (body: string): Call => ({ method: 'post', path: '/it', body });
 
-// EOV's Ajv warns of unknown formats.
+// EOV logs a warning for unknown formats.
 jest.spyOn(console, 'warn').mockImplementation(() => undefined);
 
-const used = new Set<Reason>();
+/** The reasons of the differences. */
+const reasons = new Set<Reason>();
 
-describe('express-openapi-validator gives the same verdict on', () => {
+describe('express-openapi-validator has the same result for', () => {
   test.each(Object.entries(DOCUMENTS))('%s', async (_title, [schema, cases, components]) => {
-    const both = await bothOf(documentOf(schema, components), ['it']);
+    const statusesOf = await serveBoth(documentOf(schema, components), ['it']);
     const [valid = ['null']] = cases;
-    const different: Record<string, string> = {};
+    const differences: Record<string, string> = {};
     const expected: Record<string, unknown> = {};
     for (const [body, inRequest, inReply] of cases) {
-      const verdicts = {
-        request: await both(post(body), { status: 204 }),
-        reply: await both(post(valid[0]), { status: 200, body: JSON.parse(body) }),
+      const statuses = {
+        request: await statusesOf(post(body), { status: 204 }),
+        reply: await statusesOf(post(valid[0]), { status: 200, body: JSON.parse(body) }),
       };
-      for (const [side, { eov, own }] of Object.entries(verdicts)) {
-        if (eov !== own) different[`${side} ${body}`] = `EOV ${eov}, here ${own}`;
+      for (const [side, { eov, service }] of Object.entries(statuses)) {
+        if (eov !== service) differences[`${side} ${body}`] = `EOV ${eov}, service ${service}`;
         const reason = side === 'request' ? inRequest : inReply;
         if (reason === undefined) continue;
-        used.add(reason);
+        reasons.add(reason);
         expected[`${side} ${body}`] = expect.any(String);
       }
     }
-    expect(different).toEqual(expected);
+    expect(differences).toEqual(expected);
   });
 });
 
-/** The documents of this repository that have bodies in JSON. */
+/** Documents of this repository with JSON bodies. */
 const FILES = [
   'openapi.yaml',
   ...['books', 'bookings', 'postgres', 'hello'].map((name) => `examples/${name}/openapi.yaml`),
 ];
 
-/** Returns values that differ from a valid one in a member, or in their type. */
+/** Returns values that differ from a valid one in one member, or in their type. */
 function variantsOf(value: unknown): unknown[] {
   const others = [null, true, 'text', 1.5, [], {}];
   if (!isObject(value)) return others;
@@ -321,7 +323,7 @@ function variantsOf(value: unknown): unknown[] {
   return [...others, ...changed, { ...value, undeclared: 1 }];
 }
 
-/** The calls of an operation: with valid values, and with each value changed. */
+/** Returns calls of an operation: with valid values, and with each value changed. */
 function callsOf(root: Json, { method, template, parameters, requestBody }: Operation): Call[] {
   const media = requestBody?.media.find(({ kind }) => kind === 'json');
   const sample = (schema: unknown): unknown => valuesOf(root, schema, 'request').next().value;
@@ -357,7 +359,7 @@ function callsOf(root: Json, { method, template, parameters, requestBody }: Oper
   ];
 }
 
-describe('express-openapi-validator gives the same verdict on the requests and replies of', () => {
+describe('express-openapi-validator has the same results for requests and replies of', () => {
   test.each(FILES)('%s', async (file) => {
     const { root: declared } = await loadDocument(file);
     const root = withoutSecurity(declared);
@@ -365,20 +367,22 @@ describe('express-openapi-validator gives the same verdict on the requests and r
       { 'openapi.json': stringifyJson(root) ?? '' },
       (folder) => loadDocument(join(folder, 'openapi.json')),
     );
-    const both = await bothOf(
+    const statusesOf = await serveBoth(
       root,
       operations.map(({ id }) => id),
     );
-    const different: string[] = [];
+    const differences: string[] = [];
     let compared = 0;
-    const compare = async (what: string, call: Call, reply: AnyReply) => {
-      const { eov, own } = await both(call, reply);
+    const compare = async (side: string, call: Call, reply: AnyReply) => {
+      const { eov, service } = await statusesOf(call, reply);
       compared += 1;
-      const isSame = (eov === 400) === (own === 400) && (eov === 500) === (own === 500);
+      const isSame = (eov === 400) === (service === 400) && (eov === 500) === (service === 500);
       const isEmpty = call.path.endsWith('=') && eov === 400;
-      if (!isSame && isEmpty) used.add(EMPTY);
+      if (!isSame && isEmpty) reasons.add(EMPTY);
       if (!isSame && !isEmpty)
-        different.push(`${what} ${call.method} ${call.path} ${call.body}: EOV ${eov}, here ${own}`);
+        differences.push(
+          `${side} ${call.method} ${call.path} ${call.body}: EOV ${eov}, service ${service}`,
+        );
     };
     for (const operation of operations) {
       const response = operation.responses.find(
@@ -393,17 +397,17 @@ describe('express-openapi-validator gives the same verdict on the requests and r
       for (const variant of variantsOf(body))
         await compare(`reply ${stringifyJson(variant)}`, valid, { status, body: variant });
     }
-    expect(different).toEqual([]);
+    expect(differences).toEqual([]);
     expect(compared).toBeGreaterThan(5);
   });
 });
 
-test('docs/design.md lists each difference, and no other', () => {
+test('docs/design.md lists exactly these differences', () => {
   const page = readFileSync('docs/design.md', 'utf8');
   const [, section = ''] = page.split('\n## express-openapi-validator\n');
   const [table = ''] = section.split('\n## ');
   const rows = [...table.matchAll(/^\| (?!on \||---)(.+?) \|/gm)].map(([, row]) => row);
-  expect(rows.sort()).toEqual([...used].sort());
+  expect(rows.sort()).toEqual([...reasons].sort());
 });
 
 function withoutSecurity(root: Json): Json {

@@ -34,7 +34,7 @@ beforeAll(async () => {
       output.then(() => startAndStop(name)),
     );
   }
-  // The shop's tests run a second time, on PostgreSQL: the values are those of the first run.
+  // The tests of the shop also run on PostgreSQL.
   testExample('shop', { ...env, CONTRACT_RUNS: '5', TEST_DATABASE_URL }, 'shop on PostgreSQL');
 });
 afterAll(async () => {
@@ -82,13 +82,13 @@ describe.each(names)('the example %s', (name) => {
   const example = join(folder, name);
   const read = (file: string) => readFileSync(join(example, file), 'utf8');
 
-  test('has the types of its document', async () => {
+  test('has the generated types of its document', async () => {
     expect(await generateTypes(await loadDocument(join(example, 'openapi.yaml')))).toBe(
       read('generated/openapi.ts'),
     );
   });
 
-  test('passes its own tests, and each operation answers with a success', async () => {
+  test('passes its tests, and each operation succeeds once', async () => {
     const stdout = await outputs.get(name);
     expect(stdout).toMatch(/^ℹ fail 0$/m);
     expect(stdout).toMatch(/Contract tests: (\d+) of \1 operations succeeded\./);
@@ -99,15 +99,15 @@ describe.each(names)('the example %s', (name) => {
   });
 });
 
-test('the shop passes its own tests on PostgreSQL, too', async () => {
+test('the shop passes its tests on PostgreSQL', async () => {
   const stdout = await outputs.get('shop on PostgreSQL');
   expect(stdout).toMatch(/^ℹ fail 0$/m);
   expect(stdout).toMatch(/Contract tests: 18 of 18 operations succeeded\./);
 });
 
-// The shop is a whole service, as a team would write it.
+// The shop is a complete service, and larger.
 test.each(names.filter((name) => name !== 'shop'))(
-  'the example %s has less than 150 lines of code, and a README of at most 20 lines',
+  'the example %s is short: less than 150 lines of code, at most 20 lines of README',
   (name) => {
     const example = join(folder, name);
     const files = readdirSync(join(example, 'src'));

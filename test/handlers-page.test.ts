@@ -13,7 +13,7 @@ import { readMarkdown } from './support/markdown.ts';
 const run = promisify(execFile);
 const page = readFileSync(join(PROJECT, 'docs/handlers.md'), 'utf8');
 const { blocks } = readMarkdown(page);
-/** The files of the page, by the names in their first lines. */
+/** The files of the page, by the name in their first line. */
 const files = Object.fromEntries(
   blocks
     .filter(({ language }) => language === 'ts')
@@ -74,7 +74,7 @@ test('the service of the page starts, serves and stops', async () => {
   }
 });
 
-test('the service of the page runs in an Express app, and as a function of requests', async () => {
+test('the service of the page runs in an Express app, as a fetch handler and as a Lambda function', async () => {
   const bundle = blocks.find(({ language, code }) => language === 'sh' && code.includes('esbuild'));
   const [, ...args] = bundle?.code.trim().split(' ').slice(1) ?? [];
   await run(join(PROJECT, 'node_modules/.bin/esbuild'), args, { cwd: folder, env });

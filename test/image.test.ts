@@ -51,7 +51,7 @@ describe('the image', () => {
     expect(dockerfileUtils.validate(`${dockerfile}EXPOSE port\n`)).toHaveLength(1);
   });
 
-  test('has a slim base of the Node that the project pins, and starts one process that gets the signals', () => {
+  test('has the pinned Node on a slim base, and starts one process, which gets the signals', () => {
     const { node } = JSON.parse(read('package.json')).devDependencies;
     const major = /\d+/.exec(node)?.[0];
     for (const base of textOf('FROM')) expect(base).toMatch(new RegExp(`^node:${major}-slim\\b`));
@@ -61,7 +61,7 @@ describe('the image', () => {
     expect(textOf('ENTRYPOINT')).toEqual([]);
   });
 
-  test('runs as a user without rights, in production, with its plants on a volume', () => {
+  test('runs without privileges, in production, with its plants on a volume', () => {
     expect(textOf('USER')).toEqual(['node']);
     expect(textOf('VOLUME')).toEqual(['/data']);
     expect(environment).toEqual({
@@ -73,7 +73,7 @@ describe('the image', () => {
     expect(textOf('EXPOSE')).toEqual([environment.PORT]);
   });
 
-  test('contains no secret, no database and no dependency of this machine', () => {
+  test('contains no secret, no database and no installed dependency', () => {
     for (const path of [
       'src/main.ts',
       'scripts/copy-plants.ts',
@@ -95,7 +95,7 @@ describe('the image', () => {
 
   describe('built by the steps of the Dockerfile in an empty folder', () => {
     const folder = mkdtempSync(join(tmpdir(), 'plants-image-'));
-    // The other user may not be let into the folders above this checkout.
+    // The other user may have no access to the parent folders of this checkout.
     const node = asRoot ? join(folder, 'node') : process.execPath;
     let root = '';
     let app = '';
@@ -105,7 +105,7 @@ describe('the image', () => {
       root = build(PROJECT, folder);
       app = join(root, 'app');
       if (!asRoot) spawnSync('chmod', ['-R', 'a-w', app]);
-    }, 120_000);
+    }, 240_000);
     afterEach(endAll);
     afterAll(() => {
       removeFolder(folder);
@@ -142,11 +142,11 @@ describe('the image', () => {
       ['6000', '6000'],
       ['10080', '10080'],
       ['', '3000'],
-    ])('asks with PORT=%s at port %s whether it is healthy', (port, asked) => {
+    ])('with PORT=%s, the health check connects to port %s', (port, connected) => {
       const { stderr } = health(port, { NODE_DEBUG: 'net' });
       expect(
         [...stderr.matchAll(/attempting to connect to ([\d.:]+)/g)].map(([, to]) => to),
-      ).toEqual([`127.0.0.1:${asked}`]);
+      ).toEqual([`127.0.0.1:${connected}`]);
     });
 
     test('has less than 50 MiB of dependencies, and no development dependencies', () => {
@@ -157,7 +157,7 @@ describe('the image', () => {
       }
     });
 
-    test('holds each file of the document', async () => {
+    test('contains each file of the document', async () => {
       const { files = [] } = await loadDocument(join(PROJECT, 'openapi.yaml'));
       for (const file of ['openapi.yaml', ...files]) {
         expect(readFileSync(resolve(app, relative(PROJECT, resolve(PROJECT, file))), 'utf8')).toBe(
@@ -166,7 +166,7 @@ describe('the image', () => {
       }
     });
 
-    test('holds its compiled code', () => {
+    test('contains a compile cache', () => {
       const compiled = globSync('node_modules/.cache/compile/v*/*', { cwd: app });
       expect(compiled.length).toBeGreaterThan(300);
     });
@@ -179,7 +179,7 @@ describe('the image', () => {
       );
     });
 
-    test('serves, passes its health check, writes only to its volume, stops on a signal, and copies its plants', async () => {
+    test('serves, passes its health check, writes only to its volume, stops on a signal, and copies plants', async () => {
       const before = readdirSync(app, { recursive: true });
       const service = run({ ACCESS_TOKENS: 'token' });
       const url = await service.url;
@@ -211,19 +211,19 @@ describe('compose.yaml', () => {
   const { services, volumes } = parse(read('compose.yaml'), { strict: true, uniqueKeys: true });
 
   test('sets only variables that the service reads', () => {
-    const known = new Set([...Object.keys({ ...SERVER_VARIABLES, ...variables }), 'PGPASSWORD']);
-    const given = Object.keys(services.service.environment);
-    expect(given).toContain('DATABASE_URL');
-    expect(given.filter((name) => !known.has(name))).toEqual([]);
+    const variableNames = new Set([
+      ...Object.keys({ ...SERVER_VARIABLES, ...variables }),
+      'PGPASSWORD',
+    ]);
+    const names = Object.keys(services.service.environment);
+    expect(names).toContain('DATABASE_URL');
+    expect(names.filter((name) => !variableNames.has(name))).toEqual([]);
   });
 
-  test('requires only a token, and its error names the variable', () => {
-    const asked = [...read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?/g)].map(([, name, how]) => [
-      name,
-      how,
-    ]);
-    for (const [name, how] of asked)
-      expect([name, how]).toEqual([name, name === 'ACCESS_TOKENS' ? ':?' : ':-']);
+  test('requires only ACCESS_TOKENS, with an error that names it', () => {
+    const substitutions = read('compose.yaml').matchAll(/\$\{(\w+)(:[-?])?/g);
+    for (const [, name, operator] of substitutions)
+      expect([name, operator]).toEqual([name, name === 'ACCESS_TOKENS' ? ':?' : ':-']);
     expect(services.service.environment.ACCESS_TOKENS).toMatch(
       /^\$\{ACCESS_TOKENS:\?set it in the file \.env to .+\}$/,
     );

@@ -19,7 +19,7 @@ afterEach(endAll);
 afterAll(() => rmSync(folder, { recursive: true }));
 const read = (name: string): string => readFileSync(join(PROJECT, 'docs/operating', name), 'utf8');
 
-test('the service has each metric of the dashboard and of the alerts, named as Prometheus recommends', async () => {
+test('the service has the metrics of the dashboard and of the alerts, with names as Prometheus recommends', async () => {
   const database = `sqlite:${folder}/plants.db`;
   const service = launch({ ACCESS_TOKENS: 'token', METRICS_PORT: '0', DATABASE_URL: database });
   const { metrics } = await service.line(({ msg }) => msg === 'listening');
@@ -58,7 +58,7 @@ test('the service has each metric of the dashboard and of the alerts, named as P
   }
 });
 
-test('the manifests for Kubernetes fit the schemas of Kubernetes', () => {
+test('the manifests are valid for Kubernetes', () => {
   const kinds = { Deployment, Service, PodDisruptionBudget };
   for (const document of parseAllDocuments(read('kubernetes.yaml'))) {
     const manifest = document.toJS();
@@ -70,7 +70,7 @@ test('the manifests for Kubernetes fit the schemas of Kubernetes', () => {
   }
 });
 
-test('the manifests for Kubernetes name variables, ports and probes that the service has', () => {
+test('the manifests for Kubernetes have variables, ports and probes of the service', () => {
   const manifests = parseAllDocuments(read('kubernetes.yaml')).map((document) => document.toJS());
   expect(manifests.map(({ kind }) => kind)).toEqual([
     'Deployment',
@@ -105,7 +105,7 @@ test('the manifests for Kubernetes name variables, ports and probes that the ser
 
 const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
 
-(has('promtool') ? test : test.skip)('the alerts fire when they should, and only then', () => {
+(has('promtool') ? test : test.skip)('the tests of the alerts pass', () => {
   const cwd = join(PROJECT, 'docs/operating');
   const args = ['test', 'rules', 'alerts.test.yaml'];
   const { stdout, stderr } = spawnSync('promtool', args, { cwd, encoding: 'utf8' });
@@ -123,7 +123,7 @@ test('each alert has a test', () => {
 const isRoot = process.getuid?.() === 0 && has('setpriv');
 
 (isRoot ? test : test.skip)(
-  'the service starts as the user, the groups and the file modes of the manifest',
+  'the service starts with the user, the groups and the file modes of the manifest',
   async () => {
     const [{ spec }] = parseAllDocuments(read('kubernetes.yaml')).map((one) => one.toJS());
     const { securityContext, containers, volumes } = spec.template.spec;
@@ -167,7 +167,7 @@ describe('the unit of systemd', () => {
     expect(Number(setting('TimeoutStopSec')) * 1000).toBeGreaterThanOrEqual(least);
   });
 
-  test('sets variables that the service has', () => {
+  test('sets only variables of the service', () => {
     const names = Array.from(setting('Environment').matchAll(/(\w+)=/g), ([, name]) => name);
     const variableNames = ['NODE_ENV', ...Object.keys({ ...SERVER_VARIABLES, ...variables })];
     expect(names.filter((name) => !variableNames.includes(String(name)))).toEqual([]);
@@ -175,7 +175,7 @@ describe('the unit of systemd', () => {
 
   (has('systemd-analyze') ? test : test.skip)('is valid for systemd', () => {
     const copy = join(folder, 'plants.service');
-    // The user and the program of another machine.
+    // This machine has no such user and program.
     writeFileSync(copy, unit.replace(/^User=.*$/m, '').replace('/usr/bin/node', process.execPath));
     const { status, stderr } = spawnSync('systemd-analyze', ['verify', copy], { encoding: 'utf8' });
     expect({ status, stderr: stderr.match(/plants\.service.*/g) ?? [] }).toEqual({
@@ -184,7 +184,7 @@ describe('the unit of systemd', () => {
     });
   });
 
-  // Node has no sockets for datagrams between processes of a machine.
+  // Node has no Unix datagram sockets.
   const receiver = `import array, os, socket, sys
 server = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 server.bind(sys.argv[1])

@@ -56,7 +56,7 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
     expect(tarballs.get(name)).toMatch(new RegExp(`/${name}-${manifest().version}\\.tgz$`));
   });
 
-  test('holds compiled code and pages, and no sources', () => {
+  test('contains compiled code and pages, and no sources', () => {
     const others = list().filter((path) => !/^package\/(dist|templates)\//.test(path));
     expect(others.sort()).toEqual(
       ['CHANGELOG.md', 'LICENSE', 'README.md', 'package.json'].map((file) => `package/${file}`),
@@ -73,7 +73,7 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
     });
   });
 
-  test('has no findings of publint', async () => {
+  test('passes publint', async () => {
     const { buffer, byteOffset, byteLength } = read();
     const tarball = buffer.slice(byteOffset, byteOffset + byteLength) as ArrayBuffer;
     const { messages, pkg } = await publint({ pack: { tarball }, strict: true });
@@ -81,15 +81,15 @@ describe.each(PACKAGES)('the tarball of %s', (name) => {
   });
 
   test('has types for each kind of import', async () => {
-    // `./compile-cache` is for `node --import`: there is nothing to import from it.
+    // `./compile-cache` is for `node --import`, and exports nothing.
     const entrypoints = Object.keys(manifest().exports ?? {}).filter(
       (entry) => entry !== './compile-cache',
     );
     const result = await checkPackage(createPackageFromTarballData(new Uint8Array(read())), {
       entrypoints,
     });
-    // The packages are ES modules for Node 24 and newer: neither the old resolution nor require()
-    // without types is for them.
+    // The packages are ES modules for Node 24 and newer: they support neither the resolution of Node 10
+    // nor require() without types.
     const problems = result.types === false ? [] : result.problems;
     const ours = problems.filter(
       (problem) => !('resolutionKind' in problem) || problem.resolutionKind !== 'node10',
@@ -122,7 +122,7 @@ test('each package of the lock file has a digest', () => {
   expect(unpinned).toEqual([]);
 });
 
-describe('a project that npm run new makes for a document', () => {
+describe('a project that npm run new creates for a document', () => {
   const read = (file: string) => readFileSync(join(library, file), 'utf8');
   const secret = { DEVELOPMENT_TOKEN: 'token-of-the-tests' };
   const production = {
@@ -132,15 +132,15 @@ describe('a project that npm run new makes for a document', () => {
 
   beforeAll(() => install(library, ['dependencies', 'devDependencies']));
 
-  test('has 17 files beside the document, all of them the team’s', () => {
+  test('has 17 files beside the document', () => {
     const entries = readdirSync(library, { recursive: true, withFileTypes: true });
     const files = entries
       .filter((entry) => entry.isFile())
       .map(({ parentPath, name }) => join(parentPath, name));
-    const own = files
+    const projectFiles = files
       .map((path) => path.slice(library.length + 1))
       .filter((path) => !/^(node_modules|vendor)/.test(path));
-    expect(own.sort()).toEqual([
+    expect(projectFiles.sort()).toEqual([
       '.dockerignore',
       '.env',
       '.github/workflows/ci.yml',
@@ -164,13 +164,13 @@ describe('a project that npm run new makes for a document', () => {
     ]);
   });
 
-  test('names the document and its folder where they are copied, and leaves no gap in a file', () => {
+  test('names the folder of the document in its Dockerfile, and leaves no placeholder', () => {
     expect(read('Dockerfile')).toContain('\nCOPY api ./api\n');
     for (const file of ['Dockerfile', 'README.md', '.env', 'package.json'])
       expect(read(file)).not.toMatch(/\{\{|\n\n\n/);
   });
 
-  test('passes its tests, also where the compiler checks the declarations of the packages', async () => {
+  test('passes its tests, also with skipLibCheck: false', async () => {
     const text = read('tsconfig.json');
     writeFileSync(
       join(library, 'tsconfig.json'),
@@ -193,12 +193,12 @@ describe('a project that npm run new makes for a document', () => {
     } finally {
       end(service);
     }
-    const refused = start(library, ['src/main.ts'], production);
-    expect(await refused.exit).toBe(1);
-    expect(refused.output()).toMatch(/MISSING_OPERATIONS .*must be refuse or 501/);
+    const failed = start(library, ['src/main.ts'], production);
+    expect(await failed.exit).toBe(1);
+    expect(failed.output()).toMatch(/MISSING_OPERATIONS .*must be refuse or 501/);
   });
 
-  test('becomes an image by its Dockerfile, with the files of its document and without the tools', async () => {
+  test('has a Dockerfile whose image contains the document, and no tools', async () => {
     // The tests of this repository's own image run the same command.
     const [command = ''] = /^RUN npm ci .*$/m.exec(read('Dockerfile')) ?? [];
     expect(readFileSync('Dockerfile', 'utf8')).toContain(`\n${command}\n`);
@@ -227,7 +227,7 @@ describe('a project that npm run new makes for a document', () => {
     }
   });
 
-  test('follows a save with npm run dev', async () => {
+  test('is served again after a save with npm run dev', async () => {
     const handlers = join(library, 'src/handlers.ts');
     const empty = read('src/handlers.ts');
     let loop: Running | undefined;

@@ -1,5 +1,5 @@
-// The libraries as a stranger gets them: published to a registry on this machine, installed,
-// upgraded. It takes some minutes, so CI runs it beside the tests: npm run test:registry
+// Publishes the libraries to a registry on this machine, and installs and upgrades them. Takes some
+// minutes, so CI runs it in a separate job: npm run test:registry
 import assert from 'node:assert/strict';
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import {
@@ -20,7 +20,7 @@ import { promisify } from 'node:util';
 import { freePort } from 'test-support/free-port';
 import { PACKAGES, pack } from '../scripts/pack.ts';
 
-/** A version of express-openapi-validator that is not the one of the libraries. */
+/** A version of express-openapi-validator other than that of the libraries. */
 const OTHER_VALIDATOR = '5.6.0';
 
 const VERDACCIO = '6.10.4';
@@ -30,14 +30,14 @@ const project = join(folder, 'my-api');
 const running: ChildProcess[] = [];
 let registry = '';
 
-/** The environment of this machine, without what npm tells this process. */
+/** The environment of this process, without the variables that npm sets for scripts. */
 const machine = Object.fromEntries(
   Object.entries(process.env).filter(
     ([name]) => !/^(npm_|NODE_(ENV|OPTIONS|TEST_CONTEXT)|FORCE_COLOR)/.test(name),
   ),
 );
 
-/** The environment of somebody who has nothing but Node, npm and the registry. */
+/** Returns an environment with Node, npm and the registry only. */
 const environment = () => ({
   ...machine,
   PATH: [resolve('node_modules/node/bin'), process.env.PATH].join(delimiter),
@@ -62,7 +62,7 @@ async function run(cwd: string, program: string, ...args: readonly string[]): Pr
   }
 }
 
-/** Starts a program, and resolves with the first line of its output that holds a text. */
+/** Starts a program. Resolves to the first line of its output that contains a text. */
 async function start(
   cwd: string,
   text: string,
@@ -97,7 +97,7 @@ after(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Publishes all libraries, as they are or with another version and changelog. */
+/** Publishes all libraries, with their version and changelog or with others. */
 async function publish(version = '1.0.0', changes = ''): Promise<void> {
   const tarballs = pack(join(folder, 'packed'));
   for (const name of PACKAGES) {
@@ -110,7 +110,7 @@ async function publish(version = '1.0.0', changes = ''): Promise<void> {
       if (manifest.dependencies?.[other] !== undefined)
         manifest.dependencies[other] = `^${version}`;
     }
-    // Another exact version of express-openapi-validator must not stop npm update.
+    // npm update must succeed if the exact version of express-openapi-validator changes.
     const { dependencies = {} } = manifest;
     if (version === '1.1.0' && dependencies['express-openapi-validator'] !== undefined)
       dependencies['express-openapi-validator'] = OTHER_VALIDATOR;
@@ -124,7 +124,7 @@ async function publish(version = '1.0.0', changes = ''): Promise<void> {
 before(async () => {
   const uplink = (await promisify(execFile)('npm', ['config', 'get', 'registry'])).stdout.trim();
   const port = await freePort();
-  // Installed here, not with the project: only this test needs its 300 packages.
+  // Not a dependency of the project: only this test needs its 300 packages.
   const verdaccio = join(folder, 'verdaccio');
   mkdirSync(verdaccio);
   writeFileSync(
@@ -135,14 +135,14 @@ before(async () => {
     }),
   );
   await run(verdaccio, 'npm', 'install', '--no-package-lock');
-  const own = PACKAGES.map((name) => `  ${name}: { access: $all, publish: $all }`).join('\n');
+  const rules = PACKAGES.map((name) => `  ${name}: { access: $all, publish: $all }`).join('\n');
   writeFileSync(
     join(verdaccio, 'config.yaml'),
     `storage: ${join(folder, 'storage')}
 uplinks: { npm: { url: '${uplink}', timeout: 60s, max_fails: 20 } }
 max_body_size: 50mb
 packages:
-${own}
+${rules}
   '@*/*': { access: $all, proxy: npm }
   '**': { access: $all, proxy: npm }
 log: { type: stdout, level: warn }
@@ -160,14 +160,14 @@ log: { type: stdout, level: warn }
     `127.0.0.1:${port}`,
   );
   registry = `http://127.0.0.1:${port}/`;
-  // npm publishes with a token only; this registry takes any.
+  // npm publishes only with a token. This registry accepts any.
   writeFileSync(join(folder, '.npmrc'), `//127.0.0.1:${port}/:_authToken=any\n`);
   await publish();
 });
 
-test('npm create makes a project that is installed, started and tested, also from its lock file', async () => {
-  const said = await run(folder, 'npm', 'create', '--yes', 'spec-first@latest', 'my-api');
-  assert.match(said, /files written to my-api/);
+test('npm create creates a project that installs, starts and passes its tests, also from its lock file', async () => {
+  const output = await run(folder, 'npm', 'create', '--yes', 'spec-first@latest', 'my-api');
+  assert.match(output, /files written to my-api/);
   assert.equal(existsSync(join(project, 'vendor')), false);
   const { dependencies, devDependencies } = JSON.parse(
     readFileSync(join(project, 'package.json'), 'utf8'),
@@ -199,7 +199,7 @@ test('npm create makes a project that is installed, started and tested, also fro
   assert.match(await run(clone, 'npm', 'test'), /^ℹ fail 0$/m);
 });
 
-test('npm create makes a project for a document', async () => {
+test('npm create creates a project for a document', async () => {
   const document = resolve('openapi.yaml');
   await run(folder, 'npm', 'create', '--yes', 'spec-first@latest', 'plants', '--', document);
   const plants = join(folder, 'plants');
@@ -208,7 +208,7 @@ test('npm create makes a project for a document', async () => {
   assert.match(await run(plants, 'npm', 'test'), /^ℹ fail 0$/m);
 });
 
-test('the shop is installed from its package.json, and passes its tests', async () => {
+test('the shop installs from its package.json, and passes its tests', async () => {
   const shop = join(folder, 'shop');
   cpSync(resolve('examples/shop'), shop, {
     recursive: true,
@@ -218,9 +218,9 @@ test('the shop is installed from its package.json, and passes its tests', async 
   assert.match(await run(shop, 'npm', 'test'), /^ℹ fail 0$/m);
 });
 
-test('a minor release is shown by npm outdated, taken by npm update, and runs', async () => {
+test('npm outdated lists a minor release, npm update installs it, and it runs', async () => {
   await publish('1.1.0');
-  // npm outdated exits with 1 if something is outdated.
+  // npm outdated exits with 1 if a package is outdated.
   const outdated = await run(project, 'npm', 'outdated').catch((error: Error) => error.message);
   assert.match(outdated, /spec-first-server\s+1\.0\.0\s+1\.1\.0\s+1\.1\.0/);
   await run(project, 'npm', 'update');

@@ -18,14 +18,14 @@ let browser: Browser;
 beforeAll(async () => {
   shop = start();
   [browser] = await Promise.all([launchBrowser(), shop.url]);
-}, 60_000);
+});
 afterAll(async () => {
   await browser?.close();
   shop?.child.kill('SIGTERM');
   await shop?.exit;
 });
 
-test('the page of the shop shows all operations, examples with discriminators, and axe finds nothing critical', async () => {
+test('the page of the shop shows all operations and examples with discriminators, and is accessible', async () => {
   const page = await browser.newPage({ bypassCSP: true });
   const errors: unknown[] = [];
   page.on('pageerror', (error) => errors.push(error));
@@ -46,9 +46,9 @@ test('the page of the shop shows all operations, examples with discriminators, a
       .map(({ id }: { id: string }) => id);
   });
   expect([critical, errors]).toEqual([[], []]);
-}, 60_000);
+});
 
-test('the shop writes spans of OpenTelemetry as its README says', async () => {
+test('the shop writes spans of OpenTelemetry with src/tracing.ts', async () => {
   const traced = start(['--import', './src/tracing.ts']);
   try {
     expect((await fetch(`${await traced.url}/products`)).status).toBe(200);
@@ -57,4 +57,4 @@ test('the shop writes spans of OpenTelemetry as its README says', async () => {
     traced.child.kill('SIGTERM');
     await traced.exit;
   }
-}, 60_000);
+});

@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
 
-/** A server to measure: its program, and variables beside `PORT` and `ACCESS_TOKENS`. */
+/** A server to measure. Its process also gets `PORT` and `ACCESS_TOKENS`. */
 export interface Contender {
   /** Shown in the results: the server, and where plants are when it responds. */
   readonly name: string;

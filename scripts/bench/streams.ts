@@ -1,6 +1,6 @@
 /**
- * Streams of events: this service beside Express, where the same bytes are written by hand. Each
- * runs in its own process.
+ * Compares streams of events with Express, which writes the same bytes. Each server runs in a
+ * separate process.
  */
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
@@ -68,7 +68,7 @@ const contenders = {
       for (;;) {
         if (response.write(`id: 1\ndata: ${JSON.stringify(plant)}\n\n`)) continue;
         await once(response, 'drain');
-        // Otherwise no other request would be served.
+        // Without a turn, a stream that is read fast blocks all other requests.
         await turn();
       }
     });

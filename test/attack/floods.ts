@@ -1,7 +1,7 @@
 /**
- * Floods the service, one kind after the other. Measures the time that another client waits for
- * `/healthz`, and the memory of the service. ATTACK_SECONDS is the length of each flood,
- * ATTACK_ONLY a pattern of their names. Needs about 10,100 open files (`ulimit -n`).
+ * Floods the service in different ways, one at a time. Measures the latency of `/healthz` for another
+ * client, and the memory of the service. ATTACK_SECONDS is the length of each flood, ATTACK_ONLY a
+ * pattern of their names. Needs about 10,100 open files (`ulimit -n`).
  */
 import type { StdioOptions } from 'node:child_process';
 import { once } from 'node:events';
@@ -16,13 +16,13 @@ import { endAll, launch, PROJECT } from '../support/launch.ts';
 interface Flood {
   readonly name: string;
   readonly connections: number;
-  /** Sent once on each connection. A connection that is closed is opened again. */
+  /** Sent once on each connection. Closed connections are opened again. */
   readonly first?: string;
   /** Sent repeatedly, as fast as the service reads it. */
   readonly again?: string;
-  /** True if the answers are not read. */
+  /** True if the responses are not read. */
   readonly unread?: boolean;
-  /** True if it floods the service of `costly`. */
+  /** True if it floods the service in `costly`. */
   readonly costly?: boolean;
 }
 
@@ -30,7 +30,7 @@ const JSON_TYPE = { 'Content-Type': 'application/json' };
 const GOOD = { ...JSON_TYPE, Authorization: 'Bearer token' };
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
 /** A token that the service cannot verify, because its issuer does not answer. */
-const UNCHECKED = `${part({ alg: 'RS256', kid: 'a' })}.${part({ sub: 'a', exp: 4e9 })}.${'a'.repeat(340)}`;
+const UNVERIFIABLE = `${part({ alg: 'RS256', kid: 'a' })}.${part({ sub: 'a', exp: 4e9 })}.${'a'.repeat(340)}`;
 const withLength = (length: number, headers = {}): string =>
   `POST /plants HTTP/1.1\r\nHost: a\r\nContent-Length: ${length}\r\n${lines({ ...JSON_TYPE, ...headers })}\r\n`;
 const inChunks = (headers = {}): string =>
@@ -72,15 +72,15 @@ const FLOODS: readonly Flood[] = [
     again: '1\r\n\n\r\n'.repeat(10_000),
   },
   {
-    name: 'blank lines while a token is checked',
+    name: 'blank lines during the verification of a token',
     connections: 300,
-    first: withLength(1e12, { Authorization: `Bearer ${UNCHECKED}` }),
+    first: withLength(1e12, { Authorization: `Bearer ${UNVERIFIABLE}` }),
     again: '\r\n\r\n'.repeat(16_384),
   },
   {
-    name: 'chunks of one byte while a token is checked',
+    name: 'chunks of one byte during the verification of a token',
     connections: 300,
-    first: inChunks({ Authorization: `Bearer ${UNCHECKED}` }),
+    first: inChunks({ Authorization: `Bearer ${UNVERIFIABLE}` }),
     again: '1\r\nx\r\n'.repeat(10_000),
   },
   {
@@ -128,13 +128,13 @@ const FLOODS: readonly Flood[] = [
     first: `GET / HTTP/1.1\r\n${headers(900, 10)}`,
   },
   {
-    name: 'pipelined probes of many, unread',
+    name: 'pipelined probes of many clients, unread',
     connections: 3_000,
     again: request('GET /healthz').repeat(60),
     unread: true,
   },
   {
-    name: 'bodies of 99 kB of many',
+    name: 'bodies of 99 kB of many clients',
     connections: 3_000,
     again: plants(`{"id":1,"name":"${'x'.repeat(99_000)}"}`),
   },
@@ -173,13 +173,13 @@ const FLOODS: readonly Flood[] = [
     again: `${(65_536).toString(16)}\r\n${'\n'.repeat(65_536)}\r\n`,
   },
   {
-    name: 'texts against a pattern',
+    name: 'texts that match a pattern slowly',
     connections: 40,
     costly: true,
     again: request('POST /texts', GOOD, JSON.stringify(Array(1_000).fill('ab'.repeat(47)))),
   },
   {
-    name: 'objects that fit no alternative',
+    name: 'objects that match no alternative',
     connections: 40,
     costly: true,
     again: request('POST /shapes', GOOD, JSON.stringify(Array(2_000).fill({}))),
@@ -189,7 +189,7 @@ const FLOODS: readonly Flood[] = [
 
 const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 
-/** Starts a service with the flags of `npm start`. */
+/** Options for a service with the flags of `npm start`. */
 const AS_SHIPPED = {
   flags: String(scripts.start).split(' ').slice(1, -1),
   stdio: ['ignore', 'pipe', 'inherit'] satisfies StdioOptions,
@@ -202,7 +202,7 @@ else
   for (let index = 0; index < workerData.flood.connections; index += 1)
     flood(workerData.flood, workerData.port);
 
-/** Floods from a worker thread, so that the measuring client is not delayed. */
+/** Floods from a worker thread, so the measurements are not delayed. */
 function flood(kind: Flood, port: number): void {
   const { first = '', again, unread = false } = kind;
   const socket = connect(port, '127.0.0.1');
@@ -257,9 +257,9 @@ async function attack(): Promise<void> {
     const times: number[] = [];
     let mebibytes = 0;
     for (const end = performance.now() + seconds * 1000; performance.now() < end; await delay(10)) {
-      const asked = performance.now();
+      const started = performance.now();
       const healthy = await probe();
-      times.push(healthy ? performance.now() - asked : Number.POSITIVE_INFINITY);
+      times.push(healthy ? performance.now() - started : Number.POSITIVE_INFINITY);
       const [, kibibytes] =
         /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${service.pid}/status`, 'utf8')) ?? [];
       mebibytes = Math.round(Number(kibibytes) / 1024);

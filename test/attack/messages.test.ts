@@ -1,5 +1,5 @@
-import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
 import { connected, exchange } from 'test-support/raw-http';
 import { endAll, launch } from '../support/launch.ts';
 
@@ -17,7 +17,7 @@ const post = (fields: string, body = ''): string =>
 const chunked = (body: string): string => post('Transfer-Encoding: chunked\r\n', body);
 const PLANT = '{"id":1,"name":"Fern"}';
 
-describe('an incomplete request is answered once it is complete', () => {
+describe('an incomplete request gets a response when it is complete', () => {
   const whole = get();
   test('wherever it is cut', async () => {
     const cuts = [
@@ -42,16 +42,17 @@ describe('an incomplete request is answered once it is complete', () => {
       socket.on('data', () => answered.add(index)).on('close', () => answered.add(index));
       socket.write(whole.slice(0, cuts[index]));
     }
-    await delay(300);
+    // The service has read the incomplete requests when it answers later ones.
+    for (let round = 0; round < 3; round += 1) await exchange(port, whole);
     expect([...answered]).toEqual([]);
     for (const [index, socket] of sockets.entries()) socket.write(whole.slice(cuts[index]));
-    while (answered.size < cuts.length) await delay(10);
+    await eventually(() => answered.size === cuts.length);
     for (const socket of sockets) socket.destroy();
   });
 });
 
-// Facts of RFC 9110 and RFC 9112 that the suites h1spec and Http11Probe ask for, too.
-describe('a valid message is answered', () => {
+// Cases of RFC 9110 and RFC 9112. The suites h1spec and Http11Probe have them, too.
+describe('a valid message gets a response', () => {
   test.each([
     ['a plain GET', get(), 200],
     [
@@ -67,7 +68,7 @@ describe('a valid message is answered', () => {
     ['an extension of a chunk (§7.1.1)', chunked(`16;a=b\r\n${PLANT}\r\n0\r\n\r\n`), 200],
     ['a trailer field (§7.1.2)', chunked(`16\r\n${PLANT}\r\n0\r\nX: a\r\n\r\n`), 200],
     [
-      'a size of a chunk in capitals',
+      'a chunk size in upper case',
       chunked(`1E\r\n{"id":1,"name":"Fern oh Fern"}\r\n0\r\n\r\n`),
       200,
     ],
@@ -89,7 +90,7 @@ describe('a valid message is answered', () => {
     ['HEAD', get('', 'HEAD /healthz HTTP/1.1'), 200],
     ['OPTIONS * (RFC 9110 §9.3.7)', get('', 'OPTIONS * HTTP/1.1'), 204],
     [
-      'a body that is expected to be asked for',
+      'a body with Expect: 100-continue',
       post(`Expect: 100-continue\r\nContent-Length: ${PLANT.length}\r\n`, PLANT),
       100,
     ],
@@ -103,7 +104,7 @@ test('an ambiguous message is rejected, and the connection is closed', async () 
   const messages: readonly (readonly [what: string, bytes: string])[] = [
     ['no version', 'GET / \r\n\r\n'],
     ['an unknown version', get('', 'GET / HTTP/9.9')],
-    ['a version in small letters', get('', 'GET / http/1.1')],
+    ['a version in lower case', get('', 'GET / http/1.1')],
     ['text before the method', get('', 'Extra lineGET / HTTP/1.1')],
     ['no Host (RFC 9112 §3.2)', 'GET /healthz HTTP/1.1\r\n\r\n'],
     ['two Hosts', get('Host: example.org\r\n')],
@@ -118,7 +119,7 @@ test('an ambiguous message is rejected, and the connection is closed', async () 
     ['a bare CR between fields', `GET / HTTP/1.1\r\n${HOST}\rX: a\r\n\r\n`],
     ['a bare LF as the end of a line', `GET / HTTP/1.1\n${HOST}\r\n`],
     ['a negative length', post('Content-Length: -1\r\n')],
-    ['a length beyond all numbers', post('Content-Length: 123456789123456789123456789\r\n')],
+    ['a length above 2^53', post('Content-Length: 123456789123456789123456789\r\n')],
     ['a length that is no number', post('Content-Length: abc\r\n')],
     ['a length with a plus', post('Content-Length: +5\r\n', 'hello')],
     ['a length in hexadecimal', post('Content-Length: 0x5\r\n', 'hello')],
@@ -133,16 +134,13 @@ test('an ambiguous message is rejected, and the connection is closed', async () 
       post('Transfer-Encoding: chunked, gzip\r\n', '0\r\n\r\n'),
     ],
     ['chunks twice', post('Transfer-Encoding: chunked, chunked\r\n', '0\r\n\r\n')],
-    ['a coding that does not exist', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
-    [
-      'a coding behind a control character',
-      post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n'),
-    ],
+    ['an unknown coding', post('Transfer-Encoding: xchunked\r\n', '0\r\n\r\n')],
+    ['a coding after a control character', post('Transfer-Encoding: \x0bchunked\r\n', '0\r\n\r\n')],
     ['a chunk with a size that is no number', chunked('g\r\nx\r\n0\r\n\r\n')],
     ['a chunk with a negative size', chunked('-1\r\nx\r\n0\r\n\r\n')],
     ['a chunk with 0x before its size', chunked('0x1\r\nx\r\n0\r\n\r\n')],
     ['a chunk with an underscore in its size', chunked('1_0\r\nx\r\n0\r\n\r\n')],
-    ['a chunk beyond all numbers', chunked('fffffffffffffffff\r\nx\r\n')],
+    ['a chunk size above 2^53', chunked('fffffffffffffffff\r\nx\r\n')],
     ['a chunk that is longer than its size', chunked('1\r\nxyz\r\n0\r\n\r\n')],
     ['a chunk that ends with a bare LF', chunked('1\nx\n0\n\n')],
     ['a version without its second number', get('', 'GET / HTTP/1')],
@@ -162,7 +160,7 @@ test('an ambiguous message is rejected, and the connection is closed', async () 
     ['a tab before the colon', get('X\t: a\r\n')],
     ['a bare CR in a value', get('X: a\rb\r\n')],
     ['a bare LF in a value', get('X: a\nb\r\n')],
-    ['no length behind Content-Length', post('Content-Length: \r\n')],
+    ['an empty Content-Length', post('Content-Length: \r\n')],
     ['a length of minus zero', post('Content-Length: -0\r\n')],
     ['a length with a space in it', post('Content-Length: 1 2\r\n', 'hello hello!')],
     ['a length with a fraction', post('Content-Length: 5.0\r\n', 'hello')],
@@ -175,7 +173,7 @@ test('an ambiguous message is rejected, and the connection is closed', async () 
     ['a coding with a parameter', post('Transfer-Encoding: chunked;a=b\r\n', '0\r\n\r\n')],
     ['a coding in quotes', post('Transfer-Encoding: "chunked"\r\n', '0\r\n\r\n')],
     ['a coding before chunks', post('Transfer-Encoding: gzip, chunked\r\n', '0\r\n\r\n')],
-    ['no coding behind Transfer-Encoding', post('Transfer-Encoding: \r\n', '0\r\n\r\n')],
+    ['an empty Transfer-Encoding', post('Transfer-Encoding: \r\n', '0\r\n\r\n')],
     ['a coding with a comma after it', post('Transfer-Encoding: chunked,\r\n', '0\r\n\r\n')],
     ['a coding with NUL', post('Transfer-Encoding: chunked\0\r\n', '0\r\n\r\n')],
     ['a folded coding', post('Transfer-Encoding:\r\n chunked\r\n', '0\r\n\r\n')],
@@ -189,21 +187,21 @@ test('an ambiguous message is rejected, and the connection is closed', async () 
     ['a chunk with a space after its size', chunked('1 \r\nx\r\n0\r\n\r\n')],
     ['a chunk with a bare CR after its size', chunked('1\rx\r\n0\r\n\r\n')],
     ['a chunk with a bare LF after its data', chunked('1\r\nx\n0\r\n\r\n')],
-    ['a chunk with nothing after its data', chunked('1\r\nx0\r\n\r\n')],
+    ['a chunk without CRLF after its data', chunked('1\r\nx0\r\n\r\n')],
     ['an extension with a bare LF', chunked('1;a\nx\r\n0\r\n\r\n')],
     ['an extension with NUL', chunked('1;a=\0\r\nx\r\n0\r\n\r\n')],
     ['a trailer field without a colon', chunked('0\r\nX\r\n\r\n')],
     ['a trailer field with a bare LF', chunked('0\r\nX: a\n\r\n')],
     ['a method with a control character', get('', 'GE\x01T / HTTP/1.1')],
-    ['a method in small letters', get('', 'get / HTTP/1.1')],
-    ['a method that does not exist', get('', 'GETT / HTTP/1.1')],
+    ['a method in lower case', get('', 'get / HTTP/1.1')],
+    ['an unknown method', get('', 'GETT / HTTP/1.1')],
     ['CONNECT', get('', 'CONNECT example.com:443 HTTP/1.1')],
     [
       'chunks in HTTP/1.0',
       post('Transfer-Encoding: chunked\r\n', '0\r\n\r\n').replace('HTTP/1.1', 'HTTP/1.0'),
     ],
   ];
-  // All at once: the server reads on for a while after it has rejected a body.
+  // Concurrent, since the server continues to read for a while after a rejection.
   const outcomes = await Promise.all(
     messages.map(async ([what, bytes]) => {
       const { responses, closed } = await exchange(port, bytes + get(), {

@@ -29,7 +29,7 @@ test('a typed call has a typed reply', async () => {
   expect(reply.response.url).toBe(`${service.url}/plants`);
 });
 
-test('a failure has a typed body', async () => {
+test('an error response has a typed body', async () => {
   const reply = await client('wrong').createPlant({ body: { id: 1, name: 'Monstera' } });
   if (reply.status === 200) throw new Error('a wrong token is accepted');
   const { error, message }: { error: number; message: string } = reply.body;

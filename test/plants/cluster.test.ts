@@ -19,7 +19,7 @@ const folder = mkdtempSync(join(tmpdir(), 'plants-cluster-'));
 afterEach(endAll);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** The documented primary, with two workers and, on SIGUSR2, a worker that it retires. */
+/** The documented primary, with two workers. On SIGUSR2, it disconnects a worker. */
 const PRIMARY = join(folder, 'cluster.ts');
 writeFileSync(
   PRIMARY,
@@ -30,7 +30,7 @@ cluster.on('exit', ({ process: { pid } }, code, signal) =>
   console.log(JSON.stringify({ msg: 'worker ended', worker: pid, code, signal })));
 process.on('SIGUSR2', () => {
   Object.values(cluster.workers)[0].disconnect();
-  console.log('{"msg":"retired"}');
+  console.log('{"msg":"disconnected"}');
 });
 `,
 );
@@ -48,19 +48,19 @@ const ends = (primary: Launched) => primary.lines().filter(({ msg }) => msg === 
 /** Sends plants until the returned function is called, which resolves to the statuses. */
 function sendPlants(url: string): () => Promise<Set<number>> {
   const statuses = new Set<number>();
-  let isOver = false;
+  let isStopped = false;
   const client = async (): Promise<void> => {
-    while (!isOver) statuses.add(await post(url, { id: 1, name: 'Fern' }));
+    while (!isStopped) statuses.add(await post(url, { id: 1, name: 'Fern' }));
   };
   const clients = Promise.all([client(), client(), client(), client()]);
   return async () => {
-    isOver = true;
+    isStopped = true;
     await clients;
     return statuses;
   };
 }
 
-test('a worker stops in order on SIGTERM and SIGINT, the others serve on, and it is replaced', async () => {
+test('a worker finishes its requests on SIGTERM and SIGINT, and the primary replaces it', async () => {
   const { primary, url } = await launchTwo();
   const finish = sendPlants(url);
   for (const [index, signal] of (['SIGTERM', 'SIGINT'] as const).entries()) {
@@ -77,11 +77,13 @@ test('a worker stops in order on SIGTERM and SIGINT, the others serve on, and it
 
 test('a disconnected worker finishes its requests and exits', async () => {
   const { primary, url } = await launchTwo();
-  const finish = await Promise.all([1, 2, 3, 4].map((id) => postAlmost(url, { id, name: 'Fern' })));
+  const sendRest = await Promise.all(
+    [1, 2, 3, 4].map((id) => postAlmost(url, { id, name: 'Fern' })),
+  );
   primary.child.kill('SIGUSR2');
-  await primary.line(({ msg }) => msg === 'retired');
-  for (const answer of await Promise.all(finish.map((send) => send()))) {
-    expect(answer).toMatch(/^HTTP\/1\.1 200 /);
+  await primary.line(({ msg }) => msg === 'disconnected');
+  for (const response of await Promise.all(sendRest.map((send) => send()))) {
+    expect(response).toMatch(/^HTTP\/1\.1 200 /);
   }
   await eventually(() => ends(primary).length === 1);
   expect(ends(primary)).toMatchObject([{ code: 0, signal: null }]);

@@ -5,10 +5,12 @@ import type { Browser } from 'playwright-core';
 import { launchBrowser } from '../support/chromium.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
-/** A page of another origin. */
+/** A server of pages with other origins. */
 let pages: Server;
 let browser: Browser;
-let listed: Running;
+/** A service with one allowed origin. */
+let restricted: Running;
+/** A service that allows all origins. */
 let open: Running;
 
 beforeAll(async () => {
@@ -16,7 +18,7 @@ beforeAll(async () => {
     response.setHeader('Content-Type', 'text/html').end('<!doctype html>'),
   );
   await new Promise<void>((listening) => pages.listen(0, '127.0.0.1', listening));
-  [browser, listed, open] = await Promise.all([
+  [browser, restricted, open] = await Promise.all([
     launchBrowser(),
     runPlants({ CORS_ORIGINS: origin('app.test') }),
     runPlants({ CORS_ORIGINS: '*' }),
@@ -25,22 +27,22 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await browser?.close();
-  await Promise.all([listed?.stop(), open?.stop()]);
+  await Promise.all([restricted?.stop(), open?.stop()]);
   pages?.close();
 });
 
 const origin = (host: string): string => `http://${host}:${(pages.address() as AddressInfo).port}`;
 
-/** The result of a script that sends a plant. */
-async function send(from: string, { url, token }: Running, how: string): Promise<unknown> {
+/** Sends a plant from a page. @param options additional options of fetch */
+async function send(host: string, { url, token }: Running, options: string): Promise<unknown> {
   const page = await browser.newPage();
   try {
-    await page.goto(origin(from));
+    await page.goto(origin(host));
     return await page.evaluate(`fetch('${url.replace('127.0.0.1', 'plants.test')}/plants', {
       method: 'POST',
       headers: { Authorization: 'Bearer ${token}', 'Content-Type': 'application/json' },
       body: '{"id": 1, "name": "Fern"}',
-      ${how}
+      ${options}
     }).then(
       async (answer) => ({ status: answer.status, body: await answer.json(), id: answer.headers.has('x-request-id') }),
       (error) => error.name,
@@ -52,13 +54,13 @@ async function send(from: string, { url, token }: Running, how: string): Promise
 
 const STORED = { status: 200, body: { name: 'Fern' }, id: true };
 
-test('a page of a listed origin stores a plant, also with credentials', async () => {
-  expect(await send('app.test', listed, '')).toEqual(STORED);
-  expect(await send('app.test', listed, "credentials: 'include'")).toEqual(STORED);
+test('a page of an allowed origin stores a plant, also with credentials', async () => {
+  expect(await send('app.test', restricted, '')).toEqual(STORED);
+  expect(await send('app.test', restricted, "credentials: 'include'")).toEqual(STORED);
 });
 
-test('a page of an unlisted origin cannot call the service', async () => {
-  expect(await send('evil.test', listed, '')).toBe('TypeError');
+test('a page of another origin cannot call the service', async () => {
+  expect(await send('evil.test', restricted, '')).toBe('TypeError');
 });
 
 test('with * every page can call, but not with credentials', async () => {

@@ -16,10 +16,7 @@ import { plantsIn } from './support/plant-service.ts';
 import { type Running, runPlants } from './support/plants.ts';
 
 const token = 'a-token-of-the-test';
-/**
- * A script for the page. Returns the controls and cells that reach beyond their operation or the
- * page.
- */
+/** A script for the page. Returns the controls and cells wider than their operation or the page. */
 const cutOff = `[...document.querySelectorAll('button, select, input, textarea, th, td')]
   .filter((element) => {
     const box = (element.closest('.opblock') ?? document.body).getBoundingClientRect();
@@ -27,8 +24,8 @@ const cutOff = `[...document.querySelectorAll('button, select, input, textarea, 
   })
   .map((element) => element.outerHTML)`;
 
-/** A script for the page. Resolves when nothing moves any more: a wrong input shakes. */
-const atRest =
+/** A script for the page. Resolves when all animations have ended. */
+const animationsEnded =
   'Promise.all(document.getAnimations().map(({ finished }) => finished.catch(() => {})))';
 
 const script = (name: string): string =>
@@ -37,7 +34,7 @@ const faintTexts = script('faint-texts.js');
 const overlaps = script('overlaps.js');
 
 /** A script for the page. Returns all violations that axe finds. */
-const violations = `${axe.source}; axe.run().then((found) => found.violations
+const violations = `${axe.source}; axe.run().then((result) => result.violations
   .flatMap(({ id, nodes }) => nodes.map(({ html }) => id + ': ' + html)))`;
 
 let browser: Browser;
@@ -46,10 +43,10 @@ const folder = mkdtempSync(join(tmpdir(), 'plants-docs-'));
 const database = join(folder, 'plants.db');
 let service: Running;
 let proxy: Server;
-let standIn: Server;
+let otherService: Server;
 
 beforeAll(async () => {
-  [browser, service, standIn] = await Promise.all([
+  [browser, service, otherService] = await Promise.all([
     launchBrowser(),
     runPlants({
       ACCESS_TOKENS: token,
@@ -67,12 +64,12 @@ afterAll(async () => {
   await service?.stop();
   rmSync(folder, { recursive: true });
   proxy?.close();
-  standIn?.close();
+  otherService?.close();
 });
 
-test('stores a plant with a token, and shows its answer, also behind a proxy under a prefix', async () => {
+test('stores a plant with a token, and shows the response, also behind a proxy with a prefix', async () => {
   const baseUrl = `${origin(proxy)}/prefix`;
-  await visit(`${baseUrl}/docs`, async (page, seen) => {
+  await visit(`${baseUrl}/docs`, async (page, events) => {
     await authorize(page);
     const answer = await createPlant(
       page,
@@ -86,22 +83,22 @@ test('stores a plant with a token, and shows its answer, also behind a proxy und
     expect(curl).toContain(`'${baseUrl}/plants'`);
     expect(curl).toContain('9007199254740993');
     expect(await page.textContent('.servers')).toBe(baseUrl);
-    expect(seen.complaints).toEqual([]);
-    expect(seen.requests).toContain(`${baseUrl}/plants`);
-    expect(seen.requests.filter((url) => !url.startsWith(`${baseUrl}/`))).toEqual([]);
+    expect(events.problems).toEqual([]);
+    expect(events.requests).toContain(`${baseUrl}/plants`);
+    expect(events.requests.filter((url) => !url.startsWith(`${baseUrl}/`))).toEqual([]);
   });
   expect(plantsIn(database).has(9007199254740993n)).toBe(true);
   expect(plantsIn(database).has(9007199254740992n)).toBe(false);
 });
 
-test('shows the 401 without a token, and keeps a token in its tab, also after a reload, and nowhere else', async () => {
-  await visit(`${direct()}/docs`, async (page, seen) => {
+test('shows the 401 without a token, and keeps a token in its tab only, also after a reload', async () => {
+  await visit(`${direct()}/docs`, async (page, events) => {
     const answer = await createPlant(page, '{"id": 1, "name": "Boston fern"}');
     expect(answer).toContain('"error": 401');
     expect(answer).toMatch(/www-authenticate: Bearer/i);
-    expect(seen.complaints).toEqual([expect.stringMatching(/status of 401 .* at .*\/plants$/)]);
+    expect(events.problems).toEqual([expect.stringMatching(/status of 401 .* at .*\/plants$/)]);
     await authorize(page);
-    // Without the link to the operation.
+    // Removes the link to the operation.
     await page.evaluate("history.replaceState(null, '', 'docs')");
     await page.reload();
     expect(await createPlant(page, '{"id": 1, "name": "Boston fern"}')).toContain('200');
@@ -113,13 +110,13 @@ test('shows the 401 without a token, and keeps a token in its tab, also after a 
 });
 
 test('shows parents and summaries of tags, fills in a body for alternatives, and shows integers exactly', async () => {
-  await visit(`${origin(standIn)}/docs#/care/care`, async (page) => {
+  await visit(`${origin(otherService)}/docs#/care/care`, async (page) => {
     const titles = await page.locator('.opblock-tag').allInnerTexts();
     expect(titles.map((title) => title.replace(/\s+/g, ' '))).toEqual([
       'plants The plants in the store',
       'care Water and light – Part of plants.',
     ]);
-    // This service opens each operation ready to be tried.
+    // With `tryItOut`, each operation opens with its form.
     const care = page.locator('#operations-care-care');
     expect(JSON.parse(await care.locator('textarea').inputValue())).toEqual({
       kind: 'water',
@@ -132,8 +129,8 @@ test('shows parents and summaries of tags, fills in a body for alternatives, and
   });
 });
 
-test('shows the items of a stream as they arrive, until it is cleared', async () => {
-  await visit(`${origin(standIn)}/docs#/plants/watchPlants`, async (page) => {
+test('shows the items of a stream as they arrive, and ends the stream when it is cleared', async () => {
+  await visit(`${origin(otherService)}/docs#/plants/watchPlants`, async (page) => {
     const operation = page.locator('#operations-plants-watchPlants');
     await operation.locator('.execute').click();
     const answer = operation.locator('.live-responses-table tbody');
@@ -147,9 +144,9 @@ test('shows the items of a stream as they arrive, until it is cleared', async ()
 });
 
 test.each(['alternatives', 'children'])(
-  'fills in the property that selects one of several %s',
+  'fills in the property that selects the schema, with %s',
   async (form) => {
-    await visit(`${origin(standIn)}/docs#/care/${form}`, async (page) => {
+    await visit(`${origin(otherService)}/docs#/care/${form}`, async (page) => {
       const body = page.locator(`#operations-care-${form} textarea`);
       expect(JSON.parse(await body.inputValue())).toEqual(
         form === 'alternatives' ? { kind: 'by-water', amount: 1 } : { kind: 'Feeding', grams: 1 },
@@ -158,22 +155,22 @@ test.each(['alternatives', 'children'])(
   },
 );
 
-test('opens the operation of a link, also through /docs/ and a prefix', async () => {
-  await visit(`${origin(proxy)}/prefix/docs/#/plants/createPlant`, async (page, seen) => {
+test('opens the operation of a link, also with /docs/ and a prefix', async () => {
+  await visit(`${origin(proxy)}/prefix/docs/#/plants/createPlant`, async (page, events) => {
     expect(page.url()).toBe(`${origin(proxy)}/prefix/docs#/plants/createPlant`);
     await page.waitForSelector('#operations-plants-createPlant .opblock-body');
     expect(await page.locator('.opblock.is-open').count()).toBe(1);
     expect(await page.locator('.execute').count()).toBe(0);
-    expect(seen.complaints).toEqual([]);
+    expect(events.problems).toEqual([]);
   });
 });
 
-test('is readable on a phone and a desktop, in light and dark: nothing overlaps or is cut off, axe finds nothing', async () => {
-  await visit(`${origin(standIn)}/docs`, async (page) => {
+test('is readable and accessible on a phone and a desktop, in light and dark', async () => {
+  await visit(`${origin(otherService)}/docs`, async (page) => {
     const expectReadable = async () => {
       for (const width of [1280, 390]) {
         await page.setViewportSize({ width, height: 844 });
-        await page.evaluate(atRest);
+        await page.evaluate(animationsEnded);
         expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(width);
         expect(await page.evaluate(cutOff)).toEqual([]);
         expect(await page.evaluate(overlaps)).toEqual([]);
@@ -183,7 +180,7 @@ test('is readable on a phone and a desktop, in light and dark: nothing overlaps 
         await page.waitForSelector(
           colorScheme === 'dark' ? 'html.dark-mode' : 'html:not(.dark-mode)',
         );
-        await page.evaluate(atRest);
+        await page.evaluate(animationsEnded);
         expect(await page.evaluate(faintTexts)).toEqual([]);
       }
       expect(await page.evaluate(violations)).toEqual([]);
@@ -197,26 +194,29 @@ test('is readable on a phone and a desktop, in light and dark: nothing overlaps 
 });
 
 /** The requests of a page, and its errors and warnings. */
-interface Seen {
+interface PageEvents {
   requests: string[];
-  complaints: string[];
+  problems: string[];
 }
 
-async function visit(url: string, story: (page: Page, seen: Seen) => Promise<void>): Promise<void> {
+async function visit(
+  url: string,
+  story: (page: Page, events: PageEvents) => Promise<void>,
+): Promise<void> {
   const page = await context.newPage();
   try {
     page.setDefaultTimeout(30_000);
-    const seen: Seen = { requests: [], complaints: [] };
-    page.on('request', (request) => seen.requests.push(request.url()));
-    page.on('pageerror', (error) => seen.complaints.push(error.message));
+    const events: PageEvents = { requests: [], problems: [] };
+    page.on('request', (request) => events.requests.push(request.url()));
+    page.on('pageerror', (error) => events.problems.push(error.message));
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type())) {
-        seen.complaints.push(`${message.text()} at ${message.location().url}`);
+        events.problems.push(`${message.text()} at ${message.location().url}`);
       }
     });
     await page.goto(url);
     await page.waitForSelector('.opblock');
-    await story(page, seen);
+    await story(page, events);
   } finally {
     await page.close();
   }
@@ -229,7 +229,7 @@ async function authorize(page: Page): Promise<void> {
   await page.click('.modal-ux .close-modal');
 }
 
-/** Tries `POST /plants` and gives the text of the answer. */
+/** Tries `POST /plants`. Returns the text of the response. */
 async function createPlant(page: Page, body: string): Promise<string | null> {
   const operation = page.locator('#operations-plants-createPlant');
   await operation.locator('.opblock-summary-control').click();
@@ -266,8 +266,7 @@ async function openEverything(page: Page): Promise<void> {
 let openStreams = 0;
 
 /**
- * A page for a document with more methods and texts. Its `POST /plants` answers with the body of
- * the request.
+ * Serves a page for a document with all methods and more texts. `POST /plants` echoes its body.
  */
 function otherOperations(): RequestListener {
   return express()
@@ -295,8 +294,7 @@ function otherOperations(): RequestListener {
 }
 
 /**
- * Forwards what is under the prefix, without it, as a gateway does that shares one host among
- * services.
+ * Forwards requests under a prefix, without the prefix, as a gateway with several services does.
  */
 function prefixProxy(prefix: string, port: number): RequestListener {
   return (req, res) => {
@@ -324,13 +322,13 @@ async function listen(listener: RequestListener): Promise<Server> {
 }
 
 /**
- * A host that browsers do not trust as they trust localhost: over plain HTTP it gets no exemption
- * from any policy.
+ * Returns an origin with a host other than localhost. Browsers exempt localhost from policies for
+ * plain HTTP.
  */
 const origin = (server: Server): string =>
   `http://plants.test:${(server.address() as AddressInfo).port}`;
 
-/** The service, at that host. */
+/** Returns the URL of the service with that host. */
 const direct = (): string => service.url.replace('127.0.0.1', 'plants.test');
 
 const json = (name: string, examples = {}) => ({

@@ -11,21 +11,21 @@ const { paths, components } = parse(
 );
 const { tagged, untagged } = paths['/plants'].post.requestBody.content['application/json'].examples;
 
-/** Out of reach. */
-const away: PlantStore = {
+/** A store that cannot be reached. */
+const unavailable: PlantStore = {
   location: 'nowhere',
-  add: () => Promise.reject(new Unavailable('away', 'AWAY')),
-  ready: () => Promise.reject(new Unavailable('away', 'AWAY')),
+  add: () => Promise.reject(new Unavailable('unreachable', 'UNREACHABLE')),
+  ready: () => Promise.reject(new Unavailable('unreachable', 'UNREACHABLE')),
   stats: () => ({}),
   close: async () => undefined,
 };
 
 let service: Service;
-let broken: Service;
+let withoutStore: Service;
 beforeAll(async () => {
-  [service, broken] = await Promise.all([serve(), serve({ store: away })]);
+  [service, withoutStore] = await Promise.all([serve(), serve({ store: unavailable })]);
 });
-afterAll(() => Promise.all([service.stop(), broken.stop()]));
+afterAll(() => Promise.all([service.stop(), withoutStore.stop()]));
 
 test('the service sends every example response of the document', async () => {
   const post = async (plant: unknown, headers = {}, { port } = service) => {
@@ -42,19 +42,24 @@ test('the service sends every example response of the document', async () => {
     Failure: {
       unauthorized: await post(tagged.value, { Authorization: '' }),
       unsupported: await post(tagged.value, { 'Content-Type': 'text/plain' }),
-      unavailable: await post(tagged.value, {}, broken),
+      unavailable: await post(tagged.value, {}, withoutStore),
     },
   };
-  const shown = Object.entries<Shown>(components.responses).map(([name, { content }]) => [
-    name,
-    Object.fromEntries(
-      Object.entries(content['application/json'].examples).map(([key, { value }]) => [key, value]),
-    ),
-  ]);
-  expect(answers).toEqual(Object.fromEntries(shown));
+  const examples = Object.entries<DeclaredResponse>(components.responses).map(
+    ([name, { content }]) => [
+      name,
+      Object.fromEntries(
+        Object.entries(content['application/json'].examples).map(([key, { value }]) => [
+          key,
+          value,
+        ]),
+      ),
+    ],
+  );
+  expect(answers).toEqual(Object.fromEntries(examples));
 });
 
-interface Shown {
+interface DeclaredResponse {
   readonly content: {
     'application/json': { examples: Readonly<Record<string, { value: unknown }>> };
   };

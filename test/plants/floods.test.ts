@@ -27,9 +27,10 @@ afterAll(async () => {
   stalled.close();
 });
 
-/** The header and the claims of a signed token, with a signature that nothing can check. */
+/** Encodes the header or the claims of a signed token. */
 const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-const JUNK = `${part({ alg: 'RS256', kid: 'a' })}.${part({ sub: 'a', exp: 4e9 })}.${'a'.repeat(340)}`;
+/** A token that cannot be verified, since the server of keys never answers. */
+const UNVERIFIABLE = `${part({ alg: 'RS256', kid: 'a' })}.${part({ sub: 'a', exp: 4e9 })}.${'a'.repeat(340)}`;
 
 const startFlooded = (): Launched => {
   const address = stalled.address();
@@ -39,7 +40,7 @@ const startFlooded = (): Launched => {
     JWKS_URL: `http://127.0.0.1:${port}/`,
     LOG_LEVEL: 'info',
     METRICS_PORT: '0',
-    // More than there are connections, and far less than there are requests.
+    // More than the connections of a flood, and far less than its requests.
     MAX_WAITING: '30',
   });
 };
@@ -52,44 +53,44 @@ const POST = { 'Content-Type': 'application/json' };
 const PLANT = '{"id":1,"name":"Fern"}';
 
 (existsSync('/proc/self/fd') ? describe : describe.skip)(
-  'many requests at once, whose answers nobody reads',
+  'many concurrent requests with unread responses',
   () => {
     test.each([
       ['for a file of the page', 4, request('GET /docs/swagger-ui-bundle.js', { Host: '' })],
       ['for readiness', 40, request('GET /readyz', { Host: '' })],
-      ['for nothing', 40, request('GET /nothing', { Host: '' })],
+      ['for an unknown path', 40, request('GET /nothing', { Host: '' })],
       [
-        'with tokens that the issuer would have to confirm',
+        'with tokens of an issuer that does not answer',
         20,
-        request('POST /plants', { ...POST, Authorization: `Bearer ${JUNK}` }, PLANT),
+        request('POST /plants', { ...POST, Authorization: `Bearer ${UNVERIFIABLE}` }, PLANT),
       ],
       [
-        'that are good',
+        'that store plants',
         20,
         request('POST /plants', { ...POST, Authorization: 'Bearer token' }, PLANT),
       ],
       ['for upgrades', 20, request('GET /docs', { Connection: 'Upgrade', Upgrade: 'h2c' })],
     ])(
-      '%s leave memory bounded, descriptors where they were, and others served',
-      async (_what, count, bytes) => {
+      '%s use bounded memory, leak no descriptors, and other requests are served',
+      async (_kind, count, bytes) => {
         const url = await service.url;
         expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
         const before = descriptors(service.pid);
         const sockets = await Promise.all(
           Array.from({ length: count }, () => connected(Number(new URL(url).port))),
         );
-        // Nobody reads the answers, so each connection takes what its buffers hold.
+        // More than the buffers of an unread connection hold.
         for (const socket of sockets)
           socket.pause().write(bytes.repeat(Math.ceil((4 * MIB) / count / bytes.length) + 1_310));
-        let most = 0;
+        let maximum = 0;
         for (let times = 0; times < 10; times += 1) {
           expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
-          most = Math.max(most, residentBytes(service.pid));
+          maximum = Math.max(maximum, residentBytes(service.pid));
           await delay(50);
         }
-        expect(most).toBeLessThan(300 * MIB);
+        expect(maximum).toBeLessThan(300 * MIB);
         for (const socket of sockets) socket.destroy();
-        // One more is the connection to the server of keys.
+        // The service may have a connection to the server of keys.
         await eventually(() => descriptors(service.pid) <= before + 1);
       },
     );
@@ -101,13 +102,13 @@ const PLANT = '{"id":1,"name":"Fern"}';
         Array.from({ length: 40 }, () => connected(Number(metrics.port))),
       );
       for (const socket of sockets) socket.pause().write(request('GET /metrics').repeat(3_000));
-      let most = 0;
+      let maximum = 0;
       for (let times = 0; times < 10; times += 1) {
         expect((await fetch(metrics, { headers: { Connection: 'close' } })).status).toBe(200);
-        most = Math.max(most, residentBytes(service.pid));
+        maximum = Math.max(maximum, residentBytes(service.pid));
         await delay(50);
       }
-      expect(most).toBeLessThan(300 * MIB);
+      expect(maximum).toBeLessThan(300 * MIB);
       for (const socket of sockets) socket.destroy();
     });
   },

@@ -23,7 +23,7 @@ const MIB = 1024 * 1024;
 
 const AUTHORIZED = { Authorization: `Bearer ${TOKEN}` };
 const JSON_BODY = { ...AUTHORIZED, 'Content-Type': 'application/json' };
-/** An id that nothing here makes up. */
+/** A plant with an id that no generated body has. */
 const PLANT = '{"id":-7203685477580,"name":"a"}';
 const GOOD = request('POST /plants', JSON_BODY, PLANT);
 
@@ -40,17 +40,17 @@ afterEach(async () => {
 
 afterAll(() => service.stop());
 
-// The schemas of the document, as they stand in the file.
+// The schemas of openapi.yaml.
 const { components } = parse(readFileSync(join(import.meta.dirname, '../../openapi.yaml'), 'utf8'));
 const ajv = new Ajv2020({ strict: false, validateFormats: false });
 ajv.addSchema({ $id: 'document', components });
 const isError = ajv.compile({ $ref: 'document#/components/schemas/Error' });
 const isPlant = ajv.compile({ $ref: 'document#/components/schemas/Plant' });
 
-/** Checks that an answer is what the document declares. */
-function expectDeclared({ status, headers, body }: RawResponse, head = false): void {
+/** Checks that the document declares a response. */
+function expectDeclared({ status, headers, body }: RawResponse): void {
   const text = body.toString();
-  expect({ text, fault: status >= 500 }).toEqual({ text, fault: false });
+  expect({ text, isServerError: status >= 500 }).toEqual({ text, isServerError: false });
   if (status === 100) return;
   if (status === 302) {
     expect(headers.location).toBe('docs');
@@ -63,22 +63,21 @@ function expectDeclared({ status, headers, body }: RawResponse, head = false): v
     return;
   }
   expect(headers['content-type']).toBe('application/json');
-  if (head) return;
   const value: unknown = JSON.parse(text);
-  const valid = status === 200 ? isPlant(value) : isError(value);
-  expect({ status, text, valid }).toEqual({ status, text, valid: true });
+  const isValid = status === 200 ? isPlant(value) : isError(value);
+  expect({ status, text, isValid }).toEqual({ status, text, isValid: true });
   if (status !== 200) expect(Object(value).error).toBe(status);
   if (status === 401) expect(headers['www-authenticate']).toMatch(/^Bearer/);
   if (status === 405) expect(headers).toHaveProperty('allow');
 }
 
-/** Checks that an exchange has an end, and declared answers only. */
-function expectAllDeclared({ responses, rest, closed }: Exchange, least = 1): void {
+/** Checks that an exchange ends, with declared responses only. */
+function expectAllDeclared({ responses, rest, closed }: Exchange, minimum = 1): void {
   expect({ rest, closed: closed || responses.some(({ status }) => status >= 200) }).toEqual({
     rest: '',
     closed: true,
   });
-  expect(responses.length).toBeGreaterThanOrEqual(least);
+  expect(responses.length).toBeGreaterThanOrEqual(minimum);
   for (const response of responses) expectDeclared(response);
 }
 
@@ -162,7 +161,7 @@ const innerJson = fc.oneof(
   ),
 );
 
-/** JSON about a plant: some of it true, keys twice, keys of every object. */
+/** JSON like that of a plant: valid and invalid members, duplicate keys, keys of every object. */
 const plantLike = fc
   .array(
     fc.tuple(
@@ -192,18 +191,18 @@ const body = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 100 }),
 );
 
-describe('any body', () => {
-  test('as JSON is answered as declared', async () => {
+describe('a random body', () => {
+  test('as JSON gets a declared response', async () => {
     await check(fc.oneof(body, plantLike), async (bytes) => expectAllDeclared(await post(bytes)));
   });
 
-  test('of any media type and encoding is answered as declared', async () => {
+  test('of any media type and encoding gets a declared response', async () => {
     await check(fc.tuple(body, mediaType, coding), async ([bytes, type, encoding]) =>
       expectAllDeclared(await post(bytes, { 'Content-Type': type, 'Content-Encoding': encoding })),
     );
   });
 
-  test('in any chunks is answered as declared', async () => {
+  test('in any chunks gets a declared response', async () => {
     const chunked = request('POST /plants', { ...JSON_BODY, 'Transfer-Encoding': 'chunked' });
     const chunk = fc.tuple(
       fc.uint8Array({ minLength: 1, maxLength: 30 }),
@@ -211,8 +210,8 @@ describe('any body', () => {
       fc.integer({ min: 0, max: 20 }),
     );
     await check(fc.array(chunk, { maxLength: 8 }), async (chunks) => {
-      const sent = chunks.map(([bytes, right, off]) => {
-        const size = (right ? bytes.length : bytes.length + off).toString(16);
+      const sent = chunks.map(([bytes, isRight, excess]) => {
+        const size = (isRight ? bytes.length : bytes.length + excess).toString(16);
         return `${size}\r\n${Buffer.from(bytes).toString('latin1')}\r\n`;
       });
       expectAllDeclared(
@@ -225,32 +224,32 @@ describe('any body', () => {
     ['arrays', '['],
     ['objects', '{"a":'],
     ['arrays in a plant', '{"id":1,"name":"a","x":['],
-    ['half-open strings', '{"id":1,"name":"\\'],
-  ])('of deeply nested %s is answered', async (_what, open) => {
+    ['unterminated strings', '{"id":1,"name":"\\'],
+  ])('of deeply nested %s gets a declared response', async (_kind, open) => {
     for (const length of [1_000, 20_000, LIMIT - 1]) {
       const answer = await post(open.repeat(length).slice(0, length));
       expectAllDeclared(answer);
     }
   });
 
-  test('that is nested deeply and complete is answered', async () => {
+  test('of valid, deeply nested JSON gets a declared response', async () => {
     for (const depth of [200, 1_000, 10_000, 51_000]) {
       const nested = '['.repeat(depth) + ']'.repeat(depth);
       for (const large of ['', ',"y":9007199254740993']) {
-        for (const place of [
+        for (const text of [
           `{"id":1,"name":"a"${large},"x":${nested}}`,
           `{"id":1,"name":${nested}${large}}`,
           `{"id":${nested}${large}}`,
           nested,
         ]) {
-          const answer = await post(place.slice(0, LIMIT));
+          const answer = await post(text.slice(0, LIMIT));
           expectAllDeclared(answer);
         }
       }
     }
   });
 
-  test('that is nested up to the limit is accepted, and beyond it gets 400 with the limit', async () => {
+  test('of JSON nested up to the limit is accepted, and beyond it gets 400 with the limit', async () => {
     const nested = (depth: number) =>
       `{"id":-9,"name":"]\\"}","x":${'['.repeat(depth - 1)}${']'.repeat(depth - 1)}}`;
     expect((await post(nested(256))).responses[0]?.status).toBe(200);
@@ -261,7 +260,7 @@ describe('any body', () => {
     });
   });
 
-  test('with as many violations or members as fit gets a short response at once', async () => {
+  test('with thousands of violations or members gets a short response', async () => {
     const members = Array.from({ length: 9_000 }, (_, at) => `"k${at}":1`).join(',');
     for (const text of [
       `[${'{},'.repeat(30_000)}{}]`,
@@ -278,7 +277,7 @@ describe('any body', () => {
     }
   });
 
-  test('that exceeds the limit when decompressed gets 413 at once', async () => {
+  test('that exceeds the limit when decompressed gets 413', async () => {
     const zeros = Buffer.alloc(4 * MIB, ' ');
     const bomb = gzipSync(zeros);
     expect(bomb.length).toBeLessThan(LIMIT);
@@ -287,7 +286,7 @@ describe('any body', () => {
     expect(answer.responses[0]?.status).toBe(413);
   });
 
-  test('under the keys of every object changes no object', async () => {
+  test('with the keys of Object.prototype changes no other object', async () => {
     await post(
       '{"id":7,"name":"a","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}',
     );
@@ -297,7 +296,7 @@ describe('any body', () => {
   });
 });
 
-describe('any head', () => {
+describe('a random head', () => {
   const token = fc.string({
     unit: fc.constantFrom(...'abcXYZ019-_.!#$%&*+^`|~'),
     minLength: 1,
@@ -329,7 +328,7 @@ describe('any head', () => {
   );
   const header = fc.tuple(fc.oneof(standard, token), fieldValue);
 
-  test('with any headers, also repeated, is answered as declared', async () => {
+  test('with any headers, also repeated, gets a declared response', async () => {
     await check(fc.array(header, { maxLength: 12 }), async (headers) => {
       const fields = headers.map(([name, value]) => `${name}: ${value}\r\n`).join('');
       const [line = '', rest = ''] = [
@@ -341,7 +340,7 @@ describe('any head', () => {
   });
 
   test('with any invalid credentials gets 401 or 400', async () => {
-    const near = fc.constantFrom(
+    const similar = fc.constantFrom(
       TOKEN,
       `Bearer ${TOKEN}`,
       'Bearer',
@@ -352,7 +351,7 @@ describe('any head', () => {
       `"${TOKEN}"`,
     );
     await check(
-      fc.tuple(fc.constantFrom('', 'Bearer ', 'Basic ', 'bearer  '), fc.oneof(fieldValue, near)),
+      fc.tuple(fc.constantFrom('', 'Bearer ', 'Basic ', 'bearer  '), fc.oneof(fieldValue, similar)),
       async ([scheme, value]) => {
         fc.pre(
           !/^bearer +/i.test(scheme + value) ||
@@ -365,7 +364,7 @@ describe('any head', () => {
     );
   });
 
-  test('with headers up to the limit is answered, and with more gets 431', async () => {
+  test('with headers up to the limit is accepted, and with larger ones gets 431', async () => {
     for (const size of [15_000, 15_900, 16_000, 16_384, 16_385, 17_000, 64_000]) {
       const answer = await post(PLANT, { 'X-Large': 'a'.repeat(size) });
       expectAllDeclared(answer);
@@ -375,7 +374,7 @@ describe('any head', () => {
     }
   });
 
-  test('with any target is answered as declared', async () => {
+  test('with any target gets a declared response', async () => {
     const segment = fc.oneof(
       fc.constantFrom(
         'plants',
@@ -461,7 +460,7 @@ describe('any head', () => {
     });
   });
 
-  test('of any other path reaches no operation', async () => {
+  test('with a similar path reaches no operation', async () => {
     for (const path of [
       '/plants/',
       '//plants',
@@ -477,15 +476,14 @@ describe('any head', () => {
       const { responses } = await exchange(service.port, request(`POST ${path}`, {}, '{}'));
       expect([path, responses[0]?.status]).toEqual([path, 404]);
     }
-    // A percent-encoded letter is that letter (RFC 3986 §6.2.2.2): the operation, with all its
-    // checks.
+    // A percent-encoded letter is equivalent to the letter (RFC 3986 §6.2.2.2).
     const { responses } = await exchange(service.port, request('POST /%70lants', {}, '{}'));
     expect(responses[0]?.status).toBe(401);
   });
 });
 
-describe('any bytes', () => {
-  test('on a connection get declared responses, and the connection is closed', async () => {
+describe('random bytes', () => {
+  test('get declared responses, and the connection is closed', async () => {
     const piece = fc.oneof(
       fc.uint8Array({ maxLength: 60 }).map((bytes) => Buffer.from(bytes).toString('latin1')),
       fc.constantFrom(
@@ -515,11 +513,11 @@ describe('any bytes', () => {
     });
   });
 
-  test('that end anywhere in a request leak nothing', async () => {
+  test('that end in the middle of a request leak no connection', async () => {
     await check(
       fc.tuple(fc.integer({ min: 0, max: GOOD.length - 1 }), fc.boolean()),
-      async ([length, reset]) => {
-        if (!reset)
+      async ([length, isReset]) => {
+        if (!isReset)
           return expectAllDeclared(
             await exchange(service.port, GOOD.slice(0, length), { end: true }),
             0,
@@ -532,15 +530,15 @@ describe('any bytes', () => {
     await eventually(async () => (await service.connections()) === 0);
   });
 
-  test('of requests in any pieces, one after the other, are answered in their order', async () => {
-    const other = request('GET /nothing');
+  test('of pipelined requests in any pieces get responses in their order', async () => {
+    const unknown = request('GET /nothing');
     await check(
       fc.tuple(
         fc.array(fc.boolean(), { minLength: 1, maxLength: 20 }),
         fc.array(fc.nat(4_000), { maxLength: 6 }),
       ),
       async ([kinds, cuts]) => {
-        const bytes = kinds.map((good) => (good ? GOOD : other)).join('');
+        const bytes = kinds.map((isGood) => (isGood ? GOOD : unknown)).join('');
         const socket = await connected(service.port);
         const chunks: string[] = [];
         const answered = new Promise<void>((resolve) => {
@@ -562,14 +560,14 @@ describe('any bytes', () => {
         }
         await answered;
         socket.destroy();
-        expect(statuses()).toEqual(kinds.map((good) => (good ? 200 : 404)));
+        expect(statuses()).toEqual(kinds.map((isGood) => (isGood ? 200 : 404)));
       },
     );
   });
 });
 
 test('a flood of random requests does not increase memory', async () => {
-  const flooded = await start({ DATABASE_URL: 'sqlite::memory:' });
+  const service = await start({ DATABASE_URL: 'sqlite::memory:' });
   const plant = '{"id":1,"name":"a"}';
   const gzipped = gzipSync(plant).toString('latin1');
   let count = 0;
@@ -621,29 +619,28 @@ test('a flood of random requests does not increase memory', async () => {
         .map((kind) => Array.from({ length: 3 }, () => kind(`u${(++count).toString(36)}`)).join(''))
         .join('');
       const exchanged = await Promise.all([
-        exchange(flooded.port, bytes, { responses: kinds.length * 3 }),
-        exchange(flooded.port, `${count} HTTP/1.1\r\n\r\n`),
-        exchange(flooded.port, GOOD.slice(0, count % GOOD.length), { end: true }),
-        exchange(flooded.port, `CONNECT u${count}:1 HTTP/1.1\r\nHost: a\r\n\r\n`),
+        exchange(service.port, bytes, { responses: kinds.length * 3 }),
+        exchange(service.port, `${count} HTTP/1.1\r\n\r\n`),
+        exchange(service.port, GOOD.slice(0, count % GOOD.length), { end: true }),
+        exchange(service.port, `CONNECT u${count}:1 HTTP/1.1\r\nHost: a\r\n\r\n`),
       ]);
       expect(exchanged[0]?.responses.length).toBe(kinds.length * 3);
     }
   };
   try {
-    // What is kept for each request grows with every 3,060 of them; compiled code and pools grow
-    // only at first.
+    // A leak grows with each phase of 3,060 requests. Compiled code and pools grow only at first.
     let before = Number.POSITIVE_INFINITY;
-    let grown = Number.POSITIVE_INFINITY;
-    for (let phase = 0; phase < 6 && grown > 0.25 * MIB; phase += 1) {
+    let growth = Number.POSITIVE_INFINITY;
+    for (let phase = 0; phase < 6 && growth > 0.25 * MIB; phase += 1) {
       await flood(60);
       await delay(700);
-      const now = await flooded.memory();
-      grown = phase === 0 ? grown : Math.max(0, now - before);
+      const now = await service.memory();
+      growth = phase === 0 ? growth : Math.max(0, now - before);
       before = now;
     }
-    expect(grown).toBeLessThanOrEqual(0.25 * MIB);
+    expect(growth).toBeLessThanOrEqual(0.25 * MIB);
   } finally {
-    flooded.child.kill('SIGKILL');
-    await flooded.exit;
+    service.child.kill('SIGKILL');
+    await service.exit;
   }
 });

@@ -5,7 +5,7 @@ import { endAll, type Launched, launch, post } from '../support/launch.ts';
 
 afterEach(endAll);
 
-/** Waits for the start, and returns what reads the metrics as a map from series to value. */
+/** Waits for the start. Returns a function that reads the metrics as a map from series to value. */
 async function scraper(service: Launched): Promise<() => Promise<Map<string, number>>> {
   const { metrics } = await service.line(({ msg }) => msg === 'listening');
   return async () => {
@@ -60,7 +60,7 @@ test('METRICS_PORT serves request, duration, queue, batch, event-loop and memory
   );
   expect(metrics.get('nodejs_eventloop_lag_p99_seconds')).toBeGreaterThan(0);
   expect(metrics.get('process_resident_memory_bytes')).toBeGreaterThan(20_000_000);
-  // Whoever guesses paths makes no series.
+  // Paths of clients create no series.
   expect([...metrics.keys()].filter((series) => series.includes('/'))).toEqual([]);
 
   const { metrics: address } = service.lines()[0] ?? {};
@@ -71,7 +71,7 @@ test('METRICS_PORT serves request, duration, queue, batch, event-loop and memory
   expect(await service.exit).toBe(0);
 });
 
-test('metrics and health have an address of their own', async () => {
+test('METRICS_HOST is a separate address for metrics and health', async () => {
   const service = launch({ METRICS_PORT: '0', METRICS_HOST: '127.0.0.2', DRAIN_SECONDS: '60' });
   await service.url;
   const { metrics } = service.lines()[0] ?? {};
@@ -85,7 +85,7 @@ test('metrics and health have an address of their own', async () => {
 
 test('without METRICS_PORT, the metrics code is not loaded', async () => {
   const loading =
-    'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(what, at, next) { if (what === "prom-client") console.error("loaded"); return next(what, at); } });';
+    'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "prom-client") console.error("loaded"); return next(specifier, context); } });';
   const flags = ['--import', loading];
   const [off, on] = [launch({}, { flags }), launch({ METRICS_PORT: '0' }, { flags })];
   await Promise.all([off.url, on.url]);

@@ -49,7 +49,7 @@ test('log lines and failures contain no tokens, digests or bodies', async () => 
     await send(request('POST /plants', good, `{"id":1,"name":"${text}`), 400);
     await send(request('POST /plants', good, `{"id":1,"name":"${text}\\ud800"}`), 400);
     await send(request('POST /plants', good, `"${text}"`), 400);
-    // Their messages quote what was sent: the client learns it, the log does not.
+    // These messages quote the query: the client gets it, the log does not.
     for (const query of [token, `${text}=${token}`]) {
       const { responses } = await exchange(
         service.port,
@@ -74,14 +74,14 @@ test('log lines and failures contain no tokens, digests or bodies', async () => 
     );
   }
   for (const token of [TOKEN, HASHED, wrong, digest(TOKEN), `sha256:${digest(HASHED)}`]) {
-    const presented = token === TOKEN || token === HASHED;
+    const isValid = token === TOKEN || token === HASHED;
     await send(request('POST /plants', { Authorization: `Basic ${token}`, ...json }, plant()), 401);
     await send(
       request('POST /plants', { Authorization: `Bearer ${token} ${token}`, ...json }, plant()),
       401,
     );
     await send(request('POST /plants', { Authorization: token, ...json }, plant()), 401);
-    if (!presented)
+    if (!isValid)
       await send(
         request('POST /plants', { Authorization: `Bearer ${token}`, ...json }, plant()),
         401,

@@ -29,14 +29,14 @@ afterAll(() => {
   rmSync(folder, { recursive: true });
 });
 
-/** Adds as many plants as make each process write its log. */
+/** Adds enough plants for several writes of the log. */
 async function postMany(url: string): Promise<void> {
   const ids = Array.from({ length: 60 }, (_, id) => id);
   const statuses = await Promise.all(ids.map((id) => post(url, { id, name: 'Fern' })));
   expect(new Set(statuses)).toEqual(new Set([200]));
 }
 
-/** Reads what is in a pipe. */
+/** Reads all text of a pipe. */
 function readAll(pipe: number): string {
   const chunk = Buffer.alloc(65_536);
   let text = '';
@@ -56,7 +56,7 @@ function fill(pipe: number): void {
   }
 }
 
-/** Starts the service, which logs into a pipe that is full once it listens. */
+/** Starts the service with its log in a pipe, and fills the pipe when the service listens. */
 async function launchStalled(env: Readonly<Record<string, string>> = {}) {
   const path = join(folder, `pipe-${pipes.length}`);
   spawnSync('mkfifo', [path]);
@@ -79,7 +79,7 @@ async function launchStalled(env: Readonly<Record<string, string>> = {}) {
 }
 
 (existsSync('/dev/full') ? test : test.skip)(
-  'a full disk under the log keeps neither a request nor a stop waiting',
+  'a full disk under the log blocks neither requests nor a stop',
   async () => {
     const port = await freePort();
     const full = openSync('/dev/full', 'w');
@@ -112,7 +112,7 @@ test('a log into a file has a line for each request of 1,000 connections', async
   const amount = Number(process.env.LOGGED_REQUESTS ?? 2_000);
   const body = JSON.stringify({ id: 1, name: 'Fern' });
   const headers = { Authorization: 'Bearer token', 'Content-Type': 'application/json' };
-  const sent = await autocannon({
+  const result = await autocannon({
     url: `${url}/plants`,
     method: 'POST',
     connections: 1000,
@@ -129,29 +129,29 @@ test('a log into a file has a line for each request of 1,000 connections', async
     .map((line) => JSON.parse(line));
   expect(lines.filter(({ msg }) => /lost/.test(msg))).toEqual([]);
   expect(lines.filter(({ operationId }) => operationId === 'createPlant')).toHaveLength(
-    sent['2xx'],
+    result['2xx'],
   );
-  expect(sent['2xx']).toBe(amount);
+  expect(result['2xx']).toBe(amount);
 });
 
 const withPipes = spawnSync('mkfifo', ['--version']).error === undefined ? describe : describe.skip;
 
-withPipes('a log that nobody reads', () => {
-  test('does not change how a stop ends', async () => {
+withPipes('an unread log', () => {
+  test('does not change the exit code of a stop', async () => {
     const { service } = await launchStalled();
     service.child.kill('SIGTERM');
     expect(await service.exit).toBe(0);
   });
 
-  test('does not change the exit after an uncaught error', async () => {
+  test('does not change the exit code of an uncaught error', async () => {
     const { service } = await launchStalled();
     service.child.kill('SIGUSR2');
     expect(await service.exit).toBe(1);
   });
 });
 
-withPipes('a log that is read again', () => {
-  test('continues and logs the number of lost lines', async () => {
+withPipes('a log that is read late', () => {
+  test('continues with the number of lost lines', async () => {
     const { service, url, reader } = await launchStalled({ NODE_ENV: 'development' });
     const long = request(`GET /${'x'.repeat(15_000)}`);
     for (let batches = 0; batches < 24; batches += 1) {
@@ -171,10 +171,10 @@ withPipes('a log that is read again', () => {
       .trim()
       .split('\n')
       .map((line) => JSON.parse(line));
-    const { lines: lost } = lines.find(({ msg }) => / were lost/.test(msg));
-    const kept = lines.filter(({ path }) => path?.startsWith('/xxx')).length;
-    expect(lost).toBeGreaterThan(0);
-    expect(kept + lost).toBe(1200);
+    const { lines: lostLines } = lines.find(({ msg }) => / were lost/.test(msg));
+    const loggedLines = lines.filter(({ path }) => path?.startsWith('/xxx')).length;
+    expect(lostLines).toBeGreaterThan(0);
+    expect(loggedLines + lostLines).toBe(1200);
     expect(lines.at(-1)).toMatchObject({ msg: 'stopped' });
   });
 });

@@ -35,7 +35,7 @@ const file = (name: string, text: string): string => {
 
 const has = (command: string): boolean => spawnSync(command, ['--version']).status === 0;
 
-/** Runs a line in a shell. Without curl, sends the same request with fetch. */
+/** Runs a curl command. Without curl, sends the same request with fetch. */
 async function runLine(line: string): Promise<unknown> {
   if (has('curl')) return JSON.parse(spawnSync('sh', ['-c', line], { encoding: 'utf8' }).stdout);
   const [, url = '', authorization = '', body = ''] =
@@ -46,14 +46,15 @@ async function runLine(line: string): Promise<unknown> {
   return (await fetch(url, { method: 'POST', headers, body })).json();
 }
 
-/** Starts the service on a terminal, stops it with Ctrl-C, and returns what the terminal showed. */
+/** Starts the service on a terminal, stops it with Ctrl-C, and returns the output. */
 async function onTerminal(
   env: Record<string, string>,
-  then: (shown: string, shows: (pattern: RegExp) => Promise<void>) => Promise<void>,
+  then: (output: string, waitFor: (pattern: RegExp) => Promise<void>) => Promise<void>,
 ): Promise<string> {
   const { spawn } = await import('node:child_process');
-  // script can lose output that is written right before the command ends.
-  const command = `trap : INT; ${process.execPath} ${MAIN}; sleep 0.3`;
+  // `script` can lose the last output of its command, so the command ends when the test has read it.
+  const end = 'the service has ended';
+  const command = `trap : INT; ${process.execPath} ${MAIN}; echo ${end}; read line`;
   const child = spawn('script', ['-qec', command, '/dev/null'], {
     cwd: PROJECT,
     env: {
@@ -66,19 +67,22 @@ async function onTerminal(
     },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
-  let shown = '';
+  let output = '';
   const exit = new Promise<void>((resolve) => child.once('close', () => resolve()));
   await new Promise<void>((resolve) => {
     child.stdout.on('data', (chunk) => {
-      shown += chunk;
-      if (/-d '.*'\s*$/.test(stripVTControlCharacters(shown))) resolve();
+      output += chunk;
+      const hasStarted = /-d '.*'\s*$/.test(stripVTControlCharacters(output));
+      if (hasStarted || output.includes(end)) resolve();
     });
     exit.then(resolve);
   });
-  await then(shown, (pattern) => eventually(() => pattern.test(shown)));
+  await then(output, (pattern) => eventually(() => pattern.test(output)));
   child.stdin.write('\x03');
+  await eventually(() => output.includes(end));
+  child.stdin.write('\n');
   await exit;
-  return shown.replaceAll('\r\n', '\n');
+  return output.slice(0, output.indexOf(end)).replaceAll('\r\n', '\n');
 }
 
 describe('without a terminal', () => {
@@ -132,7 +136,7 @@ describe('without a terminal', () => {
   });
 
   test('variables are read from .env, and the environment overrides them', async () => {
-    // As an editor on Windows writes it, with a byte order mark.
+    // Editors on Windows may write a byte order mark and CRLF.
     file(
       '.env',
       '\uFEFFACCESS_TOKENS="token-of-the-file"\r\nPORT=wrong\r\nOPENAPI_FILE=missing.yaml\r\n',
@@ -146,13 +150,13 @@ describe('without a terminal', () => {
 (has('script') ? describe : describe.skip)('on a terminal', () => {
   test('the start prints text with an example command that works, and Ctrl-C stops the service', async () => {
     let answer: unknown;
-    const shown = await onTerminal({}, async (text, shows) => {
+    const output = await onTerminal({}, async (text, waitFor) => {
       answer = await runLine(/curl .*'/.exec(stripVTControlCharacters(text))?.[0] ?? '');
-      // With Ctrl-C, a terminal forgets what it has not shown yet.
-      await shows(/answered/);
+      // Ctrl-C discards output that the terminal has not printed.
+      await waitFor(/answered/);
     });
-    const words = stripVTControlCharacters(shown);
-    expect(shown).not.toBe(words);
+    const words = stripVTControlCharacters(output);
+    expect(output).not.toBe(words);
     expect(words).toMatch(
       /^\n {2}listening {3}http:\/\/127\.0\.0\.1:(\d+)\n {2}page {8}http:\/\/127\.0\.0\.1:\1\/docs\n {2}store {7}sqlite::memory:\n {2}operations {2}1\n {2}token {7}[\w-]{43}\n\n/,
     );
@@ -165,8 +169,8 @@ describe('without a terminal', () => {
   });
 
   test('the token is shown at any LOG_LEVEL', async () => {
-    const shown = await onTerminal({ LOG_LEVEL: 'silent' }, async () => undefined);
-    expect(stripVTControlCharacters(shown)).toMatch(/token {7}[\w-]{43}\n/);
+    const output = await onTerminal({ LOG_LEVEL: 'silent' }, async () => undefined);
+    expect(stripVTControlCharacters(output)).toMatch(/token {7}[\w-]{43}\n/);
   });
 
   test('the example has $TOKEN instead of a configured token, and NO_COLOR removes colours', async () => {
@@ -190,7 +194,7 @@ test('--version prints the versions of the project, its runtime and Node', async
   );
 });
 
-describe('a failed start ends with 1 and prints on standard error only', () => {
+describe('a failed start exits with 1 and logs on standard error', () => {
   const block = async (service: ReturnType<typeof launch>) => {
     const code = await service.exit;
     const { level, msg, reason } = JSON.parse(service.stderr());
@@ -207,7 +211,7 @@ describe('a failed start ends with 1 and prints on standard error only', () => {
     stderr: `The service cannot start.\n\n  ${message}\n`,
   });
 
-  test('the wrong variable', async () => {
+  test('a wrong variable', async () => {
     expect(await block(launch({ PORT: '99999' }))).toEqual(
       startError('PORT must be an integer from 0 to 65535, got "99999"'),
     );
@@ -221,7 +225,7 @@ describe('a failed start ends with 1 and prints on standard error only', () => {
     );
   });
 
-  test('the required version of Node', async () => {
+  test('an old version of Node', async () => {
     const older = 'Object.defineProperty(process.versions, "node", { value: "22.18.0" })';
     const { code, stderr } = await block(
       launch({}, { flags: ['--import', `data:text/javascript,${older}`] }),
@@ -232,7 +236,7 @@ describe('a failed start ends with 1 and prints on standard error only', () => {
     });
   });
 
-  test('the credentials that production needs', async () => {
+  test('missing credentials in production', async () => {
     expect(await block(launch({ NODE_ENV: 'production', ACCESS_TOKENS: '' }))).toEqual(
       startError(
         'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
@@ -240,21 +244,21 @@ describe('a failed start ends with 1 and prints on standard error only', () => {
     );
   });
 
-  test.each(['warn'])('that LOG_LEVEL=%s would hide the generated token', async (level) => {
-    expect(await block(launch({ LOG_LEVEL: level }))).toEqual(
+  test('a LOG_LEVEL that hides the generated token', async () => {
+    expect(await block(launch({ LOG_LEVEL: 'warn' }))).toEqual(
       startError(
-        `ACCESS_TOKENS must be set with LOG_LEVEL=${level}: the generated token would not be logged`,
+        'ACCESS_TOKENS must be set with LOG_LEVEL=warn: the generated token would not be logged',
       ),
     );
   });
 
-  test('that a file .env cannot be read', async () => {
+  test('an unreadable file .env', async () => {
     const cwd = mkdtempSync(join(folder, 'unreadable-'));
     mkdirSync(join(cwd, '.env'));
     expect(await block(launch({}, { cwd }))).toEqual(startError('.env cannot be read (EISDIR)'));
   });
 
-  test('each faulty place of the document on a line', async () => {
+  test('each error of the document, with its place', async () => {
     const document = file(
       'wrong.yaml',
       [
@@ -284,7 +288,7 @@ describe('a failed start ends with 1 and prints on standard error only', () => {
     for (const place of places) expect(place).toMatch(/^ {2}\S+:\d+:\d+ /);
   });
 
-  test('the unknown flag', async () => {
+  test('an unknown flag', async () => {
     expect(await block(launch({}, { args: ['--prot=1'] }))).toEqual(
       startError("Unknown option '--prot': see --help"),
     );
@@ -293,17 +297,17 @@ describe('a failed start ends with 1 and prints on standard error only', () => {
     );
   });
 
-  describe('whose port is taken', () => {
-    const taken = createServer();
+  describe('a port in use', () => {
+    const blocker = createServer();
     let port = 0;
     beforeAll(async () => {
-      await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
-      const address = taken.address();
+      await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
+      const address = blocker.address();
       port = typeof address === 'object' && address !== null ? address.port : 0;
     });
-    afterAll(() => void taken.close());
+    afterAll(() => void blocker.close());
 
-    test('and which variable sets another', async () => {
+    test('and the variable that changes it', async () => {
       expect(await block(launch({ METRICS_PORT: String(port) }))).toEqual(
         startError(
           `listen EADDRINUSE: address already in use 127.0.0.1:${port}: set METRICS_PORT to another port, or METRICS_HOST to another address`,
@@ -328,7 +332,7 @@ test('--help lists every variable, and starts nothing', async () => {
 });
 
 describe('--check', () => {
-  test('says that configuration and document are valid, and starts nothing', async () => {
+  test('reports a valid configuration and document, and opens no database', async () => {
     const database = join(folder, 'unopened.db');
     const env = { ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}` };
     const service = launch(env, { args: ['--check'] });
@@ -342,13 +346,13 @@ describe('--check', () => {
     [{ MAX_WAITING: '0' }, 'MAX_WAITING must be an integer from 1 to 1000000, got "0"'],
     [{ ACCESS_TOKENS_FILE: '/none' }, 'ACCESS_TOKENS_FILE cannot be read (ENOENT)'],
     [{ TRUST_PROXY: '10.0.0.0/99' }, 'TRUST_PROXY must be true, a number of hops'],
-  ])('says why %j cannot be served', async (env, reason) => {
+  ])('reports the reason why %j is invalid', async (env, reason) => {
     const service = launch(env, { args: ['--check'] });
     expect(await service.exit).toBe(1);
     expect(JSON.parse(service.stderr()).reason).toContain(reason);
   });
 
-  test('names the operations of the document that cannot be served', async () => {
+  test('reports the operations of the document that cannot be served', async () => {
     const document = file(
       'broken-operation.yaml',
       `openapi: 3.1.0
@@ -369,7 +373,7 @@ paths:
   });
 });
 
-test('a mistyped variable is named once', async () => {
+test('a misspelt variable is logged once, without its value', async () => {
   const service = launch({ POTR: '80', ACESS_TOKENS: 'secret', ACCESS_TOKENS: 'token' });
   await service.url;
   expect(service.lines().map(({ level, msg }) => [level, msg])).toEqual([
@@ -381,7 +385,7 @@ test('a mistyped variable is named once', async () => {
 });
 
 describe('a stop', () => {
-  test('by SIGQUIT is in order, too', async () => {
+  test('by SIGQUIT exits with 0', async () => {
     const service = launch({ ACCESS_TOKENS: 'token' });
     await service.url;
     service.child.kill('SIGQUIT');
@@ -410,7 +414,7 @@ describe('a stop', () => {
     expect(plantsIn(database)).toEqual(new Map([[7n, { name: 'Fern', tag: null }]]));
   });
 
-  test('by two signals within a second, as npm and a terminal send them, ends as by one', async () => {
+  test('by two signals within a second exits with 0: npm and a terminal send one each', async () => {
     const service = launch({ ACCESS_TOKENS: 'token' });
     await service.url;
     service.child.kill('SIGTERM');
@@ -419,7 +423,7 @@ describe('a stop', () => {
     expect(service.lines().at(-1)).toMatchObject({ level: 30, msg: 'stopped' });
   });
 
-  test('fails readiness and continues to serve; a second signal a second later ends it at once', async () => {
+  test('fails readiness and continues to serve; a second signal after a second aborts it', async () => {
     const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '60' });
     const url = await service.url;
     expect((await fetch(`${url}/readyz`)).status).toBe(200);
@@ -452,19 +456,19 @@ test('a service that answers a request loads no HTTP client', async () => {
   expect(service.stderr()).toBe('');
 });
 
-test('the service stops when the npm process that started it ends', async () => {
+test('the service stops when its npm process gets SIGTERM', async () => {
   const service = launch(
     { ACCESS_TOKENS: 'token' },
     { node: 'npm', flags: ['--silent'], main: 'start' },
   );
   expect(await post(await service.url, { id: 1, name: 'Fern' })).toBe(200);
   service.child.kill('SIGTERM');
-  // Its output ends with the last process that has it.
+  // Resolves when no process has the output open.
   await service.exit;
   expect(service.lines().at(-1)).toMatchObject({ msg: 'stopped' });
 });
 
-test('a stop while it starts is not a failure', async () => {
+test('a stop during the start exits with 0', async () => {
   const service = launch({}, { flags: whileStarting('process.kill(process.pid, "SIGTERM")') });
   expect(await service.exit).toBe(0);
   expect(service.stdout()).toBe('');
@@ -484,7 +488,7 @@ test('SIGHUP during the start reloads the tokens once the service is ready', asy
 const { scripts } = JSON.parse(readFileSync(join(PROJECT, 'package.json'), 'utf8'));
 const START_FLAGS = String(scripts.start).split(' ').slice(1, -1);
 
-test('SIGHUP before the service is loaded does not end it', async () => {
+test('SIGHUP before the code is loaded does not end the service', async () => {
   const early = ['--import', 'data:text/javascript,process.kill(process.pid, "SIGHUP")'];
   const service = launch({}, { flags: [...START_FLAGS, ...early] });
   expect((await fetch(`${await service.url}/healthz`)).status).toBe(200);
@@ -591,7 +595,7 @@ test('an outage is logged with its reason and without a stack', async () => {
   });
   const url = await service.url;
   expect(await post(url, { id: 1, name: 'Fern' }, signed)).toBe(503);
-  // Between two outages: only the first failure of each is logged as an error.
+  // Ends the first outage: only the first failure of an outage is logged as an error.
   expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
   rmSync(database);
   expect(await post(url, { id: 1, name: 'Fern' })).toBe(503);
@@ -622,10 +626,10 @@ test('SIGHUP reloads the file of tokens: removed tokens are rejected; an invalid
 
   writeFileSync(tokens, 'secret token\n');
   service.child.kill('SIGHUP');
-  const kept = await service.line(
+  const failure = await service.line(
     ({ msg }) => msg === 'reload failed; keeping the previous tokens',
   );
-  expect(kept).toMatchObject({
+  expect(failure).toMatchObject({
     level: 50,
     err: { message: expect.stringMatching(/^ACCESS_TOKENS_FILE: line 1 must be /) },
   });

@@ -14,7 +14,7 @@ const handlers: Handlers = {
   }),
 };
 
-test('a request for a handler has the given parts, and nothing else is needed', async () => {
+test('requestsFor makes a complete request from the parts that a handler reads', async () => {
   const requestTo = requestsFor<Handlers>();
   const request = requestTo('createPlant', { body: { id: 1, name: 'Fern' } });
   expect(await handlers.createPlant(request)).toEqual({ status: 200, body: { name: 'Fern' } });
@@ -54,8 +54,8 @@ test('a test client leaves no connection open that keeps the process alive', () 
     const api = await testClient(app, { document, headers: { Authorization: 'Bearer token' } });
     const { status } = await api.createPlant({ body: { id: 1, name: 'Fern' } });
     const connections = () => process.getActiveResourcesInfo().filter((name) => /^TCP/.test(name));
-    // An idle connection would be kept for 4 s.
-    for (let look = 0; look < 150 && connections().length > 0; look += 1) await delay(10);
+    // Node keeps an idle connection for 4 s.
+    for (let round = 0; round < 150 && connections().length > 0; round += 1) await delay(10);
     console.log(JSON.stringify({ status, connections: connections() }));
   `;
   const { stdout, stderr } = spawnSync(

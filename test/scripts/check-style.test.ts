@@ -40,9 +40,10 @@ test('tests may have long lines, and only a line after /** begins a docstring', 
 test('the script checks the code of the repository, and no tests, generated or deleted files', () =>
   withFiles({}, async (folder) => {
     const long = `${'x'.repeat(101)}\n`;
-    const write = (file: string) => {
+    const question = '/** Whether it rains. */\n';
+    const write = (file: string, text = long) => {
       mkdirSync(dirname(join(folder, file)), { recursive: true });
-      writeFileSync(join(folder, file), long);
+      writeFileSync(join(folder, file), text);
     };
     const git = (...args: string[]) => spawnSync('git', args, { cwd: folder });
     const run = () =>
@@ -52,12 +53,20 @@ test('the script checks the code of the repository, and no tests, generated or d
       });
     git('init');
     const checked = ['examples/a/src/a.js', 'packages/a/src/a.css', 'scripts/a.ts', 'src/é.ts'];
-    const ignored = ['src/a.yaml', 'test/a.ts', 'packages/a/generated/a.ts', 'docs/a.ts'];
+    const ignored = [
+      'src/a.yaml',
+      'src/a.tsv',
+      'test/a.ts',
+      'packages/a/generated/a.ts',
+      'docs/a.ts',
+    ];
     for (const file of [...checked, ...ignored, 'src/deleted.ts']) write(file);
+    write('test/b.ts', question);
     git('add', '.');
     rmSync(join(folder, 'src/deleted.ts'));
     const findings = checked.map((file) => `${file}:1 has 101 columns, the limit is 100\n`);
-    expect(run()).toMatchObject({ status: 1, stderr: findings.join('') });
-    git('rm', '--quiet', '-f', ...checked);
+    const [inTest = ''] = findingsIn('test/b.ts', question);
+    expect(run()).toMatchObject({ status: 1, stderr: `${findings.join('')}${inTest}\n` });
+    git('rm', '--quiet', '-f', ...checked, 'test/b.ts');
     expect(run()).toMatchObject({ status: 0, stderr: '' });
   }));

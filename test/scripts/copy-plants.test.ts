@@ -77,16 +77,16 @@ const N = plants.length;
 
 test('copies every plant exactly, keeps the plants of TO, and can be run again', async () => {
   await fill(sqlite, plants.slice(10));
-  const there = await server.createSchema();
-  await fill(there, plants.slice(0, 20));
+  const target = await server.createSchema();
+  await fill(target, plants.slice(0, 20));
   const done = {
     code: 0,
     out: `FROM holds ${N - 10} plants; ${N - 10} of them are in TO.\n`,
     err: '',
   };
-  expect(await copy(sqlite, there)).toEqual(done);
-  expect(await copy(sqlite, there)).toEqual(done);
-  expect(await rowsIn(there)).toEqual(plants.map(row));
+  expect(await copy(sqlite, target)).toEqual(done);
+  expect(await copy(sqlite, target)).toEqual(done);
+  expect(await rowsIn(target)).toEqual(plants.map(row));
 });
 
 test('can be run again after it was killed', async () => {
@@ -95,15 +95,15 @@ test('can be run again after it was killed', async () => {
     Array.from({ length: 20_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
   );
   await store.close();
-  const there = await server.createSchema();
-  await fill(there, [{ id: 0n, name: 'Basil' }]);
+  const target = await server.createSchema();
+  await fill(target, [{ id: 0n, name: 'Basil' }]);
   // Another transaction adds the same plant, so the copy waits in the middle until it is killed.
-  const rival = await server.connect(there);
+  const rival = await server.connect(target);
   const key = keyOf({ id: 10_000n, name: 'Basil' }).toString('hex');
   await rival.query(
     `BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 10000, 'Basil')`,
   );
-  const first = spawn(process.execPath, [SCRIPT, sqlite, `${there}&statement_timeout=60000`], {
+  const first = spawn(process.execPath, [SCRIPT, sqlite, `${target}&statement_timeout=60000`], {
     stdio: 'ignore',
   });
   const ended = once(first, 'exit');
@@ -116,8 +116,8 @@ test('can be run again after it was killed', async () => {
   first.kill('SIGKILL');
   expect(await ended).toEqual([null, 'SIGKILL']);
   await rival.end();
-  expect((await copy(sqlite, there)).code).toBe(0);
-  expect(await server.query('SELECT count(*)::int FROM plants', there)).toEqual([
+  expect((await copy(sqlite, target)).code).toBe(0);
+  expect(await server.query('SELECT count(*)::int FROM plants', target)).toEqual([
     { count: 20_000 },
   ]);
 });
@@ -127,13 +127,13 @@ test('exits with 1 if TO cannot hold a plant, and names the plant', async () => 
     { id: 1n, name: 'a\0b' },
     { id: 2n, name: 'Mint' },
   ]);
-  const there = await server.createSchema();
-  const { code, err } = await copy(sqlite, there);
+  const target = await server.createSchema();
+  const { code, err } = await copy(sqlite, target);
   expect(code).toBe(1);
   expect(err).toContain(
     'Plant 1 is not copied: /body/name must not hold U+0000, which PostgreSQL cannot hold\n',
   );
-  expect(await rowsIn(there)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
+  expect(await rowsIn(target)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
 });
 
 test('copies all plants that FROM had at the start, while plants are added', async () => {

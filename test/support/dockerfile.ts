@@ -50,8 +50,8 @@ export const asRoot = process.getuid?.() === 0;
 export const NODE_USER = 1000;
 
 /**
- * Runs the steps of a project's Dockerfile without a container engine. Each stage has a root
- * folder of its own.
+ * Runs the steps of a project's Dockerfile without a container engine. Each stage has a
+ * separate root folder.
  *
  * @param folder contains the root folders. A file `node` in it is the Node of the image.
  * @param commandFor returns the command to run for the text of a `RUN`. By default the text.
@@ -119,7 +119,7 @@ export function build(
         PATH: `${folder}:${dirname(process.execPath)}:${process.env.PATH}`,
         npm_config_prefer_offline: 'true',
       },
-      timeout: 60_000,
+      timeout: 200_000,
       encoding: 'utf8',
     });
     if (status !== 0) throw new Error(`RUN ${text} ended with ${status}:\n${stdout}${stderr}`);

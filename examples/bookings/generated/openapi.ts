@@ -83,7 +83,7 @@ export interface operations {
     listRooms: {
         parameters: {
             query?: {
-                /** @description At least so many. */
+                /** @description The minimum number of beds. */
                 beds?: number;
                 amenities?: ("wifi" | "desk" | "bath")[];
             };
@@ -154,7 +154,7 @@ export interface operations {
                     "application/json": Room;
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -194,7 +194,7 @@ export interface operations {
                     "application/json": Room;
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -228,7 +228,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -239,7 +239,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -275,7 +275,7 @@ export interface operations {
                     "application/json": BookingReply[];
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -315,7 +315,7 @@ export interface operations {
                     "application/json": BookingReply;
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -326,7 +326,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -362,7 +362,7 @@ export interface operations {
                     "application/json": BookingReply;
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -402,7 +402,7 @@ export interface operations {
                     "application/json": BookingReply;
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -413,7 +413,7 @@ export interface operations {
                     };
                 };
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -447,7 +447,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Why it is impossible. */
+            /** @description The request failed. */
             404: {
                 headers: {
                     [name: string]: unknown;

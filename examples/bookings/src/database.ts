@@ -17,7 +17,7 @@ const bookingOf = ({ id, room, day, guest }: Row): Schemas['Booking'] => ({
   guest: String(guest),
 });
 
-/** Runs in the thread of the database. Calls that wait share a commit. */
+/** Runs in the thread of the database. Waiting calls share a commit. */
 export default function bookings(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE IF NOT EXISTS rooms (
@@ -45,23 +45,24 @@ export default function bookings(db: DatabaseSync) {
   const oneBooking = db.prepare('SELECT * FROM bookings WHERE id = ?');
   const bookingsOf = db.prepare('SELECT * FROM bookings WHERE room = ? ORDER BY day');
   const deleteBooking = db.prepare('DELETE FROM bookings WHERE id = ?');
-  const found = <T>(row: Row | undefined, read: (row: Row) => T): T | undefined => row && read(row);
+  const optional = <T>(row: Row | undefined, read: (row: Row) => T): T | undefined =>
+    row && read(row);
 
   return {
     addRoom: ({ name, beds, amenities = [] }: Schemas['NewRoom']) =>
-      found(insertRoom.get(name, beds, JSON.stringify(amenities)), roomOf),
+      optional(insertRoom.get(name, beds, JSON.stringify(amenities)), roomOf),
     changeRoom: (id: number, { name, beds, amenities = [] }: Schemas['NewRoom']) =>
-      found(updateRoom.get(name, beds, JSON.stringify(amenities), id), roomOf),
-    room: (id: number) => found(oneRoom.get(id), roomOf),
+      optional(updateRoom.get(name, beds, JSON.stringify(amenities), id), roomOf),
+    room: (id: number) => optional(oneRoom.get(id), roomOf),
     rooms: (beds: number) => someRooms.all(beds).map(roomOf),
     removeRoom: (id: number) => deleteRoom.run(id).changes === 1,
-    /** `undefined` if the room is taken on that day. */
+    /** Returns `undefined` if the room is taken on that day. */
     book: (room: number, { day, guest }: Schemas['NewBooking']) =>
-      found(insertBooking.get(room, day, guest), bookingOf),
-    /** `undefined` if the room is taken on that day. */
+      optional(insertBooking.get(room, day, guest), bookingOf),
+    /** Returns `undefined` if the room is taken on that day. */
     move: (id: number, { day, guest }: Schemas['NewBooking']) =>
-      found(moveBooking.get(day, guest, id), bookingOf),
-    booking: (id: number) => found(oneBooking.get(id), bookingOf),
+      optional(moveBooking.get(day, guest, id), bookingOf),
+    booking: (id: number) => optional(oneBooking.get(id), bookingOf),
     bookings: (room: number) => bookingsOf.all(room).map(bookingOf),
     cancel: (id: number) => deleteBooking.run(id).changes === 1,
   };

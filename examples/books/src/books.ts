@@ -2,10 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 
 export type Book = { isbn: string; title: string; author: string };
 
-/**
- * Runs in the thread of the database. Calls that wait share a commit; one that has resolved is on
- * disk.
- */
+/** Runs in the thread of the database. Waiting calls share a commit, and resolve after it. */
 export default function books(db: DatabaseSync) {
   db.exec(`
     CREATE TABLE IF NOT EXISTS books (

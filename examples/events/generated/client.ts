@@ -28,7 +28,7 @@ export interface components {
 }
 export interface operations {
     /**
-     * Get messages as they come, also those after the last one that was seen
+     * Get new messages, beginning after Last-Event-ID
      * @see openapi.yaml:17
      */
     watchMessages: {

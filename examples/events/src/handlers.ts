@@ -1,8 +1,8 @@
 import { EventEmitter, once } from 'node:events';
 import type { components, Handlers } from '../generated/openapi.ts';
 
-/** The number of messages that are kept for clients that reconnect. */
-const KEPT = 1_000;
+/** The number of messages that are stored for clients that reconnect. */
+const STORED = 1_000;
 
 const messages: components['schemas']['Message'][] = [];
 const news = new EventEmitter().setMaxListeners(0);
@@ -11,7 +11,7 @@ export const handlers: Handlers = {
   postMessage({ body: { text } }) {
     const message = { id: (messages.at(-1)?.id ?? 0) + 1, text };
     messages.push(message);
-    if (messages.length > KEPT) messages.shift();
+    if (messages.length > STORED) messages.shift();
     news.emit('message');
     return { status: 201, body: message };
   },
@@ -20,7 +20,7 @@ export const handlers: Handlers = {
   },
 };
 
-/** The signal is aborted when the client is gone, and when the service stops. */
+/** Yields messages. The signal is aborted when the client disconnects or the service stops. */
 async function* messagesAfter(last: number, signal: AbortSignal) {
   for (;;) {
     const next = messages.find(({ id }) => id > last);

@@ -43,7 +43,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The file is kept. */
+            /** @description The file is stored. */
             201: {
                 headers: {
                     [name: string]: unknown;

@@ -84,7 +84,7 @@ export interface operations {
         };
     };
     /**
-     * Export all notes of the caller. No tool, since it is not marked.
+     * Export all notes of the caller. Not a tool, without x-mcp.
      * @see openapi.yaml:29
      */
     exportNotes: {

@@ -82,7 +82,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The note is kept. */
+            /** @description The note is stored. */
             201: {
                 headers: {
                     [name: string]: unknown;

@@ -83,7 +83,7 @@ export type Product = NewProduct & {
 export type NewProduct = {
     /**
      * Format: int64
-     * @description The number of the producer (GTIN).
+     * @description The GTIN of the product.
      */
     id: Int64;
     name: string;
@@ -517,7 +517,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description The ETag of the version that is changed. */
+                /** @description The ETag of the version to change. */
                 "If-Match": string;
             };
             path: {
@@ -565,7 +565,7 @@ export interface operations {
                     min?: Price;
                     max?: Price;
                 };
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 cursor?: string;
                 limit?: number;
             };
@@ -673,7 +673,7 @@ export interface operations {
         parameters: {
             query?: {
                 status?: OrderStatus;
-                /** @description The `next` of the page before. */
+                /** @description The `next` of the previous page. */
                 cursor?: string;
                 limit?: number;
             };
@@ -710,7 +710,7 @@ export interface operations {
         parameters: {
             query?: never;
             header: {
-                /** @description A second request with the same key gets the same order. */
+                /** @description A repeated request with the same key gets the same order. */
                 "Idempotency-Key": string;
             };
             path?: never;
@@ -825,7 +825,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The status now, and each change. */
+            /** @description The current status, and each change. */
             200: {
                 headers: {
                     [name: string]: unknown;
@@ -872,7 +872,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The payment. The provider tells later that the money has arrived. */
+            /** @description The payment. The provider notifies the shop when the money has arrived. */
             201: {
                 headers: {
                     [name: string]: unknown;
@@ -1024,7 +1024,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description The report is being made. */
+            /** @description The report is being created. */
             202: {
                 headers: {
                     Location: string;

@@ -84,13 +84,13 @@ export async function openDatabase(url: string): Promise<Database> {
   return database;
 }
 
-/** Returns true for the error of a unique value that another row has. */
+/** Returns true for an error of a unique constraint. */
 export function isDuplicate(error: unknown): boolean {
   const { code, errcode } = Object(error);
   return code === '23505' || errcode === 2067;
 }
 
-/** Returns a number, or a bigint beyond 2^53. */
+/** Returns an integer as a number, or as a bigint beyond 2^53. */
 const integer = (value: bigint): Int64 => {
   const number = Number(value);
   return Number.isSafeInteger(number) ? number : value;

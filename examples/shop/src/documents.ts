@@ -15,7 +15,7 @@ export const documentHandlers = (
       orderId,
       kind,
       title,
-      // The document declares these types alone, so the server has rejected all others.
+      // The server rejects types that the document does not declare.
       contentType: file.type as DocumentType,
       size: file.size,
       content: new Uint8Array(await file.arrayBuffer()),

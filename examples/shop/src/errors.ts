@@ -10,7 +10,7 @@ export class Conflict extends HttpError {
 
 export const notFound = (what: string): HttpError => new HttpError(404, `there is no such ${what}`);
 
-/** Makes the body of each error response, as the document declares it. */
+/** The body of error responses, as declared in the document. */
 export const errorBody: ErrorBody = {
   mediaType: 'application/problem+json',
   make: ({ status, type = 'about:blank', message, errors }) => ({

@@ -12,7 +12,7 @@ const variables = {
   },
   REQUESTS_PER_MINUTE: {
     default: '600',
-    description: 'the requests of one customer in a minute',
+    description: 'the maximum number of requests per customer',
     parse(text: string): number {
       if (!/^[1-9]\d{0,5}$/.test(text)) throw new Error('an integer from 1 to 999999');
       return Number(text);

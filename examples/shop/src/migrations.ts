@@ -77,7 +77,7 @@ const first: Migration = {
 
 const provider: MigrationProvider = { getMigrations: async () => ({ '001-first': first }) };
 
-/** Brings the tables up to date. Processes that start together take turns. */
+/** Brings the tables up to date. Safe for processes that start at the same time. */
 export async function migrate<T>(db: Kysely<T>): Promise<void> {
   const { error } = await new Migrator({ db, provider }).migrateToLatest();
   if (error !== undefined) throw error;

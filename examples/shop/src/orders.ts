@@ -11,7 +11,7 @@ type OrderOperations = 'listOrders' | 'createOrder' | 'getOrder' | 'cancelOrder'
 
 export type Orders = ReturnType<typeof createOrders>;
 
-/** Reads and closes orders of customers, and emits their changes. */
+/** Creates functions that read and close orders, and an emitter of their changes. */
 export function createOrders(database: Database) {
   const changes = new EventEmitter<Record<string, [OrderStatus]>>().setMaxListeners(0);
 

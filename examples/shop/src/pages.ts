@@ -10,7 +10,7 @@ export function keyIn(cursor: string): string {
   return key;
 }
 
-/** Returns the first rows as a page. @param rows one more than the page, if there is a next page */
+/** Returns the first rows as a page. @param rows has `limit + 1` rows if there is a next page */
 export function pageOf<Row>(rows: readonly Row[], limit: number, keyOf: (row: Row) => string) {
   const items = rows.slice(0, limit);
   const last = items.at(-1);

@@ -6,7 +6,7 @@ import { euros } from './money.ts';
 import type { Orders } from './orders.ts';
 
 /** Returns a payment method without its secrets. */
-function shown(payment: PaymentMethodWritable) {
+function withoutSecrets(payment: PaymentMethodWritable) {
   if (payment.method !== 'card') return payment;
   return {
     method: payment.method,
@@ -21,7 +21,7 @@ export const paymentHandlers = (
   async payOrder({ caller, path: { orderId }, body }) {
     const { status, cents } = await orders.find(orderId, caller.subject);
     if (status !== 'open') throw new Conflict('order-closed', 'the order is paid or cancelled');
-    const method = shown(body);
+    const method = withoutSecrets(body);
     const id = randomUUID();
     const details = JSON.stringify(method);
     await database
@@ -43,7 +43,7 @@ export const paymentHandlers = (
       await orders.close(payment.orderId, 'paid');
       return { status: 204 };
     }
-    // The provider repeats a notification until it gets an answer.
+    // The provider repeats a notification until it gets a response.
     const earlier = await database
       .selectFrom('payments')
       .select('id')

@@ -4,11 +4,11 @@ import type { Database } from './database.ts';
 import { notFound } from './errors.ts';
 import { euros } from './money.ts';
 
-/** Creates the handlers of reports, which are made in the background, one after the other. */
+/** Creates the handlers of reports. Reports are created in the background, one after the other. */
 export function createReports(database: Database, onError: (error: unknown) => void) {
   let work = Promise.resolve();
 
-  async function make(id: string, from: string, to: string): Promise<void> {
+  async function create(id: string, from: string, to: string): Promise<void> {
     const row = await database
       .selectFrom('orders')
       .select((expression) => expression.fn.sum<number | null>('cents').as('cents'))
@@ -25,7 +25,7 @@ export function createReports(database: Database, onError: (error: unknown) => v
   }
 
   const start = (id: string, from: string, to: string): void => {
-    work = work.then(() => make(id, from, to)).catch(onError);
+    work = work.then(() => create(id, from, to)).catch(onError);
   };
 
   const handlers: Pick<Handlers, 'startReport' | 'getReport'> = {

@@ -11,7 +11,7 @@ import { createReports } from './reports.ts';
 
 export interface ShopSettings {
   readonly databaseUrl: string;
-  /** Requests of one customer in a minute. */
+  /** The maximum number of requests per customer and minute. */
   readonly requestsPerMinute: number;
   readonly onError: (error: unknown) => void;
 }
@@ -45,16 +45,16 @@ export async function openShop({ databaseUrl, requestsPerMinute, onError }: Shop
   } satisfies Backend;
 }
 
-/** Limits the requests of each customer. Runs after authentication, so it knows the customer. */
+/** Limits the requests of each customer. Runs after authentication. */
 function limitPerCustomer(points: number): AnyAround {
   const limiter = new RateLimiterMemory({ points, duration: 60 });
   return async (_operation, { caller }, next) => {
     if (caller?.subject === undefined) return next();
     try {
       await limiter.consume(caller.subject);
-    } catch (refused) {
-      if (!(refused instanceof RateLimiterRes)) throw refused;
-      const seconds = Math.ceil(refused.msBeforeNext / 1000);
+    } catch (error) {
+      if (!(error instanceof RateLimiterRes)) throw error;
+      const seconds = Math.ceil(error.msBeforeNext / 1000);
       throw new HttpError(429, 'too many requests', { headers: { 'Retry-After': seconds } });
     }
     return next();

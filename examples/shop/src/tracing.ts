@@ -5,7 +5,7 @@ import {
   NodeTracerProvider,
 } from '@opentelemetry/sdk-trace-node';
 
-// Loaded by `node --import`, before the service. Use an exporter of your own for real traces.
+// Loaded by `node --import`, before the service. Replace the exporter, which prints to the console.
 const exporter = new ConsoleSpanExporter();
 new NodeTracerProvider({ spanProcessors: [new BatchSpanProcessor(exporter)] }).register();
 new HttpInstrumentation();

@@ -18,7 +18,7 @@ const PAGE = 'https://shop.example';
 const [ANN, BOB] = [randomUUID(), randomUUID()];
 const issuer = await startIssuer();
 after(issuer.stop);
-// The tables are new in each run: SQLite in memory, or the database that TEST_DATABASE_URL names.
+// SQLite in memory, or the empty database of TEST_DATABASE_URL.
 const service = testService({
   variables: {
     ...issuer.variables,
@@ -52,7 +52,7 @@ const order = (shop: Client, productId: bigint, quantity = 1) =>
     body: { lines: [{ productId, quantity }], deliverOn: '2027-01-31' },
   });
 
-test('a customer is created, read, changed by ETag and deleted', async () => {
+test('a customer is created, changed with If-Match and deleted', async () => {
   const shop = await customer(ANN);
   const email = `${randomUUID()}@shop.example`;
   const created = await shop.createCustomer({
@@ -82,21 +82,21 @@ test('a customer is created, read, changed by ETag and deleted', async () => {
   equal((await shop.getCustomer({ path })).status, 404);
 });
 
-test('anyone can read products, page by page, by tag and by price', async () => {
+test('products can be read without a token, in pages, by tag and by price', async () => {
   const shop = await customer(ANN);
   for (const price of ['1.00', '2.00', '3.00']) await newProduct(shop, 1, price);
   const anyone = clientWith({});
-  const seen: string[] = [];
+  const prices: string[] = [];
   let cursor: string | undefined;
   do {
     const page = await anyone.listProducts({
       query: { tags: ['light'], price: { min: '2.00', max: '3.00' }, limit: 1, cursor },
     });
     ok(page.status === 200);
-    seen.push(...page.body.items.map(({ price }) => price));
+    prices.push(...page.body.items.map(({ price }) => price));
     cursor = page.body.next ?? undefined;
   } while (cursor !== undefined);
-  deepEqual(seen, ['2.00', '3.00']);
+  deepEqual(prices, ['2.00', '3.00']);
 });
 
 test('the id of a product beyond 2^53 is exact', async () => {
@@ -121,7 +121,7 @@ test('a request with the same idempotency key gets the same order', async () => 
   equal(Object(body).stock, 8);
 });
 
-test('an order of more than the stock changes nothing, and the problem names the cause', async () => {
+test('an order above the stock gets a problem with a type, and changes no stock', async () => {
   const shop = await customer(ANN);
   const productId = await newProduct(shop, 1);
   const { status, body } = await order(shop, productId, 2);
@@ -130,14 +130,14 @@ test('an order of more than the stock changes nothing, and the problem names the
   equal(Object((await shop.getProduct({ path: { productId } })).body).stock, 1);
 });
 
-test('a customer does not see the orders of another one', async () => {
+test('a customer cannot read the orders of another customer', async () => {
   const [ann, bob] = [await customer(ANN), await customer(BOB)];
   const placed = await order(ann, await newProduct(ann));
   ok(placed.status === 201);
   equal((await bob.getOrder({ path: { orderId: placed.body.id } })).status, 404);
 });
 
-test('the event stream of an order ends with the payment that the provider notifies', async () => {
+test('the event stream of an order ends when the provider notifies the payment', async () => {
   const [shop, provider] = [await customer(ANN), clientWith({ 'X-Api-Key': PROVIDER_KEY })];
   const placed = await order(shop, await newProduct(shop));
   ok(placed.status === 201);
@@ -157,7 +157,7 @@ test('the event stream of an order ends with the payment that the provider notif
   deepEqual(statuses, ['open', 'paid']);
 });
 
-test('a wrong IBAN is rejected by the format of the shop', async () => {
+test('the custom format `iban` rejects a wrong checksum', async () => {
   const shop = await customer(ANN);
   const placed = await order(shop, await newProduct(shop));
   ok(placed.status === 201);
@@ -175,7 +175,7 @@ test('a wrong IBAN is rejected by the format of the shop', async () => {
   equal(right.status, 201);
 });
 
-test('a file is uploaded and downloaded; a type that is not declared is rejected', async () => {
+test('a file is uploaded and downloaded, and an undeclared type is rejected', async () => {
   const shop = await customer(ANN);
   const placed = await order(shop, await newProduct(shop));
   ok(placed.status === 201);
@@ -188,11 +188,11 @@ test('a file is uploaded and downloaded; a type that is not declared is rejected
   equal(await new Response(read.body as ReadableStream).text(), '%PDF-1.7');
 
   const page = new File(['<p>'], 'page.html', { type: 'text/html' });
-  const refused = await shop.uploadDocument({ path, body: { file: page, kind: 'invoice' } });
-  ok([400, 415].includes(refused.status as number));
+  const rejected = await shop.uploadDocument({ path, body: { file: page, kind: 'invoice' } });
+  ok([400, 415].includes(rejected.status as number));
 });
 
-test('a report is made in the background', async () => {
+test('a report is created in the background', async () => {
   const shop = await customer(ANN);
   const started = await shop.startReport({ body: { from: '2026-01-01', to: '2099-01-01' } });
   ok(started.status === 202);
@@ -216,7 +216,7 @@ test('a credential is accepted for its own scheme only, and a token needs the sc
     equal((await order(shop, 1n)).status, 403);
 });
 
-test('pages of CORS_ORIGINS may call, pages of other origins may not', async () => {
+test('only origins in CORS_ORIGINS pass a CORS preflight', async () => {
   const preflight = (Origin: string) =>
     fetch(`${service.url()}/orders`, {
       method: 'OPTIONS',
@@ -228,7 +228,7 @@ test('pages of CORS_ORIGINS may call, pages of other origins may not', async () 
   equal(other.headers.get('Access-Control-Allow-Origin'), null);
 });
 
-test('long replies are compressed', async () => {
+test('long responses are compressed', async () => {
   const shop = await customer(ANN);
   for (let count = 0; count < 20; count += 1) await newProduct(shop);
   const headers = { 'Accept-Encoding': 'gzip' };
@@ -237,7 +237,7 @@ test('long replies are compressed', async () => {
   equal(Object(await response.json()).items.length, 20);
 });
 
-test('each customer has a limit of requests', async () => {
+test('each customer has a separate limit of requests', async () => {
   const { handlers, around, close } = await openShop({
     databaseUrl: 'sqlite::memory:',
     requestsPerMinute: 2,

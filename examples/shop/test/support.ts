@@ -3,10 +3,10 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 
-/** The scopes that customers of these tests have. */
+/** The scopes of the customers in these tests. */
 const SCOPES = 'customers:write products:write orders:write reports:read';
 
-/** Starts an issuer of signed tokens, which publishes its key. */
+/** Starts an issuer of signed tokens, and publishes its key. */
 export async function startIssuer() {
   const { publicKey, privateKey } = await generateKeyPair('ES256');
   const keys = [{ ...(await exportJWK(publicKey)), kid: 'key', alg: 'ES256', use: 'sig' }];

@@ -1,6 +1,6 @@
 import type { Handlers } from '../generated/openapi.ts';
 
-/** Names by the subject of the token: each caller has an account of its own. */
+/** Names by the subject of the token: each caller has a separate account. */
 const names = new Map<string, string>();
 
 export const handlers: Handlers = {

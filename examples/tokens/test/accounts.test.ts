@@ -12,7 +12,7 @@ import { handlers } from '../src/handlers.ts';
 
 const document = 'openapi.yaml';
 
-// An issuer of tokens: it publishes its key, and signs.
+// An issuer that signs tokens and publishes its key.
 const { publicKey, privateKey } = await generateKeyPair('ES256');
 const keys = [{ ...(await exportJWK(publicKey)), kid: 'key', alg: 'ES256', use: 'sig' }];
 const server = createServer(
@@ -35,7 +35,7 @@ const app = await createApp({ document, handlers, security: { jwt } });
 const clientWith = async (token: string) =>
   testClient<operations>(app, { document, headers: { Authorization: `Bearer ${token}` } });
 
-test('each caller has an account of its own', async () => {
+test('each caller has a separate account', async () => {
   const ann = await clientWith(await tokenFor('ann', 'account:read account:write'));
   const bob = await clientWith(await tokenFor('bob', 'account:read'));
   equal((await ann.renameAccount({ body: { name: 'Ann' } })).status, 204);

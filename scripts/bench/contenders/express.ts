@@ -1,6 +1,6 @@
 /**
- * Express alone, which checks nothing; with `EOV` set, with express-openapi-validator as its README
- * shows.
+ * Express without validation; with the variable `EOV`, with express-openapi-validator as in its
+ * README.
  */
 import express from 'express';
 import { middleware } from 'express-openapi-validator';

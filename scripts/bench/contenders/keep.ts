@@ -7,8 +7,8 @@ export interface Plant {
 }
 
 /**
- * Stores plants in the SQLite file `PLANTS_FILE`, with one durable commit for each; without it, in
- * memory.
+ * Returns a function that stores plants in the SQLite file `PLANTS_FILE`, with a durable commit for
+ * each plant; without the variable, in memory.
  */
 export function keeper(): (plant: Plant) => void {
   const file = process.env.PLANTS_FILE;

@@ -1,6 +1,6 @@
 /**
- * Node's own HTTP server with the least work for the same request. It shows how much load the
- * client can produce.
+ * The HTTP server of Node, with minimal work for the same request. Shows the limit of the load
+ * generator.
  */
 import { createServer } from 'node:http';
 

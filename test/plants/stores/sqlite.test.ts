@@ -200,6 +200,6 @@ describe('several processes on one SQLite file', () => {
         before = stored.size;
       }
     },
-    60_000 + CRASH_ROUNDS * 5_000,
+    120_000 + CRASH_ROUNDS * 5_000,
   );
 });
