@@ -45,21 +45,22 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   const problems: Finding[] = [];
   const notices: Finding[] = [];
 
-  const { components: declaredComponents, ...others } = source;
+  const { components: declaredComponents, ...otherMembers } = source;
   const componentsPlace = { file: documentFile, pointer: '/components' };
-  const declared = membersOf(declaredComponents, componentsPlace, '/components');
+  const componentMembers = membersOf(declaredComponents, componentsPlace, '/components');
   const isGroup = ({ key }: Member) => memberKind('components', key) !== undefined;
-  const groups = declared
+  const groups = componentMembers
     .filter(isGroup)
     .map(({ key, value, from }) => [key, membersOf(value, from, `/components/${key}`)] as const);
   // Reserves the names of the document, so that parts of other files get other names.
   for (const [group, members] of groups) reserveNames(group, members);
   for (const [group, members] of groups) copyGroup(group, members);
-  const top = { file: documentFile, pointer: '' };
-  const copied = copyMembers(membersOf(others, top, ''), 'document', '');
+  const documentPlace = { file: documentFile, pointer: '' };
+  const copied = copyMembers(membersOf(otherMembers, documentPlace, ''), 'document', '');
   const copiedComponents = [
     ...[...components].map(([group, members]) => [group, Object.fromEntries(members)]),
-    ...declared.filter((member) => !isGroup(member)).map(({ key, value }) => [key, value]),
+    // Extensions
+    ...componentMembers.filter((member) => !isGroup(member)).map(({ key, value }) => [key, value]),
   ];
   const isEmpty = declaredComponents === undefined && copiedComponents.length === 0;
   const root: Json = isEmpty
@@ -132,7 +133,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     at: string,
   ): Members {
     const { $ref: _, ...siblings } = holder;
-    // The validator has its own copy of the metaschema.
+    // Validators know the metaschema, so it is not copied.
     if (METASCHEMA.test(ref))
       return { ...siblings, type: ['object', 'boolean'], 'x-json-schema': true };
     const target = targetOf(ref, from, at);
@@ -155,9 +156,8 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   ): unknown {
     const target = placeOf(ref, from);
     const value = target && valueIn(target);
-    // `components: { schemas: { $ref: _index.yaml } }` is common, so it is not reported.
-    const isIndexFile = kind !== 'other' && at.split('/').length <= 3;
-    if (kind !== 'pathItem' && !isIndexFile) {
+    // No notice for `paths: { $ref: _index.yaml }`, which is common.
+    if (kind !== 'pathItem' && !['/paths', '/webhooks'].includes(at)) {
       const name = at.slice(at.lastIndexOf('/') + 1);
       const effect = value === undefined ? 'has no effect' : `is replaced by a copy of ${ref}`;
       notices.push({ pointer: at, message: `OpenAPI has no $ref in ${name}: it ${effect}` });

@@ -6,7 +6,7 @@ import { alternatives } from './schema.ts';
 export interface Items {
   /** The schema of their values. */
   readonly schema: unknown;
-  /** The format of the `data` of events. `mixed`: objects and arrays are JSON, all else is text. */
+  /** The format of the `data` of events. In `mixed` data, only objects and arrays are JSON. */
   readonly data: 'json' | 'text' | 'mixed';
 }
 
@@ -37,7 +37,7 @@ export function eventItems(root: Json, schema: unknown): Items {
 const dataSchemas = (root: Json, parts: readonly Json[]): Json[] =>
   parts.flatMap(({ properties }) => [...alternatives(root, asObject(properties).data)]);
 
-/** Returns the schema of decoded `data`, or `undefined` if decoding does not change it. */
+/** Returns the schema of `data` after decoding, or `undefined` if it stays the same. */
 export function loweredData(schema: Json, data: EventData): unknown {
   if (isJson(schema)) {
     const { contentSchema = {} } = schema;
@@ -47,18 +47,22 @@ export function loweredData(schema: Json, data: EventData): unknown {
   return isAnyText ? {} : undefined;
 }
 
-/** Returns true if decoding changes one of the schemas of an event, or of its `data`. */
+/**
+ * Returns true if decoding changes one of the schemas.
+ *
+ * @param event the format of `data`, if the schemas describe an event.
+ * @param data the format, if the schemas describe the `data` of an event.
+ */
 export function changesEvents(
   root: Json,
   schemas: readonly Json[],
   event: EventData | undefined,
   data: EventData | undefined,
 ): boolean {
-  if (data !== undefined) return schemas.some((part) => loweredData(part, data) !== undefined);
-  return (
-    event !== undefined &&
-    dataSchemas(root, schemas).some((part) => loweredData(part, event) !== undefined)
-  );
+  const format = data ?? event;
+  if (format === undefined) return false;
+  const parts = data === undefined ? dataSchemas(root, schemas) : schemas;
+  return parts.some((part) => loweredData(part, format) !== undefined);
 }
 
 const isJson = ({ contentMediaType: type }: Json): boolean =>

@@ -38,11 +38,12 @@ export async function loadDocument(
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     const reason = error instanceof DocumentError ? message : `${file} cannot be read: ${message}`;
-    throw new DocumentError(reason, [...new Set([file, ...contents.keys()])].map(absolute));
+    throw new DocumentError(reason, absolutePaths([file, ...contents.keys()]));
   }
 }
 
-const absolute = (path: string): string => resolve(path);
+const absolutePaths = (files: Iterable<string>): string[] =>
+  [...new Set(files)].map((file) => resolve(file));
 
 async function read(file: string, contents: Map<string, Content>, allowOutside: boolean) {
   const source = parseFile(file, readFileSync(file, 'utf8'));
@@ -65,7 +66,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     /** The version of OpenAPI in the file. `root` is upgraded to 3.1 or 3.2. */
     version: String(source.openapi),
     /** Absolute paths of the files of the document, including missing ones, for tools to watch. */
-    files: [...contents.keys()].map(absolute),
+    files: absolutePaths(contents.keys()),
     operations,
     /**
      * The requests that the service sends: webhooks and callbacks. The path of a webhook is its
@@ -135,8 +136,7 @@ function urlsOf({ url, variables }: Json): string[] {
   let urls = [String(url)];
   // Begins with the last variables, which are in the path: only the paths of the URLs are used.
   for (const name of pathTemplate(String(url)).names.toReversed()) {
-    const values = variableValues(variables, name).slice(0, Math.ceil(MAX_URLS / urls.length));
-    urls = values
+    urls = variableValues(variables, name)
       .flatMap((value) => urls.map((text) => text.replaceAll(`{${name}}`, String(value))))
       .slice(0, MAX_URLS);
   }

@@ -69,7 +69,7 @@ const SIZES = ['Length', 'Items', 'Properties', 'Contains'].flatMap((of) => [
   `max${of}`,
 ]);
 
-/** Replaces `nullable` by `type: null`. Many documents of OpenAPI 3.1 still use it. */
+/** Replaces `nullable` by `type: null`. Many documents of OpenAPI 3.1 still use `nullable`. */
 function allowNull(schema: Json): void {
   const { nullable, type, anyOf, oneOf, $ref } = schema;
   if (typeof nullable !== 'boolean') return;

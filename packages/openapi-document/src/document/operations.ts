@@ -79,8 +79,8 @@ function operationOf(root: Json, object: OperationObject, id: string) {
 }
 
 /**
- * Returns a distinct id for each operation: its `operationId`, or a name made from its method and
- * path, such as `getBooksById` for `GET /books/{id}`. Adds a number if the name is taken.
+ * Returns a distinct id for each operation: its `operationId`, or a name of its method and path,
+ * such as `getBooksById` for `GET /books/{id}`. Adds a number if the name is taken.
  */
 function idsOf(operations: readonly OperationObject[]): string[] {
   const owners = new Map<string, string>();

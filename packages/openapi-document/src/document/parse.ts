@@ -38,7 +38,7 @@ const exactInteger = defineScalarTag(intCoreTag.tagName, {
 
 const schema = CORE_SCHEMA.withTags(mergeTag, exactInteger);
 
-/** The maximum number of arrays and objects that aliases repeat. Each of them is read again. */
+/** The maximum number of arrays and objects that aliases repeat. Each repetition is validated. */
 const MAX_REPEATED = 100_000;
 
 /**
@@ -50,7 +50,7 @@ export function parseFile(file: string, text: string): unknown {
   try {
     if (text.startsWith('{')) return parseJson(text);
   } catch {
-    // The YAML parser names the position of the error.
+    // The YAML parser reports the position of the error.
   }
   try {
     const value = readYaml(text, (readable) => load(readable, { schema, maxDepth }));
@@ -111,7 +111,7 @@ function readYaml<T>(text: string, read: (text: string) => T): T {
   throw firstError;
 }
 
-/** Inserts spaces at the position of an error. They do not change the parsed value. */
+/** Inserts spaces at the position of an error, which do not change the parsed value. */
 function repairedYaml(text: string, { reason, mark }: YAMLException): string | undefined {
   const { position = 0, column = 0 } = mark ?? {};
   const start = position - column;

@@ -103,7 +103,7 @@ describe('the tag of a schema that others extend', () => {
   const extend = (name: string, ...parts: object[]) => ({ allOf: [ref(name), ...parts] });
   const tagIn = (schemas: object) => tagOfParent(rootOf(schemas), PET);
 
-  test('has the names of the schemas that extend it, and its own', () => {
+  test('has the names of the schemas that extend it, then its own name', () => {
     expect(tagIn({ Cat: extend('Pet'), Pet: pet, Dog: extend('Pet') })).toEqual({
       name: 'kind',
       values: [['Cat'], ['Dog'], ['Pet']],
@@ -153,7 +153,7 @@ describe('the tag of a schema that others extend', () => {
     expect(tag?.refs.map(({ isBase }) => isBase)).toEqual([true, false, false, true]);
   });
 
-  test('has the values of the mapping, including schemas that do not extend it', () => {
+  test('has the values of the mapping, which may name schemas that do not extend it', () => {
     const mapping = {
       c: ref('Cat').$ref,
       d: ref('Dog').$ref,
@@ -169,7 +169,7 @@ describe('the tag of a schema that others extend', () => {
     expect(tag?.values).toEqual([['c'], ['d'], ['p']]);
   });
 
-  test('has the constants of the schemas before their names', () => {
+  test('has the constants of the schemas instead of their names', () => {
     const tag = tagIn({
       Pet: { ...pet, properties: { kind: { enum: ['cat', 'dog', 'pet'] } } },
       Cat: extend('Pet', { properties: { kind: { const: 'cat' } } }),
@@ -179,7 +179,7 @@ describe('the tag of a schema that others extend', () => {
     expect(tag?.values).toEqual([['cat'], ['dog'], ['Cow'], ['pet']]);
   });
 
-  test('does not have the schema itself if others have all of its values', () => {
+  test('leaves out the schema itself if the others have its values', () => {
     const tag = tagIn({
       Pet: { ...pet, properties: { kind: { enum: ['Cat'] } } },
       Cat: extend('Pet', { properties: { kind: { const: 'Cat' } } }),
@@ -192,7 +192,7 @@ describe('the tag of a schema that others extend', () => {
     ['without a discriminator', { Pet: kindOf({}), Cat: extend('Pet') }],
     ['that no other schema extends', { Pet: pet, Cat: {} }],
     [
-      'that only its own mapping names',
+      'that only has a mapping to itself',
       { Pet: { discriminator: { propertyName: 'kind', mapping: { p: PET } } } },
     ],
     ['with oneOf', { Pet: { ...pet, oneOf: [{}] }, Cat: extend('Pet') }],

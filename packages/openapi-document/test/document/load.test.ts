@@ -69,7 +69,7 @@ describe('a document of several files', () => {
       'description: ok\ncontent:\n  application/json:\n    schema: { type: strin }\n',
   };
 
-  test('has the paths of all files that were read, or are missing', async () => {
+  test('has the paths of the files that were read or are missing', async () => {
     const files = {
       ...parts,
       'parts/ok.yaml': 'description: { $ref: text.md }\nx-a: { $ref: unused.yaml }\n',
@@ -249,7 +249,13 @@ test.each([
   expect(basePaths).toEqual([path]);
 });
 
-test('the base paths of all servers are distinct, in order', async () => {
+test('a variable has the same value in each place of a URL', async () => {
+  const servers = "[{ url: '/{v}/{v}', variables: { v: { enum: ['1', '2'], default: '1' } } }]";
+  const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
+  expect(basePaths).toEqual(['/1/1', '/2/2']);
+});
+
+test('the base paths of the servers are distinct, in order', async () => {
   const servers = '[{ url: /b }, { url: /a }, { url: https://example.com/b/ }]';
   const { basePaths } = await load({ 'openapi.yaml': `${HEAD}servers: ${servers}\npaths: {}\n` });
   expect(basePaths).toEqual(['/b', '/a']);

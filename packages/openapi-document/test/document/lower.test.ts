@@ -143,7 +143,7 @@ describe('members of the other direction', () => {
     expect(response.$defs.B).toEqual({ allOf: [def('A'), { required: ['id'] }] });
   });
 
-  test('are all kept without a direction, but not required', () => {
+  test('are kept without a direction, but not required', () => {
     const { both } = lowered(declared, 'B');
     expect(both.$defs.A).toEqual({
       type: 'object',
@@ -441,6 +441,14 @@ describe('an integer', () => {
     expect(inResponse(schema, { A: { type: 'number' } })).toEqual({
       maximum: 2n ** 60n,
       anyOf: [def('A')],
+    });
+  });
+
+  test('in a reference is wide at each place of the reference', () => {
+    const schema = { maximum: 2n ** 60n, anyOf: [ref('A'), ref('A')] };
+    expect(inResponse(schema, { A: { type: 'integer' } })).toEqual({
+      maximum: 2n ** 60n,
+      anyOf: [wide, wide],
     });
   });
 });

@@ -52,6 +52,7 @@ test.each([
   ['text/*', true],
   ['image/*', false],
   ['x-text/*', false],
+  ['text/*+xml', false],
   ['application/json', false],
 ])('the range %s includes JSON: %j', (type, isJson) => {
   const { asJson, kind } = mediaType(type, {});
@@ -130,6 +131,7 @@ describe('examples', () => {
 
   test.each<[title: string, data: object, text: string, value: unknown]>([
     ['JSON', { contentMediaType: 'application/json' }, '{"a":1}', { a: 1 }],
+    ['invalid JSON', { contentMediaType: 'application/json' }, '{"a"', '{"a"'],
     ['text', { type: 'string' }, '{"a":1}', '{"a":1}'],
     [
       'JSON or text',
@@ -183,4 +185,11 @@ test.each([
   const media = mediaOf({}, content, '');
   expect(mediaTypeFor(media, contentType)?.type).toBe(declared);
   expect(mediaTypeFor(media.slice(1, 2), 'application/json')).toBeUndefined();
+});
+
+test('a declared media type with a charset is only for bodies with the same name', () => {
+  const media = mediaOf({}, { 'text/csv': {}, 'text/csv; charset=utf-8': {} }, '');
+  const declared = (contentType: string) => mediaTypeFor(media, contentType)?.type;
+  expect(declared('text/csv; charset=utf-8')).toBe('text/csv; charset=utf-8');
+  expect(declared('text/csv;charset=UTF-8')).toBe('text/csv');
 });

@@ -74,7 +74,7 @@ test('an operation has the parts of its Operation Object', () => {
   expect(copy?.method).toBe('copy');
 });
 
-test.each<[own: unknown, document: unknown, security: unknown]>([
+test.each<[security: unknown, inherited: unknown, expected: unknown]>([
   [undefined, undefined, []],
   [undefined, [{ key: [] }], [{ key: [] }]],
   [[{ token: ['read'] }], [{ key: [] }], [{ token: ['read'] }]],
