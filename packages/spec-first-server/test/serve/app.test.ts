@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { type AnyHandler, type AppOptions, createApp, loadDocument } from 'spec-first-server';
+import { type AnyHandler, createApp, loadDocument } from 'spec-first-server';
 import request from 'supertest';
 import { documentFile, serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
@@ -154,25 +154,6 @@ describe('createApp', () => {
         .expect(200, { subject: null });
     },
   );
-});
-
-describe('a verifier is needed for a scheme without tokens', () => {
-  const DOCUMENT = `openapi: 3.1.0
-info: { title: Basic, version: 1.0.0 }
-paths:
-  /a: { get: { operationId: a, security: [{ basic: [] }], responses: { '204': { description: ok } } } }
-components: { securitySchemes: { basic: { type: http, scheme: basic } } }
-`;
-
-  test.each<[title: string, options: Partial<AppOptions>]>([
-    ['of operations without handlers', { missing: '501' }],
-    ['of operations with handlers among mocks', { missing: 'mock', handlers: { a: who } }],
-  ])('%s', async (_title, options) => {
-    const creating = withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>
-      createApp({ document: `${folder}/openapi.yaml`, handlers: {}, ...options }),
-    );
-    await expect(creating).rejects.toThrow('pass verifiers: { "basic": … } to serve');
-  });
 });
 
 describe('with corsOrigins', () => {

@@ -1,9 +1,11 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/globals';
 import { pino } from 'pino';
 import { register } from 'prom-client';
+import { eventually } from 'test-support/eventually';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
 import {
@@ -27,6 +29,11 @@ paths:
     get:
       operationId: token
       security: [{ bearer: [] }]
+      responses: { '204': { description: ok } }
+  /text:
+    post:
+      operationId: text
+      requestBody: { content: { text/plain: { schema: { type: string } } } }
       responses: { '204': { description: ok } }
 components:
   securitySchemes:
@@ -73,6 +80,10 @@ const DEFINITION: ServiceDefinition = {
 const handlers: Backend['handlers'] = {
   who: ({ caller }) => ({ status: 200, body: caller?.subject }),
   token: () => ({ status: 204 }),
+  text: async () => {
+    await delay(20);
+    return { status: 204 };
+  },
 };
 const configOf = (env: Readonly<Record<string, string>>) =>
   readConfig({ PORT: '0', ACCESS_TOKENS: 'secret', OPENAPI_FILE: openapi, ...env });
@@ -95,8 +106,8 @@ describe('a service', () => {
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       store: 'memory',
       metrics: undefined,
-      missing: ['token'],
-      operations: ['GET /who', 'GET /token'],
+      missing: ['token', 'text'],
+      operations: ['GET /who', 'GET /token', 'POST /text'],
     });
   });
 
@@ -134,6 +145,43 @@ describe('a service', () => {
     const { headers, ...other } = await (await start({ ...definition, open })).get('/who');
     expect([headers.get('x-a'), headers.get('x-used')]).toEqual(['2', null]);
     expect(other).toBeDefined();
+  });
+
+  test('applies its variables', async () => {
+    const { service, get } = await start(
+      {},
+      {
+        DOCS: 'off',
+        OPERATOR_PREFIX: '/ops',
+        CORS_ORIGINS: 'https://app.example',
+        TRUST_PROXY: 'true',
+        BODY_LIMIT: '5',
+        SLOW_MS: '10',
+      },
+    );
+    const paths = ['/ops/healthz', '/healthz', '/ops/docs'];
+    const statuses = await Promise.all(paths.map(async (path) => (await get(path)).status));
+    expect(statuses).toEqual([200, 404, 404]);
+    const post = (body: string) =>
+      fetch(`${service.started.url}/text`, {
+        method: 'POST',
+        body,
+        headers: {
+          'Content-Type': 'text/plain',
+          Origin: 'https://app.example',
+          'X-Forwarded-For': '203.0.113.9',
+          Connection: 'close',
+        },
+      });
+    const answer = await post('12345');
+    expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([
+      204,
+      'https://app.example',
+    ]);
+    expect((await post('123456')).status).toBe(413);
+    await eventually(() => lines.some(({ status }) => status === 413));
+    const slow = lines.find(({ operationId, status }) => operationId === 'text' && status === 204);
+    expect(slow).toMatchObject({ level: 40, client: '203.0.113.9' });
   });
 
   test('is ready when its backend is', async () => {
