@@ -67,6 +67,8 @@ test.each<[kind: MemberKind | undefined, key: string, member: MemberKind | undef
   ['mediaType', 'examples', ['example']],
   ['callback', '{$request.query.url}', 'pathItem'],
   ['schema', 'contentSchema', 'schema'],
+  ['schema', 'discriminator', 'discriminator'],
+  ['response', 'content', ['mediaType']],
   ['schema', 'default', undefined],
   ['other', 'a', 'other'],
   ['discriminator', 'mapping', ['schemaName']],

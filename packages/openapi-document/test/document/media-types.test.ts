@@ -52,6 +52,7 @@ test.each([
   ['application/jsonlx', undefined],
   ['x-application/jsonl', undefined],
   ['x-application/json-seq', undefined],
+  ['application/json-sequence', undefined],
   ['application/a/b+json-seq', undefined],
   ['multipart/form-data', undefined],
 ])('the sequence of %s is %s', (type, sequence) => {

@@ -52,12 +52,12 @@ describe('a file', () => {
     expect(parse(text)).toEqual(value);
   });
 
-  test.each<[text: string, message: string]>([
+  test.each<[text: string, message: string | RegExp]>([
     ['a: 1\nb: [', 'openapi.yaml:2:5 '],
     ['{ "a": 1,\n "b" 2 }', 'openapi.yaml:2:'],
     ['a: b: c', 'openapi.yaml:1:5 bad indentation of a mapping entry: a text that contains ": "'],
     ['a:\n  b: "one\n  two\n', 'openapi.yaml:'],
-    ['a: 1\na: 2', 'openapi.yaml:2:1 duplicated mapping key'],
+    ['a: 1\na: 2', /^openapi\.yaml:2:1 duplicated mapping key$/],
     ['a: 1\n<<<<<<< HEAD\nb: 2', 'openapi.yaml:2:1 has a merge conflict (<<<<<<<): resolve'],
     ['a: !unknown 1', 'openapi.yaml:1:'],
     [`a: ${'['.repeat(1_001)}${']'.repeat(1_001)}`, 'openapi.yaml:1:'],

@@ -1,3 +1,4 @@
+import { pathToFileURL } from 'node:url';
 import { describe, expect, test } from '@jest/globals';
 import { resolver } from '../../src/document/resolver.ts';
 
@@ -139,6 +140,12 @@ test.each([
     'local/sub/parts.yaml': { a: {} },
   });
   expect(target(ref, 'local/openapi.yaml')).toBe(expected);
+});
+
+test('a document may be referenced by its $id or its file URL', () => {
+  const { target } = resolverFor({ 'api/openapi.yaml': { $id: 'https://example.com/s', a: {} } });
+  expect(target('https://example.com/s#/a')).toBe('api/openapi.yaml#/a');
+  expect(target(`${pathToFileURL('api/openapi.yaml').href}#/a`)).toBe('api/openapi.yaml#/a');
 });
 
 test('valueIn returns the value at a location, or undefined for an unreadable file', () => {

@@ -147,6 +147,11 @@ test('several parts of a schema each have schemas for a property', () => {
   ]);
   expect(titles(find('a'))).toEqual(['first', 'second']);
   expect(titles(find('b'))).toEqual(['second']);
+  const findInTwo = finderIn([
+    { additionalProperties: titled('first') },
+    { properties: { a: titled('second') } },
+  ]);
+  expect(titles(findInTwo('a'))).toEqual(['first', 'second']);
   expect(finderIn([])('a')).toEqual([]);
 });
 
