@@ -6,7 +6,7 @@ import { expect, test } from '@jest/globals';
 
 const root = join(import.meta.dirname, '..');
 
-test('the package depends on nothing, and takes a range of versions of pg', () => {
+test('the package has no dependencies, and supports pg 8 as an optional peer', () => {
   const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   expect(manifest.dependencies).toBeUndefined();
   expect(manifest.peerDependencies.pg).toMatch(/^\^8/);

@@ -37,21 +37,20 @@ const open = (parameters: string, setUp = createTable): Promise<PostgresDatabase
     },
   });
 
-/** Counts the connections of the test, through another connection. */
+/** Counts the connections of the database. */
 const backends = async (): Promise<number> => {
   const rows = await primary.query("SELECT FROM pg_stat_activity WHERE application_name = 'notes'");
   return rows.length;
 };
 
-test('statements that wait for a stopped standby are cancelled, and use no more connections than the pool has', async () => {
+test('statements that wait for a stopped standby are cancelled, and never use more than max connections', async () => {
   const database = await open('max=3&statement_timeout=300&target_session_attrs=primary');
   await database.add(-1);
   await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
   await primary.query('SELECT pg_reload_conf()');
-  const seen: number[] = [];
+  const counts: number[] = [];
   try {
-    // The server takes a moment to read its settings again. A row that is there already is no
-    // commit that waits.
+    // The server takes a moment to read its settings again. Only a new row waits for the standby.
     let id = -1_000;
     await eventually(async () =>
       expect(String(await database.add(--id).catch(String))).toMatch(/^Unavailable/),
@@ -60,14 +59,14 @@ test('statements that wait for a stopped standby are cancelled, and use no more 
       const adds = [1, 2, 3, 4].map((at) => database.add(-10 * round - at));
       for (const outcome of await Promise.allSettled(adds))
         expect(outcome).toHaveProperty('reason.name', 'Unavailable');
-      seen.push(await backends());
+      counts.push(await backends());
     }
   } finally {
     await primary.query('ALTER SYSTEM RESET synchronous_standby_names');
     await primary.query("ALTER SYSTEM SET synchronous_standby_names = 'standby'");
     await primary.query('SELECT pg_reload_conf()');
   }
-  expect(Math.max(...seen)).toBeLessThanOrEqual(3);
+  expect(Math.max(...counts)).toBeLessThanOrEqual(3);
   await eventually(() => database.ready());
   await database.close();
   await eventually(async () => expect(await backends()).toBe(0));
@@ -89,14 +88,14 @@ test.each([
   expect(rows).toEqual([{ standby: role === 'standby' }]);
 });
 
-test('no acknowledged row is lost when the primary is killed under load, and the promoted standby takes over', async () => {
+test('no committed row is lost when the primary is killed and the standby is promoted', async () => {
   const database = await open('target_session_attrs=read-write');
   const acknowledged = new Set<number>();
   const failures: unknown[] = [];
   let next = 1;
-  let going = true;
+  let isDone = false;
   const adders = Array.from({ length: 16 }, async () => {
-    while (going) {
+    while (!isDone) {
       const id = next++;
       for (;;) {
         try {
@@ -118,7 +117,7 @@ test('no acknowledged row is lost when the primary is killed under load, and the
   await standby.query('SELECT pg_promote()');
   const before = acknowledged.size;
   await eventually(() => acknowledged.size > before + 200);
-  going = false;
+  isDone = true;
   await Promise.all(adders);
   expect(failures.filter((failure) => !(failure instanceof Unavailable))).toEqual([]);
   const kept = new Set((await standby.query('SELECT id FROM notes')).map(({ id }) => id));

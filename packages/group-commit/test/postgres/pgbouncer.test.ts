@@ -9,7 +9,7 @@ import { freePort } from 'test-support/free-port';
 import { Unavailable } from '../../src/postgres/database.ts';
 import { open, server, session, useServer } from './support.ts';
 
-/** These tests need pgbouncer on this machine. */
+/** Skips these tests if pgbouncer is not installed. */
 const withPooler = spawnSync('pgbouncer', ['--version']).error ? describe.skip : describe;
 
 const folder = mkdtempSync(join(tmpdir(), 'notes-pgbouncer-'));
@@ -23,7 +23,7 @@ afterEach(async () => {
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
-/** Puts PgBouncer in front of a database. @returns the URL through it */
+/** Starts PgBouncer for a database. @returns its URL. */
 async function through(url: string, mode: string): Promise<string> {
   const port = await freePort();
   const { password } = new URL(url);
@@ -48,7 +48,7 @@ withPooler('PgBouncer', () => {
   useServer();
 
   test.each(['session', 'transaction'])(
-    'in the mode %s keeps rows, and passes a request to cancel on',
+    'in the mode %s stores rows and forwards cancel requests',
     async (mode) => {
       const direct = await server.createDatabase();
       const pooled = await through(direct, mode);
@@ -69,7 +69,7 @@ withPooler('PgBouncer', () => {
     },
   );
 
-  test('rejects the parameter statement_timeout, and the message says what to use instead', async () => {
+  test('rejects the parameter statement_timeout, and the message has advice', async () => {
     const pooled = await through(await server.createDatabase(), 'session');
     await expect(open(pooled)).rejects.toThrow(
       /unsupported startup parameter.*Add statement_timeout=0/,

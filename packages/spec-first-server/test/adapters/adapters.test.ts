@@ -160,7 +160,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
   const post = (path: string, type: string, body: RequestInit['body']) =>
     fetch(url + path, { method: 'POST', headers: { 'Content-Type': type }, body });
 
-  test('answers an operation with its parameters and its body', async () => {
+  test('passes parameters and the body to the handler', async () => {
     const response = await post('/texts/a%20b?count=3', 'application/json', '{"text":"ä"}');
     expect(response.status).toBe(200);
     expect(response.headers.get('content-type')).toBe('application/json');
@@ -172,7 +172,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     });
   });
 
-  test('logs each request with its id when its answer is over', async () => {
+  test('logs each request with its id after the response', async () => {
     const response = await post('/texts/a', 'application/json', '{}');
     expect(response.status).toBe(400);
     await eventually(() => lines.length === 1);
@@ -208,7 +208,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
-  test('passes bytes on as they arrive, in both directions', async () => {
+  test('streams bytes in both directions', async () => {
     const bytes = Buffer.alloc(500_000, 'bytes');
     const response = await post('/bytes', 'application/octet-stream', bytes);
     expect(Buffer.from(await response.arrayBuffer()).equals(bytes)).toBe(true);
@@ -262,7 +262,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     expect(await response.text()).toBe('{"n":1}\n');
   });
 
-  test('answers a failure if the first item of a stream fails', async () => {
+  test('sends an error response if the first item of a stream fails', async () => {
     items = async function* () {
       yield 'not an object';
     };
@@ -271,7 +271,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     expect(response.headers.get('content-type')).toBe('application/problem+json');
   });
 
-  test('breaks off a stream at a later item that fails, and logs the item', async () => {
+  test('cuts a stream at a later item that fails, and logs the item', async () => {
     items = async function* () {
       yield { n: 1 };
       await delay(20);
@@ -282,7 +282,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     await eventually(() => JSON.stringify(lines).includes('item 1 of the body'));
   });
 
-  test('ends a stream for the handler when its client is gone', async () => {
+  test('ends a stream when the client disconnects', async () => {
     items = async function* () {
       try {
         for (;;) {
@@ -304,7 +304,7 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     await eventually(() => lines.some(({ cutOff }) => cutOff === true));
   });
 
-  test('aborts the signal of a handler whose client is gone', async () => {
+  test('aborts the signal of a handler when the client disconnects', async () => {
     const gone = new AbortController();
     const answer = fetch(`${url}/waiting`, { signal: gone.signal });
     answer.catch(() => undefined);
@@ -314,10 +314,10 @@ describe.each(Object.entries(ADAPTERS))('%s', (name, listenerOf) => {
     await eventually(() => signal.aborted);
   });
 
-  test('leaves a path that the document does not have', async () => {
+  test('does not answer other paths in Express, and rejects them elsewhere', async () => {
     const response = await fetch(new URL('/elsewhere', url));
     expect(response.status).toBe(404);
-    // Express answers by itself: the handler has called `next`.
+    // The handler has called `next`, so Express sends its own response.
     const type = name === 'expressHandler' ? 'text/html' : 'application/problem+json';
     expect(response.headers.get('content-type')).toContain(type);
   });

@@ -10,13 +10,13 @@ import { readAll } from './request-body.ts';
 /** The most requests of one connection that may wait for a response. */
 const MOST_REQUESTS = 64;
 
-/** The memory that a request takes beside its body. Bytes. */
+/** The memory of a request without its body, in bytes. */
 const REQUEST_BYTES = 4_096;
 
-/** The size of a chunk that may take more than 2 ms to parse. Bytes. */
+/** The size of a chunk that may take more than 2 ms to parse, in bytes. */
 const LARGE_CHUNK = 16_384;
 
-/** The size up to which Node reads and drops a body that the app does not read. Bytes. */
+/** The size in bytes up to which Node reads and drops a body that the app does not read. */
 const SMALL_BODY = 65_536;
 
 /**
@@ -28,7 +28,7 @@ export class Connection {
   since = performance.now();
   /** True after its first request. */
   isUsed = false;
-  /** True if no request after the newest one is answered. */
+  /** True if the connection closes after the newest request. */
   closing = false;
   /** A fault in the body of the newest request, detected while the request waits. */
   fault: HttpError | undefined;
@@ -36,13 +36,13 @@ export class Connection {
   isServing = false;
   readonly #socket: Socket;
   #newest: ServerResponse | undefined;
-  /** Requests so far. */
+  /** The number of requests. */
   #count = 0;
   /** True while a response is being sent. */
   #isAnswering = false;
-  /** The next requests, and the end of the connection. */
+  /** Functions that begin the next requests or end the connection, in order. */
   readonly #next: (() => void)[] = [];
-  /** Bytes of the budget that its requests hold. */
+  /** Bytes of the shared budget that its requests hold. */
   #held = 0;
   /**
    * The start and the end of the chunk that Node parses now, as positions in the bytes of the
@@ -55,7 +55,7 @@ export class Connection {
   #unreadFrom = 0;
   /** True if a request from this position on has a chunked body. */
   #hasChunks = false;
-  /** Bytes in both directions at the last call of `isStuck`. */
+  /** The bytes that were transferred before the last call of `isStuck`. */
   #bytes = -1;
 
   constructor(socket: Socket) {
@@ -144,8 +144,8 @@ export class Connection {
       this.#isAnswering = true;
       begin(hasMemory);
     } else {
-      // Keeps the async context of this request, which tracers use. Without this, it would run in
-      // the context of the previous request.
+      // Keeps the async context of this request, which tracers use. Otherwise it would run in the
+      // context of the previous request.
       this.#next.push(AsyncResource.bind(() => begin(hasMemory)));
       if (isFirst) this.#takeTurn();
     }
@@ -164,8 +164,8 @@ export class Connection {
   }
 
   /**
-   * True if late bytes may be caused by unfinished responses: Node stops reading while many bytes
-   * wait. The client may have sent them in time.
+   * True if a request may be late because of unfinished responses: Node stops reading while many
+   * bytes wait to be written.
    */
   get waitsForAnswers(): boolean {
     return this.#isAnswering && (this.#next.length > 0 || this.#newest?.req.complete === true);

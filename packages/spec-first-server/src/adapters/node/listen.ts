@@ -14,7 +14,7 @@ import { http, NO_MEMORY, type OnRejected, rejecter } from './rejected.ts';
 import { hasBody } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
 
-/** The interval between two checks of the open connections during a stop. Milliseconds. */
+/** The interval between two checks of the open connections during a stop, in milliseconds. */
 const STOP_CHECK = 10;
 
 /** The most connections that may linger at the same time. Each of them can hold 64 KiB. */
@@ -56,7 +56,7 @@ export type Limits = typeof LIMITS;
 
 interface ListenOptions {
   readonly host: string;
-  /** 0 takes any free one. */
+  /** 0 selects a free port. */
   readonly port: number;
   /** True if a worker of `node:cluster` listens on a port that is not shared. */
   readonly exclusive?: boolean;
@@ -96,7 +96,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       ...limits,
       maxHeaderSize: MAX_HEADER_SIZE,
       connectionsCheckingInterval: Math.min(1000, headersTimeout),
-      // Bounds the memory of bodies and of answers that nobody reads.
+      // Limits the memory of unread bodies and responses.
       highWaterMark: 16_384,
       // Node would reject these requests itself, without a body.
       requireHostHeader: false,
@@ -213,8 +213,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   }
 
   /**
-   * Closes a connection after a response, once the request is complete. Earlier, a client that
-   * still sends would be reset.
+   * Closes a connection after a response, once the request is complete. An earlier end would reset
+   * a client that still sends.
    */
   function closeAfterBody(response: ServerResponse): void {
     const { req: request } = response;

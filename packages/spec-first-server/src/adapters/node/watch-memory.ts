@@ -4,11 +4,11 @@ import type { HttpError } from '../../core/response/http-error.ts';
 import type { Connection } from './connection.ts';
 import { NO_MEMORY } from './rejected.ts';
 
-/** The intervals between two checks: usually, and if memory is short. Milliseconds. */
+/** The intervals between two checks in milliseconds: usually, and if memory is short. */
 const INTERVAL = 100;
 const SHORT_INTERVAL = 10;
 
-/** Fewer connections are not checked: the head of each one has at most 16 KiB. */
+/** Fewer connections than this cannot exceed the budget: each head has at most 16 KiB. */
 const FEW = 100;
 
 /** The most connections that get a response when many are closed. The others are only destroyed. */

@@ -1,5 +1,7 @@
 import { type EventEmitter, once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { runInThisContext } from 'node:vm';
@@ -7,7 +9,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/g
 import { serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
+import { CUT_OFF, type Listening, listen } from '../../../src/adapters/node/listen.ts';
 import type { AnyHandler, AnyRequest } from '../../../src/core/handlers/types.ts';
 import { bytesLeft } from '../../../src/core/memory.ts';
 
@@ -282,4 +284,98 @@ test('a connection without reads is closed after the same time as a silent one',
   unread.destroy();
   quiet.destroy();
   await impatient.stop();
+});
+
+test('the limits have the documented defaults', () => {
+  const { headersTimeout, keepAliveTimeout, maxHeadersCount, requestTimeout, timeout } =
+    listening.server;
+  expect({ headersTimeout, keepAliveTimeout, maxHeadersCount, requestTimeout, timeout }).toEqual({
+    headersTimeout: 10_000,
+    keepAliveTimeout: 65_000,
+    maxHeadersCount: 200,
+    requestTimeout: 30_000,
+    // Half of the idle timeout.
+    timeout: 30_000,
+  });
+});
+
+test('a connection stays open after a response, until the server drains', async () => {
+  const draining = await listen(app, LOCAL);
+  const socket = await connected(Number(new URL(draining.url).port));
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  socket.write(request('GET /b'));
+  await eventually(() => /^HTTP\/1\.1 404 .*Connection: keep-alive\r\n/s.test(received));
+  received = '';
+  socket.write(GET);
+  await eventually(() => pending.length === 1);
+  // The response to a request in progress closes the connection, too.
+  draining.drain();
+  const closed = once(socket, 'close');
+  release.resolve();
+  await closed;
+  expect(received).toMatch(/^HTTP\/1\.1 204 .*Connection: close\r\n/s);
+  await draining.stop();
+});
+
+test('a stop aborts requests that take too long', async () => {
+  const errors: unknown[] = [];
+  const hang: RequestListener = ({ socket }) => {
+    socket.on('error', (error) => errors.push(error));
+  };
+  const limits = { idleStopTimeout: 0, quietTimeout: 0, arrivalStopTimeout: 0, stopTimeout: 50 };
+  const stopping = await listen(hang, { ...LOCAL, limits });
+  const answer = exchange(Number(new URL(stopping.url).port), GET);
+  await eventually(async () => {
+    const count = await new Promise((resolve) =>
+      stopping.server.getConnections((_error, value) => resolve(value)),
+    );
+    expect(count).toBe(1);
+  });
+  await delay(50);
+  await stopping.stop();
+  expect(await answer).toMatchObject({ responses: [], closed: true });
+  expect(errors).toEqual([CUT_OFF]);
+  expect(CUT_OFF.status).toBe(503);
+});
+
+test('at most 256 rejected connections wait for their client', async () => {
+  const lingering = await listen(app, { ...LOCAL, limits: { lingerTimeout: 600_000 } });
+  const at = Number(new URL(lingering.url).port);
+  let ended = 0;
+  const sockets = Array.from({ length: 260 }, () => {
+    const socket = connect({ port: at, host: '127.0.0.1', allowHalfOpen: true });
+    socket
+      .on('error', () => undefined)
+      .on('end', () => {
+        ended += 1;
+      });
+    socket.resume().write('no request\r\n\r\n');
+    return socket;
+  });
+  await eventually(() => ended === 260);
+  await eventually(async () => {
+    const count = await new Promise((resolve) =>
+      lingering.server.getConnections((_error, value) => resolve(value)),
+    );
+    expect(count).toBe(256);
+  });
+  for (const socket of sockets) socket.destroy();
+  await lingering.stop();
+});
+
+const hasIpv6 = Object.values(networkInterfaces()).some((addresses) =>
+  addresses?.some(({ address }) => address === '::1'),
+);
+
+(hasIpv6 ? test : test.skip)('the URL of an IPv6 address has brackets', async () => {
+  const server = await listen(app, { ...LOCAL, host: '::1' });
+  expect(server.url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  await server.stop();
+});
+
+test('a port that is not available is an error', async () => {
+  await expect(listen(app, { ...LOCAL, port })).rejects.toHaveProperty('code', 'EADDRINUSE');
 });

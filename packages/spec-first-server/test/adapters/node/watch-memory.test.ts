@@ -77,6 +77,28 @@ test.each([
   expect(bytesLeft()).toBe(64 * MIB);
 });
 
+test.each([
+  ['100 ms, if a quarter of the budget is used', MIB / 4, 100, 1],
+  ['10 ms, if more is used', MIB / 4 + 1, 10, 5],
+])('connections are checked every %s', async (_name, size, interval, minimum) => {
+  // With the last one, these are 100 connections and 16 MiB.
+  const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
+  let checks = 0;
+  const connection = new Connection(new Socket());
+  Object.defineProperty(connection, 'memory', {
+    get() {
+      checks += 1;
+      return size;
+    },
+  });
+  connections.set(new Socket(), connection);
+  const start = performance.now();
+  await delay(300);
+  const elapsed = performance.now() - start;
+  expect(checks).toBeGreaterThanOrEqual(minimum);
+  expect(checks).toBeLessThanOrEqual(elapsed / interval + 1);
+});
+
 test('connections are checked again and again, until the watch stops', async () => {
   const { connections, rejected } = watch(equalSizes(100, MIB / 4));
   await delay(150);

@@ -148,6 +148,51 @@ describe('a stream', () => {
     await eventually(() => isCleaned);
   });
 
+  test('continues when the client has read what was sent, and ends once', async () => {
+    let count = 0;
+    let returned = 0;
+    const { responses } = await respond((response) => {
+      void writeBody(response, {
+        [Symbol.asyncIterator]: () => ({
+          async next() {
+            count += 1;
+            if (count > 20) return { done: true as const, value: undefined };
+            return { value: Buffer.alloc(100_000) };
+          },
+          async return() {
+            returned += 1;
+            return { done: true as const, value: undefined };
+          },
+        }),
+      });
+    });
+    expect(responses[0]?.body.length).toBe(2_000_000);
+    await new Promise(setImmediate);
+    expect([count, returned]).toEqual([21, 0]);
+  });
+
+  test('drops an item that is ready after the client has disconnected', async () => {
+    const errors: unknown[] = [];
+    const written = Promise.withResolvers<void>();
+    write = (response) => {
+      response.on('error', (error) => errors.push(error));
+      const item = new Promise<string>((resolve) => {
+        response.once('close', () => setImmediate(resolve, 'late'));
+      });
+      void writeBody(response, {
+        [Symbol.asyncIterator]: () => ({ next: async () => ({ value: await item }) }),
+      })?.then(written.resolve);
+    };
+    const socket = await connected(port);
+    const received = once(server, 'request');
+    socket.write(request('GET /'));
+    await received;
+    socket.destroy();
+    await written.promise;
+    await new Promise(setImmediate);
+    expect(errors).toEqual([]);
+  });
+
   test('that fails closes the connection', async () => {
     const { responses, closed, rest } = await respond((response) => {
       void writeBody(
