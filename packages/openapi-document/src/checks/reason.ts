@@ -10,8 +10,8 @@ export function reasonOf({ keyword, message = '', params }: ErrorObject): string
   if (keyword === 'false schema') return 'must not be present';
   if (keyword === 'not') return 'must not match the schema in "not"';
   if (keyword === 'type') return message.replaceAll(',', ' or ');
-  if (keyword !== 'enum') return message;
   const allowed = asArray(params.allowedValues);
+  if (allowed.length === 0) return message;
   const texts = allowed
     .slice(0, MAX_VALUES)
     .map((value) => (typeof value === 'string' ? value : stringifyJson(value)));

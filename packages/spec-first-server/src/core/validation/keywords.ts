@@ -5,16 +5,17 @@ import { asArray, asObject, type Json } from 'openapi-document';
 
 type KeywordValidator = ReturnType<NonNullable<FuncKeywordDefinition['compile']>>;
 
-/** A violation of a keyword. */
-interface Broken {
+/** A difference between a value and a keyword. */
+interface Mismatch {
   readonly keyword: string;
   readonly message: string;
+  readonly params?: Json;
 }
 
-/** Returns the violations of a keyword by a value. */
-type Test = (value: unknown) => readonly Broken[];
+/** Returns the differences between a value and a keyword. */
+type Test = (value: unknown) => readonly Mismatch[];
 
-const NONE: readonly Broken[] = [];
+const NONE: readonly Mismatch[] = [];
 
 /** An integer of any size, or a double. JavaScript compares the two types exactly. */
 type Exact = number | bigint;
@@ -49,9 +50,10 @@ const assertion = <T>(keyword: string, testFor: (schema: T) => Test): FuncKeywor
   compile(schema: T) {
     const test = testFor(schema);
     const validate: KeywordValidator = (value) => {
-      const broken = test(value);
-      if (broken.length > 0) validate.errors = broken.map((each) => ({ ...each, params: {} }));
-      return broken.length === 0;
+      const mismatches = test(value);
+      if (mismatches.length > 0)
+        validate.errors = mismatches.map((mismatch) => ({ params: {}, ...mismatch }));
+      return mismatches.length === 0;
     };
     return validate;
   },
@@ -80,8 +82,8 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
   const assertions = Object.entries(bounds).flatMap(([keyword, bound]) => {
     const [relation, holds] = ASSERTIONS[keyword] ?? [];
     if (holds === undefined || (typeof bound !== 'number' && typeof bound !== 'bigint')) return [];
-    const broken = { keyword, message: `must be ${relation} ${bound}` };
-    return [(value: Exact) => (holds(value, bound) ? NONE : [broken])];
+    const mismatch = { keyword, message: `must be ${relation} ${bound}` };
+    return [(value: Exact) => (holds(value, bound) ? NONE : [mismatch])];
   });
 
   return (value) => {
@@ -119,9 +121,15 @@ function isMultipleOf(value: Exact, divisor: Exact): boolean {
 
 /** Tests for equality with one of the values. A number equals the bigint of the same value. */
 function oneOfValues(values: readonly unknown[]): Test {
-  const allowed = `must be equal to one of the allowed values: ${values.join(', ')}`;
-  const message = values.length === 0 ? 'must not be present: its enum is empty' : allowed;
-  const broken = [{ keyword: 'enum', message }];
+  const mismatches = [
+    values.length === 0
+      ? { keyword: 'enum', message: 'must not be present: its enum is empty' }
+      : {
+          keyword: 'enum',
+          message: 'must be equal to one of the allowed values',
+          params: { allowedValues: values },
+        },
+  ];
   const exact = (value: unknown) =>
     typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;
   const exactValues = values.map(exact);
@@ -129,7 +137,7 @@ function oneOfValues(values: readonly unknown[]): Test {
     const isAllowed =
       exactValues.includes(exact(value)) ||
       (typeof value === 'object' && exactValues.some((each) => isDeepStrictEqual(each, value)));
-    return isAllowed ? NONE : broken;
+    return isAllowed ? NONE : mismatches;
   };
 }
 

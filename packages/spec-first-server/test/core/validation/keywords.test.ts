@@ -125,6 +125,8 @@ describe('the bounds of numeric', () => {
     [1.5, 0.5, true],
     [1.25, 0.5, false],
     [3, 1.5, true],
+    [1.5, 3, false],
+    [1.5, 2n ** 60n, false],
     [2, 1.5, false],
     [2n ** 60n, 2, true],
     [2n ** 60n + 1n, 2, false],
@@ -162,8 +164,14 @@ describe.each(['enumValues', 'constValues'])('%s', (keyword) => {
   });
 
   test('names the allowed values', () => {
-    expect(violationsOf(keyword, [1, 2.5, 'big'], 3)).toEqual([
-      'enum: must be equal to one of the allowed values: 1, 2.5, big',
+    const validate = requests.compile({ [keyword]: [null, 2.5, 'big'] });
+    expect(validate(3)).toBe(false);
+    expect(validate.errors).toMatchObject([
+      {
+        keyword: 'enum',
+        message: 'must be equal to one of the allowed values',
+        params: { allowedValues: [null, 2.5, 'big'] },
+      },
     ]);
     expect(violationsOf(keyword, [], 3)).toEqual(['enum: must not be present: its enum is empty']);
   });
@@ -175,9 +183,7 @@ test.each<[unknown, unknown[]]>([
   [{ unknown: 1 }, []],
   [
     { type: 'strin' },
-    [
-      '$ref: must be a JSON Schema: /type must be equal to one of the allowed values, /type must be array, /type must match a schema in anyOf',
-    ],
+    [expect.stringMatching(/^\$ref: must be a JSON Schema: \/type must be equal to one of/)],
   ],
   [5, [expect.stringMatching(/^\$ref: must be a JSON Schema:\s+must be object,boolean$/)]],
 ])('x-json-schema validates %j', (value, violations) => {
