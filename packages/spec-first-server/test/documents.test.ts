@@ -25,13 +25,13 @@ type Served = Awaited<ReturnType<typeof serve>>;
 const handlersFor = (handler: AnyHandler, ...ids: string[]) =>
   Object.fromEntries(ids.map((id) => [id, handler]));
 
-const complaints = [
+const output = [
   jest.spyOn(console, 'warn'),
   jest.spyOn(console, 'error'),
   jest.spyOn(console, 'log'),
 ];
 afterEach(() => {
-  for (const complaint of complaints) expect(complaint).not.toHaveBeenCalled();
+  for (const written of output) expect(written).not.toHaveBeenCalled();
 });
 
 const unwritable = {
@@ -157,7 +157,7 @@ describe('parameters', () => {
     expect(body.cookie).toEqual({ ids: [3, 4] });
   });
 
-  test('that may be null are null if they are empty', async () => {
+  test('are null if they are nullable and empty', async () => {
     const { body } = await served.client.get('/plain/5').set('X-Depth', '').expect(200);
     expect(body.header).toEqual({ 'X-Depth': null });
   });
@@ -183,7 +183,7 @@ describe('parameters', () => {
     expect(body.message).toContain(message);
   });
 
-  test('in cookies are checked', async () => {
+  test('in cookies are validated', async () => {
     const { body } = await served.client.get('/plain/5').set('Cookie', 'session=ab').expect(400);
     expect(body.message).toBe('/cookie/session must NOT have fewer than 3 characters');
   });
@@ -256,12 +256,12 @@ describe('request bodies', () => {
     expect(body).toEqual({ error: status, message: expect.stringContaining(message) });
   });
 
-  test('that are optional may be missing', async () => {
+  test('may be missing if they are optional', async () => {
     expect((await served.client.post('/optional').expect(200)).body).toEqual({});
     await served.client.post('/optional').send({ text: 1 }).expect(400);
   });
 
-  test('in forms have files, and texts as values of the types in the schema', async () => {
+  test('of forms contain files, and texts as values of the types in the schema', async () => {
     await served.client
       .post('/bodies')
       .attach('photo', Buffer.from('0123'), 'photo.png')
@@ -276,7 +276,7 @@ describe('request bodies', () => {
     expect(photo.name).toBe('photo.png');
   });
 
-  test('in forms read a file as a text if the schema says so', async () => {
+  test('of forms contain a file as text if the schema declares text', async () => {
     await served.client
       .post('/bodies')
       .attach('photo', Buffer.from('bits'), 'photo.png')
@@ -286,7 +286,7 @@ describe('request bodies', () => {
     expect(note).toEqual({ text: 'a', stars: 3 });
   });
 
-  test('in forms are checked against the limits of the schema', async () => {
+  test('of forms are validated against the limits of the schema', async () => {
     const long = await served.client
       .post('/bodies')
       .attach('photo', Buffer.alloc(1001), 'photo.png')
@@ -328,12 +328,12 @@ describe('request bodies', () => {
       return fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}${path}`, init);
     };
 
-    test('are checked against the limit', async () => {
+    test('are rejected beyond the limit', async () => {
       expect((await stream('/bodies', 10_000)).status).toBe(200);
       expect((await stream('/bodies', 11_000)).status).toBe(413);
     });
 
-    test('leave the connection usable if the handler does not read them', async () => {
+    test('do not break the connection if the handler does not read them', async () => {
       for (let round = 0; round < 3; round++)
         expect((await stream('/ignored', 200_000)).status).toBe(204);
     });
@@ -414,7 +414,7 @@ describe('replies', () => {
     expect(Buffer.isBuffer(response.body) ? response.body.toString() : '').toBe(body);
   });
 
-  test('have headers in the simple style or as JSON, and each cookie in its own line', async () => {
+  test('have headers in the simple style or as JSON, and one line for each cookie', async () => {
     const otherHeaders = {
       ...headers,
       'X-Point': { x: 1, y: 2 },
@@ -444,14 +444,14 @@ describe('replies', () => {
       { status: 200, contentType: 'application/json', headers, body: { text: 1 } },
       '/body/text must be string',
     ],
-    ['a body where none is declared', { status: 204, body: {} }, 'the document declares no body'],
+    ['a body that is not declared', { status: 204, body: {} }, 'the document declares no body'],
     [
       'no body',
       { status: 200, contentType: 'application/json', headers },
       'the document declares a body',
     ],
     [
-      'no media type where there are several',
+      'no media type although several are declared',
       { status: 200, headers, body: Note },
       'must name one',
     ],
@@ -481,7 +481,7 @@ describe('replies', () => {
       'X-A',
     ],
     [
-      'a header of framing',
+      'a header that frames the body',
       {
         status: 200,
         contentType: 'application/json',
@@ -491,39 +491,39 @@ describe('replies', () => {
       'Content-Length',
     ],
     [
-      'text past its schema',
+      'text that does not match its schema',
       { status: 200, contentType: 'text/plain', headers, body: 'longer' },
       '/body must NOT have more than 5',
     ],
     [
-      'text that cannot be checked',
+      'text as a stream',
       { status: 200, contentType: 'text/plain', headers, body: Readable.from(['a']) },
       'must be a string',
     ],
     [
-      'an error of another shape',
+      'an error body of another format',
       { status: 500, body: { wrong: true } },
       '/body/error must have required property',
     ],
-    ['a status that is none', { status: 42 }, 'the status must be an integer from 200 to 599'],
-    ['nothing at all', undefined, ''],
+    ['an invalid status', { status: 42 }, 'the status must be an integer from 200 to 599'],
+    ['no reply', undefined, ''],
     [
-      'what JSON cannot write',
+      'a body that JSON cannot represent',
       { status: 200, contentType: 'application/json', headers, body: unwritable },
       'cannot be written',
     ],
-  ])('that are %s become a 500, and the log says why', async (_title, reply, why) => {
+  ])('with %s become a 500, and the log has the reason', async (_title, reply, reason) => {
     served.lines.length = 0;
     script.next = () => reply;
     const { status, body, headers } = await served.client.get('/replies');
     expect(status).toBe(500);
     expect(body).toEqual({ error: 500, message: expect.not.stringContaining('/body') });
     expect(headers['content-type']).toBe('application/problem+json');
-    expect(JSON.stringify(served.lines)).toContain(why);
+    expect(JSON.stringify(served.lines)).toContain(reason);
     expect(served.lines[0]).toMatchObject({
       level: 50,
       status: 500,
-      err: { message: expect.stringContaining(why) },
+      err: { message: expect.stringContaining(reason) },
     });
   });
 
@@ -558,7 +558,7 @@ describe('replies', () => {
     expect(failed.body.error).toBe(500);
   });
 
-  test('whose stream fails later are cut off', async () => {
+  test('whose stream fails later close the connection', async () => {
     let count = 0;
     const body = new Readable({
       read() {
@@ -570,7 +570,7 @@ describe('replies', () => {
     await expect(served.client.get('/replies')).rejects.toThrow('aborted');
   });
 
-  test('to HEAD are those to GET without the body, or those of a HEAD operation', async () => {
+  test('to HEAD are those to GET without the body, unless there is a HEAD operation', async () => {
     script.next = () => ({ status: 200, contentType: 'application/json', headers, body: Note });
     const response = await served.client.head('/replies').expect(200);
     expect(response.headers).toMatchObject({ 'x-count': '1', 'content-length': '22' });
@@ -578,7 +578,7 @@ describe('replies', () => {
     await served.client.head('/only').expect(200, {}).expect('X-Count', '1');
   });
 
-  test('of type */* may be JSON, which is checked', async () => {
+  test('of type */* may be JSON, which is validated', async () => {
     script.next = () => ({ status: 200, contentType: 'application/json', body: Note });
     await served.client.get('/any').expect(200, Note);
     script.next = () => ({ status: 200, contentType: 'application/json', body: {} });
@@ -605,7 +605,7 @@ describe('uncommon documents', () => {
       .get(target)
       .then(({ status, body }) => (status === 200 ? body.query : body.message));
 
-  test('a text is read as a number or as JSON, or passes unchecked', async () => {
+  test('a text is read as a number, as JSON, or without validation', async () => {
     const post = (type: string, body: string) =>
       served.client.post('/texts').set('Content-Type', type).send(body);
     expect(served.lines).toEqual([
@@ -778,18 +778,18 @@ describe('security', () => {
     ],
     ['that the user opened', { 'Sec-Fetch-Site': 'none' }, 200],
     ['that is none, in a program', {}, 200],
-  ])('answers a cookie that a page %s sends with POST', async (_which, headers, status) => {
+  ])('answers a POST with a cookie from a page %s', async (_which, headers, status) => {
     const sent = { Host: 'api.example', Cookie: 'key=good', ...headers };
     await sessions.client.post('/session').set(sent).expect(status);
     await sessions.client.get('/session').set(sent).expect(200);
-    // A page has to know this key; no browser adds it.
+    // Browsers do not add this key, so a page must know it.
     await sessions.client
       .post('/session')
       .set({ ...sent, Cookie: '', 'X-Key': 'good' })
       .expect(200);
   });
 
-  test('names a scope that no header can hold by its percent-encoding', async () => {
+  test('percent-encodes a scope that headers cannot contain', async () => {
     const response = await sessions.client
       .get('/unusual')
       .set({ Authorization: 'Bearer reader' })
@@ -812,7 +812,7 @@ describe('security', () => {
     expect(await challenge('/either')).toContain('ApiKey in="header", name="X-Key"');
   });
 
-  test('needs all of one alternative, with its scopes, also where tokens are verified later', async () => {
+  test('requires all schemes of one alternative, with their scopes, also if tokens are verified asynchronously', async () => {
     const later: Authenticator = {
       ...authenticator,
       verify: async (...token) => authenticator.verify(...token),
@@ -826,7 +826,7 @@ describe('security', () => {
     await client.get('/graded').set(bearer).expect(200);
   });
 
-  test('is not denied while keys are away that one of several credentials would need', async () => {
+  test('accepts another credential if the keys for one credential are unavailable', async () => {
     const verify: Authenticator['verify'] = (token) => {
       if (token !== 'signed') throw new Unauthorized('The token is not valid');
       throw new HttpError(503, 'away', { headers: { 'Retry-After': 7 } });
@@ -846,7 +846,7 @@ describe('security', () => {
     await client.get('/optional').set('Authorization', 'Bearer signed').expect(503);
   });
 
-  test('counts no alternative as satisfied where two share their list of scopes by an alias', async () => {
+  test('checks both alternatives if they share a list of scopes by a YAML alias', async () => {
     const text = readFileSync(documentFile('security.yaml'), 'utf8');
     const aliased = text.replace(
       '[{ oauth: [], header: [] }, { oauth: [plants:write] }]',
@@ -867,36 +867,33 @@ describe('security', () => {
   test.each([
     ['an access token', { Authorization: 'Bearer first-access-token' }, '/secured'],
     ['an API key', { 'X-Key': 'first-access-token' }, '/either'],
-  ])(
-    'accepts %s until it is no longer in the file that is read again',
-    async (_what, headers, target) => {
-      const others = 'other-access-token scheme=bearer\n';
-      const first = ['bearer', 'header'].map((name) => `first-access-token scheme=${name}\n`);
-      await withFiles({ tokens: first.join('') + others }, async (folder) => {
-        const file = join(folder, 'tokens');
-        const { securitySchemes } = await loadDocument(documentFile('security.yaml'));
-        const fromFile = await createAuthenticator(
-          { accessTokensFile: file },
-          tokenSchemes(securitySchemes),
-        );
-        const options = { missing: '501', authenticator: fromFile } as const;
-        const { client } = await serve(
-          documentFile('security.yaml'),
-          { secured: echo, either: echo },
-          options,
-        );
-        for (const status of [200, 200, 401]) {
-          if (status === 401) {
-            writeFileSync(file, others);
-            await fromFile.reload();
-          }
-          await client.get(target).set(headers).expect(status);
+  ])('accepts %s until a reload of the file without it', async (_what, headers, target) => {
+    const others = 'other-access-token scheme=bearer\n';
+    const first = ['bearer', 'header'].map((name) => `first-access-token scheme=${name}\n`);
+    await withFiles({ tokens: first.join('') + others }, async (folder) => {
+      const file = join(folder, 'tokens');
+      const { securitySchemes } = await loadDocument(documentFile('security.yaml'));
+      const fromFile = await createAuthenticator(
+        { accessTokensFile: file },
+        tokenSchemes(securitySchemes),
+      );
+      const options = { missing: '501', authenticator: fromFile } as const;
+      const { client } = await serve(
+        documentFile('security.yaml'),
+        { secured: echo, either: echo },
+        options,
+      );
+      for (const status of [200, 200, 401]) {
+        if (status === 401) {
+          writeFileSync(file, others);
+          await fromFile.reload();
         }
-        await client.get('/secured').set('Authorization', 'Bearer other-access-token').expect(200);
-        await client.get('/secured').set('Authorization', 'Bearer Other-access-token').expect(401);
-      });
-    },
-  );
+        await client.get(target).set(headers).expect(status);
+      }
+      await client.get('/secured').set('Authorization', 'Bearer other-access-token').expect(200);
+      await client.get('/secured').set('Authorization', 'Bearer Other-access-token').expect(401);
+    });
+  });
 
   test('verifies a signed token for each request', async () => {
     const verify = jest.fn(authenticator.verify);
@@ -911,7 +908,7 @@ describe('security', () => {
     expect(verify).toHaveBeenCalledTimes(2);
   });
 
-  test('is checked before the body is read', async () => {
+  test('is verified before the body is read', async () => {
     await served.client.post('/body').set('Content-Type', 'application/json').send('{').expect(401);
     await served.client
       .post('/body')
@@ -923,7 +920,7 @@ describe('security', () => {
 });
 
 describe('servers', () => {
-  test('name the base paths; paths of the document take precedence over those of the server', async () => {
+  test('name the base paths, and operations take precedence over paths of the server', async () => {
     const health: AnyHandler = () => ({ status: 200, body: 'mine' });
     const { client, lines } = await serve(documentFile('servers.yaml'), {
       health,
@@ -940,13 +937,13 @@ describe('servers', () => {
   });
 });
 
-describe('error schemas of other shapes', () => {
+describe('error schemas of other formats', () => {
   const errorBody: ErrorBody = {
     make: ({ status, message }) => ({ title: message, status }),
     mediaType: 'application/vnd.fault+json',
   };
 
-  test('are what every failure is answered with, and nothing where nothing is declared', async () => {
+  test('determine the body of each error response, which is empty if none is declared', async () => {
     const { script, handler } = scripted();
     const { client } = await serve(documentFile('errors.yaml'), { things: handler }, { errorBody });
     const rejected = await client.post('/things').send({}).expect(400);
@@ -964,14 +961,14 @@ describe('error schemas of other shapes', () => {
     expect(nowhere.body.status).toBe(404);
   });
 
-  test('that errorBody does not fit are problem details, and the log has the reason', async () => {
+  test('lead to problem details if errorBody does not match, and the log has the reason', async () => {
     const { client, lines } = await serve(documentFile('errors.yaml'), { things: echo });
     const { body } = await client.post('/things').send({}).expect(400);
     expect(body).toMatchObject({ status: 400, detail: "/body/a must have required property 'a'" });
     expect(lines.at(-1)?.reason).toContain("/body/a must have required property 'a'");
   });
 
-  test('are made for the operation, the media type and the schema that the document declares', async () => {
+  test('are passed to errorBody, with the operation and the media type', async () => {
     const seen: unknown[] = [];
     const make: ErrorBody['make'] = ({ status, message }, declared) => {
       seen.push(declared);

@@ -23,7 +23,7 @@ describe('over HTTP', () => {
     script.next = () => ({ status: 200, headers, body: { body } });
   };
 
-  test('an integer is exact in path, query, headers and body, in requests and replies', async () => {
+  test('an int64 is exact in path, query, headers and body of requests and replies', async () => {
     await fc.assert(
       fc.asyncProperty(int64, int64, async (a, b) => {
         script.next = () => ({
@@ -75,7 +75,7 @@ describe('over HTTP', () => {
     ['0.5', 'must be integer'],
     ['1e-1', 'must be integer'],
     ['1e400', 'must be integer'],
-  ])('%s is not an integer of int64 in path, query or body', async (number, message) => {
+  ])('%s is not an int64 in path, query or body', async (number, message) => {
     reply({});
     for (const [body, target, path] of [
       [`{"integer":${number}}`, '/integers/1', '/body/integer'],
@@ -89,7 +89,7 @@ describe('over HTTP', () => {
     }
   });
 
-  test('an integer without a format is a number, exact or rejected; a reply may hold any', async () => {
+  test('an integer without a format must be a safe integer in a request, and an int64 in a reply', async () => {
     reply({});
     for (const safe of [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]) {
       await post(`{"safe":${safe}}`).expect(200);
@@ -106,7 +106,7 @@ describe('over HTTP', () => {
     expect(String((await post('{}').expect(200)).body)).toBe(`{"body":{"safe":${MAX}}}`);
   });
 
-  test('int32 has the bounds of 32 bits', async () => {
+  test('an int32 has 32 bits', async () => {
     reply({});
     await post('{"small":2147483647}').expect(200);
     await post('{"small":2147483648}').expect(400);
@@ -124,7 +124,7 @@ describe('over HTTP', () => {
     expect(last.request?.body).toEqual({ number: 1e300 });
   });
 
-  test('integers are exact where the schema is empty', async () => {
+  test('integers are exact if the schema is empty', async () => {
     script.next = () => ({ status: 200, body: { body: last.request?.body } });
     const response = await post('{"any":[9007199254740993,0.5]}').expect(200);
     expect(String(response.body)).toBe('{"body":{"any":[9007199254740993,0.5]}}');
@@ -164,7 +164,7 @@ describe('over HTTP', () => {
     ['{"most":9007199254740994}', '/body/most must be <= 9007199254740993'],
     ['{"step":9007199254740992}', '/body/step must be multiple of 9007199254740993'],
   ])(
-    'a number of the document beyond 2^53 is exact: %s is rejected, and its neighbour is not',
+    'a number of the document beyond 2^53 is exact: %s is rejected, the exact number is accepted',
     async (body, message) => {
       reply({});
       const response = await post(body).expect(400);
@@ -185,7 +185,7 @@ describe('over HTTP', () => {
     },
   );
 
-  test('a default beyond 2^53 is filled in exactly', async () => {
+  test('a default beyond 2^53 is exact', async () => {
     reply({});
     await post('{"filled":{}}').expect(200);
     expect(last.request?.body).toEqual({
@@ -193,14 +193,14 @@ describe('over HTTP', () => {
     });
   });
 
-  test('the document is served with the numbers that it has', async () => {
+  test('the served document has exact numbers', async () => {
     for (const path of ['/openapi.json', '/openapi.yaml']) {
       const { text, body } = await client.get(path).expect(200);
       expect(text ?? String(body)).toContain('9007199254740993');
     }
   });
 
-  test('a mock has values beyond 2^53 exactly', async () => {
+  test('a mock has exact values beyond 2^53', async () => {
     const { client } = await serve(documentFile('integers.yaml'), {}, { missing: 'mock' });
     const { text } = await client.get('/large').expect(200);
     expect(text).toBe(
@@ -208,7 +208,7 @@ describe('over HTTP', () => {
     );
   });
 
-  test('an integer stays exact where one schema asks for a number and another for an integer', async () => {
+  test('an integer is exact if one schema has the type number and another the type integer', async () => {
     reply({});
     for (const name of ['both', 'either']) {
       await post(`{"${name}":9007199254740993}`).expect(200);
@@ -237,7 +237,7 @@ describe('over HTTP', () => {
     },
   );
 
-  test('a reply may hold any integer as a bigint', async () => {
+  test('a reply may contain any integer as a bigint', async () => {
     reply({ integer: 1n, number: 2n, unique: [MAX, MAX - 1n] });
     const response = await post('{}').expect(200);
     expect(String(response.body)).toBe(

@@ -66,14 +66,14 @@ describe('credentials', () => {
     'good',
     'Bearergood',
     'Bearer\tgood',
-  ])('are missing or wrong in "Authorization: %s"', async (authorization) => {
+  ])('are missing or invalid in "Authorization: %s"', async (authorization) => {
     called.mockClear();
     await served.client.get('/secured').set('Authorization', authorization).expect(401);
     expect(called).not.toHaveBeenCalled();
   });
 
   test.each(['//secured', '/secured/', '/SECURED', '/x/../secured', '/secured%2F', '/./secured'])(
-    'are not required where no path matches: %s',
+    'are not required if no path matches: %s',
     async (path) => {
       const answer = await raw(
         server,
@@ -89,7 +89,7 @@ describe('credentials', () => {
 });
 
 describe('content types of clients', () => {
-  test('do not grow the memory, and do not select a validator of another operation', async () => {
+  test('do not use more memory, and do not select a validator of another operation', async () => {
     const { client, app } = await serve(documentFile('bodies.yaml'), {}, { missing: 'mock' });
     const server = createServer(app).listen(0, '127.0.0.1');
     await once(server, 'listening');
@@ -130,7 +130,7 @@ describe('content types of clients', () => {
   });
 });
 
-describe('a body that is required', () => {
+describe('a required body', () => {
   test.each([
     ['no body', ''],
     ['no body of a type', 'Content-Type: application/json\r\n'],
@@ -151,7 +151,7 @@ describe('a body that is required', () => {
     expect(called).not.toHaveBeenCalled();
   });
 
-  test('is not an object if it is null, false, 0, an empty text or a list', async () => {
+  test('is not an object if it is null, false, 0, an empty string or an array', async () => {
     const { client } = await serve(
       documentFile('schemas.yaml'),
       { pet: echo },
@@ -172,7 +172,7 @@ describe('failures', () => {
   const mediaType = 'application/json';
   const declared: ErrorBody['make'] = ({ status, message }) => ({ title: message, status });
 
-  test('contain no HTML, no stack and no part of the request, and are problem details if errorBody fails or its body does not match the document', async () => {
+  test('contain no secrets, and are problem details if errorBody fails or does not match the document', async () => {
     const { script, handler } = scripted();
     let make = declared;
     const served = await serve(
@@ -228,7 +228,7 @@ describe('failures', () => {
     await client.post('/things').send({ a: 1 }).expect(500);
   });
 
-  test('name every violation, and only the first 20 of thousands', async () => {
+  test('name each violation, up to 20', async () => {
     const { client } = await serve(
       documentFile('parameters.yaml'),
       { plain: echo },
@@ -246,7 +246,7 @@ describe('failures', () => {
 });
 
 describe('headers', () => {
-  /** Of the headers that concern browsers, those that helmet knows. */
+  /** The headers for browsers that helmet sets. */
   const KNOWN =
     /^(content-security-policy|cross-origin-|origin-agent|referrer|strict-transport|x-(?!request-id$))/;
 

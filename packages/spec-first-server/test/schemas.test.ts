@@ -45,7 +45,7 @@ const expectValid = async (path: string, body: object, echoed = body) => {
 };
 
 describe('readOnly and writeOnly', () => {
-  test('a readOnly property is not required in a request, and dropped, also next to an allOf', async () => {
+  test('a readOnly property is optional in a request and removed, also beside an allOf', async () => {
     const requests: unknown[] = [];
     const account: AnyHandler = ({ body }) => {
       requests.push(body);
@@ -63,7 +63,7 @@ describe('readOnly and writeOnly', () => {
     );
   });
 
-  test('a writeOnly property of a reply is dropped, and one without a required readOnly one becomes a 500', async () => {
+  test('a writeOnly property of a reply is removed, and a missing readOnly property becomes a 500', async () => {
     script.next = () => ({ status: 200, body: { id: 1, name: 'a', password: 'b' } });
     await post('/accounts', { name: 'a', password: 'b' }).expect(200, { id: 1, name: 'a' });
     script.next = () => ({ status: 200, body: { name: 'a' } });
@@ -71,7 +71,7 @@ describe('readOnly and writeOnly', () => {
   });
 });
 
-test('a writeOnly property of a reply is dropped in a document of OpenAPI 3.0', async () => {
+test('a writeOnly property of a reply is removed in a document of OpenAPI 3.0', async () => {
   const account =
     '{ type: object, properties: { name: { type: string }, password: { type: string, writeOnly: true } } }';
   const document = `openapi: 3.0.3
@@ -90,7 +90,7 @@ paths:
 });
 
 describe('a discriminator', () => {
-  test('is not needed where the schemas have different constants of a required property', async () => {
+  test('is not needed if a required property has a different constant in each schema', async () => {
     await expectValid(
       '/messages',
       { role: 'user', text: 'a' },
@@ -115,7 +115,7 @@ describe('a discriminator', () => {
     await expectViolation('/messages', [], '/body must be object');
   });
 
-  test('selects the one schema that is validated, also where others match as well', async () => {
+  test('selects the only schema that is validated, even if others match', async () => {
     await expectValid('/shapes', {
       list: [
         { kind: 'round', radius: 1, side: 1 },
@@ -148,7 +148,7 @@ describe('a discriminator', () => {
     );
   });
 
-  test('only describes what oneOf admits if the document says so', async () => {
+  test('does not select a schema with x-selects: false', async () => {
     const send = (shape: object) => post('/described', shape);
     await send({ kind: 'oval', radius: 1 }).expect(200);
     await send({ kind: 'round', side: 1 }).expect(200);
@@ -156,7 +156,7 @@ describe('a discriminator', () => {
     expect(both.body.message).toBe('/body must match exactly one schema in oneOf');
   });
 
-  test('may be optional, with a schema for values without it and for unknown ones', async () => {
+  test('may be optional, with a schema for missing and unknown values', async () => {
     const { client } = await serve(documentFile('schemas.yaml'), { events: echo }, MOCKED);
     const send = (event: object) => client.post('/events').send(event);
     await send({ type: 'made', by: 'a' }).expect(200);
@@ -170,7 +170,7 @@ describe('a discriminator', () => {
     );
   });
 
-  test('of a parent schema selects the schema that has it in its allOf', async () => {
+  test('of a parent schema selects a schema that extends it by allOf', async () => {
     await expectValid(
       '/pets',
       { petType: 'dog', name: 'a', bark: 'wow' },
@@ -252,11 +252,11 @@ describe('JSON Schema 2020-12', () => {
     else await expectViolation('/modern', body, message);
   });
 
-  test('a default is filled in unless it does not fit its own schema', async () => {
+  test('a default is filled in if it matches its schema', async () => {
     await expectValid('/modern', {}, { loose: 'a-b' });
   });
 
-  test('defaults are filled in after the validation, so that they are never rejected', async () => {
+  test('defaults are filled in after the validation, which does not reject them', async () => {
     const received: unknown[] = [];
     const keep: AnyHandler = ({ body }) => {
       received.push(body);
@@ -275,7 +275,7 @@ describe('JSON Schema 2020-12', () => {
     await client.post('/filled').send({ d: 1 }).expect(400);
   });
 
-  test('a member of a reply that is undefined counts as absent', async () => {
+  test('a member of a reply that is undefined is missing', async () => {
     script.next = () => ({ status: 200, body: { a: { b: 1, c: undefined }, b: undefined } });
     await post('/filled', {}).expect(200, { a: { b: 1 } });
     script.next = () => ({ status: 200, body: { a: { b: 1, c: null }, d: 2 } });
@@ -349,7 +349,7 @@ test('the error body gets the path, the message and the keyword of each violatio
   expect(await errorsOf(many)).toHaveLength(20);
 });
 
-test('of a value with thousands of members, the first 20 violations are named', async () => {
+test('a response names the first 20 violations of a value with thousands', async () => {
   const small = Array.from({ length: 100 }, () => ({}));
   const missing = await post('/trees', { value: 1, children: small }).expect(400);
   expect(missing.body.message).toMatch(/; and more$/);
@@ -379,7 +379,7 @@ describe('a recursive oneOf', () => {
     expect(String((await send(nested(8)).expect(200)).body)).toBe(nested(8));
   });
 
-  test('is rejected where its alternatives take too long', async () => {
+  test('is rejected if its alternatives take too long', async () => {
     const { body } = await send(nested(60)).expect(400);
     expect(String(body)).toContain('the request takes too long to validate');
     grown = JSON.parse(nested(60));
@@ -419,7 +419,7 @@ describe('the time of a validation', () => {
     });
   });
 
-  test('a long value that is quick to validate is accepted, and a wrong one named', async () => {
+  test('a long value that is quick to validate is accepted, and its violations are named', async () => {
     await post({ email: `${'a'.repeat(100)}@example.com`, group: 'a'.repeat(10_000) }).expect(204);
     await post({ list: Array.from({ length: 3000 }, () => 1) }).expect(204);
     const response = await post({ list: Array.from({ length: 3000 }, () => 1), word: '' }).expect(

@@ -8,7 +8,7 @@ const HEAD = 'openapi: 3.1.0\ninfo: { title: A, version: 1.0.0 }\n';
 const DONE = "responses: { '204': { description: done } }";
 const done: AnyHandler = () => ({ status: 204 });
 
-/** Serves a document, or several files. Notices and errors have places relative to their folder. */
+/** Serves a document, or several files. The paths in notices and errors are relative. */
 async function started(
   files: string | Record<string, string>,
   handlers: Record<string, AnyHandler> = { a: done },
@@ -42,7 +42,7 @@ const DIAMONDS = Array.from({ length: 26 }, (_, level) => {
   return `    D${level}: { allOf: [${next}, ${next}] }\n`;
 }).join('');
 
-test('an operation whose discriminator leads to a broken schema answers 501', async () => {
+test('an operation whose discriminator refers to an invalid schema answers 501', async () => {
   const text = `${operation(
     'parameters: [{ name: q, in: query, schema: { $ref: "#/components/schemas/Pet" } }]',
   )}components:
@@ -54,7 +54,7 @@ test('an operation whose discriminator leads to a broken schema answers 501', as
   await client?.get('/a').expect(501);
 });
 
-describe('the start fails and names the place of', () => {
+describe('the start fails, with the location of', () => {
   test.each<[string, string | Record<string, string>, string]>([
     ['broken YAML', 'paths: { /a: [ }', 'openapi.yaml:3:16 '],
     ['a repeated key', 'paths: {}\npaths: {}\n', 'openapi.yaml:4:1 duplicated mapping key'],
@@ -158,7 +158,7 @@ describe('the start fails and names the place of', () => {
       'validating one value needs 201326591 schemas: at most 10000 are allowed',
     ],
     [
-      'a media type with a letter that no header can have',
+      'a media type with a character that headers cannot contain',
       operation('requestBody: { content: { téxt/☃: {} } }'),
       'openapi.yaml:7:33 téxt/☃ is not a media type',
     ],
@@ -173,7 +173,7 @@ describe('the start fails and names the place of', () => {
       'openapi.yaml:12:10 $ref: "#" is the whole',
     ],
     [
-      'a style that the place of the parameter does not have',
+      'a style that does not exist for the location of the parameter',
       operation('parameters: [{ name: q, in: query, style: matrix, schema: {} }]'),
       'openapi.yaml:7:42 must be equal to one of the allowed values: form, spaceDelimited, pipeDelimited, deepObject',
     ],
@@ -216,7 +216,7 @@ describe('an operation that cannot be enforced', () => {
     }
   });
 
-  test('stops the start if it has a handler, or if the option says so', async () => {
+  test('fails the start if it has a handler, or with the option strict', async () => {
     expect((await started(text, { a: done, b: done })).error).toContain('$ref leads to nothing');
     expect((await started(text, { a: done }, { strict: true })).error?.split('\n')).toHaveLength(3);
   });
@@ -234,7 +234,7 @@ test('paths that differ in the names of their parameters are served if their met
   await client?.post('/a/1').expect(405).expect('Allow', 'GET, PUT, HEAD');
 });
 
-test('a path of the server that the document has as well is the operation of the document', async () => {
+test('an operation takes precedence over a path of the server', async () => {
   const { client } = await started(operation('summary: x', '/healthz'));
   await client?.get('/healthz').expect(204);
 });
@@ -260,13 +260,13 @@ test('mocks need no verifier for their security schemes', async () => {
 describe('an operation without a handler', () => {
   const text = `paths:\n  /a:\n    get:\n      operationId: a\n      parameters: [{ name: q, in: query, schema: { type: integer } }]\n      responses: { '200': { description: done, content: { application/json: { schema: { type: object, required: [n], properties: { n: { type: integer, const: 5 } } } } } }, '404': { description: none } }\n`;
 
-  test('answers 501 if the option says so', async () => {
+  test('answers 501 with the option', async () => {
     const { client } = await started(text, {}, { missing: '501' });
     await client?.get('/a').expect(501);
     await client?.get('/a?q=x').expect(400);
   });
 
-  test('is mocked if the option says so: requests are checked, and the client can prefer a response', async () => {
+  test('is mocked with the option: requests are validated, and the client can prefer a response', async () => {
     const { client } = await started(text, {}, { missing: 'mock' });
     await client?.get('/a').expect(200, { n: 5 }).expect('X-Mock', 'true');
     await client?.get('/a').set('Prefer', 'code=404').expect(404, '');
@@ -303,12 +303,12 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:5:16 operationId a is already used by get /a: this operation is renamed to a2',
     ],
     [
-      'a description that is no text',
+      'a description that is not a string',
       operation('description: 5'),
       'openapi.yaml:7:7 must be string, but description is 5',
     ],
     [
-      'a format that is not known',
+      'an unknown format',
       schema('{ type: string, format: colour }'),
       'openapi.yaml:12:5 the format colour is unknown: it is not checked',
     ],
@@ -328,7 +328,7 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:5:5 a path cannot contain ? or #',
     ],
     [
-      'a member that OpenAPI 3.1 does not know',
+      'a member that OpenAPI 3.1 does not define',
       operation('response: {}'),
       'openapi.yaml:7:7 response is not a member of OpenAPI 3.1 here: it is ignored',
     ],
@@ -353,12 +353,12 @@ describe('the start logs a notice for', () => {
       'openapi.yaml:12:10 must NOT have duplicate items',
     ],
     [
-      'a property that says of itself that it is required',
+      'a property with `required: true`',
       schema('{ type: object, properties: { a: { type: string, required: true } } }'),
       'openapi.yaml:12:38 required must be a list of names beside "properties": a is required',
     ],
     [
-      'a pattern with flags as other languages have them',
+      'a pattern with the flags of other languages',
       schema('{ type: string, pattern: "(?i)^ab$" }'),
       'openapi.yaml:12:5 (?i)^ab$ is not a valid regular expression with the flag u: it is read as /(?i:^ab$)/u',
     ],
@@ -419,7 +419,7 @@ describe('the start logs a notice for', () => {
     expect(notices.join('\n')).toContain(notice);
   });
 
-  test('an error body of another form than errorBody makes is the example of the document', async () => {
+  test('an error response is the example of the document, if errorBody does not match the schema', async () => {
     const media =
       '{ schema: { type: object, required: [why] }, examples: { bad: { value: { x: 1 } }, one: { value: { why: x } } } }';
     const text = operation('summary: x').replace(
@@ -430,7 +430,7 @@ describe('the start logs a notice for', () => {
     await client?.get('/a?b=c').expect(400, { why: 'x' });
   });
 
-  test('a place that several operations share, once', async () => {
+  test('a location that several operations share, once', async () => {
     const shared = `{ operationId: a, parameters: [{ $ref: '#/components/parameters/p' }], ${DONE} }`;
     const { notices } = await started(
       `paths:\n  /a: { get: ${shared}, put: ${shared.replace('a,', 'b,')} }\ncomponents:\n  parameters:\n    p: { name: q, in: query, schema: { format: colour } }\n`,
@@ -439,14 +439,14 @@ describe('the start logs a notice for', () => {
     expect(notices).toHaveLength(1);
   });
 
-  test('neither unknown keywords nor regular expressions of linear time', async () => {
+  test('no unknown keyword and no linear regular expression', async () => {
     const { notices, error } = await started(
       schema('{ myKeyword: 5, pattern: "^[a-z0-9]+(-[a-z0-9]+)*$", properties: { any: true } }'),
     );
     expect({ notices, error }).toEqual({ notices: [], error: undefined });
   });
 
-  test('neither the bounds of int64 nor references', async () => {
+  test('no bounds of int64 and no references in extensions', async () => {
     const { notices, error } = await started(
       `${schema(
         '{ $schema: https://spec.openapis.org/oas/3.1/dialect/base, type: integer, format: int64, minimum: -9223372036854775808, maximum: 9223372036854775807 }',

@@ -117,7 +117,7 @@ describe('a handler that returns an AsyncIterable', () => {
     expect(await response.text()).toBe(`${parts}--${boundary}--\r\n`);
   });
 
-  test('sends values as the JSON of events, and texts where the document allows them', async () => {
+  test('sends the data of events as JSON, or as text if the document declares text', async () => {
     answer(
       'text/event-stream',
       { event: 'plant', id: '1', retry: 500, data: PLANT },
@@ -152,7 +152,7 @@ describe('a handler that returns an AsyncIterable', () => {
     expect(JSON.stringify(lines.at(-1))).toContain(message);
   });
 
-  test('answers 500 in the error body of the document if the first item is wrong', async () => {
+  test('answers 500 in the error body of the document if the first item is invalid', async () => {
     answer('application/jsonl', { n: 1 });
     const response = await fetch(`${url}/stream`);
     expect(response.status).toBe(500);
@@ -160,7 +160,7 @@ describe('a handler that returns an AsyncIterable', () => {
     expect(await response.json()).toMatchObject({ error: 500 });
   });
 
-  test('answers with the failure that its iterator throws first', async () => {
+  test('answers with the error that its iterator throws before the first item', async () => {
     script.next = () => ({
       status: 200,
       contentType: 'application/jsonl',
@@ -173,7 +173,7 @@ describe('a handler that returns an AsyncIterable', () => {
     expect((await fetch(`${url}/stream`)).status).toBe(429);
   });
 
-  test('has its connection closed at a wrong item, which the log names', async () => {
+  test('closes the connection at an invalid item, and the log names the item', async () => {
     let isCleaned = false;
     script.next = () => ({
       status: 200,
@@ -221,7 +221,7 @@ describe('a handler that returns an AsyncIterable', () => {
         while (!request.signal.aborted) yield { name: 'Fern' };
       })(),
     });
-    // In another process: it reads as fast as this one sends.
+    // Reads in another process, which is fast enough.
     const read = `for await (const chunk of (await fetch('${url}/stream')).body) process.stdout.write('.')`;
     const reader = spawn(process.execPath, ['--input-type=module', '-e', read]);
     await once(reader.stdout, 'data');
@@ -254,7 +254,7 @@ describe('a handler that returns an AsyncIterable', () => {
     await Promise.all(responses.map((response) => response.text()));
   });
 
-  test('waits for a slow reader, and cleans up when it is gone', async () => {
+  test('waits for a slow client, and ends when the client disconnects', async () => {
     let sent = 0;
     let isCleaned = false;
     script.next = () => ({
@@ -285,7 +285,7 @@ describe('a handler that returns an AsyncIterable', () => {
   });
 });
 
-describe('a stream that is open', () => {
+describe('an open stream', () => {
   const waiting = (contentType: string) => {
     const state = { isCleaned: false };
     script.next = () => ({
@@ -391,17 +391,17 @@ describe('a request of items', () => {
     ],
     ['multipart/mixed', boundary('\r\nabc'), 400, '/body/0 must be a part of multipart/mixed'],
     ['multipart/mixed; boundary=x', '--x\r\n\r\nabc', 400, '/body/0 must have headers'],
-  ])('is checked: %s %j is answered with %i', async (type, body, status, message) => {
+  ])('is validated: %s %j is answered with %i', async (type, body, status, message) => {
     const answered = await post(type, body);
     expect(answered).toEqual([status, expect.stringContaining(message)]);
   });
 
-  test('is not limited as a whole', async () => {
+  test('may be larger than the limit of an item', async () => {
     const [status] = await post('application/jsonl', '{"name":"a"}\n'.repeat(1000));
     expect(status).toBe(200);
   });
 
-  test('may be left unread', async () => {
+  test('may remain unread', async () => {
     received = () => 'enough';
     const body = '{"name":"a"}\n'.repeat(100_000);
     const response = await fetch(`${url}/stream`, {
@@ -413,7 +413,7 @@ describe('a request of items', () => {
   });
 });
 
-test('a stop ends event streams, and lets others finish', async () => {
+test('a stop ends event streams, but not other streams', async () => {
   let isCleaned = false;
   const streamOf = (contentType: string, item: unknown) => () => ({
     status: 200,

@@ -39,7 +39,7 @@ test('a parameter may be the whole query string (OpenAPI 3.2)', async () => {
   await client.get('/a').expect(400);
 });
 
-test('a value may be a schema: a reference to the schema of schemas is not fetched', async () => {
+test('a reference to the meta-schema of JSON Schema is not fetched, and validates schemas', async () => {
   const { client, lines } = await serving(
     `openapi: 3.1.0\n${HEAD}paths:
   /a:
@@ -107,7 +107,7 @@ paths:
     await client.post('/a').send('"b"').type('json').expect(400);
   });
 
-  test('leaves out paths with a query or a fragment, beside the same path without', async () => {
+  test('ignores paths with a query or a fragment', async () => {
     const get = (id: string) =>
       `{ get: { operationId: ${id}, parameters: [{ name: id, in: path, required: true, schema: { type: string } }], responses: { '200': { description: it, content: { application/json: { schema: true } } } } } }`;
     const { client, lines } = await serving(
@@ -120,7 +120,7 @@ paths:
     expect(body.path).toEqual({ id: '1' });
   });
 
-  test('ignores a mapping of a discriminator that leads to nothing', async () => {
+  test('ignores a mapping of a discriminator to a missing schema', async () => {
     const variant = (name: string) =>
       `{ type: object, required: [kind, n], properties: { kind: { const: ${name} }, n: { type: integer } } }`;
     const { client, lines } = await serving(
@@ -150,7 +150,7 @@ components:
 });
 
 test.each(['', 'operationId: it, '])(
-  'operations that two paths share have a name for each path (%s)',
+  'an operation that two paths share has an id for each path (%s)',
   async (id) => {
     const operation = `{ ${id}responses: { '200': { description: it, content: { application/json: { schema: true } } } } }`;
     const names = id === '' ? ['getA', 'getB'] : ['it', 'it2'];
@@ -189,7 +189,7 @@ test.each([
   },
 );
 
-test('a 400 that is declared without content has no body, and the log names the violations', async () => {
+test('a 400 without declared content has no body, and the log names the violations', async () => {
   const { client, lines } = await serving(
     `openapi: 3.1.0\n${HEAD}paths:
   /a:
@@ -255,7 +255,7 @@ components:
       properties:
 ${PROPERTIES.join('')}`;
 
-describe('a document with members that are not enforced is served:', () => {
+describe('in a document with members that are not enforced', () => {
   let served: Awaited<ReturnType<typeof serve>>;
   beforeAll(async () => {
     served = await withFiles({ 'openapi.yaml': DOCUMENT }, (folder) =>

@@ -1,7 +1,7 @@
-/** The bytes that all requests together may hold. */
+/** The maximum bytes that all requests may reserve together. */
 const BUDGET = 64 * 1024 ** 2;
 
-let held = 0;
+let reserved = 0;
 
 /**
  * Reserves bytes of the budget that all requests share.
@@ -9,15 +9,15 @@ let held = 0;
  * @returns false if too few are left; then none are reserved.
  */
 export function hold(bytes: number): boolean {
-  if (held + bytes > BUDGET) return false;
-  held += bytes;
+  if (reserved + bytes > BUDGET) return false;
+  reserved += bytes;
   return true;
 }
 
 /** Returns reserved bytes to the budget. */
 export function release(bytes: number): void {
-  held -= bytes;
+  reserved -= bytes;
 }
 
 /** Returns the bytes that are left. */
-export const bytesLeft = (): number => BUDGET - held;
+export const bytesLeft = (): number => BUDGET - reserved;

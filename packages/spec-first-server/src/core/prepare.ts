@@ -61,8 +61,8 @@ export interface ServiceOptions extends AccessLogOptions {
 
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT };
 
-/** The number of findings that are logged. `spec-first generate --all` shows all. */
-const LISTED = 10;
+/** The maximum number of findings that are logged. `spec-first generate --all` shows all. */
+const MAX_LISTED = 10;
 
 /**
  * Loads the document, and creates the validators, security schemes and handlers of its operations.
@@ -120,8 +120,8 @@ export async function prepare(source: Document | string, options: ServiceOptions
     log.warn({ operationId, locations }, `${operationId} cannot be served and answers 501`);
   }
   if (!inDevelopment && notices.length > 0) {
-    const locations = document.describe(notices.slice(0, LISTED)).split('\n');
-    const unlisted = notices.length > LISTED ? notices.length - LISTED : undefined;
+    const locations = document.describe(notices.slice(0, MAX_LISTED)).split('\n');
+    const unlisted = notices.length > MAX_LISTED ? notices.length - MAX_LISTED : undefined;
     log.warn({ locations, unlisted }, 'some parts of the document are not enforced');
   }
   const context = {

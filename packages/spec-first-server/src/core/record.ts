@@ -25,9 +25,9 @@ let requests = 0;
 
 /** Starts the record of a call. */
 export function startRecord({ headers, client }: Call, tracing: Tracing | undefined): CallRecord {
-  const { 'x-request-id': sent, traceparent } = headers;
+  const { 'x-request-id': requestId, traceparent } = headers;
   return {
-    id: typeof sent === 'string' && SAFE_ID.test(sent) ? sent : nextId(),
+    id: typeof requestId === 'string' && SAFE_ID.test(requestId) ? requestId : nextId(),
     traceId: tracing?.traceId() ?? TRACE_PARENT.exec(String(traceparent))?.[1],
     client,
     started: performance.now(),

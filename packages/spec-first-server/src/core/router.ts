@@ -102,19 +102,19 @@ function find(
   texts: readonly string[],
   method: string,
   allowed: Set<string>,
-  at = 0,
+  index = 0,
 ): Route | undefined {
   const { routes } = node;
-  const segment = segments[at];
+  const segment = segments[index];
   if (segment === undefined) {
     for (const other of routes.keys()) allowed.add(other);
     if (routes.has('GET')) allowed.add('HEAD');
     return routes.get(method) ?? (method === 'HEAD' ? routes.get('GET') : undefined);
   }
-  const literal = node.texts.get(texts[at] ?? '');
+  const literal = node.texts.get(texts[index] ?? '');
   const matching = node.parameters.filter((parameter) => parameter.segment.match(segment));
   for (const next of [literal, ...matching.map((parameter) => parameter.node)]) {
-    const route = next && find(next, segments, texts, method, allowed, at + 1);
+    const route = next && find(next, segments, texts, method, allowed, index + 1);
     if (route !== undefined) return route;
   }
   return undefined;

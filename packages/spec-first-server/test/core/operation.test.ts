@@ -264,7 +264,7 @@ describe('a stream of items', () => {
     );
   });
 
-  test('of events ends when the service stops, and the signal of its handler is aborted', async () => {
+  test('of events ends, with an aborted signal, when the service stops', async () => {
     const stopping = new AbortController();
     let signal: AbortSignal | undefined;
     const handler: AnyHandler = (request) => {

@@ -226,7 +226,7 @@ describe('tokens', () => {
   });
 });
 
-test('the first undeclared member of the replies of an operation is logged in development', async () => {
+test('the first undeclared member of the replies is logged in development', async () => {
   const schema = { type: 'object', properties: { id: {} } };
   const content = { 'application/json': { schema } };
   const members = {

@@ -16,17 +16,22 @@ paths:
       operationId: addNote
       requestBody:
         required: true
-        content: { application/json: { schema: { type: object, required: [text], properties: { text: { type: string } } } } }
-      responses: { '200': { description: ok, content: { application/json: { schema: { type: object, required: [id] } } } } }
+        content: { application/json: { schema: { $ref: '#/components/schemas/Note' } } }
+      responses:
+        '200': { description: ok, content: { application/json: { schema: { required: [id] } } } }
     get:
       operationId: watchNotes
-      responses: { '200': { description: ok, content: { application/x-ndjson: { itemSchema: { type: object } } } } }
+      responses:
+        '200': { description: ok, content: { application/x-ndjson: { itemSchema: {} } } }
   /files:
     post:
       operationId: addFile
       requestBody: { required: true, content: { application/octet-stream: {} } }
       responses: { '204': { description: read } }
-components: { securitySchemes: { token: { type: http, scheme: bearer } } }
+components:
+  securitySchemes: { token: { type: http, scheme: bearer } }
+  schemas:
+    Note: { type: object, required: [text], properties: { text: { type: string } } }
 `;
 
 const handlers: Record<string, AnyHandler> = {

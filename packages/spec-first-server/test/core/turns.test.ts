@@ -29,7 +29,7 @@ test('work runs immediately, without a promise, until it has used two millisecon
   expect(inTurn(() => 'third')).toBe('third');
 });
 
-test('work of many requests uses about two milliseconds of each round of the event loop', async () => {
+test('work of many requests uses about two milliseconds of each round', async () => {
   let left = 100;
   const unit = () => {
     work(1);

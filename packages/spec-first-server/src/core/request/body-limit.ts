@@ -10,11 +10,11 @@ const MAX_PARSED = 256 * 1024 ** 2;
  *
  * @throws {Error} whose message completes the sentence "… must be".
  */
-export function parseSize(text: string, most = MAX_PARSED): number {
+export function parseSize(text: string, max = MAX_PARSED): number {
   const [, amount, unit = 'b'] = /^(\d{1,15})\s*(b|kb|mb)?$/i.exec(text) ?? [];
   const size = Number(amount) * 1024 ** UNITS.indexOf(unit.toLowerCase());
-  if (size >= 1 && size <= most) return size;
-  const range = most === MAX_PARSED ? 'from 1 to 256mb' : 'of at least 1';
+  if (size >= 1 && size <= max) return size;
+  const range = max === MAX_PARSED ? 'from 1 to 256mb' : 'of at least 1';
   throw new Error(`a size ${range}, such as 500, 100kb or 10mb`);
 }
 

@@ -44,11 +44,11 @@ export function bodyReader(
   );
   const required = `is required, as ${types.join(' or ') || 'declared'}`;
 
-  /** @throws {HttpError} 400, 413 or 415 */
+  /** @throws {HttpError} 400, 413, 415 or 503 */
   return async (call: Call): Promise<ReceivedBody> => {
     if (requestBody === undefined) return NONE;
-    const { headers, body: sent } = call;
-    if (sent === undefined) return withoutBody(requestBody.required);
+    const { headers, body: source } = call;
+    if (source === undefined) return withoutBody(requestBody.required);
     const contentType = headers['content-type'] ?? '';
     const media = exact.get(contentType) ?? declaredType(contentType);
     const { kind, items } = media;
@@ -59,13 +59,13 @@ export function bodyReader(
     if (length > limit && items === undefined) throw tooLarge(limit);
 
     if (kind === 'multipart') {
-      return { media, ...(await multipart(media, headers, limitedStream(sent, limit), limit)) };
+      return { media, ...(await multipart(media, headers, limitedStream(source, limit), limit)) };
     }
-    if (isStreamed) return streamedBody(media, contentType, sent, limit);
+    if (isStreamed) return streamedBody(media, contentType, source, limit);
 
-    const memory = holdBody(sent, length || limit);
+    const memory = reserveMemory(source, length || limit);
     try {
-      const read = await readBytes(sent, limit, length);
+      const read = await readBytes(source, limit, length);
       const bytes = isZipped && read.length > 0 ? await decompress(read, limit) : read;
       if (bytes.length === 0 && kind === 'json') {
         memory?.release();
@@ -90,11 +90,11 @@ export function bodyReader(
   function streamedBody(
     media: MediaType,
     contentType: string,
-    sent: Bytes | AsyncIterable<Bytes>,
+    source: Bytes | AsyncIterable<Bytes>,
     limit: number,
   ): ReceivedBody {
     const hasItems = media.items !== undefined;
-    const stream = limitedStream(sent, hasItems ? Infinity : limit);
+    const stream = limitedStream(source, hasItems ? Infinity : limit);
     const body = hasItems ? checkedItems(stream, contentType, media, limit, validator) : stream;
     return { media, body, release: () => endStream(stream) };
   }
@@ -149,23 +149,23 @@ function checkEncoding(header: string | undefined, isStreamed: boolean): string 
 }
 
 /** The maximum number of bytes that one body reserves of the shared budget. */
-const MOST_HELD = 16 * 1024 ** 2;
+const MAX_RESERVED = 16 * 1024 ** 2;
 
 /** Reserves memory for a body that is not read yet. @throws {HttpError} 503 */
-function holdBody(body: Bytes | AsyncIterable<Bytes>, size: number) {
+function reserveMemory(body: Bytes | AsyncIterable<Bytes>, size: number) {
   if (body instanceof Uint8Array) return undefined;
-  const bytes = Math.min(size, MOST_HELD);
+  const bytes = Math.min(size, MAX_RESERVED);
   if (!hold(bytes)) {
     throw new HttpError(503, 'too many large requests at once: try again later', {
       headers: { 'Retry-After': 1 },
       expected: true,
     });
   }
-  let held = bytes;
+  let reserved = bytes;
   return {
     release(): void {
-      release(held);
-      held = 0;
+      release(reserved);
+      reserved = 0;
     },
   };
 }

@@ -98,7 +98,7 @@ export async function multipart(
     if (unread > 0) throw new HttpError(400, UNNAMED);
   } catch (error) {
     const reason = failure ?? error;
-    // Waits for files that are being written: these would not be removed.
+    // Waits for files that are being written, or they would not be removed.
     await Promise.allSettled([...parts.values()].flat());
     release();
     if (reason !== error || error instanceof HttpError) throw reason;
@@ -142,10 +142,10 @@ async function* countParts(
     // A delimiter may be cut into two chunks.
     const joint = Buffer.concat([end, chunk.subarray(0, overlap)]);
     for (const bytes of [joint, chunk]) {
-      let at = bytes.indexOf(delimiter);
-      while (at >= 0) {
+      let index = bytes.indexOf(delimiter);
+      while (index >= 0) {
         onPart();
-        at = bytes.indexOf(delimiter, at + 1);
+        index = bytes.indexOf(delimiter, index + 1);
       }
     }
     end = Buffer.concat([end, chunk.subarray(-overlap)]).subarray(-overlap);

@@ -59,9 +59,9 @@ export async function* checkedItems(
   } catch (error) {
     const path = `/body/${index}`;
     if (error instanceof Violations) {
-      const located = error.violations.map((each) => ({
-        ...each,
-        path: each.path.replace('/body', path),
+      const located = error.violations.map((violation) => ({
+        ...violation,
+        path: violation.path.replace('/body', path),
       }));
       throw new Violations(located);
     }

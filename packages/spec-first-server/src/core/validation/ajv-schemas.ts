@@ -108,11 +108,14 @@ function select(schema: Keywords, { name, values }: schemas.Tag): void {
   const selected = values.flatMap((list, index) =>
     Array.isArray(list) ? when(hasValue(name, list), alternatives[index]) : [],
   );
-  const others = values.indexOf('others');
+  const othersIndex = values.indexOf('others');
   const rule =
-    others < 0
+    othersIndex < 0
       ? { ...hasKnownTag, allOf: selected }
-      : { type: 'object', allOf: [...selected, when(hasKnownTag, true, alternatives[others])] };
+      : {
+          type: 'object',
+          allOf: [...selected, when(hasKnownTag, true, alternatives[othersIndex])],
+        };
   const union = values.includes('null') ? when({ type: 'null' }, true, rule) : rule;
   schema.allOf = [...asArray(schema.allOf), union];
 }

@@ -38,31 +38,31 @@ export interface SchemaOptions {
 export type Check = (value: unknown) => unknown;
 
 /**
- * The most steps of a validation that runs without a time limit. They take some milliseconds. The
- * steps are members times schemas, and the steps of regular expressions.
+ * The maximum steps of a validation without a time limit. They take some milliseconds. The steps
+ * are members times schemas, and the steps of regular expressions.
  */
-const MOST_STEPS = 1_000_000;
+const MAX_STEPS = 1_000_000;
 
 /**
- * The most steps of collecting violations: members times schemas. Each step costs more than one of
- * {@link MOST_STEPS}, since Ajv copies the previous violations for each member.
+ * The maximum steps of collecting violations: members times schemas. Each step takes longer than
+ * one of {@link MAX_STEPS}, since Ajv copies the previous violations for each member.
  */
-const MOST_COLLECTING_STEPS = 3_000;
+const MAX_COLLECTING_STEPS = 3_000;
 
 /** The number of members that are always included when violations are collected. */
-const LEAST_COLLECTED = 50;
+const MIN_COLLECTED = 50;
 
-/** The time limit for collecting violations of slow patterns and deep values. Milliseconds. */
-const COLLECTING = 20;
+/** The time limit for collecting the violations of slow patterns and deep values. */
+const COLLECTING_MS = 20;
 
-/** The time limit for validating a small value, in milliseconds. Large values have more time. */
-const VALIDATING = 30;
+/** The time limit for validating a small value. Large values have more time. */
+const VALIDATING_MS = 30;
 
 /** The least depth with a time limit: nested alternatives may take exponential time. */
 const DEEP = 12;
 
 /** The context of a validation in Ajv. */
-const TOP = { parentData: {}, parentDataProperty: '', rootData: {}, dynamicAnchors: {} };
+const ROOT_CONTEXT = { parentData: {}, parentDataProperty: '', rootData: {}, dynamicAnchors: {} };
 
 /** Prepares to validate values of one direction. Schemas are compiled when they are first used. */
 export function createChecks(
@@ -81,7 +81,7 @@ export function createChecks(
   const shapeOf = createShapes(lowered, direction, matches);
 
   return (schema, { files = false, path = '', onDrop } = {}) => {
-    const place = { ...TOP, instancePath: path };
+    const context = { ...ROOT_CONTEXT, instancePath: path };
     const rewriting = { shapeOf, onDrop };
     let prepared: { readonly cost: Cost; readonly validate: ValidateFunction } | undefined;
     let validateAll: ValidateFunction | undefined;
@@ -98,7 +98,7 @@ export function createChecks(
       let result = value;
       const task = () => {
         if (isRewritten && !isRequest) result = rewrite(rewriting, schema, value);
-        const isValid = validate(result, place);
+        const isValid = validate(result, context);
         if (isRewritten && isRequest && isValid) result = rewrite(rewriting, schema, value);
       };
       if (size === undefined || isQuick(size, cost)) task();
@@ -111,16 +111,16 @@ export function createChecks(
     function collect(value: unknown, { errors }: ValidateFunction, cost: Cost): Violations {
       validateAll ??= compileAll(convert(schema, { files, open: false }));
       const validate = validateAll;
-      const most = Math.max(LEAST_COLLECTED, MOST_COLLECTING_STEPS / cost.schemas);
-      const start = startOf(value, most, path);
+      const maxMembers = Math.max(MIN_COLLECTED, MAX_COLLECTING_STEPS / cost.schemas);
+      const start = startOf(value, maxMembers, path);
       const { depth, steps } = sizeOf(start.value, cost.degree);
       let collected: readonly ErrorObject[] = [];
       const task = () => {
-        validate(start.value, place);
+        validate(start.value, context);
         collected = validate.errors ?? [];
       };
       if (isShort(depth, steps)) task();
-      else withinBudget(task, COLLECTING);
+      else withinBudget(task, COLLECTING_MS);
       const isKept = (error: ErrorObject) =>
         isUndeclared(error) || !start.incomplete.has(error.instancePath);
       const usable = collected.some(isKept) ? collected.values().filter(isKept) : errors;
@@ -134,7 +134,7 @@ export function createChecks(
   }
 
   function withinTime(task: () => void, { members, longest }: Size): void {
-    const milliseconds = VALIDATING + members * 0.002 + longest * 0.000_01;
+    const milliseconds = VALIDATING_MS + members * 0.002 + longest * 0.000_01;
     if (withinBudget(task, milliseconds)) return;
     const message = `the ${direction} takes too long to validate`;
     throw new Violations([{ path: '', message, keyword: 'timeout' }]);
@@ -168,4 +168,4 @@ export function createChecks(
   }
 }
 
-const isShort = (depth: number, steps: number): boolean => depth < DEEP && steps <= MOST_STEPS;
+const isShort = (depth: number, steps: number): boolean => depth < DEEP && steps <= MAX_STEPS;

@@ -4,7 +4,7 @@ import { asArray, asObject, isObject, type Json, schemas } from 'openapi-documen
 export type Cost = ReturnType<typeof costOf>;
 
 /** Keywords whose values are not schemas. */
-const DATA = new Set(['enum', 'const', 'default', 'example', 'examples', 'required']);
+const DATA = new Set(['enum', 'const', 'default', 'example', 'examples']);
 
 /** Adds up the costs of a lowered schema and of all schemas that it needs. */
 export function costOf(source: schemas.LoweredSchema, $defs: Json) {
@@ -31,7 +31,7 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     const { $ref, format, pattern, required, patternProperties } = part;
     cost.schemas += 1 + asArray(required).length;
     const patterns = [pattern, ...Object.keys(asObject(patternProperties))];
-    const degrees = patterns.filter((each) => typeof each === 'string').map(schemas.patternDegree);
+    const degrees = patterns.filter((text) => typeof text === 'string').map(schemas.patternDegree);
     // Some formats of strings take quadratic time.
     const isText = typeof format === 'string' && !/^(int|float|double)/.test(format);
     cost.degree = Math.max(cost.degree, isText ? 2 : 1, ...degrees);

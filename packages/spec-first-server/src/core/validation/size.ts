@@ -51,23 +51,23 @@ function addText(size: Size, { length }: string, degree: number): void {
 /**
  * Copies the start of a value. Also returns the paths of the objects and arrays that lack members.
  *
- * @param most the maximum number of members.
+ * @param maxMembers the maximum number of members.
  */
-export function startOf(source: unknown, most: number, path: string) {
+export function startOf(source: unknown, maxMembers: number, path: string) {
   const incomplete = new Set<string>();
   let members = 0;
   return { value: copy(source, path), incomplete };
 
-  function copy(value: unknown, at: string): unknown {
+  function copy(value: unknown, pointer: string): unknown {
     if (typeof value !== 'object' || value === null || isBytes(value)) return value;
     const copied: [string, unknown][] = [];
     for (const [name, member] of Object.entries(value)) {
-      if (members >= most) {
-        incomplete.add(at);
+      if (members >= maxMembers) {
+        incomplete.add(pointer);
         break;
       }
       members += 1;
-      copied.push([name, copy(member, `${at}/${escapePointerToken(name)}`)]);
+      copied.push([name, copy(member, `${pointer}/${escapePointerToken(name)}`)]);
     }
     return Array.isArray(value) ? copied.map(([, member]) => member) : Object.fromEntries(copied);
   }

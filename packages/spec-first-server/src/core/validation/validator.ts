@@ -104,13 +104,13 @@ export function createValidators(
   });
 }
 
-/** Returns a function that makes each value when it is first used. */
-function onFirstUse<Key, Value>(make: (key: Key) => Value): (key: Key) => Value {
+/** Returns a function that creates each value when it is first used. */
+function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) => Value {
   const values = new Map<Key, Value>();
   return (key) => {
     const existing = values.get(key);
     if (existing !== undefined) return existing;
-    const value = make(key);
+    const value = create(key);
     values.set(key, value);
     return value;
   };

@@ -11,13 +11,13 @@ export interface Violation {
 }
 
 /** The maximum number of reported violations. A hostile request can have thousands. */
-const MOST = 20;
+const MAX_VIOLATIONS = 20;
 
 /** The maximum number of violations that are compared to remove duplicates. */
-const MOST_COMPARED = 5 * MOST;
+const MAX_COMPARED = 5 * MAX_VIOLATIONS;
 
 /** The maximum number of characters. Paths can be long, since clients choose names of members. */
-const LONGEST = { path: 200, message: 1_000 };
+const MAX_LENGTH = { path: 200, message: 1_000 };
 
 /** Thrown if a request or a reply does not match the document. */
 export class Violations extends Error {
@@ -32,11 +32,11 @@ export class Violations extends Error {
     for (const violation of violations) {
       const short = shortened(violation);
       const line = `${short.path} ${short.message}`.trim();
-      isComplete = distinct.has(line) || distinct.size < MOST;
+      isComplete = distinct.has(line) || distinct.size < MAX_VIOLATIONS;
       if (!isComplete) break;
       distinct.set(line, short);
       compared += 1;
-      if (compared === MOST_COMPARED) break;
+      if (compared === MAX_COMPARED) break;
     }
     const lines = [...distinct.keys()];
     super((isComplete ? lines : [...lines, 'and more']).join('; '));
@@ -45,14 +45,14 @@ export class Violations extends Error {
 }
 
 const shortened = ({ path, message, keyword }: Violation): Violation => ({
-  path: shortText(path, LONGEST.path),
-  message: shortText(message, LONGEST.message),
+  path: shortText(path, MAX_LENGTH.path),
+  message: shortText(message, MAX_LENGTH.message),
   keyword,
 });
 
-function shortText(text: string, longest: number): string {
-  if (text.length <= longest) return text;
-  const half = Math.floor(longest / 2);
+function shortText(text: string, max: number): string {
+  if (text.length <= max) return text;
+  const half = Math.floor(max / 2);
   return `${text.slice(0, half)}…${text.slice(-half)}`;
 }
 

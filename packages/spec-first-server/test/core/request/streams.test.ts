@@ -113,7 +113,7 @@ describe('checkedItems', () => {
     return read;
   }
 
-  test('yields each item with its defaults, also if the body is larger than the limit', async () => {
+  test('yields each item with its defaults, beyond the limit of an item', async () => {
     expect(await items(30, '{"name":"Fern"}\n{"name"', ':"Moss","count":2}\n')).toEqual([
       { name: 'Fern', count: 1 },
       { name: 'Moss', count: 2 },

@@ -47,6 +47,13 @@ describe('a member', () => {
       true,
       true,
     ],
+    [
+      'an undeclared member beside an allOf',
+      { properties: { a: A }, allOf: [{ type: 'object' }] },
+      'b',
+      undefined,
+      true,
+    ],
     ['a closed object', { additionalProperties: false }, 'b', undefined, false],
     [
       'a member of the other direction',
@@ -135,6 +142,10 @@ describe('the alternatives of an object', () => {
     expect([member('a'), member('b')]).toEqual([A, undefined]);
   });
 
+  test('are ignored for other values', () => {
+    expect(shapeOf({ anyOf: [a, b] }, 'text').member('a')).toBe(true);
+  });
+
   test('do not depend on the value before', () => {
     const { lower } = schemas.lower({}, 'response');
     const shapes = createShapes({ $defs: {}, lower }, 'response', matches);
@@ -187,6 +198,7 @@ describe('defaults', () => {
 test.each<[Json, boolean]>([
   [{ type: 'number' }, true],
   [{ type: ['number', 'null'] }, true],
+  [{ type: 'number', allOf: [{ minimum: 1 }] }, true],
   [{ type: 'integer' }, false],
   [{ type: ['integer', 'number'] }, false],
   [{ anyOf: [{ type: 'number' }, { type: 'integer' }] }, false],

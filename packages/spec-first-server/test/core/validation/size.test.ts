@@ -11,6 +11,7 @@ describe('sizeOf', () => {
     ['a bigint', 5n, { hasBigint: true }],
     ['a string', 'abc', { longest: 3, steps: 9 }],
     ['an empty object', {}, {}],
+    ['an empty array', [], {}],
     ['an object', { ab: 1, c: 'def' }, { members: 2, longest: 3, steps: 4 + 1 + 9, depth: 1 }],
     ['an array', ['a', 'bcd', 1], { members: 3, longest: 3, steps: 1 + 9, depth: 1 }],
     ['an array in an array', [[], [[1n]]], { members: 4, depth: 3, hasBigint: true }],
