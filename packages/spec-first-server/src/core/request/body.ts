@@ -48,7 +48,7 @@ export function bodyReader(
   return async (call: Call): Promise<ReceivedBody> => {
     if (requestBody === undefined) return NONE;
     const { headers, body: source } = call;
-    if (source === undefined) return withoutBody(requestBody.required);
+    if (source === undefined) return withoutBody();
     const contentType = headers['content-type'] ?? '';
     const media = exact.get(contentType) ?? declaredType(contentType);
     const { kind, items } = media;
@@ -69,7 +69,7 @@ export function bodyReader(
       const bytes = isZipped && read.length > 0 ? await decompress(read, limit) : read;
       if (bytes.length === 0 && kind === 'json') {
         memory?.release();
-        return withoutBody(requestBody.required);
+        return withoutBody();
       }
       if (!isUtf8(bytes)) throw new HttpError(400, 'the body must be UTF-8');
       const body = await inTurn(() => parsed(media, bytes.toString()));
@@ -81,8 +81,8 @@ export function bodyReader(
   };
 
   /** @throws {Violations} if a body is required. */
-  function withoutBody(isRequired: boolean): ReceivedBody {
-    if (!isRequired) return NONE;
+  function withoutBody(): ReceivedBody {
+    if (!requestBody?.required) return NONE;
     throw new Violations([{ path: '/body', message: required, keyword: 'required' }]);
   }
 

@@ -122,13 +122,14 @@ function isMultipleOf(value: Exact, divisor: Exact): boolean {
 /** Tests for equality with one of the values. A number equals the bigint of the same value. */
 function oneOfValues(values: readonly unknown[]): Test {
   const mismatches = [
-    values.length === 0
-      ? { keyword: 'enum', message: 'must not be present: its enum is empty' }
-      : {
-          keyword: 'enum',
-          message: 'must be equal to one of the allowed values',
-          params: { allowedValues: values },
-        },
+    {
+      keyword: 'enum',
+      message:
+        values.length === 0
+          ? 'must not be present: its enum is empty'
+          : 'must be equal to one of the allowed values',
+      params: { allowedValues: values },
+    },
   ];
   const exact = (value: unknown) =>
     typeof value === 'number' && Number.isInteger(value) ? BigInt(value) : value;

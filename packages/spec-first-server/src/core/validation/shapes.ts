@@ -78,8 +78,8 @@ export function createShapes(
 function selectedBy({ name, values }: schemas.Tag, list: readonly unknown[], value: Json) {
   const tagValue = value[name];
   const index = values.findIndex((each) => Array.isArray(each) && each.includes(tagValue));
-  const selected = index < 0 ? values.indexOf('others') : index;
-  return selected < 0 ? [] : [list[selected]];
+  // Without an alternative for other values, the validation fails.
+  return [list[index < 0 ? values.indexOf('others') : index]];
 }
 
 /** @param parts schemas that describe the same value. */

@@ -219,6 +219,10 @@ describe('files', () => {
       ),
     ],
     [
+      { maxLength: 5 },
+      when({ file: {} }, { file: { minLength: undefined, maxLength: 5 } }, { maxLength: 5 }),
+    ],
+    [
       { minLength: 5 },
       when({ file: {} }, { file: { minLength: 5, maxLength: undefined } }, { minLength: 5 }),
     ],

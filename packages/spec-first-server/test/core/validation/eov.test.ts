@@ -75,4 +75,35 @@ describe('express-openapi-validator', () => {
       expect(value).toEqual(before);
     }
   });
+
+  test.each<[string, object, unknown, boolean]>([
+    ['an inherited member is missing', { required: ['constructor'] }, {}, false],
+    ['an own member is present', { required: ['constructor'] }, { constructor: 1 }, true],
+    ['a tuple may be shorter', { type: 'array', prefixItems: [{}, {}] }, [1], true],
+    ['a pattern may have flags', { pattern: '(?i)^a$' }, 'A', true],
+    ['a pattern is checked', { pattern: '(?i)^a$' }, 'B', false],
+    ['a date-time is checked in full', { format: 'date-time' }, '2024-02-30T12:00:00Z', false],
+    ['a string is not a number', { type: 'integer' }, '1', false],
+  ])('%s', (_title, schema, value, isValid) => {
+    expect(create('request').compile(schema)(value)).toBe(isValid);
+    expect(create('response').compile(schema)(value)).toBe(isValid);
+  });
+
+  test('reports only the first violation without allErrors', () => {
+    const options = { direction: 'request', allErrors: false, formats: {} } as const;
+    const validate = createEovAjv(options).compile({ required: ['a', 'b'] });
+    validate({});
+    expect(validate.errors).toHaveLength(1);
+    const all = create('request').compile({ required: ['a', 'b'] });
+    all({});
+    expect(all.errors).toHaveLength(2);
+  });
+
+  test.each([
+    ['request', true],
+    ['response', false],
+  ] as const)('has the numeric keywords of a %s', (direction, isLimited) => {
+    const validate = create(direction).compile({ numeric: { type: ['integer'] } });
+    expect(validate(2n ** 60n)).toBe(!isLimited);
+  });
 });

@@ -7,13 +7,13 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 
-/** Of the server's process. */
+/** The counts of the server's process. */
 interface Counts {
   readonly begun: number;
   readonly ended: number;
   readonly failed: number;
   readonly descriptors: number;
-  /** Folders of uploads that lie on disk. */
+  /** Folders of uploads on disk. */
   readonly folders: number;
 }
 
@@ -49,11 +49,11 @@ const type = {
   late: 'application/octet-stream',
   items: 'application/x-ndjson',
 };
-const part =
-  '--b\r\nContent-Disposition: form-data; name="file"; filename="a.bin"\r\nContent-Type: image/x\r\n\r\n';
+const disposition = 'Content-Disposition: form-data; name="file"; filename="a.bin"';
+const part = `--b\r\n${disposition}\r\nContent-Type: image/x\r\n\r\n`;
 const start = { form: `${part}${'x'.repeat(100_000)}`, bytes: 'abc', late: 'abc', items: '{}\n' };
 
-/** Sends the head and half of the body. */
+/** Sends the head and a part of the body. */
 async function begin(path: keyof typeof type): Promise<Socket> {
   const socket = connect({ port, allowHalfOpen: true });
   sockets.add(socket);
@@ -67,7 +67,7 @@ async function begin(path: keyof typeof type): Promise<Socket> {
 
 const ends = {
   'whose client sends FIN': (socket: Socket) => void socket.end(),
-  'whose client is gone': (socket: Socket) => void socket.resetAndDestroy(),
+  'whose client disconnects': (socket: Socket) => void socket.resetAndDestroy(),
   'that do not arrive in time': (socket: Socket) => socket,
 };
 
@@ -100,7 +100,7 @@ test.each(
   expect((await counts()).failed).toBe(before.failed + 20);
 });
 
-test('a handler that answered before it read the body gets an error', async () => {
+test('a handler that answers before it reads the body gets an error', async () => {
   const before = await counts();
   const socket = await begin('late');
   await eventually(async () => (await counts()).begun === before.begun + 1);

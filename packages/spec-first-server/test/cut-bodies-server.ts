@@ -1,11 +1,11 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { listen } from '../../src/adapters/node/index.ts';
-import type { AnyHandler } from '../../src/core/handlers/types.ts';
-import { createListener } from '../../src/serve/app.ts';
+import { listen } from '../src/adapters/node/index.ts';
+import type { AnyHandler } from '../src/core/handlers/types.ts';
+import { createListener } from '../src/serve/app.ts';
 
-// A process of its own: its temporary folder and its descriptors are not those of other tests.
+// Runs in its own process, whose temporary folder and descriptors no other test uses.
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Bodies, version: 1.0.0 }
@@ -39,7 +39,7 @@ paths:
 /** The numbers of stream handlers that began, ended and failed. */
 const counts = { begun: 0, ended: 0, failed: 0 };
 
-/** Reads a stream to its end, and counts how that went. */
+/** Reads a stream to its end, and counts the outcome. */
 async function readAll(stream: unknown): Promise<void> {
   counts.begun += 1;
   try {
@@ -56,7 +56,7 @@ const read: AnyHandler = async ({ body }) => {
   await readAll(body);
   return { status: 204 };
 };
-/** Answers at once, and reads on in the background. */
+/** Answers first, and reads the body in the background. */
 const late: AnyHandler = ({ body }) => {
   readAll(body).catch(() => undefined);
   return { status: 204 };
