@@ -1,6 +1,8 @@
+import { execFileSync } from 'node:child_process';
+import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/documents';
-import { publicNames } from '../../scripts/public-names.ts';
+import { publicNames, publicNamesOfAll } from '../../scripts/public-names.ts';
 
 const MANIFEST = {
   exports: {
@@ -30,12 +32,13 @@ test.each([
   ['export type Text = string;', ['. Text']],
   ['declare const inner = 1;\ninterface Inner {\n    name: string;\n}', []],
   ['/** export declare const limit = 5; */', []],
-  ["export * as tools from './folder/inner.js';", ['. tools']],
+  ["declare const a = 1;\nexport * as tools from './folder/inner.js';", ['. tools']],
+  ['declare const quoted = "export { quoted };";', []],
   ['declare const inner = 1;\nexport { inner as outer, type Text };', ['. Text', '. outer']],
   ["export type { Request } from 'express';", ['. Request']],
   ['export {};', []],
 ])('%j has the public names %j', async (declarations, names) => {
-  expect(await namesOf(declarations)).toEqual(names);
+  expect(await namesOf(declarations)).toStrictEqual(names);
 });
 
 test('the members of interfaces and classes are public, and those of their members are not', async () => {
@@ -58,7 +61,7 @@ export declare class Store {
 }
 declare const last: string;
 `;
-  expect(await namesOf(declarations)).toEqual([
+  expect(await namesOf(declarations)).toStrictEqual([
     '. Options',
     '. Options.limits',
     '. Options.open',
@@ -81,7 +84,7 @@ export interface Texts {
 `;
   const index = "export { type Text as Message } from './folder/inner.js';\n";
   const extra = "export * from './inner.ts';\n";
-  expect(await namesOf(index, extra, inner)).toEqual([
+  expect(await namesOf(index, extra, inner)).toStrictEqual([
     '. Message',
     '. Message.length',
     './extra Text',
@@ -93,5 +96,25 @@ export interface Texts {
 });
 
 test('a library without exports has no public names', async () => {
-  expect(await namesOf('export declare const limit = 5;', '', '', {})).toEqual([]);
+  expect(await namesOf('export declare const limit = 5;', '', '', {})).toStrictEqual([]);
 });
+
+test('the names of each tarball are listed by the name of the library', () =>
+  withFiles(
+    {
+      'one/package/package.json': JSON.stringify({ exports: { '.': { types: './a.d.ts' } } }),
+      'one/package/a.d.ts': 'export declare const limit = 5;\n',
+      'two/package/package.json': '{}',
+    },
+    async (folder) => {
+      const pack = (name: string) => {
+        const tarball = join(folder, `${name}.tgz`);
+        execFileSync('tar', ['czf', tarball, '-C', join(folder, name), 'package']);
+        return [name, tarball] as const;
+      };
+      expect(publicNamesOfAll(new Map([pack('one'), pack('two')]))).toStrictEqual({
+        one: ['. limit'],
+        two: [],
+      });
+    },
+  ));
