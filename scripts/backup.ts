@@ -47,8 +47,9 @@ function isRunning(pid: number): boolean {
   if (pid === process.pid) return false;
   try {
     return process.kill(pid, 0);
-  } catch {
-    return false;
+  } catch (error) {
+    // EPERM: the process runs as another user.
+    return Object(error).code !== 'ESRCH';
   }
 }
 
