@@ -31,19 +31,17 @@ export function crossOrigin(origins: '*' | readonly string[], operations: readon
     responses.flatMap(({ headers }) => headers),
   );
   const names = [...SERVICE_HEADERS, ...declared.map(({ name }) => name)];
-  const options = {
+  const middleware = cors({
     origin: origins === '*' ? '*' : [...origins],
     credentials: origins !== '*',
     methods: [...new Set(operations.map(({ method }) => method.toUpperCase()))],
     exposedHeaders: [...new Set(names)],
     maxAge: MAX_AGE,
-  };
-  const preflight = cors(options);
-  const other = cors({ ...options, preflightContinue: true });
+  });
 
   return ({ method, headers: requestHeaders }: Call) => {
     const headers: Record<string, string> = {};
-    let isPreflight = true;
+    const isPreflight = method === 'OPTIONS' && 'access-control-request-method' in requestHeaders;
     const response = {
       getHeader: (name: string) => headers[name],
       setHeader(name: string, value: string) {
@@ -51,10 +49,9 @@ export function crossOrigin(origins: '*' | readonly string[], operations: readon
       },
       end() {},
     };
-    const middleware = 'access-control-request-method' in requestHeaders ? preflight : other;
-    middleware({ method, headers: requestHeaders }, response, () => {
-      isPreflight = false;
-    });
+    // The middleware takes any request with OPTIONS for a preflight.
+    const request = { method: isPreflight ? method : 'GET', headers: requestHeaders };
+    middleware(request, response, () => {});
     return { headers, isPreflight };
   };
 }

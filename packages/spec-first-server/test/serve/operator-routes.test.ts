@@ -3,7 +3,12 @@ import { withFiles } from 'test-support/files';
 import type { AnyRequest } from '../../src/core/handlers/types.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { createService } from '../../src/core/service.ts';
-import { operatorRoutes, probes } from '../../src/serve/operator-routes.ts';
+import {
+  OPERATOR_PATHS,
+  operatorRoutes,
+  PROBE_PATHS,
+  probes,
+} from '../../src/serve/operator-routes.ts';
 
 const DOCUMENT = `openapi: 3.1.0
 info: { title: Pages, version: 1.0.0 }
@@ -51,6 +56,11 @@ async function routesOf(
 
 const PATHS = ['/healthz', '/readyz', '/openapi.json', '/openapi.yaml', '/docs'];
 
+test('the paths of operators are those of the routes', () => {
+  expect(OPERATOR_PATHS.toSorted()).toEqual(PATHS.toSorted());
+  expect([...probes().keys()]).toEqual(PROBE_PATHS);
+});
+
 test('operations that replace paths of operators are reported', async () => {
   const { shadowed, send } = await routesOf('/');
   expect(shadowed).toEqual(PATHS);
@@ -70,7 +80,10 @@ test.each([
   expect(await send(`${prefix}/`)).toMatchObject({ status: 302, headers: { Location: 'docs' } });
   expect(await send(`${prefix}/nothing`)).toBeUndefined();
   expect(await send(`${prefix}/docs/index.html`)).toBeUndefined();
-  if (prefix !== '') expect(await send('/healthz')).toBeUndefined();
+  if (prefix !== '') {
+    for (const other of ['', 'x'.repeat(prefix.length), `${prefix}x`])
+      expect(await send(`${other}/healthz`)).toBeUndefined();
+  }
   const { servers } = JSON.parse((await send(`${prefix}/openapi.json`))?.text ?? '');
   const url = new URL(servers[0].url, `http://host${prefix}/openapi.json`);
   expect(url.pathname).toBe(base);
