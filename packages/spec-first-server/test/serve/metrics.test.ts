@@ -46,6 +46,12 @@ test('requests are counted by operation and status, and their duration by operat
   expect(limits).toEqual([...milliseconds, '1', '2.5', '5', '10', '+Inf']);
 });
 
+test('batches are counted in powers of two', async () => {
+  const lines = await linesOf('store_batch_size_bucket');
+  const limits = lines.map((line) => /le="([^"]+)"/.exec(line)?.[1]);
+  expect(limits.join()).toBe('1,2,4,8,16,32,64,128,256,512,+Inf');
+});
+
 test('commits, connections and outages of the store are counted', async () => {
   metrics.store.onBatch(3, 0.02);
   metrics.store.onBatch(600, 0.02);
