@@ -117,6 +117,19 @@ const dev = async (...args: string[]) => {
   return { loop, url: `http://127.0.0.1:${port}/v1` };
 };
 
+/** A program that adds its process id to a file. */
+const writesPid = (name: string) =>
+  `import { appendFileSync } from 'node:fs'; appendFileSync('${name}', process.pid + ' ');`;
+
+/** Returns true if the first process that wrote its id to a file runs. */
+const isRunning = (name: string) => {
+  try {
+    return process.kill(Number.parseInt(read(name), 10), 0);
+  } catch {
+    return false;
+  }
+};
+
 afterAll(() => rmSync(folder, { recursive: true }));
 
 describe('npm run dev', () => {
@@ -254,17 +267,6 @@ describe('npm run dev', () => {
     await eventually(async () => expect(types()).toContain('string | null'));
   });
 
-  /** A program that writes its process id to a file while it starts. */
-  const writesPid = (name: string) =>
-    `import { writeFileSync } from 'node:fs'; writeFileSync('${name}', String(process.pid));`;
-  const isRunning = (name: string) => {
-    try {
-      return process.kill(Number(read(name)), 0);
-    } catch {
-      return false;
-    }
-  };
-
   test('ends a hanging start after a newer save', async () => {
     const top = `${writesPid('hangs')}
 await new Promise(() => setInterval(() => 0, 1e6));`;
@@ -275,6 +277,7 @@ await new Promise(() => setInterval(() => 0, 1e6));`;
     );
     await greets('"newer"');
     await eventually(() => !isRunning('hangs'));
+    expect(loop.output()).not.toContain('Not served');
   });
 
   test('never serves a start that a newer one has overtaken', async () => {
@@ -288,6 +291,7 @@ await new Promise((done) => setTimeout(done, 1000));`;
     await greets('"overtaking"');
     await eventually(() => !isRunning('slow'));
     await greets('"overtaking"');
+    expect(loop.output()).not.toContain('Not served');
     expect([...polled.answers.keys()].filter((answer) => answer.includes('older'))).toEqual([]);
   });
 
@@ -329,7 +333,7 @@ await new Promise((done) => setTimeout(done, 1000));`;
 
   test('closes the watchers and compilers of earlier saves', async () => {
     checkTypes(true);
-    let most = 0;
+    let maxCompilers = 0;
     const counts: number[] = [];
     for (const name of ['first', 'second', 'third']) {
       await following(() => {
@@ -337,11 +341,11 @@ await new Promise((done) => setTimeout(done, 1000));`;
         write(`${name}/greeting.yaml`, 'type: string');
         write('openapi.yaml', contract('', `{ $ref: ${name}/greeting.yaml }`));
       });
-      most = Math.max(most, compilersIn(folder));
+      maxCompilers = Math.max(maxCompilers, compilersIn(folder));
       counts.push(await settled());
     }
     expect(counts).toEqual(counts.map(() => counts[0]));
-    expect(most).toBeLessThanOrEqual(1);
+    expect(maxCompilers).toBeLessThanOrEqual(1);
     checkTypes(false);
 
     /** The number of watched files and folders, once no compiler runs. */
@@ -372,8 +376,8 @@ await new Promise((done) => setTimeout(done, 1000));`;
   test('reports a server that has exited, and serves again after a save', async () => {
     const exits = 'async greet() {\n    process.exit(3);\n  },\n  leave: () => ({ status: 200 }),';
     write('src/backend.ts', backend('greet', exits));
-    const left = () => get(`${url}/farewell`);
-    await eventually(async () => expect((await left()).headers).not.toHaveProperty('x-mock'));
+    const farewell = () => get(`${url}/farewell`);
+    await eventually(async () => expect((await farewell()).headers).not.toHaveProperty('x-mock'));
     await following(
       () => void greeting().catch(() => undefined),
       /^The server has ended\.\nNot served: fix the error and save\.$/m,
@@ -438,7 +442,11 @@ describe('npm run dev in a project without a compiler', () => {
     end(loop);
   });
 
-  test('gives each server the options, the variables of .env and one token', async () => {
+  test('keeps its options and its token after a save, and stops without losing a request or a process', async () => {
+    mkdirSync(path('node_modules/typescript/bin'), { recursive: true });
+    write('node_modules/typescript/package.json', '{ "type": "module" }');
+    const hangs = `${writesPid('compilers')}\nsetInterval(() => 0, 1e6);`;
+    write('node_modules/typescript/bin/tsc', hangs);
     const secured = contract('', '{ $ref: ../greeting.yaml }').replace('[]', '[{ token: [] }]');
     const components = 'components: { securitySchemes: { token: { type: http, scheme: bearer } } }';
     mkdirSync(path('api'));
@@ -457,13 +465,25 @@ describe('npm run dev in a project without a compiler', () => {
     expect((await get(`${started.url}/greeting`)).status).toBe(401);
     expect(await answer('greeting')).toBe('200 "unchecked"');
     expect(await answer('farewell')).toMatch(/^501 /);
+    await eventually(() => isRunning('compilers'));
     loop.forget();
-    write('src/backend.ts', handlers("return { status: 200, body: 'second' };"));
+    const slow = `writeFileSync('begun', '');
+    await pause(300);
+    return { status: 200, body: 'second' };`;
+    const imports = `import { writeFileSync } from 'node:fs';
+import { setTimeout as pause } from 'node:timers/promises';`;
+    write('src/backend.ts', handlers(slow, imports));
     await eventually(async () => expect(await answer('greeting')).toBe('200 "second"'));
     await loop.said(/^Served\. \d+ ms after the save\.$/m);
-    process.kill(-(loop.child.pid ?? 0), 'SIGINT');
+    await eventually(() => !isRunning('compilers'));
+    rmSync(path('begun'));
+    const last = answer('greeting');
+    await eventually(() => existsSync(path('begun')));
+    loop.child.kill('SIGTERM');
+    expect(await last).toBe('200 "second"');
     expect(await loop.exit).toBe(0);
-    expect(loop.output()).not.toMatch(/token|Not served/);
+    expect(loop.output()).not.toMatch(/token|Not served|The types/);
+    await eventually(() => !groupRuns(loop));
   });
 });
 
