@@ -181,9 +181,9 @@ function retire(server: Worker): void {
 /** Describes the operations without a handler, with the command that writes stubs for them. */
 export function describeMissing(missing: readonly string[], isMocked: boolean): string {
   if (missing.length === 0) return '';
-  const named = missing.slice(0, 10);
-  const rest = missing.length - named.length;
-  const names = named.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
+  const first = missing.slice(0, 10);
+  const rest = missing.length - first.length;
+  const names = first.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
   return `Left to write, ${isMocked ? 'mocked' : 'answered with 501'} until then: ${names}
 To write stubs: npm run stub -- ${rest > 0 ? '--all' : missing.join(' ')}`;
 }

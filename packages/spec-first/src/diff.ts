@@ -47,6 +47,7 @@ export const run = command(
       throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
 
     return inTemporaryFolder(async (folder, signal) => {
+      /** Names the files of the commit as git does. */
       const atRef = (text: string) => text.replaceAll(`${folder}/`, `${ref}:`);
       try {
         const older = checkOut(ref, file, folder);
@@ -103,8 +104,9 @@ function rejectUnknown(option: string, value: string, allowed: readonly string[]
 function linesOf(changes: readonly Change[], before: Document, after: Document): string[] {
   const operationOf = (document: Document, { operation, path }: Change) =>
     document.operations.find(
-      (each) =>
-        each.path === path && [each.method.toUpperCase(), undefined, ''].includes(operation),
+      (declared) =>
+        declared.path === path &&
+        [declared.method.toUpperCase(), undefined, ''].includes(operation),
     );
   const byDocument = Map.groupBy(changes, (change) =>
     operationOf(after, change) ? after : before,

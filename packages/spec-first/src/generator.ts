@@ -28,7 +28,7 @@ const TYPE = 'x-type';
  */
 export function typesOf(document: Document, isServer: boolean, documentName: string): string {
   const { root, operations, webhooks } = document;
-  const { typeOf, named } = schemaTypes(root, isServer);
+  const { typeOf, namedTypes } = schemaTypes(root, isServer);
   const { requestOf, responsesOf } = converter(typeOf);
   // The service sends replies and the requests of webhooks. Their types are made first, since they
   // keep the names of the schemas.
@@ -36,7 +36,7 @@ export function typesOf(document: Document, isServer: boolean, documentName: str
   const sentRequests = webhooks.map((webhook) => requestOf(webhook, 'reply'));
   const requests = operations.map((operation) => requestOf(operation, 'request'));
   const receivedReplies = webhooks.map((webhook) => responsesOf(webhook, 'request'));
-  const types = named();
+  const types = namedTypes();
 
   const linesOf = (pointers: readonly string[]) =>
     document
@@ -119,7 +119,7 @@ function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
   };
   const contentOf = (media: readonly MediaType[], direction: Direction) =>
     Object.fromEntries(
-      media.map((each) => [each.type, { schema: schemaOf(contentType(each, direction)) }]),
+      media.map((content) => [content.type, { schema: schemaOf(contentType(content, direction)) }]),
     );
 
   return {
@@ -137,12 +137,15 @@ function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
 
     responsesOf({ responses }: Operation, direction: Direction): Json {
       const entries = responses.map(({ key, headers, media, source }) => {
-        const named = headers.map((header) => [
+        const headersByName = headers.map((header) => [
           nameInDocument(header),
           typedValue(header, direction),
         ]);
         const content = contentOf(media, direction);
-        return [key, { ...annotationsOf(source), headers: Object.fromEntries(named), content }];
+        return [
+          key,
+          { ...annotationsOf(source), headers: Object.fromEntries(headersByName), content },
+        ];
       });
       return Object.fromEntries(entries);
     },

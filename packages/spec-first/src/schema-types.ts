@@ -97,7 +97,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
      * Returns the types of definitions. A definition that differs between requests and replies has
      * a second type with the suffix `Writable`, one with dates a type with the suffix `Reply`.
      */
-    named(): NamedType[] {
+    namedTypes(): NamedType[] {
       for (const name of declared) {
         const $ref = `#/components/schemas/${escapePointerToken(name)}`;
         const isNamed = types.get(`request ${name}`)?.name === name;

@@ -29,14 +29,14 @@ export function addComment(node: ts.Node, { source, line }: Described): void {
   if (line === undefined) return;
   const [comment] = ts.getSyntheticLeadingComments(node) ?? [];
   const annotations = (comment?.text ?? '').replaceAll(/^ ?\* ?/gm, '').trim();
-  const text = `${annotations}\n@see ${line}`
+  const lines = `${annotations}\n@see ${line}`
     .trim()
     .split('\n')
-    .map((each) => ` * ${each}`)
+    .map((text) => ` * ${text}`)
     .join('\n');
   ts.setSyntheticLeadingComments(node, undefined);
   const kind = ts.SyntaxKind.MultiLineCommentTrivia;
-  ts.addSyntheticLeadingComment(node, kind, `*\n${text}\n `, true);
+  ts.addSyntheticLeadingComment(node, kind, `*\n${lines}\n `, true);
 }
 
 const TEXTS = ['title', 'summary', 'description', 'format'];

@@ -247,9 +247,9 @@ test('names each place inside a schema where a limit has changed, but no annotat
   write('openapi.yaml', places({ uniqueItems: true }));
   const { status, stdout } = await diff(['HEAD']);
   expect(status).toBe(1);
-  const named = stdout.matchAll(/\[not-compared-by-oasdiff\] POST \/plants: (\S+) has changed/g);
+  const matches = stdout.matchAll(/\[not-compared-by-oasdiff\] POST \/plants: (\S+) has changed/g);
   const inValue = 'properties/value/properties';
-  expect([...named].map(([, place]) => place).sort()).toEqual(
+  expect([...matches].map(([, place]) => place).sort()).toEqual(
     ['l/items', 'm/additionalProperties', 'o/oneOf/0', 'p', 'u/anyOf/1'].map(
       (place) => `${inValue}/${place}/uniqueItems`,
     ),
@@ -262,8 +262,8 @@ test('names each operation that has the same change', async () => {
   git('commit', '-qam', 'before');
   write('schemas/new.yaml', NEW_PLANT.replace('required: [code]', 'required: [code, tag]'));
   const { stdout } = await diff(['HEAD']);
-  const named = stdout.matchAll(/ (\w+) \/plants: .*`tag` became required/g);
-  expect([...named].map(([, method]) => method).sort()).toEqual(['POST', 'PUT']);
+  const matches = stdout.matchAll(/ (\w+) \/plants: .*`tag` became required/g);
+  expect([...matches].map(([, method]) => method).sort()).toEqual(['POST', 'PUT']);
   expect(stdout).toContain('Changes since HEAD: error 2, warning 0, info 0');
 });
 
@@ -354,11 +354,11 @@ test('compares a document with Windows line endings without a change', async () 
 });
 
 test('keeps the type of a property named mapping', async () => {
-  const named = (type: string) =>
+  const withMapping = (type: string) =>
     limited('type: string').replace('value:', `mapping: { type: ${type} }, value:`);
-  write('openapi.yaml', named('string'));
+  write('openapi.yaml', withMapping('string'));
   git('commit', '-qam', 'before');
-  write('openapi.yaml', named('integer'));
+  write('openapi.yaml', withMapping('integer'));
   expect(await diff(['HEAD'])).toMatchObject({
     status: 1,
     stdout: expect.stringContaining('`mapping` request property type'),

@@ -83,7 +83,7 @@ describe('npm run generate', () => {
 `;
     await inFolder({ 'openapi.yaml': broken, 'schemas/plant.yaml': PLANT }, async (folder) => {
       const { stderr } = await generate(folder, '--all');
-      expect(stderr).toMatch(/^openapi\.yaml:\d+:\d+ .*summary/m);
+      expect(stderr).toMatch(/^openapi\.yaml:9:\d+ .*plants\.md/m);
       expect(stderr).toMatch(/^openapi\.yaml:19:\d+ .*allOf/m);
       const types = typesIn(folder);
       expect(types).toMatch(/export type Right = \{\s+a\?: string;/);
@@ -219,10 +219,10 @@ describe('npm run generate', () => {
     await inFolder({ 'openapi.yaml': text }, async (folder) => {
       const notices = async (...args: string[]) =>
         (await generate(folder, ...args)).stderr.trimEnd().split('\n');
-      const all = await notices('--all');
-      expect(all).toHaveLength(12);
+      const allNotices = await notices('--all');
+      expect(allNotices).toHaveLength(12);
       expect(await notices()).toEqual([
-        ...all.slice(0, 10),
+        ...allNotices.slice(0, 10),
         'openapi.yaml has 2 more notices. "npm run generate -- --all" shows all.',
       ]);
     });
@@ -444,9 +444,9 @@ test.each([
   [0, 0, undefined],
   [10, 10, undefined],
   [11, 10, 'a.yaml has 1 more notices. "npm run generate -- --all" shows all.'],
-])('of %i notices, the first %i are shown', (count, shown, last) => {
+])('of %i notices, the first %i are shown', (count, limit, last) => {
   const notices = Array.from({ length: count }, (_, index) => `notice ${index}`);
-  const expected = [...notices.slice(0, shown), last].filter((line) => line !== undefined);
+  const expected = [...notices.slice(0, limit), last].filter((line) => line !== undefined);
   expect(firstOf('a.yaml', notices)).toEqual(expected);
 });
 

@@ -28,11 +28,11 @@ const make = async (...args: string[]) => {
   return { code: status, output: stdout + stderr };
 };
 
-let made: Awaited<ReturnType<typeof make>>;
+let result: Awaited<ReturnType<typeof make>>;
 
 beforeAll(async () => {
   mkdirSync(join(books, '.git'), { recursive: true });
-  made = await make(books);
+  result = await make(books);
 });
 
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -78,7 +78,7 @@ describe('spec-first new', () => {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(books.length + 1));
     expect(names.sort()).toEqual(files);
-    expect(made).toEqual({
+    expect(result).toEqual({
       code: 0,
       output: `Reading the example, a library of books …
 ${files.length} files written to ${books}. Go on with:
@@ -228,7 +228,7 @@ paths:
   });
 
   test('names a JSON document in all files of the project', async () => {
-    const file = join(folder, 'garden.json');
+    const file = join(folder, 'garden.JSON');
     const get = {
       operationId: 'getPlant',
       security: [],

@@ -187,11 +187,11 @@ describe('the properties of a form', () => {
 });
 
 /** The named types of a document, after the types of these schemas in replies and requests. */
-function namedTypes(schemas: object, uses: readonly string[], isServer = true) {
-  const { typeOf, named } = schemaTypes({ components: { schemas } }, isServer);
+function typesAfter(schemas: object, uses: readonly string[], isServer = true) {
+  const { typeOf, namedTypes } = schemaTypes({ components: { schemas } }, isServer);
   const replies = uses.map((name) => textOf(typeOf(ref(name), 'reply')));
   const requests = uses.map((name) => textOf(typeOf(ref(name), 'request')));
-  const types = named().map(({ name, alias, type }) => {
+  const types = namedTypes().map(({ name, alias, type }) => {
     expect(name).toBe(alias);
     return `${name} = ${type && textOf(type)}`;
   });
@@ -205,7 +205,7 @@ describe('a named type', () => {
       User: record({ id, secret }),
       Plain: record({ a: text }),
     };
-    expect(namedTypes(schemas, ['Team', 'Plain'])).toEqual({
+    expect(typesAfter(schemas, ['Team', 'Plain'])).toEqual({
       replies: ['Team', 'Plain'],
       requests: ['TeamWritable', 'Plain'],
       types: [
@@ -231,12 +231,12 @@ describe('a named type', () => {
       'Required = { count: number; }',
       'Whole = { count?: number; }',
     ];
-    expect(namedTypes(schemas, names)).toEqual({
+    expect(typesAfter(schemas, names)).toEqual({
       replies: names,
       requests: ['FilledWritable', 'Required', 'Whole'],
       types: [...types, 'FilledWritable = { count: number; note?: string; }'],
     });
-    expect(namedTypes(schemas, names, false)).toEqual({ replies: names, requests: names, types });
+    expect(typesAfter(schemas, names, false)).toEqual({ replies: names, requests: names, types });
   });
 
   test('has a suffix in the replies of a server if it has dates, or another type inside', () => {
@@ -252,7 +252,7 @@ describe('a named type', () => {
       'Part = Day',
       'Tree = { parts?: Tree[]; top?: null; }',
     ];
-    expect(namedTypes(schemas, ['List', 'Tree'])).toEqual({
+    expect(typesAfter(schemas, ['List', 'Tree'])).toEqual({
       replies: ['ListReply', 'Tree'],
       requests: ['List', 'Tree'],
       types: [
@@ -262,7 +262,7 @@ describe('a named type', () => {
         'DayReply = { day?: string | Date; }',
       ],
     });
-    expect(namedTypes(schemas, ['List', 'Tree'], false)).toEqual({
+    expect(typesAfter(schemas, ['List', 'Tree'], false)).toEqual({
       replies: ['List', 'Tree'],
       requests: ['List', 'Tree'],
       types,
@@ -271,7 +271,7 @@ describe('a named type', () => {
 
   test('gets a number if its name with a suffix is the name of another schema', () => {
     const schemas = { A: record({ id, day }), AWritable: text, AReply: text };
-    expect(namedTypes(schemas, ['A', 'AReply'])).toEqual({
+    expect(typesAfter(schemas, ['A', 'AReply'])).toEqual({
       replies: ['AReply2', 'AReply'],
       requests: ['AWritable2', 'AReply'],
       types: [
@@ -285,18 +285,18 @@ describe('a named type', () => {
   });
 
   test('has its own name if only requests contain it', () => {
-    const { typeOf, named } = schemaTypes(
+    const { typeOf, namedTypes } = schemaTypes(
       { components: { schemas: { A: record({ secret }) } } },
       true,
     );
     expect(textOf(typeOf(ref('A'), 'request'))).toBe('A');
-    expect(named().map(({ type }) => type && textOf(type))).toEqual(['{ secret?: string; }']);
+    expect(namedTypes().map(({ type }) => type && textOf(type))).toEqual(['{ secret?: string; }']);
   });
 
   test('is made for a referenced part of another schema', () => {
     const $ref = '#/components/schemas/A/properties/parts/items';
     const schemas = { A: record({ parts: arrayOf(text) }), Part: { $ref } };
-    expect(namedTypes(schemas, []).types).toEqual([
+    expect(typesAfter(schemas, []).types).toEqual([
       'A = { parts?: string[]; }',
       'Part = APartsItems',
       'APartsItems = string',
@@ -305,7 +305,7 @@ describe('a named type', () => {
 
   test('is unknown where a schema contains itself directly', () => {
     const schemas = { A: { oneOf: [ref('B')] }, B: { allOf: [ref('A'), { type: 'object' }] } };
-    expect(namedTypes(schemas, ['A']).types).toEqual([
+    expect(typesAfter(schemas, ['A']).types).toEqual([
       'A = unknown',
       'B = Record<string, unknown>',
     ]);
@@ -315,7 +315,7 @@ describe('a named type', () => {
     const pet = { required: ['kind'], properties: { kind: text } };
     const discriminator = { propertyName: 'kind', mapping: { dog: ref('Dog').$ref } };
     const schemas = { Cat: pet, Dog: pet, Pet: { oneOf: [ref('Cat'), ref('Dog')], discriminator } };
-    expect(namedTypes(schemas, ['Pet']).types).toContain(
+    expect(typesAfter(schemas, ['Pet']).types).toContain(
       'Pet = (Cat & { kind: "Cat"; }) | (Dog & { kind: "dog"; })',
     );
   });
@@ -343,8 +343,8 @@ describe('a named type', () => {
     ],
   ])('of the schemas %j is named %j in TypeScript', (names, aliases) => {
     const schemas = Object.fromEntries(names.map((name) => [name, text]));
-    const { named } = schemaTypes({ components: { schemas } }, true);
-    expect(named().map(({ name }) => name)).toEqual(names);
-    expect(named().map(({ alias }) => alias)).toEqual(aliases);
+    const { namedTypes } = schemaTypes({ components: { schemas } }, true);
+    expect(namedTypes().map(({ name }) => name)).toEqual(names);
+    expect(namedTypes().map(({ alias }) => alias)).toEqual(aliases);
   });
 });

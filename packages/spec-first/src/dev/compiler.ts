@@ -3,11 +3,11 @@ import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
-/** The number of lines of errors to show. */
+/** The maximum number of lines of errors to show. */
 const LIMIT = 20;
 
 /**
- * Checks the types of the project with its own `tsc`. Resolves to its errors as text, to
+ * Checks the types of the project with its own `tsc`. Resolves to a text about the result, or to
  * `undefined` without a tsconfig.json or after an abort.
  */
 export async function checkTypes(signal: AbortSignal): Promise<string | undefined> {
@@ -22,9 +22,9 @@ export async function checkTypes(signal: AbortSignal): Promise<string | undefine
       if (error === null) return done('The types fit.');
       const lines = (`${stdout}${stderr}`.trim() || error.message).split(/\r?\n/);
       const rest = lines.length - LIMIT;
-      const shown = lines.slice(0, LIMIT);
-      if (rest > 0) shown.push(`… and ${rest} more lines. "npx tsc" shows all.`);
-      done(['The types do not fit:', ...shown].join('\n'));
+      const output = ['The types do not fit:', ...lines.slice(0, LIMIT)];
+      if (rest > 0) output.push(`… and ${rest} more lines. "npx tsc" shows all.`);
+      done(output.join('\n'));
     });
   });
 }

@@ -37,7 +37,9 @@ function schemasOf({ operations }: Document) {
     };
     const bodies = requestBody?.media ?? [];
     return [
-      ...parameters.map((each) => part('request', `${each.in} ${each.name}`, each.schema)),
+      ...parameters.map(({ in: where, name, schema }) =>
+        part('request', `${where} ${name}`, schema),
+      ),
       ...bodies.map(({ type, schema }) => part('request', type, schema)),
       ...responses.flatMap(({ key, media }) =>
         media.map(({ type, schema }) => part('reply', `${key} ${type}`, schema)),
