@@ -1,10 +1,11 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { makeProject, run } from 'test-support/project';
 import { projectFiles } from '../src/new.ts';
+import { type TestServiceOptions, testService } from '../src/test-service.ts';
 
-/** Adds a line to each database that a variable or a default names, as a service with handlers. */
+/** A service that writes to each database that a variable or a default names. */
 const MAIN = `import { appendFileSync, mkdirSync } from 'node:fs';
 import { serve } from 'spec-first-server';
 import { errorBody } from './errors.ts';
@@ -53,4 +54,73 @@ test("the tests of a new project do not touch the developer's databases and clea
   );
   expect(existsSync(path('data/other.db'))).toBe(false);
   expect(readdirSync(path('temporary'))).toEqual([]);
+});
+
+/** A program that logs its process and listens, without a server. */
+const PROGRAM = `
+const { env, argv: [, , ...args] } = process;
+console.log('not JSON');
+console.log(JSON.stringify({ requestId: 'a', reason: JSON.stringify({ env, args, cwd: process.cwd() }) }));
+console.log(JSON.stringify({ msg: 'ready', url: 'http://wrong' }));
+console.log(JSON.stringify({ msg: 'listening', url: 'http://127.0.0.1:1/v1' }));
+setInterval(() => {}, 1_000);
+`;
+
+describe('a service for tests', () => {
+  /** Starts the program. Resolves to its variables, arguments, and folder. */
+  async function started(options: TestServiceOptions = {}) {
+    writeFileSync(path('program.js'), PROGRAM);
+    const service = testService({ program: path('program.js'), ...options });
+    await service.start();
+    const { env, args, cwd } = JSON.parse((await service.log.causeOf('a')) ?? '{}');
+    return { ...service, env, args, cwd };
+  }
+
+  test('runs in an empty folder, which is removed when it stops', async () => {
+    const { cwd, url, stop, args } = await started();
+    expect([url(), args, readdirSync(cwd)]).toEqual(['http://127.0.0.1:1/v1', [], []]);
+    await stop();
+    expect(existsSync(cwd)).toBe(false);
+    await stop();
+  });
+
+  test('has mocks, tokens, a free port and the variables of the options', async () => {
+    const variables = { DATABASE_URL: 'sqlite::memory:', ACCESS_TOKENS: 'own', PORT: '7' };
+    process.env.DATABASE_FILE = 'data/work.db';
+    try {
+      const { env, credentials, unscoped, document, stop } = await started();
+      await stop();
+      const { PATH, HOME, NODE_COMPILE_CACHE, ...others } = env;
+      expect([PATH, HOME]).toEqual([process.env.PATH, process.env.HOME]);
+      expect(others).toMatchObject({
+        ...{ PORT: '0', OPENAPI_FILE: document, MISSING_OPERATIONS: 'mock' },
+        DEVELOPMENT_TOKEN: credentials,
+        ACCESS_TOKENS: `,unscoped:${unscoped} scheme=*`,
+      });
+      expect(others).not.toHaveProperty('DATABASE_FILE');
+      expect(document).toBe(join(process.cwd(), 'openapi.yaml'));
+      expect(credentials).not.toBe(unscoped);
+
+      const changed = await started({ variables, allowOutside: true });
+      await changed.stop();
+      expect(changed.env).toMatchObject({
+        ...{ DATABASE_URL: 'sqlite::memory:', PORT: '7' },
+        ACCESS_TOKENS: `own,unscoped:${changed.unscoped} scheme=*`,
+      });
+      expect([changed.args, changed.allowOutside]).toEqual([['--allow-outside'], true]);
+    } finally {
+      delete process.env.DATABASE_FILE;
+    }
+  });
+
+  test('has no URL before it starts', () => {
+    expect(testService().url).toThrow('The service is not running: call start() first');
+  });
+
+  test('reports a program that does not start', async () => {
+    writeFileSync(path('program.js'), 'process.exit(1)');
+    const service = testService({ program: path('program.js') });
+    await expect(service.start()).rejects.toThrow('program.js does not start');
+    await service.stop();
+  });
 });
