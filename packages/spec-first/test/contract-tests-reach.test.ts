@@ -7,7 +7,6 @@ import { failures } from './contract-tests/failures.ts';
 
 const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
 const GET = 'GET /bookings/{bookingId} (getBooking) follows the document';
-const POST = 'POST /bookings (createBooking) follows the document';
 
 /** Handlers of bookings, and which operations found something. */
 function bookings(replaced: Record<string, AnyHandler> = {}) {
@@ -86,31 +85,6 @@ describe('contract tests', () => {
     expect(failed[GET]).toMatch(
       /log: {6}getBooking answered 200: \/body\/createdAt must match format "date-time"\n/,
     );
-  });
-
-  test('show the stack of an error in a handler, without frames of libraries', async () => {
-    const createBooking: AnyHandler = () => {
-      throw new TypeError('rooms is not a list');
-    };
-    const { handlers } = bookings({ createBooking });
-    const log = testLog();
-    const failed = await failures({ document, app: createApp({ document, handlers, log }), log });
-    expect(failed[POST]).toMatch(
-      /log: {6}rooms is not a list\n {12}at createBooking \(.*contract-tests-reach\.test\.ts:/,
-    );
-    expect(failed[POST]).not.toContain('node_modules');
-  });
-
-  test('read the cause from the log lines of another process', async () => {
-    const log = testLog();
-    log.line('> start');
-    log.line(
-      JSON.stringify({
-        requestId: 'a',
-        err: { message: 'broken', stack: 'Error: broken\n    at x (file:1:1)' },
-      }),
-    );
-    expect(await log.causeOf('a')).toBe('broken\n            at x (file:1:1)');
   });
 
   test('fail for an operation that never succeeds, skip one without a handler, and count both', async () => {

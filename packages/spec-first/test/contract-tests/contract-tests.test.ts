@@ -1,6 +1,14 @@
-import { describe, expect, test } from '@jest/globals';
-import { failures } from './contract-tests/failures.ts';
-import { createShop, FAULTS, type ShopFault } from './contract-tests/shop.ts';
+import { once } from 'node:events';
+import type { RequestListener } from 'node:http';
+import { createServer } from 'node:http';
+import { afterEach, beforeEach, describe, expect, test } from '@jest/globals';
+import {
+  type ContractTestOptions,
+  contractTests,
+} from '../../src/contract-tests/contract-tests.ts';
+import { documentOf } from './document-of.ts';
+import { failures } from './failures.ts';
+import { createShop, FAULTS, type ShopFault } from './shop.ts';
 
 /** The test that finds each fault, and what its message says. */
 const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
@@ -88,5 +96,160 @@ describe('contract tests', () => {
     const failed = await failures({ app: createShop(fault) }, `${name} `);
     const at = Object.keys(failed).find((title) => title.startsWith(`${name} `));
     expect(at === undefined ? failed : failed[at]).toMatch(message);
+  });
+});
+
+describe('the options of contract tests', () => {
+  const { CI } = process.env;
+  const clear = () => {
+    for (const name of ['CONTRACT_SEED', 'CONTRACT_RUNS', 'CI']) delete process.env[name];
+  };
+  beforeEach(clear);
+  afterEach(() => {
+    clear();
+    if (CI !== undefined) process.env.CI = CI;
+  });
+
+  const header = (name: string) => ({
+    ...{ name, in: 'header', required: true, schema: { type: 'string' } },
+  });
+  const operation = (operationId: string, members: object = {}) => ({
+    ...{ operationId, responses: { 204: { description: '' }, '4XX': { description: '' } } },
+    ...members,
+  });
+  const garden = () =>
+    documentOf({
+      servers: [{ url: '/v2' }],
+      paths: {
+        '/plants/{id}': {
+          parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
+          delete: operation('remove'),
+        },
+        '/plants': {
+          get: operation('list', {
+            parameters: ['Content-Length', 'TE', 'Expect', 'x-key', 'X-A'].map(header),
+            security: [{ key: [] }],
+          }),
+        },
+        '/plants#fragment': { post: operation('unreachable') },
+      },
+      components: { securitySchemes: { key: { type: 'apiKey', in: 'header', name: 'X-Key' } } },
+    });
+
+  /** Registers the tests of the garden. Resolves to them, their summary and the requests. */
+  async function registered(options: Partial<ContractTestOptions> = {}, status = 204) {
+    const tests: { name: string; body: () => Promise<void>; timeout: number }[] = [];
+    const requests: { url: string; key: unknown; names: string[] }[] = [];
+    const app: RequestListener = (request, response) => {
+      const { url = '', headers } = request;
+      requests.push({ url, key: headers['x-key'], names: Object.keys(headers) });
+      const isList = url.startsWith('/v2/plants?') || url === '/v2/plants';
+      if (isList && headers['x-key'] !== 'a') response.writeHead(401).end();
+      else if (url.includes('undeclaredParameter')) response.writeHead(400).end();
+      else if (isList && headers['x-a'] === undefined) response.writeHead(400).end();
+      else response.writeHead(isList ? status : 204).end();
+    };
+    let summary = '';
+    await contractTests({
+      document: await garden(),
+      ...{ app, credentials: 'a', runs: 2 },
+      report: (text) => {
+        summary = text;
+      },
+      test: (name, body, timeout) => tests.push({ name, body, timeout }),
+      ...options,
+    });
+    const run = async () => {
+      for (const { body } of tests) await body();
+      return summary;
+    };
+    return { tests, requests, app, run };
+  }
+
+  test('each reachable operation has a test, then all are tested again and summarized', async () => {
+    const { tests } = await registered();
+    expect(tests.map(({ name }) => name)).toEqual([
+      'GET /plants (list) follows the document',
+      'DELETE /plants/{id} (remove) follows the document',
+      'operations follow the document after others have changed the data',
+      'summary of the contract tests',
+    ]);
+    expect(tests.map(({ timeout }) => timeout)).toEqual([62_000, 62_000, 62_000, 62_000]);
+    process.env.CONTRACT_RUNS = '100';
+    expect((await registered()).tests[0]?.timeout).toBe(160_000);
+  });
+
+  test('the client sets headers of the connection and of credentials', async () => {
+    const { requests, run } = await registered();
+    await run();
+    const names = new Set(requests.flatMap((request) => request.names));
+    expect([...names].sort()).toEqual(['connection', 'host', 'x-a', 'x-key', 'x-request-id']);
+    const keys = new Set(requests.filter(({ url }) => url === '/v2/plants').map(({ key }) => key));
+    expect(keys).toEqual(new Set(['a', undefined, 'wronga']));
+  });
+
+  test.each([
+    [{ CI: 'true' }, /Seed 1\.$/m],
+    [{ CONTRACT_SEED: '-7' }, /Seed -7\.$/m],
+    [{ CI: 'true', CONTRACT_SEED: '7' }, /Seed 7\.$/m],
+    [{ CONTRACT_SEED: '' }, /Seed (?!1\.)\d+\.$/m],
+  ])('the seed is that of the environment %p', async (environment, seed) => {
+    Object.assign(process.env, environment);
+    expect(await (await registered()).run()).toMatch(seed);
+  });
+
+  test.each([
+    ['CONTRACT_SEED', 'seven', 'CONTRACT_SEED must be an integer, got "seven"'],
+    ['CONTRACT_RUNS', '0', 'CONTRACT_RUNS must be a number of requests, got "0"'],
+    ['CONTRACT_RUNS', '12345678', 'CONTRACT_RUNS must be a number of requests, got "12345678"'],
+  ])('the variable %s cannot be %s', async (name, text, message) => {
+    process.env[name] = text;
+    await expect(registered()).rejects.toThrow(message);
+  });
+
+  test('a failed test shows how to repeat it', async () => {
+    process.env.CONTRACT_SEED = '7';
+    const { run } = await registered({}, 500);
+    await expect(run()).rejects.toThrow(/repeat: {3}CONTRACT_SEED=7 npm test$/);
+    process.env.CONTRACT_RUNS = '3';
+    await expect((await registered({}, 500)).run()).rejects.toThrow(
+      /^GET \/plants \(list\) does not follow.*response: 500\n.*repeat: {3}CONTRACT_SEED=7 CONTRACT_RUNS=3 npm test$/s,
+    );
+  });
+
+  test('an app or a URL is required', async () => {
+    const tests: (() => Promise<void>)[] = [];
+    await contractTests({
+      document: await garden(),
+      credentials: 'a',
+      test: (_name, body) => tests.push(body),
+    });
+    await expect(tests[0]?.()).rejects.toThrow('contractTests needs an app or a url');
+  });
+
+  test('a running service is called at its URL', async () => {
+    const { requests, app } = await registered();
+    const server = createServer(app).listen(0, '127.0.0.1');
+    try {
+      await once(server, 'listening');
+      const { port } = Object(server.address());
+      const { run } = await registered({ url: `http://127.0.0.1:${port}/v2` }, 204);
+      await run();
+      expect(requests.length).toBeGreaterThan(2);
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+  });
+
+  test('credentials are read when a test begins', async () => {
+    let isStarted = false;
+    const credentials = () => {
+      if (!isStarted) throw new Error('the service is not running');
+      return { key: 'a' };
+    };
+    const { run } = await registered({ credentials });
+    isStarted = true;
+    expect(await run()).toMatch(/^Contract tests: 2 of 2 operations succeeded\./);
   });
 });

@@ -1,0 +1,313 @@
+import { describe, expect, test } from '@jest/globals';
+import type { Document } from 'openapi-document';
+import { validatorOf } from '../../src/contract-tests/checks.ts';
+import type { Answer, Sent } from '../../src/contract-tests/client.ts';
+import type { Secret } from '../../src/contract-tests/credentials.ts';
+import { trackResources } from '../../src/contract-tests/resources.ts';
+import {
+  type Context,
+  createFresh,
+  testAgain,
+  testOperation,
+  titleOf,
+} from '../../src/contract-tests/test-operation.ts';
+import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
+
+const NAMED = { type: 'object', required: ['name'], properties: { name: { type: 'string' } } };
+const JSON_TYPE = { 'content-type': 'application/json' };
+const roomId = {
+  name: 'roomId',
+  in: 'path',
+  required: true,
+  schema: { type: 'integer', minimum: 1 },
+};
+const query = (name: string, schema: object) => ({ name, in: 'query', schema });
+
+const rooms = (members: object = {}) =>
+  documentOf({
+    paths: {
+      '/rooms': {
+        post: {
+          operationId: 'add',
+          requestBody: { required: true, ...json(NAMED) },
+          responses: { 200: { description: '', ...json(NAMED) }, '4XX': { description: '' } },
+          ...members,
+        },
+        get: {
+          operationId: 'list',
+          parameters: [
+            query('limit', { type: 'integer', minimum: 1, maximum: 20 }),
+            query('cursor', { type: 'string' }),
+            query('color', { enum: ['red'] }),
+          ],
+          responses: { 200: { description: '', ...json({}) }, '4XX': { description: '' } },
+        },
+      },
+      '/rooms/{roomId}': {
+        parameters: [roomId],
+        get: {
+          operationId: 'get',
+          responses: { 204: { description: '' }, '4XX': { description: '' } },
+        },
+      },
+    },
+  });
+
+const isNamed = (text: string) => {
+  try {
+    return typeof JSON.parse(text).name === 'string' && /^\{/.test(text);
+  } catch {
+    return false;
+  }
+};
+
+/** A service of rooms that follows the document, and lists five rooms. */
+function follow({ method, target, headers, body = Buffer.from('') }: Sent): Answer {
+  const { pathname, searchParams } = new URL(target, 'http://rooms');
+  const isJson = headers['Content-Type'] === 'application/json';
+  if (searchParams.has('undeclaredParameter')) return answerOf(400);
+  if (method === 'POST')
+    return isJson && isNamed(String(body)) ? answerOf(200, JSON_TYPE, String(body)) : answerOf(400);
+  if (pathname !== '/rooms') return answerOf(/^\/rooms\/[1-9]\d*$/.test(pathname) ? 204 : 400);
+  const limit = searchParams.get('limit') ?? '20';
+  const color = searchParams.get('color') ?? 'red';
+  if (!/^([1-9]|1\d|20)$/.test(limit) || color !== 'red') return answerOf(400);
+  const start = Number(searchParams.get('cursor') ?? 0);
+  const end = start + Number(limit);
+  const items = [1, 2, 3, 4, 5].slice(start, end);
+  return answerOf(200, JSON_TYPE, { items, next: end < 5 ? end : null });
+}
+
+/** Returns the context of an operation, and the requests that its service receives. */
+function contextOf(
+  document: Document,
+  id: string,
+  respond: (sent: Sent) => Answer,
+  members: Partial<Context> = {},
+) {
+  const { root, operations } = document;
+  const operation = operationIn(document, id);
+  const sent: Sent[] = [];
+  const send = async (request: Sent) => {
+    sent.push(request);
+    return respond(request);
+  };
+  const context: Context = {
+    ...{ root, operation, oracle: () => undefined, secrets: [] },
+    validator: validatorOf(root, operation),
+    client: { base: 'http://rooms', send },
+    resources: trackResources(root, operations),
+    ...{ runs: 8, seed: 1, misplaced: [], unscoped: undefined },
+    ...{ mayReject: false, mayChange: false, reader: undefined },
+    ...members,
+  };
+  return { context, sent };
+}
+
+/** Returns the failed checks of an operation. */
+async function checksOf(...options: Parameters<typeof contextOf>) {
+  const { findings } = await testOperation(contextOf(...options).context);
+  return findings.map(({ fault }) => `${fault.check}: ${fault.message}`);
+}
+
+const mock = (answer: Answer): Answer => ({
+  ...answer,
+  headers: { ...answer.headers, 'x-mock': 'true' },
+});
+/** Replaces the responses of the service to valid requests. */
+const replaced =
+  (answer: Answer) =>
+  (sent: Sent): Answer =>
+    follow(sent).status < 400 ? answer : follow(sent);
+
+describe('the test of an operation', () => {
+  test.each(['add', 'list', 'get'])(
+    'passes if the service follows the document: %s',
+    async (id) => {
+      const { context, sent } = contextOf(await rooms(), id, follow);
+      const { findings, answers, sentRequests, isMissing } = await testOperation(context);
+      expect({ findings, isMissing }).toEqual({ findings: [], isMissing: false });
+      expect(answers.length).toBeGreaterThanOrEqual(4);
+      expect(answers.every(({ status }) => status < 300)).toBe(true);
+      // Pages are not counted.
+      const pages = sent.filter(({ headers }) => headers['X-Request-Id'] === undefined);
+      expect(sentRequests).toBe(sent.length - pages.length);
+      expect(sentRequests).toBeGreaterThan(answers.length);
+    },
+  );
+
+  test('ends after one request to an operation without a handler', async () => {
+    const { context, sent } = contextOf(await rooms(), 'add', () => answerOf(501));
+    const outcome = await testOperation(context);
+    expect(outcome).toMatchObject({ findings: [], sentRequests: 1, isMissing: true });
+    expect(sent).toHaveLength(1);
+    const mocked = contextOf(await rooms(), 'add', () => mock(answerOf(501)));
+    expect((await testOperation(mocked.context)).isMissing).toBe(false);
+  });
+
+  test.each([400, 415, 422])('fails if a valid request is rejected with %i', async (status) => {
+    const reject = replaced(answerOf(status));
+    const expected = `a valid request is not rejected as malformed: the status ${status} rejects a request that satisfies the document`;
+    expect(await checksOf(await rooms(), 'add', reject)).toEqual([expected]);
+    expect(await checksOf(await rooms(), 'add', reject, { mayReject: true })).toEqual([]);
+    expect(await checksOf(await rooms(), 'add', (sent) => mock(reject(sent)))).toEqual([]);
+  });
+
+  test('fails if an invalid request is accepted', async () => {
+    const accept = () => answerOf(200, JSON_TYPE, { name: 'a' });
+    const [check] = await checksOf(await rooms(), 'add', accept, { mayChange: true });
+    expect(check).toMatch(/^an invalid request is rejected with 4xx: the status 200 accepts an? /);
+    const redirect = (sent: Sent) => (follow(sent).status < 400 ? follow(sent) : answerOf(399));
+    const [redirected] = await checksOf(await rooms(), 'add', redirect);
+    expect(redirected).toContain('the status 399 accepts');
+  });
+
+  test('fails if no request succeeds', async () => {
+    const [check] = await checksOf(await rooms(), 'get', replaced(answerOf(404)));
+    expect(check).toMatch(
+      /^an operation succeeds at least once: (\d+) of \1 valid requests have the status 404: add an example that succeeds to the document, add data in `seed`, or add get to `mayReject`$/,
+    );
+    let count = 0;
+    const alternating = () => {
+      count += 1;
+      return answerOf(count % 3 === 0 ? 409 : 404);
+    };
+    expect((await checksOf(await rooms(), 'get', alternating))[0]).toMatch(
+      / have the status 404: /,
+    );
+    const conflict = replaced(answerOf(409));
+    expect(await checksOf(await rooms(), 'get', conflict, { mayReject: true })).toEqual([]);
+    expect(await checksOf(await rooms(), 'get', (sent) => mock(conflict(sent)))).toEqual([]);
+    const checks = await checksOf(await rooms(), 'get', () => answerOf(500));
+    expect(checks).toEqual([
+      'no request makes the service fail: the status 500 is a failure of the service',
+    ]);
+  });
+
+  test('fails if a change is not stored, unless the operation may change values', async () => {
+    const lose = replaced(answerOf(200, JSON_TYPE, { name: '?' }));
+    expect(await checksOf(await rooms(), 'add', lose)).toEqual([
+      expect.stringMatching(
+        /^a change is stored: \/name was sent as .*, and is "\?" in the reply$/,
+      ),
+    ]);
+    expect(await checksOf(await rooms(), 'add', lose, { mayChange: true })).toEqual([]);
+    expect(await checksOf(await rooms(), 'add', (sent) => mock(lose(sent)))).toEqual([]);
+  });
+
+  test('fails if the pages of a list lose items, unless they are mocks', async () => {
+    const lose = (sent: Sent) => {
+      const answer = follow(sent);
+      const body = String(answer.body).replace(/"next":\d+/, '"next":null');
+      return { ...answer, body: Buffer.from(body) };
+    };
+    expect(await checksOf(await rooms(), 'list', lose)).toEqual([
+      expect.stringMatching(
+        /^pages contain all items of the list: the 1 items in pages of 1 differ/,
+      ),
+    ]);
+    expect(await checksOf(await rooms(), 'list', (sent) => mock(lose(sent)))).toEqual([]);
+  });
+
+  test('reads pages without other optional parameters', async () => {
+    const { context, sent } = contextOf(await rooms(), 'list', follow, { secrets: [] });
+    await testOperation(context);
+    const pages = sent.filter(({ headers }) => headers['X-Request-Id'] === undefined);
+    expect(pages.map(({ target }) => target)).toEqual([
+      '/rooms?limit=20',
+      '/rooms?limit=1',
+      ...[1, 2, 3, 4].map((cursor) => `/rooms?limit=1&cursor=${cursor}`),
+    ]);
+  });
+});
+
+describe('the credentials of an operation', () => {
+  const secret = (value: string): Secret => ({
+    ...{ scheme: 'key', in: 'header', name: 'X-Key', value, wrong: `wrong-${value}` },
+  });
+  const SECURED = { security: [{ key: [] }] };
+  const secrets = [secret('a')];
+  const misplaced = [{ label: 'with the credential of b as key', secrets: [secret('b')] }];
+  const unscoped = [secret('unscoped')];
+  /** A service that accepts these keys. */
+  const accepting =
+    (...keys: readonly (string | undefined)[]) =>
+    (sent: Sent): Answer =>
+      keys.includes(sent.headers['X-Key']) ? follow(sent) : answerOf(401);
+
+  test.each([
+    ['without credentials', undefined],
+    ['with wrong credentials', 'wrong-a'],
+    ['without the scopes', 'unscoped'],
+    ['with the credential of b as key', 'b'],
+  ])('are required: %s', async (label, key) => {
+    const options = { secrets, misplaced, unscoped };
+    expect(await checksOf(await rooms(SECURED), 'add', accepting('a'), options)).toEqual([]);
+    const accept = accepting('a', key);
+    const expected = `credentials are required: a request ${label} has the status 200, not 401 or 403`;
+    expect(await checksOf(await rooms(SECURED), 'add', accept, options)).toEqual([expected]);
+    const mocked = await checksOf(
+      await rooms(SECURED),
+      'add',
+      (sent) => mock(accept(sent)),
+      options,
+    );
+    expect(mocked).toEqual(label === 'without credentials' ? [expected] : []);
+  });
+
+  test.each([
+    [403, 0],
+    [400, 1],
+    [404, 1],
+  ])('are checked with 401 or 403, not %i', async (status, count) => {
+    const respond = (sent: Sent) =>
+      sent.headers['X-Key'] === 'a' ? follow(sent) : answerOf(status);
+    expect(await checksOf(await rooms(SECURED), 'add', respond, { secrets })).toHaveLength(count);
+  });
+
+  test('are not required, if they are optional or missing', async () => {
+    const optional = await rooms({ security: [{ key: [] }, {}] });
+    expect(await checksOf(optional, 'add', follow, { secrets, misplaced })).toEqual([]);
+    expect(await checksOf(await rooms(SECURED), 'add', follow, { secrets: [] })).toEqual([]);
+  });
+});
+
+test('an operation is tested again with existing resources only', async () => {
+  const document = await rooms();
+  const crash = () => answerOf(500);
+  const { context, sent } = contextOf(document, 'get', crash, { runs: 20 });
+  const values = valuesOf(context.operation, { 'path roomId': 1_234_567 });
+  context.resources.learn(context.operation, values, answerOf(204));
+  const findings = await testAgain(context);
+  expect(sent.map(({ target }) => target)).toEqual(Array(5).fill('/rooms/1234567'));
+  expect(findings.map(({ fault }) => fault.check)).toEqual(['no request makes the service fail']);
+  const list = contextOf(document, 'list', follow);
+  expect(await testAgain(list.context)).toEqual([]);
+  expect(list.sent.map(({ target }) => target)).toContain('/rooms?limit=20');
+});
+
+test.each([
+  [1, 10],
+  [2, 20],
+  [100, 60],
+])(
+  'ten resources are created if one of %i requests succeeds, with %i requests',
+  async (every, count) => {
+    let received = 0;
+    const respond = () => {
+      received += 1;
+      const body = { name: 'a', id: 1_000 + received };
+      return received % every === 0 ? answerOf(200, JSON_TYPE, body) : answerOf(409);
+    };
+    const { context } = contextOf(await rooms(), 'add', respond);
+    await createFresh(context, context.resources, 1);
+    expect([received, context.resources.valuesOf('roomId').length]).toEqual([
+      count,
+      Math.min(10, Math.floor(60 / every)),
+    ]);
+  },
+);
+
+test('the title of an operation has its method, path and id', async () => {
+  expect(titleOf(operationIn(await rooms(), 'get'))).toBe('GET /rooms/{roomId} (get)');
+});
