@@ -29,28 +29,33 @@ test('a valid document has no findings', async () => {
 });
 
 test.each<[title: string, members: object, components: object, pointer: string]>([
-  ['itself', body(broken), {}, '/paths/~1a/get/requestBody/content/application~1json/schema'],
-  ['a schema', body(ref('S')), { schemas: { S: broken } }, '/components/schemas/S'],
   [
-    'a schema in several steps',
+    'in the operation',
+    body(broken),
+    {},
+    '/paths/~1a/get/requestBody/content/application~1json/schema',
+  ],
+  ['in a schema', body(ref('S')), { schemas: { S: broken } }, '/components/schemas/S'],
+  [
+    'in a schema that others refer to',
     body({ items: ref('T') }),
     { schemas: { S: broken, T: { anyOf: [ref('S'), { items: ref('T') }] } } },
     '/components/schemas/S',
   ],
   [
-    'a schema with an encoded name',
+    'in a schema with an encoded name',
     body({ $ref: '#/components/schemas/a%7Bb' }),
     { schemas: { 'a{b': broken } },
     '/components/schemas/a{b',
   ],
   [
-    'a parameter',
+    'in a parameter',
     { parameters: [{ $ref: '#/components/parameters/P' }] },
     { parameters: { P: { name: 'p', in: 'query', schema: broken } } },
     '/components/parameters/P/schema',
   ],
   [
-    'a schema that extends one with a discriminator',
+    'in a schema that extends one with a discriminator',
     body(ref('Pet')),
     {
       schemas: {

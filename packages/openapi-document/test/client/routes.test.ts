@@ -4,7 +4,7 @@ import { documentOf } from '../support/operations.ts';
 
 const responses = { 204: { description: 'Done.' } };
 
-test('has a route for each operation, as its types require', async () => {
+test('each operation has a route, even if no request can reach it', async () => {
   const { operations } = await documentOf({
     '/a': { get: { operationId: 'a', responses } },
     '/a?b=c': { get: { operationId: 'unreachable', responses } },
@@ -57,6 +57,16 @@ test('a route has what a client needs to send a request and to read the response
         'application/jsonl': { sequence: 'lines', items: { data: 'text' } },
       },
     },
+  });
+});
+
+test('a route may have one stream', async () => {
+  const content = { 'application/jsonl': { itemSchema: {} } };
+  const { operations } = await documentOf({
+    '/a': { get: { operationId: 'a', responses: { 200: { description: '', content } } } },
+  });
+  expect(routesOf(operations).a?.streams).toEqual({
+    'application/jsonl': { sequence: 'lines', items: { data: 'text' } },
   });
 });
 

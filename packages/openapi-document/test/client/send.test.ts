@@ -84,12 +84,13 @@ describe('the pause before a retry', () => {
     ['Mon, 01 Jan 2035 00:00:05 GMT', 0, 5_000, 5_000],
     ['Thu, 01 Jan 1970 00:00:00 GMT', 0, 125, 250],
     ['-3', 0, 125, 250],
+    ['1.5', 0, 125, 250],
     ['soon', 0, 125, 250],
     [undefined, 0, 125, 250],
     [undefined, 1, 250, 500],
     [undefined, 3, 1_000, 2_000],
   ])(
-    'for Retry-After: %s is longer after each retry',
+    'for Retry-After: %s and attempt %d lasts from %d to %d ms',
     async (after, attempt, shortest, longest) => {
       const pauses: number[] = [];
       for (const random of [0, 1]) {
@@ -116,8 +117,12 @@ describe('the pause before a retry', () => {
 describe('a timeout', () => {
   const timeout = 1_000;
 
-  test('aborts a request with a TimeoutError', async () => {
-    const rejected = expect(responseTo(endless, { timeout, retries: 5 })).rejects.toMatchObject({
+  test.each<[title: string, signal: AbortSignal | undefined]>([
+    ['without a signal', undefined],
+    ['with a signal', new AbortController().signal],
+  ])('aborts a request with a TimeoutError, %s', async (_title, signal) => {
+    const sent = responseTo(endless, { signal, timeout, retries: 5 });
+    const rejected = expect(sent).rejects.toMatchObject({
       name: 'TimeoutError',
       message: 'the call took longer than 1000 ms',
     });

@@ -63,7 +63,7 @@ describe('a field with an encoding', () => {
     [{ tags: { contentType: 'application/json' } }, 'tags=%5B1,2%5D', { tags: [1, 2] }],
     [{ tags: { contentType: 'application/json' } }, 'tags=1&tags=2', { tags: [1, 2] }],
     [{ count: { contentType: 'text/plain' } }, 'count=1', { count: 1 }],
-  ])('%j is parsed by it: %s', (encoding, text, fields) => {
+  ])('such as %j is parsed by it: %s', (encoding, text, fields) => {
     expect(readerOf(encoding).urlencoded(text)).toEqual(fields);
   });
 

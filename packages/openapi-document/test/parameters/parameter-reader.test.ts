@@ -57,6 +57,19 @@ test('parameters are read from each part of a request, in the default style', as
   ]);
 });
 
+test.each<[path: string, where: string, values: object]>([
+  ['/things/{id}', 'path', { path: { id: 5 } }],
+  ['/things/5', 'header', { header: { id: 6 } }],
+  ['/things/5', 'cookie', { cookie: { id: 7 } }],
+])('the only parameter of %s, in: %s, needs no query', async (path, where, expected) => {
+  const { read } = await readerOf(
+    [{ name: 'id', in: where, required: true, schema: integer }],
+    path,
+  );
+  const { values } = read('/things/5', { id: '6', cookie: 'id=7' });
+  expect(values).toMatchObject(expected);
+});
+
 test('values of one request are not kept for the next one', async () => {
   const { read } = await readerOf([inQuery('a', integer)]);
   expect(read('/things?a=1&b=2')).toMatchObject({ values: { query: { a: 1 } } });
@@ -83,25 +96,25 @@ describe('names in a query that no parameter declares', () => {
   });
   const open = { ...point, additionalProperties: integer };
 
-  test.each<[title: string, parameters: readonly object[], query: string, names: string[]]>([
-    ['of a scalar', [inQuery('a')], 'a=1&b=2&a%5B%5D=3', ['b', 'a[]']],
-    ['in another location', [{ name: 'a', in: 'header', schema: {} }], 'a=1', ['a']],
-    ['of an exploded object', [inQuery('a', point)], 'x=1&y=2&z=3&a=4', ['z', 'a']],
-    ['of an object', [inQuery('a', point, { explode: false })], 'a=x,1&x=2', ['x']],
+  test.each<[beside: string, names: string[], parameters: readonly object[], query: string]>([
+    ['a scalar', ['b', 'a[]'], [inQuery('a')], 'a=1&b=2&a%5B%5D=3'],
+    ['a header', ['a'], [{ name: 'a', in: 'header', schema: {} }], 'a=1'],
+    ['an exploded object', ['z', 'a'], [inQuery('a', point)], 'x=1&y=2&z=3&a=4'],
+    ['an object', ['x'], [inQuery('a', point, { explode: false })], 'a=x,1&x=2'],
     [
-      'of a deepObject',
+      'a deepObject',
+      ['ab'],
       [inQuery('a', point, { style: 'deepObject' })],
       'a[x]=1&a=2&a[z]=3&ab=4',
-      ['ab'],
     ],
-    ['beside an open object', [inQuery('a', open)], 'z=1', []],
+    ['an open object', [], [inQuery('a', open)], 'z=1'],
     [
-      'beside the whole query',
+      'the whole query',
+      [],
       [{ name: 'a', in: 'querystring', content: { 'text/plain': { schema: {} } } }],
       'b=1',
-      [],
     ],
-  ])('%s are violations', async (_title, parameters, query, names) => {
+  ])('beside %s are violations: %j', async (_beside, names, parameters, query) => {
     expect(await undeclared(parameters, query)).toEqual(names.map(violation));
   });
 
