@@ -1,5 +1,4 @@
-# Only production dependencies, installed again when the lock file changes. npm installs only the workspaces that are copied
-# here, so the tools are left out.
+# Installs the production dependencies of the copied workspaces. Cached until the lock file changes.
 FROM node:26-slim@sha256:930557a230abacbc3f4fd9b8648abf8f4bee1e17cb72195dcdfb2f709bc85b33 AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -17,7 +16,7 @@ COPY packages/openapi-document ./packages/openapi-document
 COPY packages/group-commit ./packages/group-commit
 COPY src ./src
 COPY scripts/backup.ts scripts/copy-plants.ts ./scripts/
-# The service writes only to this folder, so the root file system may be read-only.
+# The service writes only to this folder: the root file system may be read-only.
 RUN install -d -o node -g node /data node_modules/.cache
 VOLUME /data
 ENV NODE_ENV=production \
@@ -26,10 +25,10 @@ ENV NODE_ENV=production \
     DATABASE_URL=sqlite:/data/plants.db
 EXPOSE 3000
 USER node
-# Compiles the code for each start. No start writes there: its cache is read-only.
+# Creates a compile cache for faster starts. The cache is read-only afterwards.
 RUN ACCESS_TOKENS=none node --import spec-first-server/compile-cache src/main.ts --check && \
   chmod -R a-w node_modules/.cache
 HEALTHCHECK --interval=10s --timeout=3s --start-period=10s \
   CMD ["node", "-e", "http.get({ port: process.env.PORT || 3000, host: '127.0.0.1', path: '/healthz' }, ({ statusCode }) => process.exit(statusCode === 200 ? 0 : 1)).on('error', () => process.exit(1))"]
-# Node itself is the first process, so it gets the signals.
+# Node is the first process, so it gets the signals.
 CMD ["node", "--disable-sigusr1", "--max-heap-size=512", "--import", "spec-first-server/compile-cache", "src/main.ts"]

@@ -47,7 +47,7 @@ test('the publishing job runs only npm, on files that another job has tested', (
   expect(order).toEqual(['npm ci', 'npm test', 'npm run test:registry', 'npm run pack -- build']);
 });
 
-test('the image starts from a digest', () => {
+test('each base image is pinned by its digest', () => {
   const bases = read('Dockerfile').match(/^FROM .*$/gm);
   expect(bases?.length).toBeGreaterThan(0);
   for (const base of bases ?? []) expect(base).toMatch(/@sha256:[\da-f]{64}/);
