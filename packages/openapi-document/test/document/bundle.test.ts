@@ -59,7 +59,7 @@ components: { schemas: { $ref: './schemas/_index.yaml' } }`,
     expect([problems, notices]).toEqual([[], []]);
   });
 
-  test('has the names, and the other files have the members', () => {
+  test('is the origin of its components, but not of their members', () => {
     expect(origins).toMatchObject({
       [`${at}/Pet`]: 'schemas/_index.yaml#/Pet',
       [`${at}/Pet/oneOf`]: 'schemas/Pet.yaml#/oneOf',
@@ -244,7 +244,7 @@ components: { x-a: { S: { $ref: none.yaml } }, other: text }`,
   expect(problems).toEqual([]);
 });
 
-test('the first component that is a part of another file is the target of its references', () => {
+test('a part of another file that is two components is referenced by the name of the first', () => {
   const { root } = bundled({
     'openapi.yaml':
       'components: { schemas: { A b: { $ref: s.yaml }, B: { $ref: s.yaml }, C: { items: { $ref: s.yaml } } } }',
@@ -346,7 +346,7 @@ list: [{ title: A }, { $ref: 'openapi.yaml#/components/schemas/B' }]`,
     'text.md': '# Hello: [world',
   });
   const { content } = root.paths['/a'].get.responses[200];
-  expect(content['application/json']).toEqual(copied);
+  expect(content['application/json']).toStrictEqual(copied);
   expect(notices.map((notice) => notice.message)).toEqual(message === undefined ? [] : [message]);
 });
 

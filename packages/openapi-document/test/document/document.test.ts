@@ -25,7 +25,7 @@ test.each([
   [null, false, {}, []],
   [undefined, false, {}, []],
   ['text', false, {}, []],
-])('of %j, isObject is %j', (value, isJsonObject, object, array) => {
+])('isObject of %j is %j', (value, isJsonObject, object, array) => {
   expect(isObject(value)).toBe(isJsonObject);
   expect(asObject(value)).toEqual(object);
   expect(asArray(value)).toEqual(array);

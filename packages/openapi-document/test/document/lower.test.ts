@@ -270,7 +270,7 @@ describe('a discriminator', () => {
     expect($defs.Cow).toEqual({ allOf: [def('PetBase'), { type: 'object', required: ['milk'] }] });
   });
 
-  test('has the annotations of the schema that others extend, and a free name for it', () => {
+  test('of a schema keeps the annotations of the schema, and its base gets a free name', () => {
     const declared = {
       Pet: {
         ...kinds('name'),
@@ -297,7 +297,7 @@ describe('a discriminator', () => {
     expect($defs.PetBase2).toMatchObject(kinds('name'));
   });
 
-  test('of a part of allOf leads to the base, with its siblings', () => {
+  test('of a schema in allOf is left out: the reference leads to the base and keeps its siblings', () => {
     const declared = {
       Pet: { ...kinds('name'), discriminator: { propertyName: 'kind' } },
       Cat: { allOf: [{ ...ref('Pet'), title: 'T' }, ref('Other')] },
@@ -444,7 +444,7 @@ describe('an integer', () => {
     });
   });
 
-  test('in a reference is wide at each place of the reference', () => {
+  test('in a reference has format int64 at each place of the reference', () => {
     const schema = { maximum: 2n ** 60n, anyOf: [ref('A'), ref('A')] };
     expect(inResponse(schema, { A: { type: 'integer' } })).toEqual({
       maximum: 2n ** 60n,

@@ -36,7 +36,7 @@ test('a media type has the parts of its object', () => {
   });
 });
 
-test('a media type may be a reference or have a wrong type', () => {
+test('a Media Type Object may be a reference, or not an object', () => {
   const root = { Text: { schema: { type: 'string' } } };
   expect(mediaType('text/plain', { $ref: '#/Text' }, root)).toMatchObject({
     schema: { type: 'string' },
@@ -156,6 +156,13 @@ describe('examples', () => {
     ]);
     expect(valuesOf({ data: text })).toEqual([[{ data: value }]]);
     expect(valuesOf(`data: ${text}\n\n`)).toEqual([`data: ${text}\n\n`]);
+  });
+
+  test('of events keep their names and pointers', () => {
+    const source = { itemSchema: {}, examples: { a: { value: { data: 'x' } } } };
+    expect(mediaType('text/event-stream', source).examples()).toEqual([
+      { name: 'a', value: [{ data: 'x' }], pointer: '#/at/content/text~1event-stream/examples/a' },
+    ]);
   });
 
   test('of bodies are not changed', () => {

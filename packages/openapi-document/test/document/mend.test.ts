@@ -239,7 +239,7 @@ describe('a parameter', () => {
     ]);
   });
 
-  test('of a response header has the same rule', async () => {
+  test('that is a response header without a schema is read as a string', async () => {
     const { root, findings } = await mended({ components: { headers: { H: { required: true } } } });
     expect(root.components.headers.H).toEqual({ required: true, ...TEXT });
     expect(findings).toEqual([

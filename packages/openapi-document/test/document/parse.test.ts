@@ -61,7 +61,7 @@ describe('a file', () => {
     ['a: 1\n<<<<<<< HEAD\nb: 2', 'openapi.yaml:2:1 has a merge conflict (<<<<<<<): resolve'],
     ['a: !unknown 1', 'openapi.yaml:1:'],
     [`a: ${'['.repeat(1_001)}${']'.repeat(1_001)}`, 'openapi.yaml:1:'],
-  ])('with the mistake of %j is an error', (text, message) => {
+  ])('is an error with the text %j', (text, message) => {
     expect(() => parse(text)).toThrow(expect.objectContaining({ name: 'DocumentError' }));
     expect(() => parse(text)).toThrow(message);
   });

@@ -26,6 +26,7 @@ test.each([
   ['parts.yaml', 'api/parts.yaml#'],
   ['./sub/../parts.yaml#/a', 'api/parts.yaml#/a'],
   ['../my%20parts.yaml#/a', 'my parts.yaml#/a'],
+  ['./parts:1.yaml', 'api/parts:1.yaml#'],
   ['C:/parts.yaml', 'api/C:/parts.yaml#'],
   ['https://example.com/parts.yaml', undefined],
   ['file:parts.yaml', undefined],
@@ -40,7 +41,7 @@ test('a reference is relative to its own file', () => {
   expect(target('#/x', 'api/sub/a.yaml')).toBe('api/sub/a.yaml#/x');
 });
 
-test('only the files of a reference are read, each schema in them is registered once', () => {
+test('a file is read at its first reference, and its schemas are registered once', () => {
   const { target, reads, dynamicAnchors } = resolverFor({
     'api/openapi.yaml': { a: { $dynamicAnchor: 'node' }, b: [{ $dynamicAnchor: 'node' }] },
     'api/parts.yaml': { c: { $dynamicAnchor: 'other' } },

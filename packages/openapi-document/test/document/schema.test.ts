@@ -74,7 +74,7 @@ describe('the schemas of one value', () => {
   });
 
   test.each([undefined, true, null, 'text', { $ref: '#/none' }])(
-    'of %j are no others',
+    'of %j do not include other schemas',
     (schema) => {
       expect(alternatives(root, schema)).toHaveLength(Number(Object(schema) === schema));
     },
