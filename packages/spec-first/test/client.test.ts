@@ -317,7 +317,7 @@ describe('a client', () => {
   });
 });
 
-/** Each mistake that the compiler has to find stands behind `@ts-expect-error`. */
+/** The compiler must report a mistake after each `@ts-expect-error`. */
 const USES = `
 import { createClient } from './client.ts';
 

@@ -14,7 +14,7 @@ afterEach(() => {
   delete process.env.CONTRACT_RUNS;
 });
 
-/** The shop, which notes the requests that it gets. */
+/** Makes a shop that records its requests. */
 function recorded(): { readonly app: RequestListener; readonly requests: string[] } {
   const shop = createShop();
   const requests: string[] = [];
@@ -31,7 +31,7 @@ function recorded(): { readonly app: RequestListener; readonly requests: string[
 }
 
 describe('a failed test', () => {
-  test('names the operation and the check, and shows the answer, the shortest request and how to repeat it', async () => {
+  test('shows the operation, the check, the response, the shortest request and a command', async () => {
     process.env.CONTRACT_SEED = '7';
     const { 'POST /items (addItem) follows the document': message = '' } = await failures({
       app: createShop('failure on long names'),

@@ -8,10 +8,10 @@ import { failures } from './contract-tests/failures.ts';
 const document = join(import.meta.dirname, 'contract-tests/bookings.yaml');
 const GET = 'GET /bookings/{bookingId} (getBooking) follows the document';
 
-/** Handlers of bookings, and which operations found something. */
+/** Makes handlers of bookings, and records the operations that are called successfully. */
 function bookings(replaced: Record<string, AnyHandler> = {}) {
-  const kept = new Map<number, string>();
-  const found = new Set<string>();
+  const invoices = new Map<number, string>();
+  const successful = new Set<string>();
   const booking = (id: number) => ({
     id,
     createdAt: '2026-01-01T00:00:00Z',
@@ -19,15 +19,15 @@ function bookings(replaced: Record<string, AnyHandler> = {}) {
   });
   const find = (name: string, path: Readonly<Record<string, unknown>>) => {
     const id = Number(path.bookingId);
-    if (!kept.has(id)) throw new HttpError(404, 'no such booking');
-    found.add(name);
+    if (!invoices.has(id)) throw new HttpError(404, 'no such booking');
+    successful.add(name);
     return id;
   };
   const handlers: Record<string, AnyHandler> = {
     createBooking() {
       // Not a number that a test would try by chance.
-      const id = 1_234_567 + kept.size;
-      kept.set(id, `invoice ${id}`);
+      const id = 1_234_567 + invoices.size;
+      invoices.set(id, `invoice ${id}`);
       return { status: 201, body: booking(id) };
     },
     getBooking: ({ path }) => ({ status: 200, body: booking(find('get', path)) }),
@@ -36,25 +36,25 @@ function bookings(replaced: Record<string, AnyHandler> = {}) {
       return { status: 204 };
     },
     deleteBooking({ path }) {
-      kept.delete(find('delete', path));
+      invoices.delete(find('delete', path));
       return { status: 204 };
     },
     getInvoice({ path }) {
-      if (![...kept.values()].includes(String(path.number)))
+      if (![...invoices.values()].includes(String(path.number)))
         throw new HttpError(404, 'no such invoice');
-      found.add('invoice');
+      successful.add('invoice');
       return { status: 204 };
     },
     ...replaced,
   };
-  return { handlers, found };
+  return { handlers, successful };
 }
 
 describe('contract tests', () => {
-  test('create something, and get, update and delete it by the id in its reply', async () => {
-    const { handlers, found } = bookings();
+  test('create a booking, and get, update and delete it by the id in the reply', async () => {
+    const { handlers, successful } = bookings();
     expect(await failures({ document, app: createApp({ document, handlers }) })).toEqual({});
-    expect([...found].sort()).toEqual(['delete', 'get', 'invoice', 'update']);
+    expect([...successful].sort()).toEqual(['delete', 'get', 'invoice', 'update']);
   });
 
   test('take an id from the Location header of a reply', async () => {
@@ -63,14 +63,14 @@ describe('contract tests', () => {
       headers: { Location: '/bookings/77' },
       body: { id: 1, createdAt: '2026-01-01T00:00:00Z', invoice: '' },
     });
-    let found = false;
+    let isCalled = false;
     const getBooking: AnyHandler = ({ path }) => {
-      found ||= path.bookingId === 77;
+      isCalled ||= path.bookingId === 77;
       return { status: 404 };
     };
     const { handlers } = bookings({ createBooking: created, getBooking });
     await failures({ document, app: createApp({ document, handlers }) });
-    expect(found).toBe(true);
+    expect(isCalled).toBe(true);
   });
 
   test('find a wrong reply of an operation that needs an id, and show the logged reason', async () => {

@@ -10,7 +10,7 @@ const failuresOf = (fault?: StoreFault, last?: string) =>
 
 const AFTER_CHANGES = 'operations follow the document after others have changed the data';
 
-/** A part of the name of the test that finds each fault, and the message. */
+/** The test that finds each fault, by a part of its name; and its message. */
 const EXPECTED: Record<StoreFault, readonly [name: string, message: RegExp]> = {
   'missing 404': ['deleteOrder', /the status 500 is a failure of the service/],
   'missing header': ['createOrder', /the status 500 is a failure of the service/],

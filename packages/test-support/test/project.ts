@@ -17,7 +17,7 @@ import { ENVIRONMENT } from './environment.ts';
 
 const original = join(import.meta.dirname, '../../..');
 
-/** Copies the project to a new folder, as a team does that starts from it. */
+/** Copies the project to a new folder, like a team that starts from it. */
 export function copyProject(): string {
   const folder = mkdtempSync(join(tmpdir(), 'project-'));
   const list = execFileSync(
@@ -33,7 +33,7 @@ export function copyProject(): string {
   return folder;
 }
 
-/** The command line of the tools, as an argument of Node. */
+/** The file of the command line tools, an argument of Node. */
 export const SPEC_FIRST = join(original, 'packages/spec-first/src/main.ts');
 
 /**

@@ -25,8 +25,8 @@ export interface Answer {
 /** The time limit of a response. */
 const SECONDS = 10;
 
-/** The origin in messages for a service that stops with the tests. */
-export const SHOWN = 'http://localhost:3000';
+/** The origin that messages show for a service that stops with the tests. */
+export const PLACEHOLDER_ORIGIN = 'http://localhost:3000';
 
 /** The time limit of the first chunk of a stream, which may have no end. Milliseconds. */
 const FIRST = 500;
@@ -43,16 +43,16 @@ export type Client = ReturnType<typeof connect>;
  * Makes a client for a service.
  *
  * @param base the URL that the document's paths are relative to.
- * @param shownOrigin the origin that messages show.
+ * @param displayedOrigin the origin that messages show.
  */
-export function connect(base: string, shownOrigin = new URL(base).origin) {
+export function connect(base: string, displayedOrigin = new URL(base).origin) {
   const { protocol, origin, pathname } = new URL(base);
   const prefix = pathname.replace(/\/$/, '');
   const { Agent, request } = protocol === 'https:' ? https : http;
   const agent = new Agent({ keepAlive: true });
   return {
     /** The URL before each path, for messages. */
-    base: shownOrigin + prefix,
+    base: displayedOrigin + prefix,
 
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<Answer> {

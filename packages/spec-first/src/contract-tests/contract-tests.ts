@@ -2,7 +2,7 @@ import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { type Document, loadDocument, type Operation } from 'openapi-document';
 import { validatorOf } from './checks.ts';
-import { type Answer, type Client, connect, listen, SHOWN } from './client.ts';
+import { type Answer, type Client, connect, listen, PLACEHOLDER_ORIGIN } from './client.ts';
 import { type Credentials, misplacedSecrets, type Secret, secretsFor } from './credentials.ts';
 import type { TestLog } from './log.ts';
 import { replyOracle } from './oracle.ts';
@@ -147,7 +147,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     };
   }
 
-  /** Throws an error that describes the failed checks, if there are any. */
+  /** Throws an error that describes the failed checks. Returns if there are none. */
   function throwFindings(operation: Operation, findings: readonly Finding[]): void {
     if (findings.length === 0) return;
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
@@ -200,9 +200,9 @@ const withoutClientParameters = (operation: Operation, secrets: readonly Secret[
 async function clientFor(document: Document, { app, url }: ContractTestOptions): Promise<Client> {
   if (typeof url === 'string') return connect(url);
   // Messages do not show the real port, since the service stops with the tests.
-  if (url !== undefined) return connect(await url(), SHOWN);
+  if (url !== undefined) return connect(await url(), PLACEHOLDER_ORIGIN);
   if (app === undefined) throw new TypeError('contractTests needs an app or a url');
-  return connect(`${await listen(await app)}${document.basePaths[0]}`, SHOWN);
+  return connect(`${await listen(await app)}${document.basePaths[0]}`, PLACEHOLDER_ORIGIN);
 }
 
 /** Returns the number in an environment variable. @throws {RangeError} if it is not a number. */
@@ -218,11 +218,11 @@ const describe = ({ fault: { check, message }, answer, cause, curl }: Finding): 
     `  check:    ${check}`,
     `  reason:   ${message}`,
     ...(cause === undefined ? [] : [`  log:      ${cause}`]),
-    ...(answer === undefined ? [] : [`  response: ${shown(answer)}`]),
+    ...(answer === undefined ? [] : [`  response: ${excerptOf(answer)}`]),
     `  request:  ${curl}`,
   ].join('\n');
 
-const shown = ({ status, body }: Answer): string =>
+const excerptOf = ({ status, body }: Answer): string =>
   `${status} ${body.toString().slice(0, 300)}`.trimEnd();
 
 /** Lists each operation with the numbers of its requests, successes and statuses. */
@@ -230,7 +230,7 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, seed: number): str
   const isSuccess = ({ status }: Answer) => status < 400;
   const tested = [...outcomes].filter(([, { isMissing }]) => !isMissing);
   const missing = [...outcomes].filter(([, { isMissing }]) => isMissing);
-  const count = tested.filter(([, { answers }]) => answers.some(isSuccess)).length;
+  const successCount = tested.filter(([, { answers }]) => answers.some(isSuccess)).length;
   const lines = tested.map(([operation, { answers, sentRequests }]) => {
     const byStatus = Map.groupBy(answers, ({ status }) => status);
     const statuses = [...byStatus].map(([status, list]) => `${list.length} × ${status}`).join(', ');
@@ -238,7 +238,7 @@ function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, seed: number): str
     const successRate = `${successes} of ${answers.length} valid ones succeeded (${statuses})`;
     return `  ${titleOf(operation)}: ${sentRequests} requests, ${successRate}`;
   });
-  const summary = `${count} of ${outcomes.size} operations succeeded`;
+  const summary = `${successCount} of ${outcomes.size} operations succeeded`;
   return [
     `Contract tests: ${summary}. Seed ${seed}.`,
     ...lines,

@@ -9,8 +9,8 @@ import { withUniqueTexts } from './unique.ts';
 import { kindOf, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
 
-/** A request that breaks the document in one place. */
-interface Broken extends Written {
+/** A request that violates the document in one place. */
+interface Invalid extends Written {
   /** The mistake, such as `a request without a body`. */
   readonly label: string;
   /** The violation of the wrong value. Several values may have the same violation. */
@@ -36,7 +36,7 @@ const PLACES = 8;
 const NOTABLE_FROM = 3;
 
 /** The number of valid requests that invalid requests are made from. */
-const BROKEN_FROM = 6;
+const INVALID_FROM = 6;
 
 export type Requests = ReturnType<typeof requestsOf>;
 
@@ -150,13 +150,13 @@ export function requestsOf(checked: Checked, resources: Resources, seed: number)
   }
 
   /**
-   * Makes requests that break the document: one for each label, and more up to half of `runs`.
+   * Makes requests that violate the document: one for each label, then others up to half of `runs`.
    */
-  function broken(runs: number): Broken[] {
+  function invalid(runs: number): Invalid[] {
     const candidates = shuffled(
-      [...valid(BROKEN_FROM)].flatMap(({ values }) => [...brokenFrom(checked, values, isOpen)]),
+      [...valid(INVALID_FROM)].flatMap(({ values }) => [...invalidFrom(checked, values, isOpen)]),
     );
-    const oneOfEach = (key: (request: Broken) => string) => [
+    const oneOfEach = (key: (request: Invalid) => string) => [
       ...new Map(candidates.map((request) => [key(request), request])).values(),
     ];
     const labels = oneOfEach(({ label }) => label).slice(0, runs);
@@ -165,7 +165,7 @@ export function requestsOf(checked: Checked, resources: Resources, seed: number)
     return [...requests].slice(0, Math.max(labels.length, runs / 2));
   }
 
-  return { parameters, valid, existing, broken };
+  return { parameters, valid, existing, invalid };
 }
 
 /** Makes a source of random numbers that yields the same numbers for the same seed. */
@@ -235,12 +235,12 @@ function withExistingIds(
   );
 }
 
-/** Makes requests that differ from a valid one in one place, and break the document there. */
-function* brokenFrom(
+/** Makes requests that differ from a valid one in one place, and violate the document there. */
+function* invalidFrom(
   { root, operation }: Checked,
   values: Values,
   isOpen: boolean,
-): Generator<Broken> {
+): Generator<Invalid> {
   for (const [part, value] of values) {
     const { in: where, name, required, schema, media } = part;
     const needed = [...values].filter(([other]) => other.required || other === part);

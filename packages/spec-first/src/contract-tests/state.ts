@@ -149,10 +149,10 @@ function differenceOf(
   if (isSame(sent, received) || (isOther && received !== undefined && received !== null)) {
     return undefined;
   }
-  return `${path} was sent as ${shown(sent)}, and is ${shown(received)}`;
+  return `${path} was sent as ${excerptOf(sent)}, and is ${excerptOf(received)}`;
 }
 
-const shown = (value: unknown): string => stringifyJson(value)?.slice(0, 100) ?? 'missing';
+const excerptOf = (value: unknown): string => stringifyJson(value)?.slice(0, 100) ?? 'missing';
 
 /**
  * Returns true if a scalar equals the sent scalar. `null` may be omitted, and a time may be written

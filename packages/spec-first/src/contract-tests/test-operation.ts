@@ -34,7 +34,7 @@ export interface Context extends Target {
 export type Outcome = Awaited<ReturnType<typeof testOperation>>;
 
 /**
- * Calls an operation with requests that satisfy the document and with requests that break it.
+ * Calls an operation with requests that satisfy the document and with requests that violate it.
  * Checks each response.
  */
 export async function testOperation(context: Context) {
@@ -49,7 +49,8 @@ export async function testOperation(context: Context) {
   if (isMissing) return { findings: [], answers, sentRequests: 1, isMissing };
 
   await checkPaging(context, probe, requests, answers);
-  for (const written of requests.broken(runs)) await probe.attempt(written, rejects(written.label));
+  for (const written of requests.invalid(runs))
+    await probe.attempt(written, rejects(written.label));
   await checkCredentials(context, probe, requests);
   const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
   if (!mayFail) await checkSuccess(context, probe, requests, answers);

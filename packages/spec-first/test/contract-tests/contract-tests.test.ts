@@ -10,7 +10,7 @@ import { documentOf } from './document-of.ts';
 import { failures } from './failures.ts';
 import { createShop, FAULTS, type ShopFault } from './shop.ts';
 
-/** The test that finds each fault, and what its message says. */
+/** The test that finds each fault, and its message. */
 const EXPECTED: Record<ShopFault, readonly [test: string, message: RegExp]> = {
   'undeclared status': [
     'POST /items',

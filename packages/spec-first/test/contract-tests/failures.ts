@@ -8,10 +8,10 @@ import { KEY } from './shop.ts';
 export const SHOP = join(import.meta.dirname, 'shop.yaml');
 
 /**
- * Runs the tests of a service, of the shop by default, and returns the messages of those that fail,
- * by their names.
+ * Runs the contract tests of a service, by default of the shop. Resolves to the messages of the
+ * failed tests, by their names.
  *
- * @param last what the name of the last test that is run contains. By default all are.
+ * @param last ends after the first test whose name contains this text.
  */
 export async function failures(
   options: Partial<ContractTestOptions>,

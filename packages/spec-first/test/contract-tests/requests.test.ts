@@ -233,7 +233,7 @@ test('a cursor is only sent if a reply contained it', async () => {
 
 describe('invalid requests', () => {
   const labelsOf = async (members: object, runs = 400) =>
-    (await requestsTo(members)).broken(runs).map(({ label }) => label);
+    (await requestsTo(members)).invalid(runs).map(({ label }) => label);
 
   test('break each rule of a body and of parameters', async () => {
     const labels = await labelsOf({
@@ -270,14 +270,14 @@ describe('invalid requests', () => {
   });
 
   test('differ from a valid request in one place', async () => {
-    const { broken } = await requestsTo({
+    const { invalid } = await requestsTo({
       parameters: [
         parameter('query', 'a'),
         parameter('query', 'limit', { type: 'integer' }, { required: true }),
       ],
       ...ADD_ROOM,
     });
-    for (const { label, values, raw, contentType, undeclared, violation } of broken(400)) {
+    for (const { label, values, raw, contentType, undeclared, violation } of invalid(400)) {
       const wrong = [...values].filter(([part, value]) => part.violation(value) !== '');
       const names = [...values.keys()].map(({ name }) => name);
       expect([label, names.includes('limit')]).toEqual([

@@ -39,7 +39,7 @@ interface Reply {
 
 export const KEY = 'key-of-the-tests';
 
-/** A shop over `node:http` alone that keeps to `shop.yaml`, but for one fault. */
+/** Makes a shop that follows `shop.yaml`, except for one fault. It only uses `node:http`. */
 export function createShop(fault?: ShopFault): RequestListener {
   const items = new Map<bigint, unknown>();
   return async (request, response) => {
@@ -118,8 +118,9 @@ export function createShop(fault?: ShopFault): RequestListener {
   }
 
   function list(query: URLSearchParams): Reply {
-    const given = query.get('limit') ?? '100';
-    const limit = given === '' && fault === 'empty query accepted' ? 100 : Number(given || 'none');
+    const limitText = query.get('limit') ?? '100';
+    const isAccepted = limitText === '' && fault === 'empty query accepted';
+    const limit = isAccepted ? 100 : Number(limitText || 'none');
     if (limit === 7 && fault === 'failure on 7') return problem(500, 'crashed');
     const ok = Number.isInteger(limit) && limit >= 1 && limit <= 100;
     if (!ok && fault !== 'wrong query accepted') return problem(400, 'limit is wrong');
@@ -153,7 +154,7 @@ export function createShop(fault?: ShopFault): RequestListener {
   }
 }
 
-/** `Date.parse` takes February 30 for March. */
+/** Rejects February 30, which `Date.parse` accepts. */
 const isDay = (day: string): boolean =>
   !Number.isNaN(Date.parse(day)) && new Date(`${day}T00:00:00Z`).toISOString().startsWith(day);
 

@@ -42,11 +42,11 @@ export function storeHandlers(fault?: StoreFault): Record<string, AnyHandler> {
     if (order === undefined) throw new HttpError(404, 'there is no such order');
     return order;
   };
-  const shown = ({ version: _, ...order }: Order) => order;
+  const bodyOf = ({ version: _, ...order }: Order) => order;
   const replyWith = (status: number, order: Order) => ({
     status,
     headers: fault === 'missing header' && status === 201 ? {} : { ETag: `"${order.version}"` },
-    body: shown(order),
+    body: bodyOf(order),
   });
 
   return {
@@ -80,7 +80,7 @@ export function storeHandlers(fault?: StoreFault): Record<string, AnyHandler> {
       const items = list.slice(last + 1, last + 1 + Number(limit));
       const isMore = items.length > 0 && items.at(-1) !== list.at(-1);
       const next = isMore && fault !== 'lost second page' ? items.at(-1)?.id : null;
-      return { status: 200, body: { items: items.map(shown), next } };
+      return { status: 200, body: { items: items.map(bodyOf), next } };
     },
     changeOrder({ path, header, body }) {
       const order = find(path.orderId);
