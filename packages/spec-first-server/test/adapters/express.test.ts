@@ -6,7 +6,9 @@ import express, { type ErrorRequestHandler, type Express, type RequestHandler } 
 import helmet from 'helmet';
 import request from 'supertest';
 import { withFiles } from 'test-support/documents';
+import { eventually } from 'test-support/eventually';
 import { addHeaders, ExpressCall, writeAnswer } from '../../src/adapters/express.ts';
+import { RequestBody } from '../../src/adapters/node/request-body.ts';
 import {
   type AnyHandler,
   createService,
@@ -15,6 +17,7 @@ import {
   type Service,
 } from '../../src/index.ts';
 import { createRequest } from './node/support.ts';
+import { createNotes } from './notes.ts';
 
 const documentWith = (path: string, server: string) => `openapi: 3.1.0
 info: { title: A guest, version: 1.0.0 }
@@ -191,9 +194,18 @@ describe('ExpressCall', () => {
   test.each<[string, RequestHandler[]]>([
     ['no parser has read it', []],
     ['the parser is for another type', [express.json()]],
+    [
+      'other middleware has set body',
+      [
+        (received, _response, next) => {
+          received.body = {};
+          next();
+        },
+      ],
+    ],
   ])('has the stream of a body if %s', async (_name, parsers) => {
     const call = await callOf(parsers, 'text/plain', 'text');
-    expect(call.body).not.toBeInstanceOf(Uint8Array);
+    expect(call.body).toBeInstanceOf(RequestBody);
     expect(call.headers['content-encoding']).toBe('gzip');
   });
 
@@ -252,7 +264,14 @@ test('an answer that cannot be written goes to the error handler of the app', as
   expect(text).toBe('ERR_INVALID_CHAR');
 });
 
-test('a request that can be read in two ways is rejected', async () => {
-  const app = express().use(expressHandler(await serviceWith('/things')));
-  await request(app).get('/things').set('Host', 'a/b').expect(400);
+test('requests that can be read in two ways are rejected, and all ends are reported', async () => {
+  const notes = await createNotes();
+  const app = express().use(expressHandler(notes));
+  await request(app).delete('/notes').set('Host', 'a/b').expect(400);
+  await request(app).delete('/notes').expect(204);
+  await eventually(() => notes.ends.length === 2);
+  expect(notes.ends.map(({ end }) => end)).toEqual([
+    { status: 400, isComplete: true, failure: undefined },
+    { status: 204, isComplete: true, failure: undefined },
+  ]);
 });

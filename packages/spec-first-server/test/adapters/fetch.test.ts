@@ -128,6 +128,8 @@ describe('a stream', () => {
     });
     const reader = response.body?.getReader();
     await reader?.read();
+    // The stream reads the next item in advance.
+    await new Promise(setImmediate);
     const cancelled = reader?.cancel();
     failing.reject(new Error('the request was aborted'));
     await cancelled?.catch(() => {});

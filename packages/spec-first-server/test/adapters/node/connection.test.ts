@@ -8,6 +8,7 @@ import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { Connection, isLarge } from '../../../src/adapters/node/connection.ts';
 import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
+import { readAll } from '../../../src/adapters/node/request-body.ts';
 import { bytesLeft, release as freeBytes, hold } from '../../../src/core/memory.ts';
 import { createRequest } from './support.ts';
 
@@ -204,6 +205,23 @@ describe('a body', () => {
     socket.destroy();
   });
 
+  test.each<[string, (received: IncomingMessage) => unknown]>([
+    ['a listener for data', (received) => received.on('data', () => {})],
+    ['a listener for readable', (received) => received.on('readable', () => readAll(received))],
+    ['resume()', (received) => received.resume()],
+  ])('that is paused continues at %s', async (_name, read) => {
+    const accepted = once(listening.server, 'connection');
+    const socket = await connected(port);
+    const [serverSocket] = await accepted;
+    socket.write(`${request('POST /held', CHUNKED)}${inBytes(100_000)}0\r\n\r\n`);
+    await eventually(() => held.length === 1 && serverSocket.isPaused());
+    const [received, response] = held[0] ?? [];
+    received?.on('end', () => response?.end());
+    if (received) read(received);
+    expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+    socket.destroy();
+  });
+
   test('whose chunks arrive without their sizes is read to its end', async () => {
     const accepted = once(listening.server, 'connection');
     const socket = await connected(port);
@@ -313,8 +331,11 @@ describe('a connection', () => {
     close(first);
     await eventually(() => begun.length === 2);
     expect(connection.isQueued).toBe(false);
+    const before = performance.now();
+    expect(connection.since).toBeLessThan(before);
     close(second);
     expect(connection.newest).toBeUndefined();
+    expect(connection.since).toBeGreaterThanOrEqual(before);
   });
 
   test('keeps its newest response until the body of the request is complete', () => {
@@ -428,6 +449,17 @@ describe('a connection', () => {
     close(second);
     await eventually(() => late.length === 1);
     expect(late).toEqual(['second']);
+  });
+
+  test('does not watch for a request after it is closed', async () => {
+    const late: string[] = [];
+    const { add, connection, socket } = create();
+    const response = add('a', 100);
+    connection.watch(20, () => late.push('a'));
+    close(response);
+    socket.emit('close');
+    await delay(50);
+    expect(late).toEqual([]);
   });
 
   test.each([

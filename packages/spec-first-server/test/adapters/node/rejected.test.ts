@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
 import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
-import { rejectionOf } from '../../../src/adapters/node/rejected.ts';
+import { NO_MEMORY, rejectionOf } from '../../../src/adapters/node/rejected.ts';
 import type { HttpError } from '../../../src/index.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
@@ -126,6 +126,17 @@ describe('bytes that the app does not get', () => {
     if (status === 405) expect(response?.headers.allow).toBe('');
   });
 
+  test('get the only response: later requests of the connection are dropped', async () => {
+    const faulty = request('GET /', { Host: 'a/b' });
+    for (const bytes of [faulty + request('GET /'), request('GET /') + faulty + request('GET /')]) {
+      const { responses, closed } = await exchange(port, bytes, { responses: 9 });
+      expect(responses.map(({ status }) => status)).toEqual(
+        bytes.startsWith(faulty) ? [400] : [200, 400],
+      );
+      expect(closed).toBe(true);
+    }
+  });
+
   test('are reported with the reason and the client', async () => {
     rejected.length = 0;
     await exchange(port, 'no request\r\n\r\n', { responses: 2 });
@@ -159,6 +170,10 @@ describe('bytes that the app does not get', () => {
     await exchange(port, request('GET /'));
     expect(rejected).toEqual([]);
   });
+});
+
+test('a rejection for lack of memory allows a retry after a second', () => {
+  expect(NO_MEMORY).toMatchObject({ status: 503, headers: { 'Retry-After': 1 } });
 });
 
 describe('a body that becomes invalid', () => {

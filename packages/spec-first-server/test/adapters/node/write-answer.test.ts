@@ -171,17 +171,24 @@ describe('a stream', () => {
     expect([count, returned]).toEqual([21, 0]);
   });
 
-  test('drops an item that is ready after the client has disconnected', async () => {
+  test.each<[string, { done: true; value: undefined } | { value: string }]>([
+    ['an item', { value: 'late' }],
+    ['its end', { done: true, value: undefined }],
+  ])('drops %s that follows the end of the connection', async (_name, result) => {
     const errors: unknown[] = [];
+    let isEnded: boolean | undefined;
     const written = Promise.withResolvers<void>();
     write = (response) => {
       response.on('error', (error) => errors.push(error));
-      const item = new Promise<string>((resolve) => {
-        response.once('close', () => setImmediate(resolve, 'late'));
+      const next = new Promise<typeof result>((resolve) => {
+        response.once('close', () => setImmediate(resolve, result));
       });
-      void writeBody(response, {
-        [Symbol.asyncIterator]: () => ({ next: async () => ({ value: await item }) }),
-      })?.then(written.resolve);
+      void writeBody(response, { [Symbol.asyncIterator]: () => ({ next: () => next }) })?.then(
+        () => {
+          isEnded = response.writableEnded;
+          written.resolve();
+        },
+      );
     };
     const socket = await connected(port);
     const received = once(server, 'request');
@@ -190,7 +197,7 @@ describe('a stream', () => {
     socket.destroy();
     await written.promise;
     await new Promise(setImmediate);
-    expect(errors).toEqual([]);
+    expect([isEnded, errors]).toEqual([false, []]);
   });
 
   test('that fails closes the connection', async () => {
