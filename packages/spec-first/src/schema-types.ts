@@ -72,6 +72,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const types = new Map<string, NamedType>();
   const equalDefinitions = new Map<string, boolean>();
   const aliases = new Map<string, string>();
+  const suffixedNames = new Set<string>();
   const takenAliases = new Set(TAKEN);
   for (const name of declared) aliasOf(name);
   /** Returns true if a schema of replies contains dates, also in schemas that it references. */
@@ -229,19 +230,33 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const key = `${variant} ${definition}`;
     const existingType = types.get(key);
     if (existingType !== undefined) return existingType;
-    const isInReplies = types.has(`plain ${definition}`) || types.has(`reply ${definition}`);
     const isPlain =
-      (variant === 'request' && isInReplies && hasEqualTypes(definition)) ||
+      (variant === 'request' && isInReplies(definition) && hasEqualTypes(definition)) ||
       (variant === 'reply' && !hasDates(root, replies.$defs[definition]));
-    const suffix = { request: isInReplies ? 'Writable' : '', reply: 'Reply', plain: '' }[variant];
-    const isTaken = (text: string) => aliases.has(text) || Object.hasOwn(replies.$defs, text);
-    const name = suffix === '' ? definition : freeName(definition + suffix, isTaken);
-    const schema = lowered[variant].$defs[definition];
-    const named = isPlain
-      ? namedType(definition, 'plain')
-      : { name, alias: aliasOf(name), definition, schema, variant };
+    const named = isPlain ? namedType(definition, 'plain') : newType(definition, variant);
     types.set(key, named);
     return named;
+  }
+
+  function isInReplies(definition: string): boolean {
+    return types.has(`plain ${definition}`) || types.has(`reply ${definition}`);
+  }
+
+  /** Makes a named type. A name with a suffix never equals the name of another definition. */
+  function newType(definition: string, variant: Variant): NamedType {
+    const suffix = {
+      request: isInReplies(definition) ? 'Writable' : '',
+      reply: 'Reply',
+      plain: '',
+    }[variant];
+    const isTaken = (text: string) =>
+      suffix === ''
+        ? suffixedNames.has(text)
+        : aliases.has(text) || Object.hasOwn(replies.$defs, text);
+    const name = freeName(definition + suffix, isTaken);
+    if (suffix !== '') suffixedNames.add(name);
+    const schema = lowered[variant].$defs[definition];
+    return { name, alias: aliasOf(name), definition, schema, variant };
   }
 
   /** Returns the name of a type in TypeScript. It differs only if TypeScript forbids the name. */

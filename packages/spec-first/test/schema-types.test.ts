@@ -50,6 +50,7 @@ test.each<[schema: unknown, type: string]>([
   [integer, 'number'],
   [{ type: 'integer', format: 'int32' }, 'number'],
   [wide, 'Int64'],
+  [{ type: ['string', 'integer'], format: 'int64' }, 'string | Int64'],
   [{ ...wide, minimum: 0 }, 'Int64'],
   [{ ...wide, maximum: 10 }, 'Int64'],
   [{ ...wide, minimum: 0, maximum: 2 ** 53 - 1 }, 'number'],
@@ -282,6 +283,17 @@ describe('a named type', () => {
         'AWritable2 = { day?: string; }',
       ],
     });
+  });
+
+  test('gets a number if its name with a suffix is the name of a part of another schema', () => {
+    const Part = { $ref: '#/components/schemas/A/properties/writable' };
+    const schemas = { A: record({ id, writable: text }), Part };
+    expect(typesAfter(schemas, ['A']).types).toEqual([
+      'A = { id?: number; writable?: string; }',
+      'Part = AWritable2',
+      'AWritable = { writable?: string; }',
+      'AWritable2 = string',
+    ]);
   });
 
   test('has its own name if only requests contain it', () => {
