@@ -104,7 +104,7 @@ const failuresOf = ({ operations }: Document) =>
   );
 
 /** Headers that the server sets in responses to errors. */
-const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-.*)$/i;
+const SERVER_HEADERS = /^(www-authenticate|retry-after|allow|content-.*)$/;
 
 /** Returns the headers that error responses require and that the server does not set. */
 function requiredHeaders(document: Document): string[] {
