@@ -1,5 +1,5 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { schemas } from 'openapi-document';
+import { type Json, schemas } from 'openapi-document';
 import { createAjvSchemas } from './ajv-schemas.ts';
 import { withinBudget } from './budget.ts';
 import { type Cost, costOf } from './cost.ts';
@@ -158,8 +158,7 @@ export function createChecks(
    * Returns true if a value matches an alternative. Ignores undeclared members of a reply, since
    * they are removed.
    */
-  function matches(schema: Schema, value: unknown): boolean {
-    if (typeof schema === 'boolean') return schema;
+  function matches(schema: Json, value: unknown): boolean {
     const open = drops && !isRequest;
     const validate =
       alternatives.get(schema) ?? compileFirst(convert(schema, { files: true, open }));

@@ -3,7 +3,7 @@ import { asArray, asObject, isObject, type Json, schemas } from 'openapi-documen
 type Schema = schemas.LoweredSchema;
 
 /** Returns true if a value matches an alternative. */
-export type Matches = (alternative: Schema, value: unknown) => boolean;
+export type Matches = (alternative: Json, value: unknown) => boolean;
 
 /** The members of an object, or the items of an array, as a schema declares them. */
 export type Shape = ReturnType<typeof shapeFrom>;

@@ -78,6 +78,17 @@ describe('the check of a request', () => {
     expect(violationsOf(checkOf('request', PLANT), 5).violations).toMatchObject([{ path: '' }]);
   });
 
+  test('fills in the defaults of the matching alternative only', () => {
+    const alternative = (name: string, size: number) => ({
+      type: 'object',
+      required: [name],
+      properties: { [name]: {}, size: { default: size } },
+    });
+    const union = checkOf('request', { anyOf: [alternative('a', 1), alternative('b', 2)] });
+    expect(union({ a: 0 })).toEqual({ a: 0, size: 1 });
+    expect(union({ b: 0 })).toEqual({ b: 0, size: 2 });
+  });
+
   test('keeps nothing of an earlier value', () => {
     const check = checkOf('request', PLANT);
     for (const _round of [1, 2]) {
@@ -130,15 +141,21 @@ describe('the check of a reply', () => {
   });
 
   test('selects the alternative without regard to undeclared members', () => {
-    const alternative = (name: string) => ({
+    const alternative = (name: string, format: string) => ({
       type: 'object',
       required: [name],
-      properties: { [name]: { type: 'string', format: 'date' } },
+      properties: { [name]: {}, when: { type: 'string', format } },
       additionalProperties: false,
     });
-    const union = checkOf('response', { anyOf: [alternative('a'), alternative('b')] });
-    expect(union({ b: new Date(0), column: 1 })).toEqual({ b: '1970-01-01' });
-    expect(union({ a: new Date(0), column: 1 })).toEqual({ a: '1970-01-01' });
+    const union = checkOf('response', {
+      anyOf: [alternative('day', 'date'), alternative('time', 'date-time')],
+    });
+    const when = new Date(0);
+    expect(union({ day: 1, when, column: 1 })).toEqual({ day: 1, when: '1970-01-01' });
+    expect(union({ time: 1, when, column: 1 })).toEqual({
+      time: 1,
+      when: '1970-01-01T00:00:00.000Z',
+    });
   });
 
   test('has no time limit, unless its alternatives are deep', () => {
