@@ -9,7 +9,8 @@ import { prepare, type ServiceOptions } from '../../src/core/prepare.ts';
 import { startRecord } from '../../src/core/record.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 
-const note = { type: 'object', required: ['text'], properties: { text: { type: 'string' } } };
+const text = { type: 'string', format: 'slow' };
+const note = { type: 'object', required: ['text'], properties: { text } };
 const json = { 'application/json': { schema: note } };
 const events = { 'application/x-ndjson': { itemSchema: note } };
 const live = { 'text/event-stream': { itemSchema: { type: 'object' } } };
@@ -144,6 +145,28 @@ test('the handler gets the parts of the request, and its reply is the answer', a
     mocked: undefined,
     failure: undefined,
   });
+});
+
+test('requests that are validated in later rounds of the event loop are complete', async () => {
+  const slow = () => {
+    const end = performance.now() + 3;
+    while (performance.now() < end);
+    return true;
+  };
+  const received: unknown[] = [];
+  const handler: AnyHandler = (request) => {
+    received.push([request.path, request.body]);
+    return { status: 204 };
+  };
+  const { answer } = await operationOf('add', handler, { formats: { slow } });
+  const calls = ['a', 'b', 'c'].map(async (value) => {
+    const sent: Call = { method: 'POST', path: '/v1/beds/5', headers: HEADERS, body: body(value) };
+    await answer(sent, startRecord(sent, undefined), '/beds/5');
+  });
+  await Promise.all(calls);
+  const expected = ['a', 'b', 'c'].map((value) => [{ bed: 5 }, { text: value }]);
+  expect(received).toHaveLength(3);
+  expect(received).toEqual(expect.arrayContaining(expected));
 });
 
 test('a mocked reply is recorded as such', async () => {
