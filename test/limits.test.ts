@@ -71,7 +71,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'reading after a rejection, so that the client gets the response':
     'spec-first-server/lingerTimeout',
   'CPU time to validate a request; large bodies have more':
-    'spec-first-server/core/validation/VALIDATING',
+    'spec-first-server/core/validation/VALIDATING_MS',
   'nesting of JSON': 'openapi-document/MAX_DEPTH',
   'parts of a form': 'spec-first-server/MAX_PARTS',
   token: 'spec-first-server/core/security/MAX_LENGTH',
