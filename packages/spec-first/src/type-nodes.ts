@@ -47,10 +47,10 @@ export function annotationsOf(source: Json): Json {
   const entries = Object.entries(source).filter(
     ([key, value]) => KEYWORDS.includes(key) || (TEXTS.includes(key) && typeof value === 'string'),
   );
-  const values = ['default', 'example'].filter((key) => Object.hasOwn(source, key));
   return {
     ...Object.fromEntries(entries),
-    ...Object.fromEntries(values.map((key) => [key, textOf(source[key])])),
+    default: textOf(source.default),
+    example: textOf(source.example),
     examples: asArray(source.examples).map(textOf),
   };
 }

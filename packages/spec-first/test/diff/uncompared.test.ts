@@ -68,6 +68,7 @@ test.each<[before: unknown, after: unknown, places: string[]]>([
     ['multipleOf'],
   ],
   [{ maxItems: 5, multipleOf: 2 }, { maxItems: 6, multipleOf: 3 }, ['multipleOf', 'maxItems']],
+  [{ not: { subtitle: 'A' } }, { not: { subtitle: 'B' } }, ['not']],
   [{ type: 'string', maxLength: 5 }, { type: 'integer', maxLength: 6 }, []],
   [{ uniqueItems: false }, {}, []],
   [{ additionalProperties: true }, { additionalProperties: {} }, []],
