@@ -116,6 +116,8 @@ describe('valid requests', () => {
     expect(bodiesOf(notable)).toEqual(expect.arrayContaining(['a', 'b']));
     expect([...valid(4, 2)]).toHaveLength(6);
     expect(valuesAt(notable, 'query', 'cursor')).toEqual(notable.map(() => undefined));
+    for (const [part, value] of notable.flatMap(({ values }) => [...values]))
+      expect(part.violation(value)).toBe('');
     for (const { values } of notable)
       expect([...values.keys()].filter((part) => part.in === 'body')).toHaveLength(1);
   });
@@ -200,6 +202,16 @@ describe('existing resources', () => {
     const { valid } = await withRooms();
     const notable = valuesAt([...valid(2, 10)].slice(2), 'path', 'roomId');
     expect(notable).toContain(1);
+  });
+
+  test('have their ids in notable bodies', async () => {
+    const properties = { roomId: { type: 'integer' }, size: { type: 'integer', maximum: 5 } };
+    const schema = { type: 'object', required: ['roomId', 'size'], properties };
+    const { valid } = await withRooms({ requestBody: { required: true, ...json(schema) } });
+    const notable = bodiesOf([...valid(2, 40)].slice(2)).map(Object);
+    const atBound = notable.filter(({ size }) => size === 5);
+    expect(atBound.length).toBeGreaterThan(0);
+    expect(atBound.every((body) => isExisting(body.roomId))).toBe(true);
   });
 
   test('have their entity tags in If-Match', async () => {
@@ -290,7 +302,10 @@ describe('invalid requests', () => {
       if (label.startsWith('a request without')) expect(wrong).toEqual([]);
       else expect([label, wrong.length]).toEqual([label, isLabelled ? 0 : 1]);
       expect(violation === undefined).toBe(isLabelled || label.startsWith('a request without'));
-      if (violation !== undefined) expect(label).toContain(` where ${violation}`);
+      if (violation === undefined) continue;
+      expect(label).toContain(` where ${violation}`);
+      // Optional parameters could hide the mistake.
+      expect(names).not.toContain('a');
     }
   });
 
@@ -300,6 +315,12 @@ describe('invalid requests', () => {
     [400, 6],
   ])('are one for each mistake, and at most half of the runs: %i', async (runs, count) => {
     expect(await labelsOf({}, runs)).toEqual(Array(count).fill('an undeclared query parameter'));
+  });
+
+  test('do not omit a part that is optional', async () => {
+    const requestBody = json({ type: 'object' });
+    const labels = await labelsOf({ parameters: [parameter('query', 'a')], requestBody });
+    expect(labels.filter((label) => label.startsWith('a request without'))).toEqual([]);
   });
 
   test('have distinct mistakes first', async () => {
@@ -322,13 +343,20 @@ describe('invalid requests', () => {
     },
   );
 
+  test('have no wrong media type, if one of several is a range', async () => {
+    const both = { ...content('application/json', text), ...content('image/*', text) };
+    const labels = await labelsOf({ requestBody: { required: true, content: both } });
+    expect(labels).not.toContain('a wrong media type');
+  });
+
   test('have an undeclared parameter, unless a parameter is an object', async () => {
     const query = (schema: object) => ({
       parameters: [parameter('query', 'q', schema, { required: true })],
     });
     expect(await labelsOf(query(text))).toContain('an undeclared query parameter');
     const object = { type: 'object', required: ['a'], properties: { a: text } };
-    expect(await labelsOf(query(object))).not.toContain('an undeclared query parameter');
+    const parameters = [...query(object).parameters, parameter('query', 'other')];
+    expect(await labelsOf({ parameters })).not.toContain('an undeclared query parameter');
   });
 
   test('have valid text in bodies of text', async () => {
