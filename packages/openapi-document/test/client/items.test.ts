@@ -78,11 +78,11 @@ describe('a stream', () => {
 describe('a stream of events', () => {
   test('is opened again until a response has another status', async () => {
     const { signal } = new AbortController();
-    const unavailable = openBody();
+    const failed = openBody();
     const gone = openBody();
     const { reopen, ids } = reopener(
       new Error('lost'),
-      new Response(unavailable.body, { status: 503 }),
+      new Response(failed.body, { status: 500 }),
       eventsOf('data: b\n\nid: 2\ndata: c\n\n'),
       eventsOf('data: d\n\n'),
       new Response(gone.body, { status: 404 }),
@@ -94,7 +94,7 @@ describe('a stream of events', () => {
     await jest.advanceTimersByTimeAsync(1);
     expect((await events).map((event) => Object(event).data)).toEqual(['a', 'b', 'c', 'd']);
     expect(ids).toEqual(['1', '1', '1', '2', '2']);
-    expect(unavailable.cancel).toHaveBeenCalledTimes(1);
+    expect(failed.cancel).toHaveBeenCalledTimes(1);
     expect(gone.cancel).toHaveBeenCalledTimes(1);
     expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
