@@ -79,6 +79,12 @@ test('a part is JSON, text or bytes, by its media type', async () => {
   expect(await itemsOf('multipart/mixed; boundary=x', [invalid])).toBe('must be JSON');
 });
 
+test('the number of parts and their total size have no limit', async () => {
+  const part = `--x\r\nA: b\r\n\r\n${'y'.repeat(LIMIT)}\r\n`;
+  const items = await itemsOf('multipart/mixed; boundary=x', [`${part.repeat(2_000)}--x--`]);
+  expect(items).toHaveLength(2_000);
+});
+
 test.each<[data: Items['data'], text: string, value: unknown]>([
   ['text', '{"a":1}', '{"a":1}'],
   ['json', '{"a":1}', { a: 1 }],
