@@ -113,6 +113,11 @@ test.each<[schema: object, findings: readonly string[]]>([
   expect(findingsIn(schema)).toEqual(findings);
 });
 
+test('only schemas are checked', () => {
+  const parameters = { P: { type: 5, pattern: '(', format: 'colour', enum: [] } };
+  expect(findingsOf((report) => checkSchemas({ components: { parameters } }, report))).toEqual([]);
+});
+
 test('each unknown format is reported once', () => {
   const schema = {
     format: 'colour',
@@ -161,6 +166,12 @@ describe('a schema that refers to itself for the same value is a problem', () =>
     const T = { anyOf: [{ not: S }] };
     expect(check({ S: { oneOf: [{}, { $ref: '#/components/schemas/T' }] }, T })).toEqual(
       cycle(PLACE, 'oneOf → #/components/schemas/T → anyOf → not'),
+    );
+  });
+
+  test('which others may refer to', () => {
+    expect(check({ R: { allOf: [{ ...S }] }, S: { allOf: [{}, S] } })).toEqual(
+      cycle(PLACE, 'allOf'),
     );
   });
 

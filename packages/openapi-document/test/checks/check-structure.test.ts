@@ -218,6 +218,7 @@ test('a document of OpenAPI 3.2 is checked by its own schema', () => {
       },
     },
     components: {
+      pathItems: { item: { additionalOperations: 5 } },
       examples: { a: { value: 1, dataValue: 2 }, b: { value: 1, serializedValue: 'x' } },
     },
   };
@@ -226,6 +227,7 @@ test('a document of OpenAPI 3.2 is checked by its own schema', () => {
     `notice /components/examples/a value and dataValue ${together}`,
     `notice /components/examples/b value and serializedValue ${together}`,
     'notice /paths/~1a/query/other other is not a member of OpenAPI 3.2 here: it is ignored',
+    'problem /components/pathItems/item/additionalOperations must be object, but additionalOperations is 5',
     'problem /paths/~1a/additionalOperations write methods such as GET as members of the path item, in lower case',
     'problem /paths/~1a/get/parameters parameters in query and in querystring cannot be used together',
   ]);
@@ -241,6 +243,7 @@ test.each([
   ['/paths/~1a/get/parameters/0/required', true],
   ['/paths/~1a/get/parameters/0/name', false],
   ['/paths/~1a/get/parameters/0/examples/a/value', true],
+  ['/paths/~1a/get/parameters/0/example', true],
   ['/paths/description', false],
   ['/paths/~1a/get/responses/description', false],
   ['/components/schemas/format', false],

@@ -85,7 +85,7 @@ test.each([true, false, undefined])('the schema %p has an empty object', (schema
 });
 
 test('an unrealistic minItems is ignored', () => {
-  const lengths = samples({ type: 'array', minItems: 1_000_000, items: integer }).map(
+  const lengths = samples({ type: 'array', minItems: 2_001, items: integer }).map(
     (value) => Object(value).length,
   );
   expect(Math.max(...lengths)).toBeLessThan(100);
