@@ -119,9 +119,14 @@ describe('use', () => {
   test('limits the time of a task, and cancels its statement', async () => {
     const { use, stats } = create(`${await server.createSchema()}&statement_timeout=300`);
     const start = performance.now();
-    await expect(use(() => new Promise(() => {}), 5_000)).rejects.toHaveProperty('code', 'TIMEOUT');
+    const task = (client: Client) =>
+      client.query('SET statement_timeout = 0').then(() => client.query('SELECT pg_sleep(602)'));
+    await expect(use(task, 5_000)).rejects.toHaveProperty('code', 'TIMEOUT');
     expect(performance.now() - start).toBeGreaterThan(290);
     await eventually(() => stats().connections === 0);
+    const active =
+      "SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(602)' AND state = 'active'";
+    await eventually(async () => expect(await server.query(active)).toEqual([]));
   });
 });
 
