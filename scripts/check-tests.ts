@@ -1,0 +1,36 @@
+/**
+ * Checks that each source file of a package has its test under the same name:
+ * `packages/NAME/src/a/b.ts` in `packages/NAME/test/a/b.test.ts`. Files without code of their own
+ * (types and exports of other files) need none, nor do the starts of processes and threads, which
+ * tests of whole processes cover.
+ *
+ * Usage: node scripts/check-tests.ts. Exits with 1 if a test is missing.
+ */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+
+/** Matches files that start a process or a thread, or only export other files. */
+const PROCESSES = /\/(index|main|serve|thread|write-types)\.ts$/;
+
+/** Matches the first line of a function, a class or a constant. */
+const CODE = /^(export )?(async )?(function|class|const|let)\b/m;
+
+/** Returns true if a file has code of its own, besides types and exports of other files. */
+export const hasCode = (text: string): boolean => CODE.test(stripTypeScriptTypes(text));
+
+/** Returns the test file of a source file of a package. */
+export const testOf = (file: string): string =>
+  file.replace('/src/', '/test/').replace(/\.ts$/, '.test.ts');
+
+if (import.meta.main) {
+  const list = execFileSync('git', ['ls-files', '-z', 'packages/*/src/*.ts'], { encoding: 'utf8' });
+  const missing = list
+    .split('\0')
+    .filter((file) => file !== '' && existsSync(file))
+    .filter((file) => !PROCESSES.test(file) && !file.includes('/templates/'))
+    .filter((file) => !existsSync(testOf(file)))
+    .filter((file) => hasCode(readFileSync(file, 'utf8')));
+  for (const file of missing) console.error(`${file} has no test ${testOf(file)}`);
+  process.exitCode = missing.length > 0 ? 1 : 0;
+}
