@@ -1,5 +1,5 @@
 import { setTimeout as delay, setImmediate as nextTurn } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import type { DatabaseOptions } from '../src/database.ts';
 import { Unavailable } from '../src/errors.ts';
@@ -11,6 +11,12 @@ interface StartedCommit extends PromiseWithResolvers<readonly Outcome[]> {
   readonly milliseconds: number;
 }
 
+/** Ends the commits of each queue, so that no call times out after its test. */
+const endings: (() => void)[] = [];
+afterEach(() => {
+  for (const end of endings.splice(0)) end();
+});
+
 /** Creates a queue for an engine whose commits end when the test says so. */
 function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> = {}) {
   const commits: StartedCommit[] = [];
@@ -18,6 +24,11 @@ function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> =
   const codes: string[] = [];
   const batches: [calls: number, seconds: number][] = [];
   let closes = 0;
+  let isOver = false;
+  endings.push(() => {
+    isOver = true;
+    for (const commit of commits) commit.resolve([]);
+  });
   const queue = createQueue<string>(
     {
       location: 'notes.db',
@@ -25,6 +36,7 @@ function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> =
       commit(calls, milliseconds) {
         const commit = { calls, milliseconds, ...Promise.withResolvers<readonly Outcome[]>() };
         commits.push(commit);
+        if (isOver) commit.resolve([]);
         return commit.promise;
       },
       async check(failedCalls, milliseconds) {
