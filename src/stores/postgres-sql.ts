@@ -13,7 +13,7 @@ export const TABLE =
   '(key bytea CONSTRAINT plants_key PRIMARY KEY, id bigint NOT NULL, name text NOT NULL, tag text)';
 
 /** Returns the key of a plant's content. An empty tag is not the same as no tag. */
-export function keyOf({ id, name, tag }: StoredPlant): Buffer {
+export function plantKey({ id, name, tag }: StoredPlant): Buffer {
   const text = `${id}:${Buffer.byteLength(name)}:${name}${tag === undefined ? '' : `:${tag}`}`;
   return createHash('sha256').update(text).digest();
 }

@@ -1,6 +1,6 @@
 import { openDatabase, RowRejected, Unusable } from 'group-commit/postgres';
 import type { ClientBase } from 'pg';
-import { COLUMNS, DURABILITY, INSERT, INSPECT, keyOf, TABLE } from './postgres-sql.ts';
+import { COLUMNS, DURABILITY, INSERT, INSPECT, plantKey, TABLE } from './postgres-sql.ts';
 import {
   checkPlant,
   type PlantStore,
@@ -73,7 +73,7 @@ async function setUp(client: ClientBase): Promise<void> {
 /** Adds plants. @throws {Unusable} if the settings of the database may lose commits. */
 async function insert(client: ClientBase, plants: readonly StoredPlant[]): Promise<void> {
   const values = [
-    plants.map(keyOf),
+    plants.map(plantKey),
     plants.map(({ id }) => id),
     plants.map(({ name }) => name),
     plants.map(({ tag }) => tag ?? null),

@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/
 import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { openStore } from '../../src/stores/index.ts';
-import { keyOf } from '../../src/stores/postgres-sql.ts';
+import { plantKey } from '../../src/stores/postgres-sql.ts';
 import type { StoredPlant } from '../../src/stores/store.ts';
 import { plantsIn } from '../plants/support/plant-service.ts';
 
@@ -99,7 +99,7 @@ test('can be run again after it was killed', async () => {
   await fill(target, [{ id: 0n, name: 'Basil' }]);
   // Another transaction adds the same plant, so the copy waits in the middle until it is killed.
   const rival = await server.connect(target);
-  const key = keyOf({ id: 10_000n, name: 'Basil' }).toString('hex');
+  const key = plantKey({ id: 10_000n, name: 'Basil' }).toString('hex');
   await rival.query(
     `BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 10000, 'Basil')`,
   );

@@ -7,7 +7,7 @@ import {
 } from 'openapi-document';
 
 /** The result of a check. Problems and notices are lines of `file:line:column message`. */
-interface Checked {
+interface CheckResult {
   /** Undefined if the document cannot be served at all. */
   readonly document: Document | undefined;
   readonly problems: readonly string[];
@@ -17,7 +17,7 @@ interface Checked {
 }
 
 /** Runs the checks of a server's start that need neither handlers nor verifiers. */
-export async function checkFile(file: string, allowOutside = false): Promise<Checked> {
+export async function checkFile(file: string, allowOutside = false): Promise<CheckResult> {
   try {
     const document = await loadDocument(file, { allowOutside });
     const { problems, broken, notices } = checkDocument(document);

@@ -113,7 +113,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
     server.once('listening', () => {
       if (starting === server) starting = undefined;
     });
-    const started = await startOf(server);
+    const started = await waitForStart(server);
     if (newest !== server || isStopping) return retire(server);
     if (typeof started === 'string') return sayNotServed(started);
     server.once('exit', () => {
@@ -161,7 +161,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
 });
 
 /** Resolves to the message of a server that has started, or to the reason if it cannot start. */
-function startOf(server: Worker): Promise<Started | string> {
+function waitForStart(server: Worker): Promise<Started | string> {
   return new Promise((done) => {
     let failure = '';
     server.on('message', (message: StartMessage) => {

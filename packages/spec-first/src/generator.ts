@@ -11,7 +11,7 @@ import {
 } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
 import ts from 'typescript';
-import { type Direction, schemaTypes } from './schema-types.ts';
+import { schemaTypes, type TypeDirection } from './schema-types.ts';
 import { addComment, annotationsOf, memberOf } from './type-nodes.ts';
 
 const { factory } = ts;
@@ -26,7 +26,11 @@ const TYPE = 'x-type';
  * @param isServer true for the types of a server, false for those of a client.
  * @param documentName the name of the document in comments.
  */
-export function typesOf(document: Document, isServer: boolean, documentName: string): string {
+export function generateSource(
+  document: Document,
+  isServer: boolean,
+  documentName: string,
+): string {
   const { root, operations, webhooks } = document;
   const { typeOf, namedTypes } = schemaTypes(root, isServer);
   const { requestOf, responsesOf } = converter(typeOf);
@@ -106,24 +110,27 @@ function operationType(request: Json | undefined, responses: Json | undefined): 
 /** Returns functions that convert the parts of operations for openapi-typescript. */
 function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
   const schemaOf = (type: ts.TypeNode) => ({ type: 'object', [TYPE]: type });
-  const typedValue = (parameter: Parameter, direction: Direction) => {
+  const typedValue = (parameter: Parameter, direction: TypeDirection) => {
     const { source, in: where, name, required, schema = {} } = parameter;
     const type = typeOf(schema, direction);
     return { ...annotationsOf(source), in: where, name, required, schema: schemaOf(type) };
   };
-  const contentType = ({ kind, schema = {}, items, source }: MediaType, direction: Direction) => {
+  const contentType = (
+    { kind, schema = {}, items, source }: MediaType,
+    direction: TypeDirection,
+  ) => {
     const form = kind === 'multipart' ? asObject(source.encoding) : undefined;
     return items === undefined
       ? typeOf(schema, direction, form)
       : factory.createTypeReferenceNode('AsyncIterable', [typeOf(items.schema, direction)]);
   };
-  const contentOf = (media: readonly MediaType[], direction: Direction) =>
+  const contentOf = (media: readonly MediaType[], direction: TypeDirection) =>
     Object.fromEntries(
       media.map((content) => [content.type, { schema: schemaOf(contentType(content, direction)) }]),
     );
 
   return {
-    requestOf({ parameters, requestBody }: Operation, direction: Direction): Json {
+    requestOf({ parameters, requestBody }: Operation, direction: TypeDirection): Json {
       const body = requestBody && {
         ...annotationsOf(requestBody.source),
         required: requestBody.required,
@@ -135,7 +142,7 @@ function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
       };
     },
 
-    responsesOf({ responses }: Operation, direction: Direction): Json {
+    responsesOf({ responses }: Operation, direction: TypeDirection): Json {
       const entries = responses.map(({ key, headers, media, source }) => {
         const headersByName = headers.map((header) => [
           nameInDocument(header),

@@ -30,10 +30,10 @@ const SIMPLE: Readonly<Record<string, ts.TypeNode>> = {
 };
 
 /** The direction of a value: a handler receives requests and returns replies. */
-export type Direction = 'request' | 'reply';
+export type TypeDirection = 'request' | 'reply';
 
 /** The kind of a type: that of a direction, or `plain` for a reply whose dates are strings. */
-type Variant = Direction | 'plain';
+type Variant = TypeDirection | 'plain';
 
 /** The type of a definition. */
 export interface NamedType {
@@ -49,7 +49,7 @@ export interface NamedType {
 }
 
 /** The context of a schema. */
-interface Context {
+interface TypeContext {
   readonly variant: Variant;
   /** The enclosing schemas that apply to the same value. */
   readonly around: readonly Json[];
@@ -87,7 +87,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
      * @param encoding the Encoding Objects of a form. Its properties may be files (OpenAPI 3.1
      *   §4.8.14.3 and §4.8.15).
      */
-    typeOf(source: unknown, direction: Direction, encoding?: Json): ts.TypeNode {
+    typeOf(source: unknown, direction: TypeDirection, encoding?: Json): ts.TypeNode {
       const variant = direction === 'reply' && !isServer ? 'plain' : direction;
       const type = typeIn(lowered[variant].lower(source), { variant, around: [], encoding });
       makeTypes();
@@ -118,7 +118,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     }
   }
 
-  function typeIn(schema: unknown, context: Context): ts.TypeNode {
+  function typeIn(schema: unknown, context: TypeContext): ts.TypeNode {
     if (!isObject(schema)) return schema === false ? openapi.NEVER : openapi.UNKNOWN;
     const { variant, around, encoding } = context;
     const { $ref, allOf, anyOf, oneOf } = schema;
@@ -148,7 +148,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
    *
    * @param isComposed true if other schemas describe the same value.
    */
-  function coreTypes(schema: Json, context: Context, isComposed: boolean): ts.TypeNode[] {
+  function coreTypes(schema: Json, context: TypeContext, isComposed: boolean): ts.TypeNode[] {
     const hasMembers = MEMBERS.some((key) => (schema[key] ?? false) !== false);
     const implied = schema.type ?? (hasMembers ? 'object' : []);
     const names = [implied].flat();
@@ -165,7 +165,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return [openapi.tsUnion(types)];
   }
 
-  function arrayType(schema: Json, { variant }: Context): ts.TypeNode {
+  function arrayType(schema: Json, { variant }: TypeContext): ts.TypeNode {
     const { prefixItems, items, unevaluatedItems, minItems = 0, maxItems = Infinity } = schema;
     const typeOf = (item: unknown) => typeIn(item, { variant, around: [] });
     const rest = factory.createArrayTypeNode(typeOf(items));
@@ -179,7 +179,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return factory.createTupleTypeNode(elements);
   }
 
-  function objectType(schema: Json, { variant, around, encoding }: Context): ts.TypeNode {
+  function objectType(schema: Json, { variant, around, encoding }: TypeContext): ts.TypeNode {
     const { $defs } = lowered[variant];
     const properties = asObject(schema.properties);
     const required = requiredOf(schema, variant === 'request' && isServer);
@@ -215,7 +215,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return resolveRef({ $defs }, schema);
   }
 
-  function referenceTo($ref: string, { variant, around }: Context): ts.TypeNode {
+  function referenceTo($ref: string, { variant, around }: TypeContext): ts.TypeNode {
     const definition = schemas.definitionName($ref);
     const { $defs } = lowered[variant];
     // A type cannot contain itself. The checks report such a schema.

@@ -53,7 +53,7 @@ export async function generateTypes(
   name = basename(document.file),
 ): Promise<string> {
   const { root, operations } = document;
-  const { typesOf } = await import('./generator.ts');
+  const { generateSource: typesOf } = await import('./generator.ts');
   const types = typesOf(document, true, name);
   const imports =
     'import type { AroundOf, HandlersOf, ReplyOf, RequestOf, Verifiers } ' +
@@ -67,7 +67,7 @@ export async function generateTypes(
  * `openapi-document`.
  */
 export async function generateClient(document: Document): Promise<string> {
-  const { typesOf } = await import('./generator.ts');
+  const { generateSource: typesOf } = await import('./generator.ts');
   const types = INT64 + typesOf(document, false, basename(document.file));
   const routes = JSON.stringify(routesOf(document.operations), null, 2);
   const imports = 'import { type Client, type ClientOptions, clientOf, type Route } ';

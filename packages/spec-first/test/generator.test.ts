@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { typesOf } from '../src/generator.ts';
+import { generateSource } from '../src/generator.ts';
 import { inFolder, withDocument } from './folder.ts';
 
 const DOCUMENT = `openapi: 3.2.0
@@ -56,7 +56,7 @@ properties: { name: { type: string } }
 test('an operation has types of its parameters, its body and its responses', async () => {
   const files = { 'openapi.yaml': DOCUMENT, 'parts/plant.yaml': PLANT };
   const text = await inFolder(files, async (folder) =>
-    typesOf(await loadDocument(join(folder, 'openapi.yaml')), true, 'api.yaml'),
+    generateSource(await loadDocument(join(folder, 'openapi.yaml')), true, 'api.yaml'),
   );
   expect(text).toBe(`/**
  * @see api.yaml:41
@@ -174,7 +174,7 @@ const empty = { 204: { description: 'Done.' } };
 async function bodiesOf(members: object, isServer = true) {
   const components = { schemas: { Plant: PLANT_SCHEMA } };
   const text = await withDocument({ ...members, components }, (document) =>
-    typesOf(document, isServer, 'openapi.json'),
+    generateSource(document, isServer, 'openapi.json'),
   );
   const types = [...text.matchAll(/^export type (\w+) = \{\s+(.*?);/gm)];
   const bodies = [...text.matchAll(/"application\/json": (\w+);/g)];
@@ -214,7 +214,7 @@ test('a schema inside another one has no line of its own', async () => {
   const $ref = '#/components/schemas/List/items';
   const schemas = { List: { type: 'array', items: { type: 'string' } }, Item: { $ref } };
   const text = await withDocument({ components: { schemas } }, (document) =>
-    typesOf(document, true, 'a.json'),
+    generateSource(document, true, 'a.json'),
   );
   expect(text.match(/.*\n.*\nexport type .*/g)).toEqual([
     ' * @see a.json:1\n */\nexport type List = string[];',
@@ -226,7 +226,9 @@ test('a schema inside another one has no line of its own', async () => {
 test('webhooks have members by name and method, with their annotations', async () => {
   const post = { summary: 'Has grown.', responses: empty };
   const webhooks = { grown: { post, put: { responses: empty } }, died: { post } };
-  const text = await withDocument({ webhooks }, (document) => typesOf(document, true, 'a.json'));
+  const text = await withDocument({ webhooks }, (document) =>
+    generateSource(document, true, 'a.json'),
+  );
   const [lines = ''] = /(?<=interface webhooks \{\n)[\s\S]*(?=\n\}\n)/.exec(text) ?? [];
   const isOuter = (line: string) => /^ {4,8}\S/.test(line);
   expect(lines.split('\n').filter(isOuter)).toEqual([

@@ -1,5 +1,5 @@
 import { expect, test } from '@jest/globals';
-import { keyOf } from '../../../src/stores/postgres-sql.ts';
+import { plantKey } from '../../../src/stores/postgres-sql.ts';
 
 // Databases hold these keys. With other keys, a retry would store a plant a second time.
 test.each([
@@ -19,7 +19,7 @@ test.each([
     '61c7546833af0d430c4f43067f2ea18205a985edf54059872d927fe447a9e43c',
   ],
 ])('the key of %o is the SHA-256 of %s', (plant, _text, digest) => {
-  expect(keyOf(plant).toString('hex')).toBe(digest);
+  expect(plantKey(plant).toString('hex')).toBe(digest);
 });
 
 test('plants with different content have different keys', () => {
@@ -35,6 +35,6 @@ test('plants with different content have different keys', () => {
     { id: 1n, name: 'é' },
     { id: 1n, name: 'e\u0301' },
   ];
-  const keys = plants.map((plant) => keyOf(plant).toString('hex'));
+  const keys = plants.map((plant) => plantKey(plant).toString('hex'));
   expect(new Set(keys).size).toBe(plants.length);
 });

@@ -10,7 +10,7 @@ import type { Client } from 'pg';
 import { eventually } from 'test-support/eventually';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
 import { openPostgres } from '../../../src/stores/postgres.ts';
-import { keyOf } from '../../../src/stores/postgres-sql.ts';
+import { plantKey } from '../../../src/stores/postgres-sql.ts';
 import { type PlantStore, type StoredPlant, Unstorable } from '../../../src/stores/store.ts';
 import { endAll, launch, post } from '../../support/launch.ts';
 import { serve, TOKEN } from '../support/plant-service.ts';
@@ -50,7 +50,7 @@ async function session(url: string): Promise<Client> {
 
 /** Returns a statement with which another session adds a plant. */
 const insertOf = ({ id, name, tag }: StoredPlant): string =>
-  `INSERT INTO plants (key, id, name) VALUES ('\\x${keyOf({ id, name, tag }).toString('hex')}', ${id}, '${name}')`;
+  `INSERT INTO plants (key, id, name) VALUES ('\\x${plantKey({ id, name, tag }).toString('hex')}', ${id}, '${name}')`;
 
 /** Waits until this number of statements wait for a lock. */
 const waitForLocks = (client: Client, count: number) =>

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
 import { Unavailable } from '../errors.ts';
 import { isOutage, isRefusal, READ_ONLY, unavailable } from './failures.ts';
-import { type Connection, DURABLE, type Hosts } from './hosts.ts';
+import { DURABLE, type HostConnection, type Hosts } from './hosts.ts';
 import type { UrlSettings } from './url.ts';
 
 /** The time that a cancelled statement has to end, in milliseconds. */
@@ -47,7 +47,7 @@ export function createConnections(
   }
 
   /** Waits for a free connection, or opens one. If that fails, waits for the others in use. */
-  async function acquire(milliseconds: number): Promise<Connection> {
+  async function acquire(milliseconds: number): Promise<HostConnection> {
     const deadline = performance.now() + milliseconds;
     for (;;) {
       while (!ended && opening + inUse >= max) await waitForTurn(deadline);
@@ -66,7 +66,7 @@ export function createConnections(
   }
 
   /** Connects, and counts the connection. */
-  async function connect(): Promise<Connection> {
+  async function connect(): Promise<HostConnection> {
     opening += 1;
     try {
       const connection = await hosts.connect();
@@ -85,7 +85,7 @@ export function createConnections(
    *
    * @param running a task whose statement is cancelled before.
    */
-  async function discard(connection: Connection, running?: Promise<unknown>): Promise<void> {
+  async function discard(connection: HostConnection, running?: Promise<unknown>): Promise<void> {
     if (running && !pooled) {
       await hosts.cancel(connection);
       await Promise.race([running.catch(() => {}), delay(CANCELLED_MS, undefined, { ref: false })]);
@@ -117,7 +117,7 @@ export function createConnections(
     return hasReset;
   }
 
-  function release(connection: Connection): void {
+  function release(connection: HostConnection): void {
     connection.client.release();
     inUse -= 1;
     wakeNext();

@@ -38,7 +38,7 @@ function close(client: Client): void {
 }
 
 /** A connection to a server. */
-export interface Connection {
+export interface HostConnection {
   readonly client: PoolClient;
   readonly target: Target;
   /** The time when it was opened, by `performance.now()`. */
@@ -60,7 +60,7 @@ export function createHosts(
   /** All clients whose connection is open. */
   const open = new Set<Client>();
   /** The facts about each prepared client. */
-  const connections = new WeakMap<Client, Connection>();
+  const connections = new WeakMap<Client, HostConnection>();
   /** The host of the next new connection. */
   let current = targets[0];
 
@@ -96,7 +96,11 @@ export function createHosts(
   }
 
   /** @throws {Error} if the session does not have the expected attributes, or `setUp` fails. */
-  async function prepare(client: PoolClient, target: Target, expected: Fit): Promise<Connection> {
+  async function prepare(
+    client: PoolClient,
+    target: Target,
+    expected: Fit,
+  ): Promise<HostConnection> {
     const text = `SELECT pg_backend_pid() AS pid, ${FITS[expected]} AS fits`;
     const { rows } = await client.query<{ pid: number; fits: boolean }>(text);
     if (!rows[0]?.fits) throw new Error(`${target.location} is not ${expected}`);
@@ -106,7 +110,7 @@ export function createHosts(
   }
 
   /** Uses an idle connection or opens one to the current host. */
-  async function connectTo(target: Target, expected: Fit): Promise<Connection> {
+  async function connectTo(target: Target, expected: Fit): Promise<HostConnection> {
     const start = performance.now();
     const client = await poolClient(target);
     const idle = connections.get(client);
@@ -152,7 +156,7 @@ export function createHosts(
      * Returns an idle connection, or connects to the first host that responds and has the required
      * `target_session_attrs`. Starts with the host of the last connection.
      */
-    async connect(): Promise<Connection> {
+    async connect(): Promise<HostConnection> {
       if (shuffled) current = targets[Math.floor(Math.random() * targets.length)] ?? current;
       const passes: readonly Fit[] = session === 'prefer-standby' ? ['standby', 'any'] : [session];
       const errors: unknown[] = [];
@@ -171,7 +175,7 @@ export function createHosts(
     },
 
     /** Cancels the statement of a connection through another connection. */
-    async cancel({ target, pid }: Connection): Promise<void> {
+    async cancel({ target, pid }: HostConnection): Promise<void> {
       const name = 'group-commit cancel';
       const client = new SocketClient({ ...target.config, application_name: name });
       client.on('error', () => {});

@@ -6,7 +6,7 @@ import { createQueue, type Outcome } from '../queue.ts';
 import { unavailable, unpackError } from './errors.ts';
 import { fileSizes } from './files.ts';
 import type { Call, Functions } from './runner.ts';
-import type { Answer, Request } from './session.ts';
+import type { BatchResult, Request } from './session.ts';
 import { openHere, openThread, type RemoteSession } from './threads.ts';
 
 export { RowRejected, Unavailable, Unusable };
@@ -133,7 +133,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 const OPEN_MS = 5_000;
 
 async function send(session: RemoteSession, request: Request): Promise<readonly Outcome[]> {
-  const answer: Answer = await session.send(request);
+  const answer: BatchResult = await session.send(request);
   if ('permanent' in answer) throw unavailable(answer);
   return answer.map((outcome) =>
     outcome?.error ? { error: unpackError(outcome.error) } : outcome,

@@ -4,7 +4,7 @@ import { RowRejected, Unavailable } from '../errors.ts';
 export type SentError = Readonly<Record<string, unknown>>;
 
 /** The reason why no call of a request ran. */
-export interface Failure {
+export interface ThreadError {
   /** One sentence for the operator. */
   readonly message: string;
   readonly code: string;
@@ -99,7 +99,7 @@ export function unpackError(sent: SentError): Error {
   return new RowRejected(error.message, SQLSTATES[code] ?? '23000', constraint, error);
 }
 
-export const unavailable = ({ message, code, cause }: Failure): Unavailable =>
+export const unavailable = ({ message, code, cause }: ThreadError): Unavailable =>
   new Unavailable(message, code, unpackError(cause));
 
 const databaseCodeOf = (error: unknown): ResultCode | undefined =>
@@ -113,7 +113,7 @@ export const concernsDatabase = (error: unknown): boolean =>
 export const isLocked = (error: unknown): boolean => databaseCodeOf(error)?.name === 'BUSY';
 
 /** Describes an error that affects the whole database, for the operator. */
-export function failureOf(file: string, error: unknown): Failure {
+export function failureOf(file: string, error: unknown): ThreadError {
   const { message = String(error), code = 'UNKNOWN', syscall } = Object(error);
   const { name, permanent, advice } = databaseCodeOf(error) ?? { permanent: true };
   const reason = syscall

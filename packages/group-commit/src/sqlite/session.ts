@@ -1,5 +1,5 @@
 import { constants, DatabaseSync } from 'node:sqlite';
-import { type Failure, failureOf, isLocked } from './errors.ts';
+import { failureOf, isLocked, type ThreadError } from './errors.ts';
 import { createFile, watchFiles } from './files.ts';
 import { type Call, createRunner, type Functions, type SentOutcome, touch } from './runner.ts';
 
@@ -12,7 +12,7 @@ export interface Request {
 }
 
 /** The outcome of each call, or an empty array if no call returned anything. */
-export type Answer = readonly SentOutcome[] | Failure;
+export type BatchResult = readonly SentOutcome[] | ThreadError;
 
 /** The file of a database, and the module with its functions. */
 export interface Source {
@@ -23,7 +23,7 @@ export interface Source {
 }
 
 type Define = (db: DatabaseSync) => Functions;
-type Connection = ReturnType<typeof connect>;
+type OpenFile = ReturnType<typeof connect>;
 
 /**
  * The size of the log in pages (40 MB) that starts a checkpoint. With random keys in a large file,
@@ -49,7 +49,7 @@ export async function openSession(source: Source) {
       throw error;
     },
   );
-  let connection: Connection | undefined;
+  let connection: OpenFile | undefined;
   let wasOpened = readOnly;
 
   function close(): void {
@@ -62,7 +62,7 @@ export async function openSession(source: Source) {
     }
   }
 
-  function open(milliseconds: number): Connection {
+  function open(milliseconds: number): OpenFile {
     // A file that is missing later was deleted or moved. A new one would hide that.
     if (!inMemory) createFile(file, !wasOpened);
     const opened = connect(source, define, milliseconds);
@@ -72,7 +72,7 @@ export async function openSession(source: Source) {
 
   return {
     close,
-    run({ kind, calls, milliseconds }: Request): Answer {
+    run({ kind, calls, milliseconds }: Request): BatchResult {
       try {
         connection ??= open(milliseconds);
         connection.db.exec(`PRAGMA busy_timeout = ${Math.ceil(milliseconds)}`);

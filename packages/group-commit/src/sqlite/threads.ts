@@ -1,11 +1,11 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import type { Answer, Request, Source } from './session.ts';
+import type { BatchResult, Request, Source } from './session.ts';
 
 /** A session in this thread or in a worker. Requests are answered in order. */
 export interface RemoteSession {
-  send(request: Request): Promise<Answer>;
+  send(request: Request): Promise<BatchResult>;
   close(): Promise<void>;
 }
 
@@ -30,8 +30,8 @@ export function openThread(source: Source): RemoteSession {
     resourceLimits: { maxYoungGenerationSizeMb: 6 },
   });
   /** The functions that resolve the requests in progress, oldest first. */
-  const resolvers: ((answer: Answer) => void)[] = [];
-  worker.on('message', (answer: Answer) => resolvers.shift()?.(answer));
+  const resolvers: ((answer: BatchResult) => void)[] = [];
+  worker.on('message', (answer: BatchResult) => resolvers.shift()?.(answer));
 
   return {
     send(request) {

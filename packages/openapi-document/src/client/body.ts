@@ -3,7 +3,7 @@ import { parseJson, stringifyJson } from '../json/exact.ts';
 import { type FormEncoding, styledField, writeForm } from '../parameters/write-parameter.ts';
 
 /** Serializes a body as JSON or a form. Returns other bodies unchanged. */
-export function bodyOf(
+export function encodeBody(
   type: string,
   body: unknown,
   encoding: FormEncoding = {},

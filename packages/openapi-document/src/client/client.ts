@@ -1,12 +1,12 @@
 import { encodedPath } from '../document/document.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
-import { bodyOf, readBody } from './body.ts';
+import { encodeBody, readBody } from './body.ts';
 import { itemsOf } from './items.ts';
 import type { Route } from './routes.ts';
 import { responseTo } from './send.ts';
 import type { CallOptions, Client } from './types.ts';
 
-export { bodyOf } from './body.ts';
+export { encodeBody as bodyOf } from './body.ts';
 export { type Route, routesOf } from './routes.ts';
 export type { CallOptions, Client, Flat, FormType, Get, JsonType, StatusRanges } from './types.ts';
 
@@ -53,7 +53,7 @@ export function clientOf<Operations>(
             ...extraHeaders,
           },
           ...(type !== undefined && {
-            body: bodyOf(type, input.body, encoding[type]),
+            body: encodeBody(type, input.body, encoding[type]),
             duplex: 'half',
           }),
         });

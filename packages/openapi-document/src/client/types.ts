@@ -4,13 +4,13 @@ export type Flat<T> = { [K in keyof T]: T[K] } & {};
 type JsonEssence = 'application/json' | `application/${string}+json` | 'text/json';
 export type JsonType = JsonEssence | `${JsonEssence};${string}`;
 export type FormType = 'multipart/form-data' | 'application/x-www-form-urlencoded';
-type Bytes =
+type SentBytes =
   | string
   | Blob
   | ArrayBuffer
   | Uint8Array<ArrayBuffer>
   | ReadableStream<Uint8Array<ArrayBuffer>>;
-type BodyOf<Type, Value> = Type extends JsonType | FormType ? Value : Bytes;
+type BodyOf<Type, Value> = Type extends JsonType | FormType ? Value : SentBytes;
 /** A body. `contentType` is required if several media types are declared. */
 type Body<Content> = {
   [T in keyof Content]: { readonly body: BodyOf<T, Content[T]> } & ([keyof Content] extends [T]

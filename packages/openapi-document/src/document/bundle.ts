@@ -82,8 +82,8 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       const target = typeof $ref === 'string' ? placeOf($ref, from) : undefined;
       for (const place of [from, target]) {
         if (place === undefined || place.file === documentFile) continue;
-        if (componentRefs.has(keyOf(place))) continue;
-        componentRefs.set(keyOf(place), componentRef(group, key));
+        if (componentRefs.has(locationKey(place))) continue;
+        componentRefs.set(locationKey(place), componentRef(group, key));
       }
     }
   }
@@ -171,13 +171,13 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   /** Returns the `$ref` to a part of a file. A part of another file becomes a component. */
   function refToPart(target: Location, kind: MemberKind): string {
     if (target.file === documentFile) return refTo(target.pointer);
-    const existingRef = componentRefs.get(keyOf(target));
+    const existingRef = componentRefs.get(locationKey(target));
     if (existingRef !== undefined) return existingRef;
     const group = groupOf(kind) ?? '';
     const members = groupNamed(group);
     const name = freeName(nameFor(target), (text) => members.has(text));
     const place = `/components/${group}/${name}`;
-    componentRefs.set(keyOf(target), `#${place}`);
+    componentRefs.set(locationKey(target), `#${place}`);
     origins.set(place, target);
     // Reserves the name while the parts inside are copied.
     members.set(name, undefined);
@@ -217,13 +217,13 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       });
     const target = ref === undefined ? undefined : targetOf(ref, from, at);
     if (target === undefined) return directMembers;
-    const isCircular = followed.includes(keyOf(target));
+    const isCircular = followed.includes(locationKey(target));
     if (isCircular || valueIn(target) === undefined) {
       const reason = isCircular ? 'is circular: it leads back to itself' : 'leads to nothing';
       report(at, `the $ref ${ref} ${reason}`);
       return directMembers;
     }
-    const path = [...followed, keyOf(target)];
+    const path = [...followed, locationKey(target)];
     const inherited = membersOf(valueIn(target), target, at, path);
     const members = new Map([...inherited, ...directMembers].map((member) => [member.key, member]));
     for (const member of members.values())
@@ -291,7 +291,7 @@ const METASCHEMA = /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/;
 const componentRef = (group: string, name: string): string =>
   refTo(`/components/${group}/${escapePointerToken(name)}`);
 
-const keyOf = ({ file, pointer }: Location): string => `${file}#${pointer}`;
+const locationKey = ({ file, pointer }: Location): string => `${file}#${pointer}`;
 
 /** Names a component after its pointer or its file. */
 function nameFor({ file, pointer }: Location): string {

@@ -44,7 +44,7 @@ export function tagOf(
   const valuesBy = (valuesOf: (schema: unknown) => readonly unknown[] | 'others') =>
     alternatives.map((schema) => (isNull(schema) ? 'null' : valuesOf(schema)));
 
-  const names = typeof propertyName === 'string' ? [propertyName] : requiredOf(root, first);
+  const names = typeof propertyName === 'string' ? [propertyName] : requiredNames(root, first);
   for (const name of names) {
     const values = valuesBy((schema) => constantsOf(root, schema, name));
     if (areDistinct(values)) return { name, values, isMapped: false };
@@ -154,13 +154,13 @@ const childrenOf = memoized((root, _document: Json): ReadonlyMap<string, readonl
   return children;
 });
 
-const requiredOf = (root: Json, schema: unknown): string[] =>
+const requiredNames = (root: Json, schema: unknown): string[] =>
   allOfSchemas(root, schema).flatMap(({ required }) => asArray(required).map(String));
 
 /** The constants of a required property of an object schema. */
 function constantsOf(root: Json, schema: unknown, name: string): readonly unknown[] {
   const isObjectSchema = allOfSchemas(root, schema).some(({ type }) => type === 'object');
-  if (!isObjectSchema || !requiredOf(root, schema).includes(name)) return [];
+  if (!isObjectSchema || !requiredNames(root, schema).includes(name)) return [];
   return constantsIn(root, schema, name);
 }
 

@@ -56,7 +56,7 @@ const OMITTED = new Set([
 const IN_PLACE = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
 
 /** Facts from the enclosing schemas that apply to the same value, such as by `allOf`. */
-interface Context {
+interface EnclosingFacts {
   /** Members of the other direction. They are not required. */
   readonly hidden: readonly string[];
   /** True if an integer may be beyond ±(2^53−1). */
@@ -67,7 +67,7 @@ interface Context {
   readonly data?: EventData | undefined;
 }
 
-const NO_CONTEXT: Context = { hidden: [], wide: false };
+const NO_CONTEXT: EnclosingFacts = { hidden: [], wide: false };
 
 /** Returns true if a default is valid for its property. */
 type Fits = (property: Json, value: unknown) => boolean;
@@ -104,7 +104,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return fits(schema, source.default) ? { ...others, default: source.default } : others;
   }
 
-  function lowerIn(source: unknown, outer: Context, isDefinition = false): LoweredSchema {
+  function lowerIn(source: unknown, outer: EnclosingFacts, isDefinition = false): LoweredSchema {
     if (!isObject(source)) return source !== false;
     const dataSchema = outer.data && loweredData(source, outer.data);
     if (dataSchema !== undefined) return lower(dataSchema);
@@ -134,7 +134,11 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return typeof source.$ref === 'string' ? withReference(source.$ref, lowered, context) : lowered;
   }
 
-  function contextIn(source: Json, outer: Context, schemas: readonly Json[]): Context {
+  function contextIn(
+    source: Json,
+    outer: EnclosingFacts,
+    schemas: readonly Json[],
+  ): EnclosingFacts {
     return {
       hidden: [...outer.hidden, ...oneWayNames(allOfSchemas(root, source))],
       wide: outer.wide || schemas.some(isInt64),
@@ -143,13 +147,13 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     };
   }
 
-  function lowerKeyword(key: string, value: unknown, context: Context): unknown {
+  function lowerKeyword(key: string, value: unknown, context: EnclosingFacts): unknown {
     const lowerPart = (part: unknown) =>
       context === NO_CONTEXT ? lower(part) : lowerIn(part, context);
     return mapKeyword(key, value, lowerPart);
   }
 
-  function lowerProperties({ properties }: Json, { event }: Context): Json {
+  function lowerProperties({ properties }: Json, { event }: EnclosingFacts): Json {
     const lowered: [string, LoweredSchema][] = [];
     const removed: string[] = [];
     for (const [name, property] of Object.entries(asObject(properties))) {
@@ -169,7 +173,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /** Lowers a part of an `allOf`. References to schemas with a discriminator lead to `NameBase`. */
-  function lowerExtended(part: unknown, context: Context): LoweredSchema {
+  function lowerExtended(part: unknown, context: EnclosingFacts): LoweredSchema {
     const { $ref, ...others } = asObject(part);
     if (typeof $ref !== 'string' || tagOfParent(root, $ref) === undefined)
       return lowerIn(part, context);
@@ -180,7 +184,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   function addDependencies(
     { dependencies, dependentRequired, dependentSchemas }: Json,
     lowered: Record<string, unknown>,
-    context: Context,
+    context: EnclosingFacts,
   ): void {
     const entries = Object.entries(asObject(dependencies));
     const names = entries.filter(([, dependency]) => Array.isArray(dependency));
@@ -194,7 +198,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     key: string,
     source: Json,
     lowered: Record<string, unknown>,
-    context: Context,
+    context: EnclosingFacts,
     hidden: ReadonlySet<string>,
   ): void {
     const parts = asArray(source[key]);
@@ -210,7 +214,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   function withReference(
     ref: string,
     siblings: Json,
-    context: Context,
+    context: EnclosingFacts,
     isBase = false,
   ): LoweredSchema {
     const target = valueAt(root, ref);
@@ -225,7 +229,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /** Returns true if the context changes how the target of a reference is lowered. */
-  function isChanged(target: unknown, { hidden, wide, event, data }: Context): boolean {
+  function isChanged(target: unknown, { hidden, wide, event, data }: EnclosingFacts): boolean {
     const schemas = alternatives(root, target);
     if (changesEvents(root, schemas, event, data)) return true;
     const hiddenByTarget = oneWayNames(schemas);

@@ -89,14 +89,14 @@ function idsOf(operations: readonly OperationObject[]): string[] {
     if (id !== '' && !owners.has(id)) owners.set(id, pointer);
   }
   return operations.map(({ method, path, source, pointer }) => {
-    const name = String(source.operationId ?? nameOf(method, path));
+    const name = String(source.operationId ?? defaultId(method, path));
     const id = freeName(name, (text) => (owners.get(text) ?? pointer) !== pointer);
     owners.set(id, pointer);
     return id;
   });
 }
 
-const nameOf = (method: string, path: string): string =>
+const defaultId = (method: string, path: string): string =>
   method +
   path
     .replaceAll('{', ' by ')

@@ -55,7 +55,7 @@ export function parseFile(file: string, text: string): unknown {
   try {
     const value = readYaml(text, (readable) => load(readable, { schema, maxDepth }));
     const sizes = new Map<object, number>();
-    if (sizeOf(value, sizes) <= sizes.size + MAX_REPEATED) return value;
+    if (countMembers(value, sizes) <= sizes.size + MAX_REPEATED) return value;
   } catch (error) {
     if (!(error instanceof YAMLException)) throw error;
     const conflict = conflictIn(text);
@@ -134,12 +134,15 @@ const INDENT = ' '.repeat(80);
 const BLOCK_OR_END = /^( *).*[|>][-+\d]*(?: +#.*)?\r?\n(?:(?:\1 .*| *)(?:\n|$))*|^(?= *[\]}])/gm;
 
 /** Counts the arrays and objects in a value. Each alias counts as a copy. Infinite if circular. */
-function sizeOf(value: unknown, sizes: Map<object, number>): number {
+function countMembers(value: unknown, sizes: Map<object, number>): number {
   if (typeof value !== 'object' || value === null) return 0;
   const cachedSize = sizes.get(value);
   if (cachedSize !== undefined) return cachedSize;
   sizes.set(value, Number.POSITIVE_INFINITY);
-  const size = Object.values(value).reduce<number>((sum, item) => sum + sizeOf(item, sizes), 1);
+  const size = Object.values(value).reduce<number>(
+    (sum, item) => sum + countMembers(item, sizes),
+    1,
+  );
   sizes.set(value, size);
   return size;
 }
@@ -224,7 +227,8 @@ function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyM
         const isKey = type === EVENT_ID.MAPPING;
         const key = isKey && event.type === EVENT_ID.SCALAR ? getScalarValue(text, event) : count;
         member = `${pointer}/${escapePointerToken(key)}`;
-        if (searched.has(member)) positionsByPointer.set(member, positionOf(startOf(text, event)));
+        if (searched.has(member))
+          positionsByPointer.set(member, positionOf(anchorPosition(text, event)));
         else member = undefined;
       }
       if (type === EVENT_ID.MAPPING) visit(undefined);
@@ -240,7 +244,7 @@ function findPositions(source: string, searched: ReadonlySet<string>): ReadonlyM
 }
 
 /** Returns the offset of a node. Its event leaves out a quotation mark or `*` at the start. */
-function startOf(text: string, node: Extract<Event, { anchorStart: number }>): number {
+function anchorPosition(text: string, node: Extract<Event, { anchorStart: number }>): number {
   let at = node.anchorStart;
   if ('start' in node) at = node.start;
   else if ('valueStart' in node) at = node.valueStart;

@@ -7,9 +7,9 @@ import {
   coerceObject,
   cookiesOf,
   cut,
-  type Entry,
   jsonOr,
   type Pairs,
+  type PathText,
   pairsOf,
 } from './texts.ts';
 import { type Styled, styleOf } from './write-parameter.ts';
@@ -63,7 +63,7 @@ function fromText(
     : parts.flatMap((part, index) =>
         index % 2 === 0 ? [[part, parts[index + 1] ?? ''] as const] : [],
       );
-  const entries = pairs.map(([key, value]): Entry => [[decode(key)], decode(value)]);
+  const entries = pairs.map(([key, value]): PathText => [[decode(key)], decode(value)]);
   return coerceObject(root, [schema], entries);
 }
 
@@ -87,7 +87,7 @@ export function fromPairs(
       if (path === undefined) return [];
       if (path.length > MAX_DEPTH)
         throw new ParameterError(name, `must be nested at most ${MAX_DEPTH} levels deep`);
-      return texts.map((text): Entry => [path, decode(text)]);
+      return texts.map((text): PathText => [path, decode(text)]);
     });
     return entries.length === 0 ? undefined : coerceObject(root, [schema], entries);
   }

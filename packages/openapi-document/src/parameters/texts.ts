@@ -17,7 +17,7 @@ export const coerceItems = (root: Json, schema: unknown, texts: readonly string[
   texts.map((text, index) => coerce(root, itemSchemas(root, schema, index), text));
 
 /** The path to a value inside an object, and its serialized value. */
-export type Entry = readonly [path: readonly string[], text: string];
+export type PathText = readonly [path: readonly string[], text: string];
 
 /**
  * Builds an object. A name with several values is an array. OpenAPI defines `deepObject` only for
@@ -27,7 +27,7 @@ export type Entry = readonly [path: readonly string[], text: string];
 export function coerceObject(
   root: Json,
   schemas: readonly unknown[],
-  entries: readonly Entry[],
+  entries: readonly PathText[],
 ): unknown {
   const array = schemas.find((schema) => shapeOf(root, schema) === 'array');
   const isList = entries.every(
@@ -40,7 +40,7 @@ export function coerceObject(
   if (leaf !== undefined) return entries.length === 1 ? coerce(root, schemas, leaf[1]) : texts;
   const members = [...Map.groupBy(entries, ([[first = '']]) => first)].map(([key, inside]) => {
     const inner = [...new Set(schemas.flatMap((schema) => propertySchemas(root, schema, key)))];
-    const rest = inside.map(([[, ...path], text]): Entry => [path, text]);
+    const rest = inside.map(([[, ...path], text]): PathText => [path, text]);
     return [key, coerceObject(root, inner, rest)];
   });
   return Object.fromEntries(members);

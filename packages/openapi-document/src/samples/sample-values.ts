@@ -69,7 +69,7 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
 }
 
 /** The names that the generator has for formats. */
-const FORMATS: Readonly<Record<string, string>> = {
+const SAMPLES_BY_FORMAT: Readonly<Record<string, string>> = {
   url: 'uri',
   'iso-date-time': 'date-time',
   'iso-time': 'time',
@@ -88,7 +88,7 @@ const plainSchema = (schema: unknown): unknown =>
 
 function plainKeyword(value: unknown, key: string): unknown {
   if (key === '$ref' && typeof value === 'string') return decodeURIComponent(value);
-  if (key === 'format' && typeof value === 'string') return FORMATS[value] ?? value;
+  if (key === 'format' && typeof value === 'string') return SAMPLES_BY_FORMAT[value] ?? value;
   if (typeof value === 'bigint' && BOUNDS.test(key)) return Number(value);
   // Ignores an unrealistic `minItems`.
   if (key === 'minItems' && Number(value) > 2_000) return 0;

@@ -38,7 +38,7 @@ export function readItems(
   }
 }
 
-const tooLarge = (limit: number): UnreadableItem =>
+const itemTooLarge = (limit: number): UnreadableItem =>
   Object.assign(new UnreadableItem(`must be at most ${limit} bytes`), { isTooLarge: true });
 
 async function* readTexts(
@@ -80,14 +80,14 @@ async function* readEvents(
       retry = undefined;
     },
     onError: ({ type }) => {
-      if (type === 'max-buffer-size-exceeded') fault = tooLarge(limit);
+      if (type === 'max-buffer-size-exceeded') fault = itemTooLarge(limit);
     },
   });
   for await (const text of decoded(chunks)) {
     parser.feed(text);
     for (const event of events) {
       const data = String(event.data);
-      if (data.length > limit) throw tooLarge(limit);
+      if (data.length > limit) throw itemTooLarge(limit);
       yield { ...event, data: readEventData(mode, data) };
     }
     events = [];
@@ -143,7 +143,7 @@ async function* readParts(
     }
     parser.finish();
   } catch (error) {
-    if (error instanceof MaxFileSizeExceededError) throw tooLarge(limit);
+    if (error instanceof MaxFileSizeExceededError) throw itemTooLarge(limit);
     if (!(error instanceof MultipartParseError)) throw error;
     throw new UnreadableItem(
       'must be a part of multipart/mixed (RFC 2046 §5.1) with the boundary that Content-Type names',
@@ -158,11 +158,11 @@ async function* texts(chunks: Chunks, separator: string, limit: number): AsyncGe
     const [first = '', ...others] = text.split(separator);
     rest += first;
     for (const next of others) {
-      if (rest.length > limit) throw tooLarge(limit);
+      if (rest.length > limit) throw itemTooLarge(limit);
       yield rest;
       rest = next;
     }
-    if (rest.length > limit) throw tooLarge(limit);
+    if (rest.length > limit) throw itemTooLarge(limit);
   }
   yield rest;
 }

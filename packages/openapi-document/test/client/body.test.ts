@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { bodyOf, readBody } from '../../src/client/body.ts';
+import { encodeBody, readBody } from '../../src/client/body.ts';
 import type { FormEncoding } from '../../src/parameters/write-parameter.ts';
 
 test.each<[type: string, body: unknown, encoding: FormEncoding | undefined, text: unknown]>([
@@ -9,17 +9,17 @@ test.each<[type: string, body: unknown, encoding: FormEncoding | undefined, text
   ['application/x-www-form-urlencoded', { a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
   ['text/plain', 'a', undefined, 'a'],
 ])('a body of %s from %p with the encoding %j', (type, body, encoding, text) => {
-  expect(bodyOf(type, body, encoding)).toBe(text);
+  expect(encodeBody(type, body, encoding)).toBe(text);
 });
 
 test('bytes are sent unchanged', () => {
   const blob = new Blob(['a']);
-  expect(bodyOf('image/png', blob)).toBe(blob);
+  expect(encodeBody('image/png', blob)).toBe(blob);
 });
 
 describe('a multipart form', () => {
   const formOf = async (fields: object, encoding?: FormEncoding) => {
-    const form = bodyOf('multipart/form-data', fields, encoding);
+    const form = encodeBody('multipart/form-data', fields, encoding);
     if (!(form instanceof FormData)) throw new TypeError('the body is not a form');
     const entries = [...form].map(async ([name, value]) => [
       name,

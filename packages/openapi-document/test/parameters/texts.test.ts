@@ -5,8 +5,8 @@ import {
   coerceObject,
   cookiesOf,
   cut,
-  type Entry,
   jsonOr,
+  type PathText,
   pairsOf,
 } from '../../src/parameters/texts.ts';
 
@@ -61,7 +61,7 @@ describe('an object', () => {
     additionalProperties: { type: 'boolean' },
   };
 
-  test.each<[entries: readonly Entry[], value: unknown]>([
+  test.each<[entries: readonly PathText[], value: unknown]>([
     [[], {}],
     [[[['n'], '1']], { n: 1 }],
     [[[['other'], 'true']], { other: true }],
@@ -113,7 +113,7 @@ describe('an object', () => {
 
   test('has the types of all schemas that may describe it', () => {
     const schemas = [{ properties: { a: integer } }, { properties: { a: string, b: integer } }];
-    const entries: Entry[] = [
+    const entries: PathText[] = [
       [['a'], '1'],
       [['b'], '2'],
     ];

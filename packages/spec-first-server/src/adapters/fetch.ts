@@ -35,14 +35,14 @@ export function fetchHandler<Context extends readonly unknown[]>(
       signal: request.signal,
     };
     const answer = await service.handle(call);
-    return responseOf(answer, (isComplete) =>
+    return toResponse(answer, (isComplete) =>
       service.end(call, { status: answer.status, isComplete }),
     );
   };
 }
 
 /** @param onEnd called when the answer is sent or the client has disconnected. */
-function responseOf(
+function toResponse(
   { status, headers: list, body }: Answer,
   onEnd: (isComplete: boolean) => void,
 ): Response {

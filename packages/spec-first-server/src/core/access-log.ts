@@ -20,7 +20,7 @@ export interface AccessLogOptions {
 }
 
 /** A line of the access log. */
-interface Entry {
+interface LogEntry {
   readonly err: unknown;
 }
 
@@ -36,7 +36,11 @@ export function accessLog(
   const outages = new Map<string, { readonly since: number; failed: number }>();
 
   /** Logs an entry. The logger may throw while it reads the properties of a thrown value. */
-  function write(level: 'debug' | 'info' | 'warn' | 'error', entry: Entry, message: string): void {
+  function write(
+    level: 'debug' | 'info' | 'warn' | 'error',
+    entry: LogEntry,
+    message: string,
+  ): void {
     try {
       log[level](entry, message);
     } catch {
@@ -54,7 +58,7 @@ export function accessLog(
     const isLogged =
       path !== undefined && (status < 400 || loggedPaths === 'all' || loggedPaths.has(path));
     const isProbe = path !== undefined && probePaths.includes(path);
-    const name = operationId ?? nameOf(isProbe, isLogged);
+    const name = operationId ?? metricName(isProbe, isLogged);
     const subject = isProbe ? path : name;
     observe?.(name, status, durationMs / 1000);
     // The log leaves out what is undefined.
@@ -94,7 +98,7 @@ export function accessLog(
   };
 }
 
-function nameOf(isProbe: boolean, isLogged: boolean): string {
+function metricName(isProbe: boolean, isLogged: boolean): string {
   if (isProbe) return '(probe)';
   return isLogged ? '(page)' : '(unknown)';
 }

@@ -93,7 +93,7 @@ export const rejectAddress = (port: string, host: string) => (cause: unknown) =>
   throw new ConfigError(`${Object(cause).message}: ${advice}`, { cause });
 };
 
-const LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
+const LOG_LEVELS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export const SERVER_VARIABLES = {
   PORT: variable('3000', 'the port to listen on; 0 for any free one', integer(0, 65_535)),
@@ -126,7 +126,7 @@ export const SERVER_VARIABLES = {
   BODY_LIMIT: variable('100kb', 'the largest body, also after decompression', (text) =>
     parseSize(text),
   ),
-  LOG_LEVEL: variable('info', LEVELS.join(', '), oneOf(...LEVELS)),
+  LOG_LEVEL: variable('info', LOG_LEVELS.join(', '), oneOf(...LOG_LEVELS)),
   SLOW_MS: variable(
     '0',
     'milliseconds after which a request is logged as slow; 0 for never',
@@ -267,10 +267,10 @@ export function mistypedVariables(
 
 /** Returns true if two names differ by one character or by two swapped ones. */
 const isNear = (one: string, other: string): boolean =>
-  !shortened(one).isDisjointFrom(shortened(other));
+  !variantsByDeletion(one).isDisjointFrom(variantsByDeletion(other));
 
 /** Returns a name, and the same name without each one of its characters. */
-function shortened(name: string): Set<string> {
+function variantsByDeletion(name: string): Set<string> {
   const shorter = Array.from(name, (_, at) => name.slice(0, at) + name.slice(at + 1));
   return new Set([name, ...shorter]);
 }

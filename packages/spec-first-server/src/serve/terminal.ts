@@ -138,7 +138,7 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
   words.push(/^[\w.:/%-]+$/.test(target) ? target : shellQuoted(target));
   for (const header of headersOf(operation)) words.push('-H', String(header));
   if (media) {
-    const body = await bodyOf(root, media);
+    const body = await exampleBody(root, media);
     words.push('-H', shellQuoted(`Content-Type: ${media.type}`), '-d', shellQuoted(body));
   }
   return words.join(' ');
@@ -147,7 +147,7 @@ export async function exampleLine({ root, operations, securitySchemes }: Documen
 /** Quotes an argument for a POSIX shell (Shell Command Language §2.2.2). */
 export const shellQuoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-async function bodyOf(root: Json, media: MediaType): Promise<string> {
+async function exampleBody(root: Json, media: MediaType): Promise<string> {
   const [example] = media.examples();
   if (example !== undefined) return stringifyJson(example.value) ?? '{}';
   const { valuesOf } = await import('openapi-document/samples');

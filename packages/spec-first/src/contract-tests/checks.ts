@@ -16,7 +16,7 @@ import {
   type OperationValidator,
   Violations,
 } from 'spec-first-server/validation';
-import type { Answer } from './client.ts';
+import type { ReceivedResponse } from './client.ts';
 
 /**
  * Returns the server's validator of an operation, with two differences. A `readOnly` member in a
@@ -45,7 +45,7 @@ export function mismatch(check: () => unknown): string | undefined {
 }
 
 /** An operation, its document and its validator. */
-export interface Checked {
+export interface CheckedOperation {
   readonly root: Json;
   readonly operation: Operation;
   readonly validator: OperationValidator;
@@ -74,8 +74,8 @@ export class Fault extends Error {
  * @throws {Fault}
  */
 export async function checkAnswer(
-  checked: Checked,
-  answer: Answer,
+  checked: CheckedOperation,
+  answer: ReceivedResponse,
   isStrict: boolean,
 ): Promise<void> {
   const { operation } = checked;
@@ -91,7 +91,7 @@ export async function checkAnswer(
 }
 
 /** Throws a fault for an undeclared status, unless the operation declares no responses. */
-function checkStatus({ responses }: Operation, { status }: Answer): void {
+function checkStatus({ responses }: Operation, { status }: ReceivedResponse): void {
   if (responses.length === 0) return;
   const keys = responses.map(({ key }) => key).join(', ');
   throw new Fault('each status is declared', `the status ${status} is not declared (${keys})`);
@@ -99,9 +99,9 @@ function checkStatus({ responses }: Operation, { status }: Answer): void {
 
 /** Checks that the headers fit their schemas. @throws {Fault} */
 function checkHeaders(
-  { validator }: Checked,
+  { validator }: CheckedOperation,
   declared: DeclaredResponse,
-  { status, headers }: Answer,
+  { status, headers }: ReceivedResponse,
 ): void {
   const values = declared.headers.flatMap((header) => {
     const text = headers[header.name];
@@ -120,7 +120,7 @@ function checkHeaders(
  */
 function checkMediaType(
   { media }: DeclaredResponse,
-  { status, headers, body }: Answer,
+  { status, headers, body }: ReceivedResponse,
 ): MediaType | undefined {
   if (media.length === 0 && body.length > 0) throw wrongBody(status, 'the body', 'is not declared');
   if (media.length === 0) return undefined;
@@ -137,9 +137,9 @@ const wrongBody = (status: number, part: string, reason: string) =>
 
 /** Checks that the body fits its schema. @throws {Fault} */
 async function checkBody(
-  { validator, oracle }: Checked,
+  { validator, oracle }: CheckedOperation,
   media: MediaType,
-  answer: Answer,
+  answer: ReceivedResponse,
 ): Promise<void> {
   const { status, headers, body, isCut } = answer;
   const check = (part: string, value: unknown) => {
@@ -167,7 +167,7 @@ async function checkBody(
       if (!isCut) throw wrongBody(status, `item ${index}`, error.message);
     }
   } else if (media.schema !== undefined && media.kind === 'json') {
-    const value = bodyOf(answer);
+    const value = parsedBody(answer);
     if (value === undefined) throw wrongBody(status, 'the body', 'is not JSON');
     check('the body', value);
     const violations = oracle(media, body.toString());
@@ -179,7 +179,7 @@ async function checkBody(
 }
 
 /** Returns the JSON value of a response, or `undefined` if it is not JSON. */
-export function bodyOf({ body }: Answer): unknown {
+export function parsedBody({ body }: ReceivedResponse): unknown {
   try {
     return parseJson(body.toString());
   } catch {

@@ -13,7 +13,7 @@ export interface Sent {
 }
 
 /** A response with its body. */
-export interface Answer {
+export interface ReceivedResponse {
   readonly status: number;
   /** By names in lower case. Values of the same name are joined. */
   readonly headers: Readonly<Record<string, string>>;
@@ -55,7 +55,7 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
     base: displayedOrigin + prefix,
 
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
-    async send({ method, target, headers, body }: Sent): Promise<Answer> {
+    async send({ method, target, headers, body }: Sent): Promise<ReceivedResponse> {
       const outgoing = request(origin, { method, path: prefix + target, headers, agent });
       outgoing.setTimeout(SECONDS * 1_000, () =>
         outgoing.destroy(new Error(`no response in ${SECONDS} seconds`)),

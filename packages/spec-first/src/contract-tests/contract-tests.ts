@@ -2,7 +2,13 @@ import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { type Document, loadDocument, type Operation } from 'openapi-document';
 import { validatorOf } from './checks.ts';
-import { type Answer, type Client, connect, listen, PLACEHOLDER_ORIGIN } from './client.ts';
+import {
+  type Client,
+  connect,
+  listen,
+  PLACEHOLDER_ORIGIN,
+  type ReceivedResponse,
+} from './client.ts';
 import { type Credentials, misplacedSecrets, type Secret, secretsFor } from './credentials.ts';
 import type { TestLog } from './log.ts';
 import { replyOracle } from './oracle.ts';
@@ -11,8 +17,8 @@ import { type Finding, isMock, type Target } from './probe.ts';
 import { trackResources } from './resources.ts';
 import { readerOf } from './state.ts';
 import {
-  type Context,
   createFresh,
+  type OperationTest,
   type Outcome,
   testAgain,
   testOperation,
@@ -118,7 +124,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     return { root, operation: tested, validator, oracle, client, secrets };
   }
 
-  async function contextOf(operation: Operation): Promise<Context> {
+  async function contextOf(operation: Operation): Promise<OperationTest> {
     const { credentials, unscoped, mayReject = [], mayChange = [], log } = options;
     const target = await targetOf(operation);
     const reader = readerOf(operation, operations);
@@ -222,12 +228,12 @@ const describe = ({ fault: { check, message }, answer, cause, curl }: Finding): 
     `  request:  ${curl}`,
   ].join('\n');
 
-const excerptOf = ({ status, body }: Answer): string =>
+const excerptOf = ({ status, body }: ReceivedResponse): string =>
   `${status} ${body.toString().slice(0, 300)}`.trimEnd();
 
 /** Lists each operation with the numbers of its requests, successes and statuses. */
 function summaryOf(outcomes: ReadonlyMap<Operation, Outcome>, seed: number): string {
-  const isSuccess = ({ status }: Answer) => status < 400;
+  const isSuccess = ({ status }: ReceivedResponse) => status < 400;
   const tested = [...outcomes].filter(([, { isMissing }]) => !isMissing);
   const missing = [...outcomes].filter(([, { isMissing }]) => isMissing);
   const successCount = tested.filter(([, { answers }]) => answers.some(isSuccess)).length;

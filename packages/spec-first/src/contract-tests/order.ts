@@ -15,7 +15,7 @@ const ENDING = new RegExp(
 );
 
 /** The number of levels of nested members in a body that are searched for ids. */
-const LEVELS = 4;
+const MAX_LEVELS = 4;
 
 /**
  * Orders operations by the ids they need: first those that create resources, then those that use
@@ -90,20 +90,20 @@ export function idNameOfPath(path: string): string {
 /** Returns the names of the ids that an operation needs in its path, parameters and bodies. */
 function neededIds(root: Json, { parameters, requestBody }: Operation): Set<string> {
   const named = parameters.filter(({ in: where, name }) => where === 'path' || isIdName(name));
-  const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => membersOf(root, schema));
+  const bodies = (requestBody?.media ?? []).flatMap(({ schema }) => memberNames(root, schema));
   return new Set([...named.map(({ name }) => name), ...bodies.filter(isIdName)].map(idName));
 }
 
-function membersOf(root: Json, schema: unknown, level = 0): string[] {
-  if (level > LEVELS) return [];
+function memberNames(root: Json, schema: unknown, level = 0): string[] {
+  if (level > MAX_LEVELS) return [];
   return schemas
     .alternatives(root, schema)
     .flatMap(({ properties, items }) => [
       ...Object.entries(asObject(properties)).flatMap(([name, member]) => [
         name,
-        ...membersOf(root, member, level + 1),
+        ...memberNames(root, member, level + 1),
       ]),
-      ...membersOf(root, items, level + 1),
+      ...memberNames(root, items, level + 1),
     ]);
 }
 

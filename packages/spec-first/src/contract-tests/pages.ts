@@ -6,8 +6,8 @@ import {
   type Parameter,
   stringifyJson,
 } from 'openapi-document';
-import { bodyOf, Fault } from './checks.ts';
-import type { Answer } from './client.ts';
+import { Fault, parsedBody } from './checks.ts';
+import type { ReceivedResponse } from './client.ts';
 import type { Part } from './parts.ts';
 
 const LIMIT = /^(limit|page_?size|per_?page|size|max_?results|first)$/i;
@@ -52,7 +52,7 @@ export function nextCursor(body: unknown): unknown {
  */
 export async function checkPages(
   { limit, cursor }: Paging,
-  read: (query: ReadonlyMap<string, unknown>) => Promise<Answer>,
+  read: (query: ReadonlyMap<string, unknown>) => Promise<ReceivedResponse>,
 ): Promise<void> {
   const { maximum = 100, minimum = 1 } = asObject(limit.schema);
   const whole = pageOf(await read(new Map([[limit.name, maximum]])));
@@ -71,7 +71,7 @@ export async function checkPages(
   }
   // After the last page, the small pages must contain all items.
   const expected = whole.items.slice(0, next === undefined ? undefined : seen.length);
-  if (expected.every((item, index) => keyOf(item) === keyOf(seen[index]))) return;
+  if (expected.every((item, index) => itemKey(item) === itemKey(seen[index]))) return;
   const message =
     `the ${seen.length} items in pages of ${minimum} ` +
     `differ from the ${expected.length} items in one large page`;
@@ -79,11 +79,11 @@ export async function checkPages(
 }
 
 /** Returns the items of a page and the next cursor, or `undefined` if the body is not a page. */
-function pageOf(answer: Answer) {
-  const body = bodyOf(answer);
+function pageOf(answer: ReceivedResponse) {
+  const body = parsedBody(answer);
   if (answer.status >= 300 || !isObject(body)) return undefined;
   const items = Object.values(body).find(Array.isArray);
   return items && { items: asArray(items), next: nextCursor(body) };
 }
 
-const keyOf = (item: unknown) => stringifyJson(asObject(item).id ?? item);
+const itemKey = (item: unknown) => stringifyJson(asObject(item).id ?? item);

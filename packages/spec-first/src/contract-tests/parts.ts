@@ -8,7 +8,7 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
-import { type Checked, mismatch } from './checks.ts';
+import { type CheckedOperation, mismatch } from './checks.ts';
 import { inDecimals } from './variants.ts';
 
 /** A parameter, or a body of one media type. */
@@ -52,7 +52,7 @@ const ANY = ['text', 1, true, {}];
  *
  * @throws {Error} if no valid value is found for a required parameter or body.
  */
-export function partsOf({ root, operation, validator }: Checked): {
+export function partsOf({ root, operation, validator }: CheckedOperation): {
   parameters: Part[];
   bodies: Part[];
 } {

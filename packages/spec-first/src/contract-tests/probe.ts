@@ -1,11 +1,11 @@
-import { type Checked, checkAnswer, Fault } from './checks.ts';
-import type { Answer, Client, Sent } from './client.ts';
+import { type CheckedOperation, checkAnswer, Fault } from './checks.ts';
+import type { Client, ReceivedResponse, Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
 import type { TestLog } from './log.ts';
 import { curlLine, type Written, writeRequest } from './write-request.ts';
 
 /** An operation that can be called. */
-export interface Target extends Checked {
+export interface Target extends CheckedOperation {
   readonly client: Client;
   readonly secrets: readonly Secret[];
 }
@@ -13,7 +13,7 @@ export interface Target extends Checked {
 /** A failed check, with the shortest request that shows it. */
 export interface Finding {
   readonly fault: Fault;
-  readonly answer: Answer | undefined;
+  readonly answer: ReceivedResponse | undefined;
   readonly curl: string;
   /** The logged cause of the response. */
   readonly cause: string | undefined;
@@ -28,7 +28,7 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
   let sentRequests = 0;
 
   /** Keeps a fault, unless a shorter request already shows it. Rethrows other errors. */
-  function addFault(error: unknown, sent: Sent, answer?: Answer, requestId = ''): void {
+  function addFault(error: unknown, sent: Sent, answer?: ReceivedResponse, requestId = ''): void {
     if (!(error instanceof Fault)) throw error;
     const curl = curlLine(client.base, sent);
     const shortest = failures.get(error.check)?.curl.length ?? Infinity;
@@ -50,15 +50,15 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
      */
     async attempt(
       written: Written,
-      check: (answer: Answer) => void,
+      check: (answer: ReceivedResponse) => void,
       { isStrict = false, secrets = target.secrets } = {},
-    ): Promise<Answer | undefined> {
+    ): Promise<ReceivedResponse | undefined> {
       const sent = await writeRequest(operation, written, secrets);
       sentRequests += 1;
       const requestId = `contract-${seed}-${operation.id}-${sentRequests}`
         .replace(/[^\w.:-]/g, '.')
         .slice(-64);
-      let answer: Answer | undefined;
+      let answer: ReceivedResponse | undefined;
       try {
         const headers = { 'X-Request-Id': requestId, ...sent.headers };
         answer = await client.send({ ...sent, headers }).catch((error: Error) => {
@@ -77,7 +77,7 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
     /** Runs another check of a response. A fault contains the request. */
     async examine(
       written: Written,
-      answer: Answer,
+      answer: ReceivedResponse,
       check: () => void | Promise<void>,
     ): Promise<void> {
       try {
@@ -98,11 +98,11 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
 }
 
 /** Checks that the service did not fail. @throws {Fault} */
-function checkNoFailure(answer: Answer): void {
+function checkNoFailure(answer: ReceivedResponse): void {
   if (answer.status < 500 || isMock(answer)) return;
   const message = `the status ${answer.status} is a failure of the service`;
   throw new Fault('no request makes the service fail', message);
 }
 
 /** Returns true for the response of a mock. It may be a 5xx if no other response is declared. */
-export const isMock = ({ headers }: Answer): boolean => headers['x-mock'] !== undefined;
+export const isMock = ({ headers }: ReceivedResponse): boolean => headers['x-mock'] !== undefined;

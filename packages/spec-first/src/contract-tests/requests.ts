@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { isObject, type Json, type Operation, stringifyJson } from 'openapi-document';
-import type { Checked } from './checks.ts';
+import type { CheckedOperation } from './checks.ts';
 import { isEnding } from './order.ts';
 import { isCursor } from './pages.ts';
 import { type Part, partsOf, type Values } from './parts.ts';
 import type { Resources } from './resources.ts';
 import { withUniqueTexts } from './unique.ts';
-import { kindOf, variantsOf } from './variants.ts';
+import { jsonTypeOf, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
 
 /** A request that violates the document in one place. */
@@ -45,7 +45,7 @@ export type Requests = ReturnType<typeof requestsOf>;
  *
  * @throws {Error} if no valid value is found for a required parameter or body.
  */
-export function requestsOf(checked: Checked, resources: Resources, seed: number) {
+export function requestsOf(checked: CheckedOperation, resources: Resources, seed: number) {
   const { root, operation } = checked;
   const { random, shuffled } = randomFrom(seed);
   const { parameters, bodies } = partsOf(checked);
@@ -237,7 +237,7 @@ function withExistingIds(
 
 /** Makes requests that differ from a valid one in one place, and violate the document there. */
 function* invalidFrom(
-  { root, operation }: Checked,
+  { root, operation }: CheckedOperation,
   values: Values,
   isOpen: boolean,
 ): Generator<Invalid> {
@@ -263,7 +263,7 @@ function* invalidFrom(
       if (isForm && (inner !== undefined || at.lastIndexOf('/') > 0)) continue;
       const violation = part.violation(other);
       if (!violation) continue;
-      const label = `${kindOf(inner)} where ${violation}`;
+      const label = `${jsonTypeOf(inner)} where ${violation}`;
       yield { label, violation, values: new Map(needed).set(part, other) };
     }
   }

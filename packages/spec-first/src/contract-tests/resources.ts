@@ -11,8 +11,8 @@ import {
   stringifyJson,
   valueAt,
 } from 'openapi-document';
-import { bodyOf } from './checks.ts';
-import type { Answer } from './client.ts';
+import { parsedBody } from './checks.ts';
+import type { ReceivedResponse } from './client.ts';
 import {
   collectionOf,
   idName,
@@ -71,7 +71,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   }
 
   /** Keeps the ids that Link Objects describe (OpenAPI 3.1 §4.8.20). */
-  function followLinks(links: unknown, path: Json, values: Values, answer: Answer): void {
+  function followLinks(links: unknown, path: Json, values: Values, answer: ReceivedResponse): void {
     for (const link of Object.values(asObject(links))) {
       const { operationId, parameters } = resolveRef(root, link) ?? {};
       const named = Object.entries(asObject(parameters)).map(([name, expression]) => [
@@ -86,7 +86,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   /** Keeps ids by name, for members and parameters such as `paymentId`. */
   function rememberEntities(
     { path, responses }: Operation,
-    { status }: Answer,
+    { status }: ReceivedResponse,
     body: unknown,
   ): void {
     const declared = declaredFor({ responses }, status)?.media ?? [];
@@ -123,7 +123,11 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
      *
      * @returns the path parameters of the resources in the reply, by the resource's path template.
      */
-    learn(operation: Operation, values: Values, answer: Answer): ReadonlyMap<string, Json> {
+    learn(
+      operation: Operation,
+      values: Values,
+      answer: ReceivedResponse,
+    ): ReadonlyMap<string, Json> {
       const subjects = new Map<string, Json>();
       if (answer.status < 200 || answer.status > 299) return subjects;
       const path = namedIn(values, 'path');
@@ -138,7 +142,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       addSubject(operation, path);
       followLinks(declaredFor(operation, answer.status)?.source.links, path, values, answer);
 
-      const body = bodyOf(answer);
+      const body = parsedBody(answer);
       const { pathname = '' } = URL.parse(answer.headers.location ?? '', 'http://host') ?? {};
       for (const target of operations) {
         const resource = resourceOf(target.path);
@@ -207,13 +211,13 @@ const etagKey = (resource: string, path: Json): string =>
   `${resource} ${Object.values(path).join(' ')}`;
 
 /** Returns the value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
-function evaluate(expression: unknown, values: Values, answer: Answer): unknown {
+function evaluate(expression: unknown, values: Values, answer: ReceivedResponse): unknown {
   const [, of, where, name = ''] =
     /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
   if (of === undefined) return expression;
   if (where === 'header') return answer.headers[name.toLowerCase()];
   if (where !== 'body') return namedIn(values, where === 'path' ? 'path' : 'query')[name];
-  return valueAt(of === 'request' ? namedIn(values, 'body')[''] : bodyOf(answer), name);
+  return valueAt(of === 'request' ? namedIn(values, 'body')[''] : parsedBody(answer), name);
 }
 
 /**

@@ -7,8 +7,8 @@ import {
   schemas,
   stringifyJson,
 } from 'openapi-document';
-import { bodyOf, type Checked, Fault } from './checks.ts';
-import type { Answer } from './client.ts';
+import { type CheckedOperation, Fault, parsedBody } from './checks.ts';
+import type { ReceivedResponse } from './client.ts';
 import { resourceOf } from './order.ts';
 import { namedIn, type Part, partsOf, type Values } from './parts.ts';
 import type { Probe, Target } from './probe.ts';
@@ -35,7 +35,7 @@ export function stateChecks(
 
   return async (
     values: Values,
-    answer: Answer,
+    answer: ReceivedResponse,
     subjects: ReadonlyMap<string, Json>,
   ): Promise<void> => {
     const sent = namedIn(values, 'body')[''];
@@ -67,7 +67,7 @@ export function stateChecks(
  *
  * @throws {Fault}
  */
-function checkGone({ status }: Answer): void {
+function checkGone({ status }: ReceivedResponse): void {
   // The tests of the operation that reads report a 5xx.
   if (status === 404 || status === 410 || status >= 500) return;
   throw new Fault(
@@ -81,7 +81,7 @@ function checkGone({ status }: Answer): void {
  *
  * @throws {Fault}
  */
-function checkReadable(reader: Checked, sent: unknown, answer: Answer): void {
+function checkReadable(reader: CheckedOperation, sent: unknown, answer: ReceivedResponse): void {
   const title = `GET ${reader.operation.path}`;
   if (answer.status === 404 || answer.status === 410) {
     const message = `${title} has the status ${answer.status} for a stored resource`;
@@ -98,12 +98,12 @@ function checkReadable(reader: Checked, sent: unknown, answer: Answer): void {
  * @throws {Fault}
  */
 function checkStored(
-  { root, operation }: Checked,
+  { root, operation }: CheckedOperation,
   sent: unknown,
-  answer: Answer,
+  answer: ReceivedResponse,
   place: string,
 ): void {
-  const received = bodyOf(answer);
+  const received = parsedBody(answer);
   const declared = declaredFor(operation, answer.status);
   const media = declared && mediaTypeFor(declared.media, answer.headers['content-type'] ?? '');
   if (media?.kind !== 'json' || !isObject(sent) || !isObject(received)) return;

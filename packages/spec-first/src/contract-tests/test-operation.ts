@@ -1,6 +1,6 @@
 import type { Operation } from 'openapi-document';
 import { Fault } from './checks.ts';
-import type { Answer } from './client.ts';
+import type { ReceivedResponse } from './client.ts';
 import type { Secret } from './credentials.ts';
 import type { TestLog } from './log.ts';
 import { checkPages, pagingOf } from './pages.ts';
@@ -11,7 +11,7 @@ import { stateChecks } from './state.ts';
 import { type Written, writeRequest } from './write-request.ts';
 
 /** The context of the tests of an operation. */
-export interface Context extends Target {
+export interface OperationTest extends Target {
   readonly resources: Resources;
   /** Secrets with the credential of another scheme. */
   readonly misplaced: readonly { readonly label: string; readonly secrets: readonly Secret[] }[];
@@ -37,7 +37,7 @@ export type Outcome = Awaited<ReturnType<typeof testOperation>>;
  * Calls an operation with requests that satisfy the document and with requests that violate it.
  * Checks each response.
  */
-export async function testOperation(context: Context) {
+export async function testOperation(context: OperationTest) {
   const { resources, runs, seed, mayReject, mayChange, log } = context;
   const probe = probeOf(context, seed, log);
   const requests = requestsOf(context, resources, seed);
@@ -59,7 +59,7 @@ export async function testOperation(context: Context) {
 }
 
 /** Calls an operation again, after others have changed its resources. Resolves to the findings. */
-export async function testAgain(context: Context) {
+export async function testAgain(context: OperationTest) {
   const { resources, runs, seed, log } = context;
   const probe = probeOf(context, seed, log);
   const requests = requestsOf(context, resources, seed + 2);
@@ -70,12 +70,12 @@ export async function testAgain(context: Context) {
 
 /** Sends valid requests until one shows that there is no handler. Resolves to the responses. */
 async function sendValid(
-  { operation, resources, mayReject }: Context,
+  { operation, resources, mayReject }: OperationTest,
   probe: Probe,
   requests: Iterable<Written>,
   checkState?: ReturnType<typeof stateChecks>,
-): Promise<Answer[]> {
-  const answers: Answer[] = [];
+): Promise<ReceivedResponse[]> {
+  const answers: ReceivedResponse[] = [];
   for (const written of requests) {
     const answer = await probe.attempt(written, accepts(mayReject), { isStrict: true });
     if (answer === undefined) continue;
@@ -89,25 +89,25 @@ async function sendValid(
 }
 
 /** Returns true if the first response shows that there is no handler. */
-const isNotImplemented = ([first]: readonly Answer[]): boolean =>
+const isNotImplemented = ([first]: readonly ReceivedResponse[]): boolean =>
   first?.status === 501 && !isMock(first);
 
 /** Checks that a valid request is not rejected as malformed. */
-const accepts = (mayReject: boolean) => (answer: Answer) => {
+const accepts = (mayReject: boolean) => (answer: ReceivedResponse) => {
   if (![400, 415, 422].includes(answer.status) || mayReject || isMock(answer)) return;
   const message = `the status ${answer.status} rejects a request that satisfies the document`;
   throw new Fault('a valid request is not rejected as malformed', message);
 };
 
 /** Checks that an invalid request is rejected. */
-const rejects = (label: string) => (answer: Answer) => {
+const rejects = (label: string) => (answer: ReceivedResponse) => {
   if (answer.status >= 400) return;
   const message = `the status ${answer.status} accepts ${label}`;
   throw new Fault('an invalid request is rejected with 4xx', message);
 };
 
 /** Checks that a request with insufficient credentials is rejected. */
-const denies = (label: string) => (answer: Answer) => {
+const denies = (label: string) => (answer: ReceivedResponse) => {
   if (answer.status === 401 || answer.status === 403) return;
   // Mocks accept any credential for a scheme without a verifier.
   if (isMock(answer) && label !== 'without credentials') return;
@@ -117,7 +117,7 @@ const denies = (label: string) => (answer: Answer) => {
 
 /** Checks that an operation with credentials cannot be called without valid ones. */
 async function checkCredentials(
-  { operation, secrets, unscoped, misplaced }: Context,
+  { operation, secrets, unscoped, misplaced }: OperationTest,
   probe: Probe,
   requests: Requests,
 ): Promise<void> {
@@ -137,10 +137,10 @@ async function checkCredentials(
 
 /** Checks that small pages of a list contain the same items as a large page. */
 async function checkPaging(
-  { operation, client, secrets }: Context,
+  { operation, client, secrets }: OperationTest,
   probe: Probe,
   requests: Requests,
-  answers: readonly Answer[],
+  answers: readonly ReceivedResponse[],
 ): Promise<void> {
   const paging = pagingOf(operation);
   const [request] = requests.valid(1);
@@ -161,10 +161,10 @@ async function checkPaging(
 
 /** Checks that an operation succeeds at least once. */
 async function checkSuccess(
-  { operation }: Context,
+  { operation }: OperationTest,
   probe: Probe,
   requests: Requests,
-  answers: readonly Answer[],
+  answers: readonly ReceivedResponse[],
 ): Promise<void> {
   if (answers.length === 0 || answers.some(({ status }) => status < 400)) return;
   const byStatus = Map.groupBy(answers, ({ status }) => status);

@@ -30,7 +30,7 @@ const UNUSUAL = `ä漢🌵'"\\<b>&%`;
 const BOUNDS = ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'];
 
 /** Valid and invalid strings of each format, separated by spaces. */
-const FORMATS: Readonly<Record<string, string>> = {
+const TEXTS_BY_FORMAT: Readonly<Record<string, string>> = {
   'date-time':
     '2024-02-29T23:59:59Z 1969-07-20T20:17:40.5Z 2031-12-31T23:59:59.999+05:30 ' +
     '0999-01-01T00:00:00-11:00 2024-02-30T00:00:00Z 2024-01-01 2024-01-01T25:00:00Z yesterday',
@@ -62,7 +62,7 @@ export function* variantsOf(
 ): Generator<Variant> {
   const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
   const whole = (inner: unknown) => ({ at: '', inner, value: inner });
-  yield* OF_EACH_TYPE.filter((other) => kindOf(other) !== kindOf(value)).map(whole);
+  yield* OF_EACH_TYPE.filter((other) => jsonTypeOf(other) !== jsonTypeOf(value)).map(whole);
   const { notable, others } = candidatesOf(root, subschemas, value);
   for (const other of notable) yield { ...whole(other), isNotable: true };
   yield* others.map(whole);
@@ -179,7 +179,9 @@ export const inDecimals = <T>(number: T): T | number =>
   typeof number !== 'number' || Number.isInteger(number) ? number : Number(number.toPrecision(12));
 
 function stringsOf(subschemas: readonly Json[], value: string): string[] {
-  const formats = subschemas.flatMap(({ format }) => FORMATS[String(format)]?.split(' ') ?? []);
+  const formats = subschemas.flatMap(
+    ({ format }) => TEXTS_BY_FORMAT[String(format)]?.split(' ') ?? [],
+  );
   return formats.length > 0 ? formats : [`${value}-other`, 'text', value.toUpperCase(), ...TEXTS];
 }
 
@@ -187,7 +189,7 @@ const isSendable = (length: Bound): length is number =>
   typeof length === 'number' && length >= 0 && length <= LONGEST;
 
 /** Describes the kind of a value for messages. */
-export function kindOf(value: unknown): string {
+export function jsonTypeOf(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (value === '') return 'an empty string';

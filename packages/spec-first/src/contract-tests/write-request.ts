@@ -43,7 +43,7 @@ export async function writeRequest(
     secretsIn('cookie').map(({ name, value }) => `${name}=${value}`),
   ].flat();
   const part = [...values.keys()].find(({ media }) => media !== undefined);
-  const body = part?.media && (await writeBody(part.media, values.get(part), written));
+  const body = part?.media && (await encodedBody(part.media, values.get(part), written));
   return {
     method: operation.method.toUpperCase(),
     target: addedQuery === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${addedQuery}`,
@@ -57,13 +57,13 @@ export async function writeRequest(
   };
 }
 
-async function writeBody(media: MediaType, value: unknown, { raw, turn = 0 }: Written) {
+async function encodedBody(media: MediaType, value: unknown, { raw, turn = 0 }: Written) {
   const type = concreteType(media.type);
   if (media.items !== undefined) {
     const { contentType, write, end } = media.itemWriter(type);
     return { contentType, bytes: Buffer.concat([Buffer.from(write(value, 0)), Buffer.from(end)]) };
   }
-  const sent = media.kind === 'multipart' ? withFiles(media, value, turn) : value;
+  const sent = media.kind === 'multipart' ? formWithFiles(media, value, turn) : value;
   const body = raw ?? bodyOf(type, sent, media.encoding) ?? null;
   const response = new Response(body);
   const contentType =
@@ -72,7 +72,7 @@ async function writeBody(media: MediaType, value: unknown, { raw, turn = 0 }: Wr
 }
 
 /** Returns a form whose file fields contain files of one of the declared media types. */
-function withFiles(media: MediaType, form: unknown, turn: number): object {
+function formWithFiles(media: MediaType, form: unknown, turn: number): object {
   const reader = media.formReader();
   const fields = Object.entries(Object(form)).map(([name, value]) => {
     const { isText, types } = reader.partOf(name);

@@ -4,13 +4,13 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** The levels of changes, by the numbers that oasdiff gives them. */
-export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
+export const FAIL_LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
 
 /** A change as oasdiff reports it. */
 export interface Change {
   readonly id: string;
   readonly text: string;
-  /** An index of {@link LEVELS}. */
+  /** An index of {@link FAIL_LEVELS}. */
   readonly level: number;
   /** The method. */
   readonly operation?: string;
@@ -122,7 +122,7 @@ function parseChanges(output: string): Change[] {
 const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
 
 function corrected(change: Change): Change {
-  const lowest = LOCKS_OUT.test(change.id) ? LEVELS.indexOf('warning') : 0;
+  const lowest = LOCKS_OUT.test(change.id) ? FAIL_LEVELS.indexOf('warning') : 0;
   return {
     ...change,
     level: Math.max(change.level, lowest),

@@ -1,5 +1,5 @@
 import { type Document, type Json, schemas } from 'openapi-document';
-import { type Change, LEVELS } from './oasdiff.ts';
+import { type Change, FAIL_LEVELS } from './oasdiff.ts';
 
 /** The keywords of schemas whose changes oasdiff does not report, or not in every place. */
 const LIMITS = [
@@ -7,7 +7,7 @@ const LIMITS = [
   ...['prefixItems', 'unevaluatedItems', 'unevaluatedProperties', 'additionalProperties'],
 ];
 
-type Direction = 'request' | 'reply';
+type ComparedDirection = 'request' | 'reply';
 
 /** Returns the changed limits of two documents that oasdiff may not report. */
 export function uncompared(before: Document, after: Document): Change[] {
@@ -19,7 +19,7 @@ export function uncompared(before: Document, after: Document): Change[] {
   return schemasOf(after).flatMap(({ key, operation, path, direction, schema }) =>
     changedLimits[direction](former.get(key), schema, '').map((place) => ({
       id: 'not-compared-by-oasdiff',
-      level: LEVELS.indexOf('warning'),
+      level: FAIL_LEVELS.indexOf('warning'),
       operation,
       path,
       text: `${place} has changed in the ${direction}, which may break clients`,
@@ -31,7 +31,7 @@ export function uncompared(before: Document, after: Document): Change[] {
 function schemasOf({ operations }: Document) {
   return operations.flatMap(({ method, path, parameters, requestBody, responses }) => {
     const operation = method.toUpperCase();
-    const part = (direction: Direction, place: string, schema: unknown) => {
+    const part = (direction: ComparedDirection, place: string, schema: unknown) => {
       const key = `${operation} ${path} ${direction} ${place}`;
       return { key, operation, path, direction, schema };
     };
@@ -52,7 +52,7 @@ function schemasOf({ operations }: Document) {
  * Returns a function that lists the places of changed limits between two schemas. It compares each
  * pair of schemas once.
  */
-function comparison(rootBefore: Json, rootAfter: Json, direction: Direction) {
+function comparison(rootBefore: Json, rootAfter: Json, direction: ComparedDirection) {
   const compared = new Map<unknown, Set<unknown>>();
 
   return function compare(before: unknown, after: unknown, place: string): string[] {
@@ -70,10 +70,10 @@ function comparison(rootBefore: Json, rootAfter: Json, direction: Direction) {
         limitOf(stricter, keyword) !== undefined &&
         limitOf(former, keyword) !== limitOf(current, keyword),
     );
-    const formerParts = new Map(partsOf(former));
+    const formerParts = new Map(subschemasOf(former));
     return [
       ...changed.map((keyword) => `${place}${keyword}`),
-      ...partsOf(current).flatMap(([name, part]) =>
+      ...subschemasOf(current).flatMap(([name, part]) =>
         compare(formerParts.get(name), part, `${place}${name}/`),
       ),
     ];
@@ -89,7 +89,7 @@ function keywordsOf(root: Json, schema: unknown): Json {
 }
 
 /** Returns the schemas inside a schema, by their places. */
-function partsOf({ items, additionalProperties, properties, oneOf, anyOf }: Json) {
+function subschemasOf({ items, additionalProperties, properties, oneOf, anyOf }: Json) {
   const parts: [string, unknown][] = Object.entries({ items, additionalProperties });
   for (const [keyword, members] of Object.entries({ properties, oneOf, anyOf })) {
     for (const [name, member] of Object.entries(Object(members)))

@@ -1,9 +1,9 @@
 import { describe, expect, test } from '@jest/globals';
 import {
-  bodyOf,
   checkAnswer,
   Fault,
   mismatch,
+  parsedBody,
   validatorOf,
 } from '../../src/contract-tests/checks.ts';
 import { replyOracle } from '../../src/contract-tests/oracle.ts';
@@ -266,5 +266,5 @@ test.each([
   ['{', undefined],
   ['', undefined],
 ])('the JSON value of "%s" is %p', (body, value) => {
-  expect(bodyOf(jsonAnswer(body))).toEqual(value);
+  expect(parsedBody(jsonAnswer(body))).toEqual(value);
 });

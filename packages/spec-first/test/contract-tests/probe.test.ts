@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import { Fault, validatorOf } from '../../src/contract-tests/checks.ts';
-import type { Answer, Sent } from '../../src/contract-tests/client.ts';
+import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { testLog } from '../../src/contract-tests/log.ts';
 import { isMock, probeOf } from '../../src/contract-tests/probe.ts';
@@ -11,7 +11,7 @@ const secret = (value: string): Secret => ({
 });
 
 /** Returns a probe of an operation with the id `add:cat/1` that accepts a text. */
-async function probed(respond: (sent: Sent) => Answer, id = 'add:cat/1') {
+async function probed(respond: (sent: Sent) => ReceivedResponse, id = 'add:cat/1') {
   const document = await documentOf({
     paths: {
       '/cats': {

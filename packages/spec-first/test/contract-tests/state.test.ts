@@ -1,7 +1,7 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
 import { validatorOf } from '../../src/contract-tests/checks.ts';
-import type { Answer, Sent } from '../../src/contract-tests/client.ts';
+import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
 import { probeOf } from '../../src/contract-tests/probe.ts';
 import { readerOf, stateChecks } from '../../src/contract-tests/state.ts';
 import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
@@ -46,7 +46,7 @@ const roomsOf = (properties: object) => {
 };
 
 /** Returns a function that checks the effect of requests, and the requests of these checks. */
-function checksOf(document: Document, id: string, respond: (sent: Sent) => Answer) {
+function checksOf(document: Document, id: string, respond: (sent: Sent) => ReceivedResponse) {
   const { root, operations } = document;
   const sent: Sent[] = [];
   const client = {
@@ -67,7 +67,11 @@ function checksOf(document: Document, id: string, respond: (sent: Sent) => Answe
   const check = stateChecks(target, probe);
   return {
     sent,
-    check: (values: Readonly<Record<string, unknown>>, answer: Answer, subject?: object) =>
+    check: (
+      values: Readonly<Record<string, unknown>>,
+      answer: ReceivedResponse,
+      subject?: object,
+    ) =>
       check(
         valuesOf(operation, values),
         answer,
@@ -81,7 +85,7 @@ function checksOf(document: Document, id: string, respond: (sent: Sent) => Answe
 const stored = (body: unknown, status = 200) => answerOf(status, JSON_TYPE, body);
 
 /** Checks that a reply contains what was sent. */
-async function differences(properties: object, body: unknown, reply: Answer) {
+async function differences(properties: object, body: unknown, reply: ReceivedResponse) {
   const document = await roomsOf(properties);
   const { check, findings } = checksOf(document, 'putBeds', () => answerOf(404));
   await check({ 'path roomId': 7, body }, reply);

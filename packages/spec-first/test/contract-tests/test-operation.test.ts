@@ -1,12 +1,12 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
 import { validatorOf } from '../../src/contract-tests/checks.ts';
-import type { Answer, Sent } from '../../src/contract-tests/client.ts';
+import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
 import {
-  type Context,
   createFresh,
+  type OperationTest,
   testAgain,
   testOperation,
   titleOf,
@@ -62,7 +62,7 @@ const isNamed = (text: string) => {
 };
 
 /** A service of rooms that follows the document, and lists five rooms. */
-function follow({ method, target, headers, body = Buffer.from('') }: Sent): Answer {
+function follow({ method, target, headers, body = Buffer.from('') }: Sent): ReceivedResponse {
   const { pathname, searchParams } = new URL(target, 'http://rooms');
   const isJson = headers['Content-Type'] === 'application/json';
   if (searchParams.has('undeclaredParameter')) return answerOf(400);
@@ -82,8 +82,8 @@ function follow({ method, target, headers, body = Buffer.from('') }: Sent): Answ
 function contextOf(
   document: Document,
   id: string,
-  respond: (sent: Sent) => Answer,
-  members: Partial<Context> = {},
+  respond: (sent: Sent) => ReceivedResponse,
+  members: Partial<OperationTest> = {},
 ) {
   const { root, operations } = document;
   const operation = operationIn(document, id);
@@ -92,7 +92,7 @@ function contextOf(
     sent.push(request);
     return respond(request);
   };
-  const context: Context = {
+  const context: OperationTest = {
     ...{ root, operation, oracle: () => undefined, secrets: [] },
     validator: validatorOf(root, operation),
     client: { base: 'http://rooms', send },
@@ -110,14 +110,14 @@ async function checksOf(...options: Parameters<typeof contextOf>) {
   return findings.map(({ fault }) => `${fault.check}: ${fault.message}`);
 }
 
-const mock = (answer: Answer): Answer => ({
+const mock = (answer: ReceivedResponse): ReceivedResponse => ({
   ...answer,
   headers: { ...answer.headers, 'x-mock': 'true' },
 });
 /** Replaces the responses of the service to valid requests. */
 const replaced =
-  (answer: Answer) =>
-  (sent: Sent): Answer =>
+  (answer: ReceivedResponse) =>
+  (sent: Sent): ReceivedResponse =>
     follow(sent).status < 400 ? answer : follow(sent);
 
 describe('the test of an operation', () => {
@@ -232,7 +232,7 @@ describe('the credentials of an operation', () => {
   /** A service that accepts these keys. */
   const accepting =
     (...keys: readonly (string | undefined)[]) =>
-    (sent: Sent): Answer =>
+    (sent: Sent): ReceivedResponse =>
       keys.includes(sent.headers['X-Key']) ? follow(sent) : answerOf(401);
 
   test.each([

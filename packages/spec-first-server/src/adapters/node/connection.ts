@@ -23,7 +23,7 @@ const SMALL_BODY = 65_536;
  * A client's connection. Node may read several requests at once. Each one starts after the response
  * to the previous one.
  */
-export class Connection {
+export class ClientConnection {
   /** The time when the connection was accepted, or when its last response was closed. */
   since = performance.now();
   /** True after its first request. */

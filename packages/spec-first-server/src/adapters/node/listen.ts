@@ -7,7 +7,7 @@ import { HttpError } from '../../core/response/http-error.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from '../../core/response/problem.ts';
 import { nextRound } from '../../core/turns.ts';
 import { admit } from './arrivals.ts';
-import { Connection, isLarge } from './connection.ts';
+import { ClientConnection, isLarge } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
 import { limitConnections } from './open-files.ts';
 import { http, NO_MEMORY, type OnRejected, rejecter } from './rejected.ts';
@@ -85,7 +85,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   const { errorBody = PROBLEM_DETAILS, onRejected } = options;
   const limits = { ...LIMITS, ...options.limits };
   const { headersTimeout, requestTimeout, idleTimeout, lingerTimeout } = limits;
-  const connections = new Map<Duplex, Connection>();
+  const connections = new Map<Duplex, ClientConnection>();
   let draining = false;
   let lingering = 0;
   /** Set while a stop closes the port. New requests wait for it. */
@@ -133,7 +133,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   }
 
   function begin(
-    connection: Connection,
+    connection: ClientConnection,
     response: ServerResponse,
     fault: HttpError | undefined,
     isLater = false,
@@ -197,7 +197,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   Object.assign(server, { httpAllowHalfOpen: true });
   limitConnections(server, options.onDropped);
   server.on('connection', (socket: Socket) => {
-    connections.set(socket, new Connection(socket));
+    connections.set(socket, new ClientConnection(socket));
     socket.once('close', () => connections.delete(socket));
     admit(socket);
   });
@@ -232,7 +232,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
    * @param quiet the time without new connections, requests and responses.
    */
   async function requestsArrived(
-    waits: (connection: Connection) => boolean,
+    waits: (connection: ClientConnection) => boolean,
     timeout: number,
     quiet: number,
   ): Promise<void> {
@@ -308,7 +308,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
 }
 
 /** Closes a connection after a response, unless the headers of the response are already sent. */
-function closeAfter(connection: Connection, response: ServerResponse): void {
+function closeAfter(connection: ClientConnection, response: ServerResponse): void {
   if (response.headersSent) return;
   connection.closing = true;
   response.setHeader('Connection', 'close');

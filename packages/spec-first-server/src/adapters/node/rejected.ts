@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { HttpError } from '../../core/response/http-error.ts';
 import type { ErrorBody } from '../../core/response/problem.ts';
-import type { Connection } from './connection.ts';
+import type { ClientConnection } from './connection.ts';
 import { parserFault } from './faults.ts';
 import { hasBody } from './request-body.ts';
 
@@ -41,7 +41,7 @@ export const rejectionOf = (response: ServerResponse): HttpError | undefined =>
  */
 export function rejecter(
   server: Server,
-  connections: ReadonlyMap<Duplex, Connection>,
+  connections: ReadonlyMap<Duplex, ClientConnection>,
   requestTimeout: number,
   linger: (socket: Duplex) => void,
   { make, mediaType }: ErrorBody,

@@ -1,7 +1,7 @@
 import type { Duplex } from 'node:stream';
 import { bytesLeft } from '../../core/memory.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
-import type { Connection } from './connection.ts';
+import type { ClientConnection } from './connection.ts';
 import { NO_MEMORY } from './rejected.ts';
 
 /** The intervals between two checks in milliseconds: usually, and if memory is short. */
@@ -21,7 +21,7 @@ const MOST_ANSWERED = 50;
  * @returns a function that stops the checks.
  */
 export function watchMemory(
-  connections: ReadonlyMap<Duplex, Connection>,
+  connections: ReadonlyMap<Duplex, ClientConnection>,
   reject: (socket: Duplex, reason: HttpError) => void,
 ): () => void {
   let timer = setTimeout(watch, INTERVAL).unref();

@@ -75,7 +75,7 @@ type CallerOf<Scheme, Verifiers> = Scheme extends keyof Verifiers
     ? undefined
     : Caller;
 
-interface Context<AuthenticatedCaller> {
+interface RequestBase<AuthenticatedCaller> {
   /** The id of the request, as in the log and in the response header `X-Request-Id`. */
   readonly id: string;
   readonly log: RequestLog;
@@ -105,16 +105,16 @@ export type RequestOf<
       Get<Get<C['defaults'], Id>, L>
     >;
   } & RequestBody<Get<Op, 'requestBody'>> &
-    Context<CallerOf<Get<C['security'], Id>, Verifiers>>
+    RequestBase<CallerOf<Get<C['security'], Id>, Verifiers>>
 >;
 
 type Ranges = Omit<StatusRanges, '1XX'>;
 type Success = Ranges['2XX'];
-type Failure = Ranges['3XX' | '4XX' | '5XX'];
+type FailureStatus = Ranges['3XX' | '4XX' | '5XX'];
 type StatusesOf<Key> = Key extends keyof Ranges ? Ranges[Key] : Extract<Key, number>;
 /** The statuses of `default`. The compiler shows the name instead of a list of all statuses. */
-type OtherStatus<Declared> = Exclude<Success | Failure, Declared>;
-type OtherFailure<Declared> = Exclude<Failure, Declared>;
+type OtherStatus<Declared> = Exclude<Success | FailureStatus, Declared>;
+type OtherFailure<Declared> = Exclude<FailureStatus, Declared>;
 /**
  * The statuses of one response. `default` includes success statuses only if the operation declares
  * none of them.
@@ -133,12 +133,12 @@ type ReplyHeaders<Headers> =
     ? { readonly headers?: Headers }
     : { readonly headers: Headers };
 
-type Bytes = Stream | Uint8Array | Blob;
+type ReplyBytes = Stream | Uint8Array | Blob;
 type SentBody<Type, Value> = Type extends JsonType
   ? Value
   : [Value] extends [AsyncIterable<unknown>]
     ? Value
-    : string | Bytes | (Type extends TextType ? Extract<Value, Scalar> : never);
+    : string | ReplyBytes | (Type extends TextType ? Extract<Value, Scalar> : never);
 /**
  * A media range such as `image/*` needs the `contentType` of the reply. A range that includes JSON
  * allows a value.
@@ -148,7 +148,7 @@ type ReplyBody<Content> = [Content] extends [undefined]
   : {
       [Type in keyof Content]: Type extends `${string}*`
         ?
-            | { readonly contentType: string; readonly body: string | Bytes }
+            | { readonly contentType: string; readonly body: string | ReplyBytes }
             | (Type extends '*/*' | 'application/*'
                 ? { readonly contentType: JsonType; readonly body: Content[Type] }
                 : never)
@@ -163,7 +163,10 @@ type ReplyBody<Content> = [Content] extends [undefined]
  */
 export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
   ? Flat<
-      { readonly status: Success | Failure; readonly reason?: string } & ReplyHeaders<object> &
+      {
+        readonly status: Success | FailureStatus;
+        readonly reason?: string;
+      } & ReplyHeaders<object> &
         ReplyBody<undefined>
     >
   : Get<Op, 'responses'> extends infer Responses
@@ -217,7 +220,7 @@ type MaybePromise<T> = T | Promise<T>;
 
 /** A validated request to an operation that is known at run time only. */
 export interface AnyRequest
-  extends Omit<Context<Caller | undefined>, 'accepts'>,
+  extends Omit<RequestBase<Caller | undefined>, 'accepts'>,
     Readonly<Record<Location, Readonly<Record<string, unknown>>>> {
   readonly contentType: string | undefined;
   readonly body: unknown;

@@ -86,7 +86,7 @@ export async function multipart(
       add(name, filename, (field) => {
         const { isFile, types } = reader.partOf(field);
         checkType(field, types, mimeType);
-        return isFile ? fileOf(part, filename, mimeType) : textOf(part);
+        return isFile ? fileOf(part, filename, mimeType) : readText(part);
       });
     });
     form.on('partsLimit', () =>
@@ -179,7 +179,7 @@ function checkType(name: string, declared: readonly string[], type: string): voi
   });
 }
 
-async function textOf(part: Readable): Promise<string> {
+async function readText(part: Readable): Promise<string> {
   const bytes = await buffer(part);
   if (!isUtf8(bytes)) throw notUtf8();
   return bytes.toString();

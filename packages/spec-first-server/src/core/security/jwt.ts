@@ -72,7 +72,7 @@ export function createJwtVerifier(
       return callerOf(await jwtVerify(token, keyOf, options));
     } catch (error) {
       if (error instanceof HttpError) throw error;
-      if (error instanceof errors.JOSEError) throw new Unauthorized(messageOf(error));
+      if (error instanceof errors.JOSEError) throw new Unauthorized(rejectionMessage(error));
       // jose throws a TypeError if a key is too short.
       throw unusable(jwksUrl, timing.cooldownDuration, error);
     }
@@ -209,7 +209,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
   ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'The signature of the token is wrong',
 };
 
-function messageOf(error: errors.JOSEError): string {
+function rejectionMessage(error: errors.JOSEError): string {
   if (!(error instanceof errors.JWTClaimValidationFailed))
     return MESSAGES[error.code] ?? 'The token is not valid';
   if (error.reason === 'missing') return `The token lacks the "${error.claim}" claim`;

@@ -50,7 +50,7 @@ const TOKEN = /^(?:(?!(?:sha|md)\d+:)([\w.@-]+):)?(?:sha256:([0-9a-f]{64})|([\w\
 const OPTION = /^(scheme|scope)=(\S+)$/;
 
 /** A static token. `place` is the entry or the line that configures it. */
-interface Entry {
+interface TokenEntry {
   readonly digest: string;
   readonly subject: string | undefined;
   readonly scheme: string | undefined;
@@ -140,7 +140,7 @@ function withScopes(caller: Caller, scopes: readonly string[]): Caller {
 
 /** Assigns each token to its security scheme. @throws {Error} if the scheme is not clear. */
 function tablesOf(
-  entries: readonly Entry[],
+  entries: readonly TokenEntry[],
   schemes: TokenSchemes,
   developmentToken?: string,
 ): TokenTables {
@@ -176,7 +176,7 @@ function tablesOf(
   return tables;
 }
 
-function entriesOf(text: string, place: string): Entry[] {
+function entriesOf(text: string, place: string): TokenEntry[] {
   const [credential = '', ...words] = text.trim().split(/\s+/);
   if (credential === '') return [];
   const [, subject, digest, token = ''] = TOKEN.exec(credential) ?? [];

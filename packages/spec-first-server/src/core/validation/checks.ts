@@ -6,7 +6,7 @@ import { type Cost, costOf } from './cost.ts';
 import { createEovAjv, type Formats } from './eov.ts';
 import { plainJson, rewrite } from './rewrite.ts';
 import { createShapes } from './shapes.ts';
-import { type Size, sizeOf, startOf } from './size.ts';
+import { copyStart, measureValue, type Size } from './size.ts';
 import { isUndeclared, Violations, violationsOf } from './violations.ts';
 
 type Schema = schemas.LoweredSchema;
@@ -93,7 +93,7 @@ export function createChecks(
       };
       const { cost, validate } = prepared;
       const isSized = isRequest || cost.hasAlternatives;
-      const size = isSized ? sizeOf(value, cost.degree) : undefined;
+      const size = isSized ? measureValue(value, cost.degree) : undefined;
       const isRewritten = isRequest ? cost.isCompleting || size?.hasBigint : drops;
       let result = value;
       const task = () => {
@@ -112,8 +112,8 @@ export function createChecks(
       validateAll ??= compileAll(convert(schema, { files, open: false }));
       const validate = validateAll;
       const maxMembers = Math.max(MIN_COLLECTED, MAX_COLLECTING_STEPS / cost.schemas);
-      const start = startOf(value, maxMembers, path);
-      const { depth, steps } = sizeOf(start.value, cost.degree);
+      const start = copyStart(value, maxMembers, path);
+      const { depth, steps } = measureValue(start.value, cost.degree);
       let collected: readonly ErrorObject[] = [];
       const task = () => {
         validate(start.value, context);

@@ -1,7 +1,7 @@
 import { escapePointerToken } from 'openapi-document';
 import { isBytes } from './rewrite.ts';
 
-export type Size = ReturnType<typeof sizeOf>;
+export type Size = ReturnType<typeof measureValue>;
 
 /**
  * Returns the figures of a value that bound the time of its validation.
@@ -9,7 +9,7 @@ export type Size = ReturnType<typeof sizeOf>;
  * @param degree A regular expression takes at most as many steps as the length of the text to this
  *   power.
  */
-export function sizeOf(value: unknown, degree: number) {
+export function measureValue(value: unknown, degree: number) {
   const size = {
     /** Members of all objects and items of all arrays. */
     members: 0,
@@ -53,7 +53,7 @@ function addText(size: Size, { length }: string, degree: number): void {
  *
  * @param maxMembers the maximum number of members.
  */
-export function startOf(source: unknown, maxMembers: number, path: string) {
+export function copyStart(source: unknown, maxMembers: number, path: string) {
   const incomplete = new Set<string>();
   let members = 0;
   return { value: copy(source, path), incomplete };

@@ -68,7 +68,7 @@ export function createValidators(
   return onFirstUse((operation: Operation) => {
     const parameters = Map.groupBy(operation.parameters, (parameter) => parameter.in);
     const located = Object.fromEntries(
-      [...parameters].map(([location, group]) => [location, membersOf(requests, group)]),
+      [...parameters].map(([location, group]) => [location, schemaOfMembers(requests, group)]),
     );
     const withoutBody = checkRequest(objectOf(located));
     const bodies = onFirstUse(({ kind, schema }: MediaType) => {
@@ -85,7 +85,7 @@ export function createValidators(
       return checkResponse(body, { files: items !== undefined, path: '/body', onDrop: drop });
     });
     const headers = onFirstUse((response: DeclaredResponse) =>
-      checkResponse(objectOf({ headers: membersOf(responses, response.headers) })),
+      checkResponse(objectOf({ headers: schemaOfMembers(responses, response.headers) })),
     );
 
     return {
@@ -118,7 +118,7 @@ function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) => Valu
 
 const objectOf = (properties: Json): Json => ({ type: 'object', properties });
 
-function membersOf(
+function schemaOfMembers(
   { lower }: schemas.LoweredSchemas,
   members: readonly Pick<Parameter, 'name' | 'required' | 'schema'>[],
 ): Json {

@@ -25,7 +25,7 @@ const FILES = {
 };
 
 /** Called when a file is first requested: a bundle may not contain swagger-ui-dist. */
-const pathOf = (name: string): string =>
+const fileOf = (name: string): string =>
   name.startsWith('page.')
     ? join(import.meta.dirname, 'browser', name)
     : require.resolve(`swagger-ui-dist/${name}`);
@@ -69,7 +69,7 @@ export function openapiPage(
   for (const [name, type] of Object.entries(FILES)) {
     resources.set(
       `/docs/${name}`,
-      cached(type, () => readFileSync(pathOf(name))),
+      cached(type, () => readFileSync(fileOf(name))),
     );
   }
   return resources;

@@ -6,7 +6,7 @@ import { queryObjects } from 'node:v8';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { Connection, isLarge } from '../../../src/adapters/node/connection.ts';
+import { ClientConnection, isLarge } from '../../../src/adapters/node/connection.ts';
 import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
 import { readAll } from '../../../src/adapters/node/request-body.ts';
 import { bytesLeft, release as freeBytes, hold } from '../../../src/core/memory.ts';
@@ -306,7 +306,7 @@ describe('a connection', () => {
     for (const name of ['bytesRead', 'bytesWritten', 'writableLength'] as const) {
       Object.defineProperty(socket, name, { get: () => state[name] });
     }
-    const connection = new Connection(socket);
+    const connection = new ClientConnection(socket);
     const begun: string[] = [];
     /** Adds a request whose head ends at a position. */
     function add(name: string, bytesRead: number, rawHeaders: string[] = []): ServerResponse {

@@ -3,7 +3,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
-import { Connection } from '../../../src/adapters/node/connection.ts';
+import { ClientConnection } from '../../../src/adapters/node/connection.ts';
 import { watchMemory } from '../../../src/adapters/node/watch-memory.ts';
 import { bytesLeft, hold, release } from '../../../src/core/memory.ts';
 import { createRequest } from './support.ts';
@@ -15,10 +15,10 @@ afterEach(() => stop?.());
 
 /** Watches connections of these sizes. Those in `waiting` have a request that waits. */
 function watch(sizes: readonly number[], waiting: readonly number[] = []) {
-  const connections = new Map<Duplex, Connection>();
+  const connections = new Map<Duplex, ClientConnection>();
   for (const [index, memory] of sizes.entries()) {
     const socket = new Socket();
-    const connection = new Connection(socket);
+    const connection = new ClientConnection(socket);
     const newest = waiting.includes(index) ? createRequest().response : undefined;
     Object.defineProperties(connection, { memory: { value: memory }, newest: { value: newest } });
     connections.set(socket, connection);
@@ -84,7 +84,7 @@ test.each([
   // With the last one, these are 100 connections and 16 MiB.
   const { connections } = watch([...equalSizes(63, MIB / 4), ...equalSizes(36, 0)]);
   let checks = 0;
-  const connection = new Connection(new Socket());
+  const connection = new ClientConnection(new Socket());
   Object.defineProperty(connection, 'memory', {
     get() {
       checks += 1;
@@ -104,7 +104,7 @@ test('connections are checked again and again, until the watch stops', async () 
   await delay(150);
   const large = new Socket();
   const add = () => {
-    const connection = new Connection(large);
+    const connection = new ClientConnection(large);
     Object.defineProperty(connection, 'memory', { value: 60 * MIB });
     connections.set(large, connection);
   };

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { sizeOf, startOf } from '../../../src/core/validation/size.ts';
+import { copyStart, measureValue } from '../../../src/core/validation/size.ts';
 
 describe('sizeOf', () => {
   const none = { members: 0, longest: 0, steps: 0, depth: 0, hasBigint: false };
@@ -28,7 +28,7 @@ describe('sizeOf', () => {
       { members: 1, longest: 1, steps: 1, depth: 1 },
     ],
   ])('measures %s', (_title, value, size) => {
-    expect(sizeOf(value, 2)).toEqual({ ...none, ...size });
+    expect(measureValue(value, 2)).toEqual({ ...none, ...size });
   });
 
   test.each([
@@ -36,7 +36,7 @@ describe('sizeOf', () => {
     [2, 13],
     [3, 35],
   ])('a pattern of degree %i takes %i steps for two strings', (degree, steps) => {
-    expect(sizeOf(['ab', 'cde'], degree).steps).toBe(steps);
+    expect(measureValue(['ab', 'cde'], degree).steps).toBe(steps);
   });
 });
 
@@ -58,14 +58,14 @@ describe('startOf', () => {
     ],
     ['an empty part', { a: {}, b: [] }, 2, { a: {}, b: [] }, []],
   ])('copies %s', (_title, source, most, value, incomplete) => {
-    const start = startOf(source, most, '/body');
+    const start = copyStart(source, most, '/body');
     expect(start.value).toEqual(value);
     expect([...start.incomplete]).toEqual(incomplete);
   });
 
   test('does not copy bytes and files', () => {
     const source = { bytes: Buffer.from('abc'), file: new File(['abc'], 'a') };
-    const { value } = startOf(source, 2, '');
+    const { value } = copyStart(source, 2, '');
     expect(Object(value).bytes).toBe(source.bytes);
     expect(Object(value).file).toBe(source.file);
   });
