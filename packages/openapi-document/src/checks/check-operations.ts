@@ -51,7 +51,7 @@ export function checkOperations(document: Document, report: Report): void {
   }
 }
 
-/** Checks that the variables of each server URL are declared. */
+/** Reports server URLs without a scheme, with undeclared variables or with too many values. */
 function checkServers(root: Json, { notice }: Report): void {
   for (const [index, server] of asArray(root.servers).entries()) {
     const { url, variables } = asObject(server);

@@ -59,16 +59,16 @@ export function checkStructure(root: Json, report: Report): void {
       : [{ name, object: instancePath, pointer: `${instancePath}/${escapePointerToken(name)}` }],
   );
   const enclosing = new Set(unknown.flatMap(({ pointer }) => pointersTo(pointer).slice(0, -1)));
-  const namedErrors = errors.filter(({ name }) => name === undefined);
-  const precise = namedErrors.filter(({ keyword }) => !BRANCHES.includes(keyword));
+  const otherErrors = errors.filter(({ name }) => name === undefined);
+  const precise = otherErrors.filter(({ keyword }) => !BRANCHES.includes(keyword));
   // An ignored error inside a branch of `if` or `oneOf` makes the whole keyword fail.
-  const isOnlyBranches = precise.length === 0 && namedErrors.length === schemaErrors.length;
-  for (const error of isOnlyBranches ? namedErrors : precise) {
+  const isOnlyBranches = precise.length === 0 && otherErrors.length === schemaErrors.length;
+  for (const error of isOnlyBranches ? otherErrors : precise) {
     const level = isHarmless(root, error, error.instancePath) ? 'notice' : 'problem';
     report[level](error.instancePath, describe(root, error));
   }
-  // With an invalid `in`, `style` or `type`, or with members that cannot be used together, the
-  // branches of the schema that declare the other members fail.
+  // An invalid `in`, `style` or `type`, or members that cannot be used together, make the branches
+  // fail that declare the other members. Ajv then reports all of these members as unknown.
   const undecided = new Set(
     errors.map((error) => {
       const { keyword, instancePath } = error;
@@ -84,7 +84,7 @@ export function checkStructure(root: Json, report: Report): void {
     report.notice(
       pointer,
       isStatusRange
-        ? `${name} must be written ${name.toUpperCase()}, and is read as such`
+        ? `${name} must be in upper case: it is read as ${name.toUpperCase()}`
         : `${name} is not a member of OpenAPI ${version} here: it is ignored`,
     );
   }

@@ -25,8 +25,8 @@ interface CheckResult {
 }
 
 /**
- * Checks that a document can be served: its structure (OpenAPI 3.1 or 3.2), its schemas (JSON
- * Schema 2020-12), and its operations, which need distinct ids and URLs.
+ * Checks the structure of a document (OpenAPI 3.1 or 3.2), its schemas (JSON Schema 2020-12) and
+ * its operations.
  *
  * @param options.formats names of formats that the service validates itself.
  */
@@ -67,7 +67,7 @@ export function checkDocument(
       broken.set(operation.id, [...(broken.get(operation.id) ?? []), finding]);
     // Path items are copied to their paths, so mistakes in them are already reported there.
     if (affected.length > 0 || finding.pointer.startsWith('/components/pathItems/')) continue;
-    // A mistake outside these members may affect any operation.
+    // A mistake in another part, such as `security`, may affect any operation.
     const isUnused = /^\/(components|webhooks|paths\/[^/]+)\//.test(finding.pointer);
     if (isUnused)
       notices.push({ ...finding, message: `${finding.message} (no operation uses it)` });

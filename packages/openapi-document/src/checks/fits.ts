@@ -41,7 +41,7 @@ export function misfitOf(root: Json, schema: Json, value: unknown): string | und
 
 /**
  * Reports examples that do not fit their schemas. Checks the examples of schemas, parameters,
- * headers, JSON bodies and forms.
+ * headers, JSON bodies and URL-encoded forms.
  */
 export function checkExamples(root: Json): Finding[] {
   const findings: Finding[] = [];

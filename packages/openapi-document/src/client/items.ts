@@ -4,7 +4,8 @@ import { delay } from './send.ts';
 /**
  * Reads the items of a stream. A stream of events with ids is reopened when it ends or the
  * connection is lost, as `EventSource` does (HTML §9.2). The new request asks for the events after
- * the last id. Reading ends if the service responds with another status or the signal is aborted.
+ * the last id, and is repeated after a 5xx response. Reading ends at any other status than that of
+ * the first response. It throws if the signal is aborted.
  */
 export async function* itemsOf(
   first: Response,

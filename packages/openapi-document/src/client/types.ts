@@ -98,8 +98,9 @@ export interface CallOptions extends RequestInit {
    */
   readonly retries?: number;
   /**
-   * If true, a stream of events is reopened after the last event when the connection ends. Use
-   * `false` for streams that have an end. True by default.
+   * If true, the client reopens a stream of events with ids after the last event when the
+   * connection ends. The method must be GET. Use `false` for streams that have an end. True by
+   * default.
    */
   readonly reconnect?: boolean;
 }

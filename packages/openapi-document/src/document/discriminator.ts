@@ -67,8 +67,8 @@ function areDistinct(values: Tag['values']): boolean {
 /** The tag of a schema that others extend by `allOf`. */
 export interface ParentTag extends UnionTag {
   /**
-   * References to the schemas that extend the parent, then to the parent itself. `isBase` selects
-   * the schema without the schemas that extend it.
+   * References to the schemas that extend the parent, then to the parent itself. With `isBase`, a
+   * reference means the schema alone, not the union of the schemas that extend it.
    */
   readonly refs: readonly { readonly ref: string; readonly isBase: boolean }[];
 }
@@ -164,7 +164,10 @@ function constantsOf(root: Json, schema: unknown, name: string): readonly unknow
   return constantsIn(root, schema, name);
 }
 
-/** The constants that a schema allows for a property. Empty if one of them is not a string. */
+/**
+ * The constants that a schema allows for a property. Empty if one of them is not a string, or if
+ * the property is `readOnly` or `writeOnly`.
+ */
 function constantsIn(root: Json, schema: unknown, name: string): readonly unknown[] {
   const property = allOfSchemas(root, schema).flatMap(({ properties }) =>
     allOfSchemas(root, asObject(properties)[name]),

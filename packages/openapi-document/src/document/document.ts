@@ -90,7 +90,7 @@ export function freeName(name: string, isTaken: (name: string) => boolean): stri
   return free;
 }
 
-/** Returns the keys on the way of a JSON pointer. */
+/** Splits a JSON pointer into its unescaped keys. */
 export const pointerTokens = (pointer: string): string[] =>
   pointer
     .split('/')
@@ -113,7 +113,7 @@ export function valueAt(root: unknown, pointer: string): unknown {
   return value;
 }
 
-/** The maximum number of references that lead to one value. More of them are a circle. */
+/** The maximum length of a chain of references. A longer chain counts as circular. */
 const MAX_HOPS = 100;
 
 /**
@@ -131,7 +131,7 @@ export function resolveRef(root: Json, value: unknown): Json | undefined {
   return isObject(target) ? target : undefined;
 }
 
-/** Resolves each `$ref` on the way of a pointer. Returns the direct pointer to the same value. */
+/** Resolves each `$ref` along a pointer. Returns the direct pointer to the same value. */
 export function directPointer(root: Json, pointer: string): string {
   let direct = '';
   let value: unknown = root;

@@ -55,7 +55,7 @@ const OMITTED = new Set([
 /** Keywords with schemas that apply to the same value, not to a member of it. */
 const IN_PLACE = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
 
-/** Facts from the enclosing schemas that apply to the same value, such as by `allOf`. */
+/** Facts from enclosing schemas for the same value, such as the schema around an `allOf`. */
 interface EnclosingFacts {
   /** Members of the other direction. They are not required. */
   readonly hidden: readonly string[];
@@ -83,7 +83,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   const names = new Map<string, string>();
   const cache = new WeakMap<Json, LoweredSchema>();
   const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
-  /** The targets of references that are being copied, so that circular ones end. */
+  /** The targets that are being copied. Prevents endless copies of circular references. */
   const inlined: unknown[] = [];
 
   return { $defs, lower };

@@ -47,7 +47,7 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
       const examples = examplesOf(root, { source, pointer });
       return items === undefined
         ? examples
-        : examples.map((example) => ({ ...example, value: itemsIn(items, example.value) }));
+        : examples.map((example) => ({ ...example, value: decodedItems(items, example.value) }));
     },
     coerce: (text: string) => coerce(root, [schema], text),
     formReader: () => formReader(root, { schema, encoding }),
@@ -79,7 +79,7 @@ const encodingOf = (encoding: unknown): FormEncoding =>
   );
 
 /** Decodes the items of an example. A string is returned unchanged: its items are serialized. */
-function itemsIn({ data }: Items, example: unknown): unknown {
+function decodedItems({ data }: Items, example: unknown): unknown {
   if (typeof example === 'string') return example;
   return [example].flat().map((item: unknown) => {
     if (!isObject(item) || typeof item.data !== 'string') return item;

@@ -17,7 +17,7 @@ import { pathTemplate } from './path-template.ts';
  * Upgrades a document of OpenAPI 3.0 to 3.1, and corrects common mistakes in place.
  *
  * @returns the document, and a finding for each corrected mistake (`mended`).
- * @throws {DocumentError} for another version.
+ * @throws {DocumentError} for a version other than 3.0, 3.1 and 3.2.
  */
 export async function mend(
   file: string,
@@ -98,8 +98,9 @@ function requireMembers(schema: Json, pointer: string, mended: Finding[]): void 
 }
 
 /**
- * Gives the schema of a string to parameters and headers without a schema, and to the header
- * Accept-Encoding. Documents often declare an enum of codings for it, but clients send a list.
+ * Sets `type: string` as the schema of the header Accept-Encoding, and of parameters and headers
+ * without a schema. Documents often declare Accept-Encoding as an enum of codings, but clients send
+ * a list of codings.
  */
 function readAsText(parameter: Json, pointer: string, mended: Finding[]): void {
   const { $ref, schema = null, content, in: where, name } = parameter;

@@ -83,7 +83,7 @@ async function* readEvents(
       if (type === 'max-buffer-size-exceeded') fault = itemTooLarge(limit);
     },
   });
-  for await (const text of decoded(chunks)) {
+  for await (const text of utf8Texts(chunks)) {
     parser.feed(text);
     for (const event of events) {
       const data = String(event.data);
@@ -126,9 +126,9 @@ async function* readParts(
   };
   try {
     for await (const chunk of chunks) {
-      // The text after the last boundary is ignored (RFC 2046 §5.1.1), also its line break.
+      // Ignores the line break and the text after the last boundary (RFC 2046 §5.1.1).
       if (isFinished()) continue;
-      // The parser would read the content of such a part as headers of the next one.
+      // The parser would read the content of a part without headers as headers of the next part.
       const text = previousEnd + new TextDecoder('latin1').decode(chunk);
       if (text.includes(withoutHeaders))
         throw new UnreadableItem('must have headers, such as Content-Type');
@@ -154,7 +154,7 @@ async function* readParts(
 /** Splits UTF-8 at a separator. */
 async function* texts(chunks: Chunks, separator: string, limit: number): AsyncGenerator<string> {
   let rest = '';
-  for await (const text of decoded(chunks)) {
+  for await (const text of utf8Texts(chunks)) {
     const [first = '', ...others] = text.split(separator);
     rest += first;
     for (const next of others) {
@@ -167,7 +167,7 @@ async function* texts(chunks: Chunks, separator: string, limit: number): AsyncGe
   yield rest;
 }
 
-async function* decoded(chunks: Chunks): AsyncGenerator<string> {
+async function* utf8Texts(chunks: Chunks): AsyncGenerator<string> {
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of chunks) yield utf8(chunk, decoder);
   yield utf8(undefined, decoder);

@@ -69,7 +69,7 @@ const OPERATIONS: readonly Case[] = [
   [
     { responses: { '4xx': { description: 'a' } } },
     '/responses/4xx',
-    ['notice 4xx must be written 4XX, and is read as such'],
+    ['notice 4xx must be in upper case: it is read as 4XX'],
   ],
   [
     { responses: { 600: { description: 'a' } } },
