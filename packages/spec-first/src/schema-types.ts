@@ -73,7 +73,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const equalDefinitions = new Map<string, boolean>();
   const aliases = new Map<string, string>();
   const suffixedNames = new Set<string>();
-  const takenAliases = new Set(TAKEN);
+  const takenAliases = new Set(RESERVED_NAMES);
   for (const name of declared) aliasOf(name);
   /** Returns true if a schema of replies contains dates, also in schemas that it references. */
   const hasDates = memoized((_root: Json, schema: unknown): boolean => {
@@ -96,7 +96,8 @@ export function schemaTypes(root: Json, isServer: boolean) {
 
     /**
      * Returns the types of definitions. A definition that differs between requests and replies has
-     * a second type with the suffix `Writable`, one with dates a type with the suffix `Reply`.
+     * a second type with the suffix `Writable`. A definition with dates has a second type with the
+     * suffix `Reply`.
      */
     namedTypes(): NamedType[] {
       for (const name of declared) {
@@ -346,7 +347,7 @@ function indexSignatures(
   return [factory.createIndexSignature(undefined, [key], type)];
 }
 
-/** Returns the parts of a schema that decide its type. Of a default, this is only its presence. */
+/** Returns the parts of a schema that decide its type. The value of a default does not matter. */
 function comparable(schema: unknown, fillsDefaults: boolean): unknown {
   const inside = (part: unknown) => comparable(part, fillsDefaults);
   if (!isObject(schema)) return mapMembers(schema, inside);
@@ -359,7 +360,7 @@ function comparable(schema: unknown, fillsDefaults: boolean): unknown {
 }
 
 /** Names that have another meaning in the generated file or in TypeScript. */
-const TAKEN = [
+const RESERVED_NAMES = [
   'Handlers RequestTo ReplyTo Around AroundOf HandlersOf RequestOf ReplyOf Verifiers Int64',
   'File Blob Record Extract AsyncIterable Date Client ClientOptions Route Readable Promise',
   'components operations webhooks security defaults contract routes createClient clientOf',

@@ -4,14 +4,14 @@ import { loadDocument } from 'openapi-document';
 import { command, documentFile, OUTSIDE, UsageError } from './command.ts';
 import { addStubs, readHandlers } from './handlers-file.ts';
 
-/** The file of the handlers, unless only other files have an object for all handlers. */
-const USUAL = join('src', 'handlers.ts');
+/** The file that gets the stubs, unless only another file has an object for all handlers. */
+const DEFAULT_FILE = join('src', 'handlers.ts');
 
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]
 
 Writes a handler to fill in for each of these operations, by operationId. A stub answers 501.
 Operations that have a handler in src are skipped. The stubs are added to the file in src with an
-object of type Handlers, or to ${USUAL}.
+object of type Handlers, or to ${DEFAULT_FILE}.
 
   --all             all operations without a handler
   --allow-outside   read files outside the document's folder that it references
@@ -38,7 +38,7 @@ export const run = command(USAGE, OPTIONS, Number.POSITIVE_INFINITY, async (valu
     .sort()
     .map((path) => ({ path, ...readHandlers(path, readFileSync(path, 'utf8')) }));
   const holders = handlers.filter(({ start }) => start !== undefined).map(({ path }) => path);
-  const file = holders.includes(USUAL) ? USUAL : (holders[0] ?? USUAL);
+  const file = holders.includes(DEFAULT_FILE) ? DEFAULT_FILE : (holders[0] ?? DEFAULT_FILE);
   const fileOf = new Map(
     handlers.flatMap(({ path, operationIds }) => operationIds.map((id) => [id, path] as const)),
   );

@@ -22,20 +22,20 @@ export interface ReceivedResponse {
   readonly isCut: boolean;
 }
 
-/** The time limit of a response. */
-const SECONDS = 10;
+/** The maximum time without data during a response. */
+const IDLE_SECONDS = 10;
 
 /** The origin that messages show for a service that stops with the tests. */
 export const PLACEHOLDER_ORIGIN = 'http://localhost:3000';
 
-/** The time limit of the first chunk of a stream, which may have no end. Milliseconds. */
-const FIRST = 500;
+/** The time limit of the first chunk of a stream. A stream may have no end. */
+const FIRST_CHUNK_MS = 500;
 
-/** The time limit of each further chunk of a stream. Milliseconds. */
-const NEXT = 50;
+/** The time limit of each further chunk of a stream. */
+const NEXT_CHUNK_MS = 50;
 
-/** The maximum number of chunks that are read of a stream. */
-const CHUNKS = 10;
+/** The maximum number of chunks that are read from a stream. */
+const MAX_CHUNKS = 10;
 
 export type Client = ReturnType<typeof connect>;
 
@@ -57,8 +57,8 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<ReceivedResponse> {
       const outgoing = request(origin, { method, path: prefix + target, headers, agent });
-      outgoing.setTimeout(SECONDS * 1_000, () =>
-        outgoing.destroy(new Error(`no response in ${SECONDS} seconds`)),
+      outgoing.setTimeout(IDLE_SECONDS * 1_000, () =>
+        outgoing.destroy(new Error(`no response in ${IDLE_SECONDS} seconds`)),
       );
       // If the connection is reset during the response, reading the response throws.
       outgoing.on('error', () => {});
@@ -72,11 +72,11 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
         if (isStream) incoming.destroy();
       };
       const chunks: Buffer[] = [];
-      let timer = setTimeout(cut, FIRST);
+      let timer = setTimeout(cut, FIRST_CHUNK_MS);
       try {
         for await (const chunk of incoming) {
           clearTimeout(timer);
-          timer = setTimeout(cut, chunks.push(chunk) < CHUNKS ? NEXT : 0);
+          timer = setTimeout(cut, chunks.push(chunk) < MAX_CHUNKS ? NEXT_CHUNK_MS : 0);
         }
       } catch (error) {
         if (!isCut) throw error;

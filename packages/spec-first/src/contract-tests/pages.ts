@@ -12,10 +12,10 @@ import type { Part } from './parts.ts';
 
 const LIMIT = /^(limit|page_?size|per_?page|size|max_?results|first)$/i;
 const CURSOR = /^(cursor|after|page_?token|continuation(_?token)?|starting_?after)$/i;
-const NEXT = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
+const NEXT_CURSOR = /^(next|next_?(cursor|page_?token|token)|continuation(_?token)?|end_?cursor)$/i;
 
 /** The maximum number of small pages that are read. */
-const PAGES = 10;
+const MAX_PAGES = 10;
 
 /** The parameters that select a page of a list. */
 interface Paging {
@@ -40,7 +40,7 @@ export const isCursor = ({ in: where, name, schema }: Pick<Part, 'in' | 'name' |
 
 /** Returns the cursor of the next page in the body of a reply. */
 export function nextCursor(body: unknown): unknown {
-  const [, cursor] = Object.entries(asObject(body)).find(([name]) => NEXT.test(name)) ?? [];
+  const [, cursor] = Object.entries(asObject(body)).find(([name]) => NEXT_CURSOR.test(name)) ?? [];
   return cursor ?? undefined;
 }
 
@@ -60,7 +60,7 @@ export async function checkPages(
 
   const seen: unknown[] = [];
   let next: unknown;
-  for (let count = 0; count < PAGES && seen.length < whole.items.length; count += 1) {
+  for (let count = 0; count < MAX_PAGES && seen.length < whole.items.length; count += 1) {
     const query = new Map([[limit.name, minimum]]);
     if (next !== undefined) query.set(cursor.name, next);
     const page = pageOf(await read(query));
@@ -69,7 +69,7 @@ export async function checkPages(
     next = page.next;
     if (next === undefined) break;
   }
-  // After the last page, the small pages must contain all items.
+  // If no page follows, the small pages must contain all items.
   const expected = whole.items.slice(0, next === undefined ? undefined : seen.length);
   if (expected.every((item, index) => itemKey(item) === itemKey(seen[index]))) return;
   const message =

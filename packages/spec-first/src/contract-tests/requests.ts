@@ -27,10 +27,10 @@ interface Valid extends Written {
 const EMPTY = { at: '', inner: '', value: '' };
 
 /** The maximum number of variants of a value that are tried. */
-const TRIED = 2_000;
+const MAX_VARIANTS = 2_000;
 
 /** The maximum number of places of a value that are changed. */
-const PLACES = 8;
+const MAX_PLACES = 8;
 
 /** The number of values of each part whose variants are searched for notable values. */
 const NOTABLE_FROM = 3;
@@ -59,7 +59,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
 
   /** Returns the next valid value that differs from another one at a place. */
   function changedAt(place: string, part: Part, value: unknown): unknown {
-    const values = [...variantsOf(root, [part.schema], value).take(TRIED)]
+    const values = [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)]
       .filter(({ at }) => at === place)
       .map((variant) => variant.value);
     const key = `${part.in} ${part.name} ${place}`;
@@ -73,10 +73,10 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
 
   /** Returns a valid value that differs from another one in some places. */
   function changed(part: Part, value: unknown): unknown {
-    const variants = variantsOf(root, [part.schema], value).take(TRIED);
+    const variants = variantsOf(root, [part.schema], value).take(MAX_VARIANTS);
     const places = shuffled([...new Set(variants.map(({ at }) => at))]);
     return places
-      .slice(0, random() < 0.2 ? 1 : PLACES)
+      .slice(0, random() < 0.2 ? 1 : MAX_PLACES)
       .reduce((other: unknown, place) => changedAt(place, part, other), value);
   }
 
@@ -188,7 +188,7 @@ function randomFrom(seed: number) {
 function notableValues(root: Json, part: Part): unknown[] {
   const variants = [...part.examples, ...part.samples]
     .slice(0, NOTABLE_FROM)
-    .flatMap((value) => [...variantsOf(root, [part.schema], value).take(TRIED)])
+    .flatMap((value) => [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)])
     .filter(({ isNotable, value }) => isNotable && part.violation(value) === '');
   const byPlace = Map.groupBy(variants, ({ at, inner }) => `${at} ${stringifyJson(inner)}`);
   return [...byPlace.values()].map(([variant]) => variant?.value);
@@ -257,7 +257,7 @@ function* invalidFrom(
     const isText = media?.kind === 'stream' || media?.kind === 'text';
     if (isText && media.items === undefined) continue;
     const isForm = media?.kind === 'form' || media?.kind === 'multipart';
-    const variants = variantsOf(root, [schema], value).take(TRIED);
+    const variants = variantsOf(root, [schema], value).take(MAX_VARIANTS);
     for (const { at, inner, value: other } of [EMPTY, ...variants]) {
       // Skips most variants in a form: it is text, so their types cannot be wrong.
       if (isForm && (inner !== undefined || at.lastIndexOf('/') > 0)) continue;
