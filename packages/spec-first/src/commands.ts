@@ -19,7 +19,8 @@ const USAGE = `Usage: spec-first COMMAND
 
 ${LIST}
 
-spec-first COMMAND --help shows the options of a command, --version the version of the tools.`;
+spec-first COMMAND --help shows the options of a command.
+spec-first --version shows the version of the tools.`;
 
 /** Runs the command that the first argument names. Resolves to the exit code. */
 export async function runCommand([name = '', ...args]: readonly string[]): Promise<number> {

@@ -34,7 +34,7 @@ export interface TestService {
   readonly start: () => Promise<void>;
   /** Stops the service and deletes what it has written. */
   readonly stop: () => Promise<void>;
-  /** Returns where the document's paths begin. */
+  /** Returns the URL that the document's paths are relative to. */
   readonly url: () => string;
   /** A token for all security schemes and scopes. */
   readonly credentials: string;
@@ -43,9 +43,9 @@ export interface TestService {
 }
 
 /**
- * Makes a service for tests that cannot reach the data a developer works with: it reads no `.env`,
- * inherits no variable that names a database, and runs in an empty temporary folder, so that
- * relative paths lead there. Operations without a handler are mocked.
+ * Makes a service for tests. It cannot reach the data of a developer: it reads no `.env`, inherits
+ * no variable that names a database, and runs in an empty temporary folder, so relative paths lead
+ * to this folder. Operations without a handler are mocked.
  *
  * @example
  * const service = testService();

@@ -45,12 +45,16 @@ export interface ContractTestOptions {
   readonly url?: string | (() => string | Promise<string>);
   /**
    * A credential for each security scheme, by the scheme's name; or one token for all of them. A
-   * function is called when the first test begins.
+   * function is called again for each test.
    */
   readonly credentials?: CredentialSource;
   /** Registers a test: `test` of `node:test` or of Jest. */
   readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
-  /** The number of requests to each operation, by default 50. CONTRACT_RUNS takes precedence. */
+  /**
+   * Scales the number of requests to each operation. About `runs / 2` have random valid values, at
+   * most `runs` have notable values, and about `runs / 2` are invalid. By default 50. CONTRACT_RUNS
+   * takes precedence.
+   */
   readonly runs?: number;
   /**
    * The ids of operations that may respond with 400 or 422 to requests that the schemas allow.
@@ -62,7 +66,7 @@ export interface ContractTestOptions {
    */
   readonly mayChange?: readonly string[];
   /**
-   * Adds the data that operations need. Called before the first test. Resolves to ids by the names
+   * Adds the data that operations need. Called when the first test begins. Resolves to ids by names
    * of path parameters, such as `{ paymentId: '…' }`.
    */
   readonly seed?: () => Promise<Readonly<Record<string, string | number | bigint>> | undefined>;
@@ -153,7 +157,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     };
   }
 
-  /** Throws an error that describes the failed checks. Returns if there are none. */
+  /** Throws an error that describes the failed checks, if there are any. */
   function throwFindings(operation: Operation, findings: readonly Finding[]): void {
     if (findings.length === 0) return;
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';

@@ -221,7 +221,8 @@ function evaluate(expression: unknown, values: Values, answer: ReceivedResponse)
 }
 
 /**
- * Returns the objects in a reply that may have an id: the body, its items and those of its lists.
+ * Returns at most five objects of a reply that may have an id: the body, its items and the items of
+ * its lists.
  */
 const entitiesIn = (body: unknown): Json[] =>
   [body, ...asArray(body), ...Object.values(asObject(body)).flatMap(asArray)]

@@ -68,7 +68,7 @@ export function stateChecks(
  * @throws {Fault}
  */
 function checkGone({ status }: ReceivedResponse): void {
-  // The tests of the operation that reads report a 5xx.
+  // The tests of the GET operation report a 5xx.
   if (status === 404 || status === 410 || status >= 500) return;
   throw new Fault(
     'a deleted resource is gone',

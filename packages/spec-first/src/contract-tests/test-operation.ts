@@ -16,7 +16,7 @@ export interface OperationTest extends Target {
   /** Secrets with the credential of another scheme. */
   readonly misplaced: readonly { readonly label: string; readonly secrets: readonly Secret[] }[];
   readonly log?: TestLog | undefined;
-  /** The number of requests. */
+  /** Scales the number of requests, as in `ContractTestOptions`. */
   readonly runs: number;
   /** The seed that the requests are made from. */
   readonly seed: number;

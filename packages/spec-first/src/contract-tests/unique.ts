@@ -1,6 +1,6 @@
 import { isObject, type Json, schemas } from 'openapi-document';
 
-/** Makes a valid string of a format different from all others, by format. */
+/** Functions that make a string unique and keep it valid, by format. */
 const UNIQUE: Readonly<Record<string, (text: string, key: string) => string>> = {
   email: (text, key) => `${key}.${text}`,
   hostname: (text, key) => `${key}.${text}`,

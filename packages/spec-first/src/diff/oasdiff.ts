@@ -67,7 +67,7 @@ function packagedFiles(): string[] {
   });
 }
 
-/** Returns nothing for a file that does not exist or cannot be run. */
+/** Returns an oasdiff and its version, or an empty list for a file that cannot be run. */
 async function versionOf(file: string): Promise<Oasdiff[]> {
   const { stdout } = await execute(file, ['--version']).catch(() => ({ stdout: '' }));
   const version = /\d+\.\d+\.\d+/.exec(stdout)?.[0];
@@ -75,9 +75,9 @@ async function versionOf(file: string): Promise<Oasdiff[]> {
 }
 
 /**
- * Returns the changes between two files. oasdiff runs twice: unless it merges `allOf`, it misses a
- * property that becomes required there; if it does, it misses keywords such as `const`. It cannot
- * merge every `allOf`.
+ * Returns the changes between two files. oasdiff runs twice. Without `--flatten-allof`, it misses a
+ * property that becomes required in an `allOf`. With this option, it misses changes of keywords
+ * such as `const`, and it fails if it cannot merge an `allOf`.
  *
  * @throws {Error} if oasdiff fails, or if `signal` aborts it.
  */
@@ -87,7 +87,7 @@ export async function changesBetween(
   after: string,
   signal: AbortSignal,
 ): Promise<Change[]> {
-  // Without external references, it opens no connection and no other file.
+  // With this option, oasdiff opens no connection and no other file.
   const args = ['changelog', before, after, '--format', 'json', '--allow-external-refs=false'];
   const options = { maxBuffer: 2 ** 28, windowsHide: true, signal };
   const [plain, merged] = await Promise.all([

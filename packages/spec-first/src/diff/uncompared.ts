@@ -63,7 +63,7 @@ function comparison(rootBefore: Json, rootAfter: Json, direction: ComparedDirect
 
     const former = keywordsOf(rootBefore, before);
     const current = keywordsOf(rootAfter, after);
-    // Clients accept a request that loses a limit, and a reply that gets one.
+    // A request that loses a limit or a reply that gets one does not break clients.
     const stricter = direction === 'request' ? current : former;
     const changed = LIMITS.filter(
       (keyword) =>

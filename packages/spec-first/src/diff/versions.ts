@@ -5,8 +5,8 @@ import { asObject, type Document, type Json } from 'openapi-document';
 import { messageOf } from '../command.ts';
 
 /**
- * Writes the YAML and JSON files of a commit into a folder, and `file` of any type. Uses an index
- * of its own: that of the repository stays as it is.
+ * Writes the YAML and JSON files of a commit into a folder, and `file` of any type. Uses a separate
+ * git index, so the index of the repository does not change.
  *
  * @param file the path of a document, relative to the current folder.
  * @returns the path of the document in the folder. It does not exist if the commit lacks it.
@@ -42,9 +42,8 @@ ${messageOf(cause)}`,
 }
 
 /**
- * Writes a document as one file whose references all lead into itself. oasdiff may follow each
- * `$ref` and each target of a discriminator, even in examples and extensions. Those that lead to
- * other places are left out.
+ * Writes a document as one file, without references to other files. oasdiff may follow each `$ref`
+ * and each target of a discriminator, even in examples and extensions.
  */
 export function writeSelfContained({ root }: Document, file: string): void {
   writeFileSync(file, JSON.stringify(root, withoutOutside));
