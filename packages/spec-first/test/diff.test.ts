@@ -316,6 +316,18 @@ Changes since main: error 1, warning 0, info 0 (oasdiff 99.1.0)
   });
 });
 
+test.each([
+  [3, 'error'],
+  [2, 'warning'],
+  [1, 'notice'],
+])('annotates a change of level %i as %s, with escaped characters', async (level, command) => {
+  const change = { id: 'new-check', text: '%0A 100 %', level, operation: 'POST', path: '/plants' };
+  const bin = fakeOasdiff('99.1.0', `printf %s '[${JSON.stringify(change)}]'`);
+  expect(await withPath(bin, ['main', '--format', 'githubactions'])).toMatchObject({
+    stdout: `::${command} title=new-check,file=openapi.yaml,line=5,col=5::POST /plants: %250A 100 %25\n`,
+  });
+});
+
 test('does not use an older oasdiff on the PATH', async () => {
   const { status, stdout } = await withPath(fakeOasdiff('0.9.0', 'exit 1'), ['main']);
   expect({ status, stdout }).toMatchObject({

@@ -196,16 +196,16 @@ paths:
   });
 
   test('copies files outside the folder of a document with --allow-outside only', async () => {
-    for (const name of ['many/api', 'many/common'])
+    for (const name of ['many/api', 'many/api-common'])
       mkdirSync(join(folder, name), { recursive: true });
     const file = join(folder, 'many/api/openapi.yaml');
-    writeFileSync(file, withReference('../common/a.yaml'));
-    writeFileSync(join(folder, 'many/common/a.yaml'), 'type: string\n');
+    writeFileSync(file, withReference('../api-common/a.yaml'));
+    writeFileSync(join(folder, 'many/api-common/a.yaml'), 'type: string\n');
 
     const inside = await make(join(folder, 'inside'), file);
-    expect(inside.output).toContain(join(folder, 'many/common/a.yaml'));
+    expect(inside.output).toContain(join(folder, 'many/api-common/a.yaml'));
     expect(await readdir(join(folder, 'inside'))).toContain('openapi.yaml');
-    symlinkSync(join(folder, 'many/common'), join(folder, 'many/api/linked'));
+    symlinkSync(join(folder, 'many/api-common'), join(folder, 'many/api/linked'));
     writeFileSync(join(folder, 'many/api/link.yaml'), withReference('linked/a.yaml'));
     expect([
       ...(await projectFiles('linked', join(folder, 'many/api/link.yaml'))).files.keys(),
@@ -214,8 +214,8 @@ paths:
     const { files, problems } = await projectFiles(join(folder, 'outside'), file, true);
     const text = (path: string) => String(files.get(path));
     expect(problems).toEqual([]);
-    expect(text('api/common/a.yaml')).toBe('type: string\n');
-    expect(text('api/api/openapi.yaml')).toContain('../common/a.yaml');
+    expect(text('api/api-common/a.yaml')).toBe('type: string\n');
+    expect(text('api/api/openapi.yaml')).toContain('../api-common/a.yaml');
     expect(text('.env')).toContain('\nOPENAPI_FILE=api/api/openapi.yaml\n');
     const { scripts } = JSON.parse(text('package.json'));
     for (const name of ['start', 'dev', 'generate', 'stub', 'diff', 'test'])

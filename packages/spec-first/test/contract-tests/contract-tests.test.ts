@@ -6,7 +6,7 @@ import {
   type ContractTestOptions,
   contractTests,
 } from '../../src/contract-tests/contract-tests.ts';
-import { documentOf } from './document-of.ts';
+import { documentOf, json } from './document-of.ts';
 import { failures } from './failures.ts';
 import { createShop, FAULTS, type ShopFault } from './shop.ts';
 
@@ -240,6 +240,20 @@ describe('the options of contract tests', () => {
       server.closeAllConnections();
       server.close();
     }
+  });
+
+  test('the formats of the service apply to replies', async () => {
+    const reply = { description: '', ...json({ type: 'string', format: 'even' }) };
+    const paths = { '/code': { get: operation('code', { responses: { 200: reply } }) } };
+    const app: RequestListener = ({ url = '' }, response) => {
+      const status = url.includes('undeclaredParameter') ? 400 : 200;
+      response.writeHead(status, { 'Content-Type': 'application/json' }).end('"abc"');
+    };
+    const options = { document: await documentOf({ paths }), app };
+    expect(await (await registered(options)).run()).toMatch(/1 of 1 operations succeeded/);
+    const formats = { even: (text: string) => text.length % 2 === 0 };
+    const { run } = await registered({ ...options, formats });
+    await expect(run()).rejects.toThrow('must match format "even"');
   });
 
   test('credentials are read when a test begins', async () => {

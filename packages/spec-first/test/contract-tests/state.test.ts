@@ -57,7 +57,11 @@ function checksOf(document: Document, id: string, respond: (sent: Sent) => Recei
     },
   };
   const targetOf = (operation = operationIn(document, id)) => ({
-    ...{ root, operation, client, secrets: [], oracle: () => undefined },
+    ...{ root, operation, client, oracle: () => undefined },
+    // Each operation has its own credential.
+    secrets: [
+      { scheme: 'key', in: 'header', name: 'X-Key', value: operation.id, wrong: '' },
+    ] as const,
     validator: validatorOf(root, operation),
   });
   const operation = operationIn(document, id);
@@ -176,6 +180,7 @@ describe('a resource', () => {
     expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
       'GET /rooms/7?view=all&mode=a',
     ]);
+    expect(sent.map(({ headers }) => headers['X-Key'])).toEqual(['get']);
     expect(await findings()).toEqual([
       'a change is stored: /name was sent as "a", and is "b" in GET /rooms/{roomId}',
     ]);
