@@ -62,7 +62,7 @@ const CALL_MS = 5_000;
 /** The time limit of `ready`, in milliseconds. Probes often time out after a second. */
 const READY_MS = 800;
 
-/** Returns the time limit for an engine, which leaves its error time to arrive. */
+/** Returns a shorter time limit, so that the error of an engine arrives before the time limit. */
 const withMargin = (milliseconds: number): number => milliseconds - Math.min(500, milliseconds / 2);
 
 /** The code of a database that another process has locked. All waiting calls fail with it. */
@@ -78,9 +78,8 @@ export function createQueue<Call>(
   /** Calls that are not in a commit yet, oldest first. */
   let queue: WaitingCall<Call>[] = [];
   /**
-   * The commits in progress, oldest first. Neither these nor their calls are in a Set: it replaces
-   * its table again and again, and each old table keeps its calls until the next major garbage
-   * collection.
+   * The commits in progress, oldest first. An array, since a Set replaces its table again and
+   * again. Each old table keeps its calls in memory until the next major garbage collection.
    */
   const commits: Commit<Call>[] = [];
   /** The number of calls without an outcome, and their approximate size. */
@@ -126,7 +125,7 @@ export function createQueue<Call>(
     finishDraining();
   }
 
-  /** All calls have the same time limit, so the oldest times out first. */
+  /** Sets a timer for the oldest call. All have the same time limit, so it times out first. */
   function watchDeadlines(): void {
     if (timer) return;
     const [oldest] = unsettledCalls();

@@ -57,7 +57,7 @@ export function createConnections(
         if (connection.opened >= lastFailure) return connection;
         void discard(connection);
       } catch (error) {
-        // If the server refused another connection, idle and new ones may become free, too.
+        // After a refusal, any open connection may become free; after other errors, one in use.
         const { connections, connections_idle: idle } = hosts.stats();
         if ((isRefusal(error) ? connections : inUse) === 0) throw error;
         if (idle === 0) await waitForTurn(deadline);
@@ -83,7 +83,7 @@ export function createConnections(
   /**
    * Closes a connection.
    *
-   * @param running a task whose statement is cancelled before.
+   * @param running a task whose statement is cancelled first.
    */
   async function discard(connection: HostConnection, running?: Promise<unknown>): Promise<void> {
     if (running && !pooled) {

@@ -15,7 +15,7 @@ const ROW_CODES = /^(2[123]|44|54|P0)/;
 
 /**
  * SQLSTATE values of a server that cannot run any statement now: lost connections, rolled back
- * transactions, missing resources, busy locks, operators, system and internal errors.
+ * transactions, missing resources, busy locks, stops by an operator, system and internal errors.
  */
 const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
 

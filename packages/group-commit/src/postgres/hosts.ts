@@ -89,7 +89,7 @@ export function createHosts(
     warn(`the connection to PostgreSQL at ${location} is not encrypted: ${advice}`);
   }
 
-  /** Uses the next host for new connections, unless another call has changed it before. */
+  /** Uses the next host for new connections, unless another call has already changed it. */
   function avoid(target: Target): void {
     if (current !== target) return;
     current = targets[(targets.indexOf(target) + 1) % targets.length] ?? target;

@@ -97,7 +97,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   const mode = oneOf('sslmode', MODES, PGSSLMODE || 'prefer');
   parameters.set('sslmode', mode);
   if (PGSSLROOTCERT && !parameters.has('sslrootcert')) parameters.set('sslrootcert', PGSSLROOTCERT);
-  // By default, Node trusts the certificate authorities of the system.
+  // Without a file, pg uses the certificate authorities that Node trusts by default.
   if (parameters.get('sslrootcert') === 'system') parameters.delete('sslrootcert');
 
   const negotiation = oneOf('sslnegotiation', NEGOTIATIONS, 'postgres');

@@ -136,7 +136,7 @@ export function createRunner(
       return outcomes;
     },
 
-    /** Runs calls and rolls them back. If there are calls, then writes an unchanged value. */
+    /** Runs calls and rolls them back. After at least one call, also writes an unchanged value. */
     rehearse(calls: readonly Call[]): void {
       begin.get();
       try {
