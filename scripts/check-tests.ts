@@ -1,8 +1,8 @@
 /**
  * Checks that each source file of a package has its test under the same name:
  * `packages/NAME/src/a/b.ts` in `packages/NAME/test/a/b.test.ts`. Files without code of their own
- * (types and exports of other files) need none, nor do the starts of processes and threads, which
- * tests of whole processes cover.
+ * (types and exports of other files) need none. Files that start a process or a thread need none,
+ * either: tests of whole processes cover them.
  *
  * Usage: node scripts/check-tests.ts. Exits with 1 if a test is missing.
  */

@@ -99,7 +99,7 @@ async function measure(name: string, count: number, seconds: number) {
   const port = await request('port');
   const before = await request('memory');
   const open = async (): Promise<IncomingMessage> => {
-    // Killing the server at the end is an error of the connection.
+    // Killing the server at the end causes an error of the connection.
     const connection = get({ port, agent: false }).on('error', () => {});
     const [response] = await once(connection, 'response');
     return response.on('error', () => {});

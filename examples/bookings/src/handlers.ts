@@ -53,7 +53,7 @@ export async function openBookings(file: string): Promise<Backend & { handlers: 
   return { handlers, location, ready, stats, close };
 }
 
-const notFound = () => new HttpError(404, 'there is none with this id');
+const notFound = () => new HttpError(404, 'there is no room or booking with this id');
 
 function existing<T>(value: T | undefined): T {
   if (value === undefined) throw notFound();

@@ -1,5 +1,5 @@
 import { serve } from 'spec-first-server';
 import { handlers } from './handlers.ts';
 
-// JWKS_URL, JWT_ISSUER and JWT_AUDIENCE say which signed tokens are accepted.
+// The variables JWKS_URL, JWT_ISSUER and JWT_AUDIENCE configure the signed tokens.
 await serve({ open: () => ({ handlers }) });
