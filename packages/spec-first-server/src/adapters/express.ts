@@ -56,8 +56,8 @@ export class ExpressCall extends NodeCall {
 }
 
 /**
- * Returns the bytes of a body that a parser has read; `undefined` if none has read it. A string is
- * the whole body.
+ * Returns the bytes of a body that middleware has parsed; `undefined` if none has. A parsed object
+ * is written as JSON or as a form again.
  */
 function parsedBody({ body, headers, readableEnded }: Request): Bytes | undefined {
   if (!readableEnded || body === undefined) return undefined;
@@ -81,7 +81,7 @@ function formText(values: unknown): string {
 /** Headers that may occur several times. */
 const SHARED = new Set(['set-cookie', 'vary']);
 
-/** Writes an answer. Keeps the headers that the app has set. */
+/** Writes an answer. Keeps headers of other names that the app has set. */
 export async function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> {
   // The response has started, so this answer cannot be sent.
   if (response.headersSent) return void response.destroy();
@@ -90,7 +90,7 @@ export async function writeAnswer(response: ServerResponse, answer: Answer): Pro
   await writeBody(response, answer.body);
 }
 
-/** Adds headers. Keeps the security headers that the app has set. */
+/** Sets headers. Default security headers do not replace those that the app has set. */
 export function addHeaders(response: ServerResponse, headers: readonly string[]): void {
   const added = new Set(SHARED);
   for (let index = 0; index < headers.length; index += 2) {

@@ -36,8 +36,8 @@ export interface ServiceOptions extends AccessLogOptions {
   readonly log?: Log;
   readonly tracing?: Tracing | undefined;
   /**
-   * True if the parts of the document that are not enforced are not logged, since `npm run dev`
-   * shows them. By default false.
+   * True in development. Logs undeclared members of replies. Does not log the parts of the document
+   * that are not enforced, since `npm run dev` shows them. By default false.
    */
   readonly inDevelopment?: boolean;
   /** The maximum number of bytes of a body, also after decompression. By default 100 KiB. */
@@ -50,7 +50,8 @@ export interface ServiceOptions extends AccessLogOptions {
   /** The treatment of operations without a handler. By default the start fails. */
   readonly missing?: WhenMissing;
   /**
-   * Fails the start if an operation cannot be enforced. By default such an operation answers 501.
+   * Fails the start if any operation cannot be enforced. By default, it fails only if that
+   * operation has a handler and `missing` is not `mock`; other such operations answer 501.
    */
   readonly strict?: boolean;
   /** The methods that the adapter receives. By default all. */
@@ -158,7 +159,7 @@ function receivable(
 /** The values that the operations of a service share. */
 export type ServiceContext = Awaited<ReturnType<typeof prepare>>['context'];
 
-/** Logs the first member of each operation's replies that the document does not declare. */
+/** Logs the first undeclared member in the replies of each operation. */
 function firstDropLogger(log: Log): (operation: Operation, name: string) => void {
   const logged = new Set<string>();
   return ({ id: operationId }, member) => {

@@ -7,7 +7,7 @@ import sonic from 'sonic-boom';
 import { describeError } from '../core/describe-error.ts';
 import type { Config } from './configuration.ts';
 
-/** The time limit for writing the last lines of the log. Milliseconds. */
+/** The time limit for writing the last lines of the log, in milliseconds. */
 export const FLUSH_LIMIT = 2_000;
 
 /** Returns a package's name and version; empty without a package.json that has them. */
@@ -45,10 +45,10 @@ function createOutput(onLost: (lines: number) => void) {
     fd: 1,
     // With strings, each new line would cause a count of all buffered bytes.
     contentMode: 'buffer',
-    // A write for each line would cost more. Bytes and milliseconds.
+    // In bytes and milliseconds. A write for each line would cost more.
     minLength: 32 * 1024,
     periodicFlush: 500,
-    // Writes do not overlap: this is enough for the lines of one round of the event loop.
+    // The bytes of one write: enough for the lines of one round of the event loop.
     maxWrite: 1024 * 1024,
     // The maximum number of buffered bytes while the disk is full or no process reads the output.
     maxLength: 16 * 1024 * 1024,
@@ -75,7 +75,7 @@ function createOutput(onLost: (lines: number) => void) {
 let now = 0;
 let formatted = '';
 
-/** Returns the time as ISO 8601, formatted once a millisecond. */
+/** Returns the member `time` of a line. Formats the time at most once a millisecond. */
 function timestamp(): string {
   const time = Date.now();
   if (time !== now) formatted = `,"time":"${new Date(time).toISOString()}"`;
@@ -85,8 +85,8 @@ function timestamp(): string {
 
 /**
  * Creates a log of JSON lines on standard output, or of readable lines if standard output is a
- * terminal and pino-pretty is installed. Never blocks the process: lines that cannot be written are
- * buffered, and dropped beyond a limit. A later line contains their number.
+ * terminal and pino-pretty is installed. JSON lines never block the process: lines that cannot be
+ * written are buffered, and dropped beyond a limit. A later line contains the number of lost lines.
  */
 export async function createLog(level: Config['LOG_LEVEL']) {
   const pretty = isatty(1) ? await import('pino-pretty').catch(() => undefined) : undefined;

@@ -28,7 +28,7 @@ const UNKNOWN_EXPECTATION = new HttpError(
   'the only expectation that can be met is 100-continue',
 );
 
-/** Times that a client may take, in milliseconds. The README names them. */
+/** The default time limits, in milliseconds. */
 const LIMITS = {
   /** For the header section, from the start of the connection or of the request. */
   headersTimeout: 10_000,
@@ -42,13 +42,13 @@ const LIMITS = {
   lingerTimeout: 2_000,
   /** The time that a stop waits for another request on a used connection. */
   idleStopTimeout: 1_000,
-  /** The time from its start that a stop waits for the first request of a connection. */
+  /** The time that a stop waits for the first request of a connection. */
   arrivalStopTimeout: 1_000,
-  /** The total time that a stop waits for requests on such connections. */
+  /** The maximum of each of these two waits, for all connections together. */
   longestArrivalStop: 5_000,
-  /** The time from the last new connection until a stop closes the port. */
+  /** The time without new connections, requests and responses until a stop closes the port. */
   quietTimeout: 50,
-  /** The time from there until a stop aborts the requests in flight. */
+  /** The time from the closing of the port until a stop aborts the requests in flight. */
   stopTimeout: 10_000,
 };
 
@@ -175,7 +175,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       lingering -= 1;
     });
     if (lingering > MOST_LINGERING) return void socket.once('finish', () => socket.destroy());
-    // Without this listener of Node, no bytes are parsed.
+    // Removes the listener of Node's parser, so that no further bytes are parsed.
     socket.removeAllListeners('data').on('data', () => {
       socket.pause();
       void nextRound().then(() => socket.resume());

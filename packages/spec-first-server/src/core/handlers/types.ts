@@ -30,8 +30,8 @@ type TextType = `text/${string}`;
 type Scalar = string | number | bigint | boolean;
 
 /**
- * The body of a request. A text is a scalar if its schema allows one; anything else is a stream of
- * items or bytes.
+ * The body of a request: the value of JSON or of a form, the items of a sequence, a text as the
+ * scalar that its schema allows, or else a stream of bytes.
  */
 type ReceivedBody<Type, Value> = Type extends JsonType | FormType
   ? Value

@@ -41,7 +41,7 @@ const chunksOf = (body: Bytes | AsyncIterable<Bytes>): Iterator<Bytes> | AsyncIt
  * Yields the items of a body. Each item is read and validated when the handler requests it.
  *
  * @param limit the maximum size of an item.
- * @throws {HttpError} 400 or 413 in place of an invalid item.
+ * @throws {Violations | HttpError} in place of an invalid or too large item.
  */
 export async function* checkedItems(
   bytes: Readable,

@@ -101,7 +101,7 @@ function shapeFrom(root: Json, direction: schemas.Direction, parts: readonly Jso
   return {
     /** Properties with their defaults. */
     defaults: isRequest ? defaults : [],
-    /** True if the value is a number and not an integer. */
+    /** True if a `bigint` of a request becomes a number. */
     isDouble: isRequest && hasType('number') && !hasType('integer') && !types.some(schemas.isWide),
     /** True if the value is a date without a time. */
     isDay: types.some(({ format }) => format === 'date'),
