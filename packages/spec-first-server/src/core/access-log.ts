@@ -59,9 +59,9 @@ export function accessLog(
       path !== undefined && (status < 400 || loggedPaths === 'all' || loggedPaths.has(path));
     const isProbe = path !== undefined && probePaths.includes(path);
     const name = operationId ?? metricName(isProbe, isLogged);
-    const subject = isProbe ? path : name;
+    const outageKey = isProbe ? path : name;
     observe?.(name, status, durationMs / 1000);
-    // The log leaves out what is undefined.
+    // The logger omits undefined properties.
     const entry = {
       requestId: record.id,
       traceId: record.traceId,
@@ -79,14 +79,14 @@ export function accessLog(
     };
 
     const isFault = status >= 500 && failure?.expected !== true && mocked !== true;
-    const outage = outages.get(subject);
+    const outage = outages.get(outageKey);
     if (isFault && status === 503) {
       const { since = performance.now(), failed = 0 } = outage ?? {};
-      outages.set(subject, { since, failed: failed + 1 });
+      outages.set(outageKey, { since, failed: failed + 1 });
     } else if (status < 400 && outage !== undefined) {
-      outages.delete(subject);
+      outages.delete(outageKey);
       const seconds = Math.round((performance.now() - outage.since) / 1000);
-      log.warn({ operationId: subject, failed: outage.failed, seconds }, 'available again');
+      log.warn({ operationId: outageKey, failed: outage.failed, seconds }, 'available again');
     }
 
     const isRepeated = isFault && status === 503 && outage !== undefined;

@@ -75,7 +75,7 @@ export type Service = Awaited<ReturnType<typeof startService>>;
  * @throws {Error} with a message for the operator.
  */
 export async function startService(config: Config, definition: ServiceDefinition, log: Logger) {
-  const { open, allowOutside, ...constant } = definition;
+  const { open, allowOutside } = definition;
   const inDevelopment = isDevelopment(process.env);
   const stopping = new AbortController();
   let draining = false;
@@ -107,16 +107,16 @@ export async function startService(config: Config, definition: ServiceDefinition
   opening.catch(() => undefined);
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const openBackend = await opening;
-  const { handlers, verifiers = constant.verifiers, location } = openBackend;
+  const { handlers, verifiers = definition.verifiers, location } = openBackend;
   const schemes = tokenSchemes(document.securitySchemes, verifiers);
   const authenticator = await openAuthenticator(config, schemes, log);
 
   // 2. Create the app.
   const app = await createListener({
-    errorBody: constant.errorBody,
-    formats: constant.formats,
-    around: openBackend.around ?? constant.around,
-    use: openBackend.use ?? constant.use,
+    errorBody: definition.errorBody,
+    formats: definition.formats,
+    around: openBackend.around ?? definition.around,
+    use: openBackend.use ?? definition.use,
     verifiers,
     document,
     handlers,
@@ -150,7 +150,7 @@ export async function startService(config: Config, definition: ServiceDefinition
     },
     onDropped: (connections) =>
       log.warn({ connections }, 'connections dropped: limit of open files reached'),
-    errorBody: constant.errorBody,
+    errorBody: definition.errorBody,
     // In development, another process already accepts new connections.
     limits: inDevelopment ? { idleStopTimeout: 0, quietTimeout: 0 } : {},
   }).catch(rejectAddress('PORT', 'HOST'));
@@ -242,6 +242,6 @@ async function openAuthenticator(
     developmentToken: config.DEVELOPMENT_TOKEN,
   };
   return createAuthenticator(settings, schemes, (error) =>
-    log.error({ err: error }, 'cannot fetch the keys of signed tokens'),
+    log.error({ err: error }, 'the keys of signed tokens cannot be fetched'),
   );
 }

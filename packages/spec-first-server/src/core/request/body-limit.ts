@@ -22,15 +22,15 @@ export function parseSize(text: string, max = MAX_PARSED): number {
  * Returns the maximum number of bytes of a body: `x-body-limit`, or the `maxLength` of a binary
  * body.
  *
- * @param usual the limit where the document has none.
+ * @param defaultLimit the limit if the document has none.
  */
-export function bodyLimitOf(media: MediaType, usual: number): number {
+export function bodyLimitOf(media: MediaType, defaultLimit: number): number {
   const { kind, items, source, schema } = media;
   const { 'x-body-limit': limit } = source;
   if (limit !== undefined) return parseLimit(media, limit);
   const { maxLength } = asObject(schema);
   const isBytes = kind === 'stream' && items === undefined;
-  return isBytes && typeof maxLength === 'number' ? maxLength : usual;
+  return isBytes && typeof maxLength === 'number' ? maxLength : defaultLimit;
 }
 
 /** Returns the invalid limits in the document. */

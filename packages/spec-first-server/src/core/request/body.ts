@@ -29,17 +29,17 @@ const NONE: ReceivedBody = { media: undefined, body: undefined };
  * parsed with exact integers. A text becomes a string, or a number or boolean if its schema has
  * that type. A form becomes an object, and a sequence its items. Other media types are streams.
  *
- * @param usual the maximum number of bytes of a body, also after decompression, or of each item of
- *   a sequence, unless the document has one.
+ * @param defaultLimit the maximum number of bytes of a body (also after decompression) or of an
+ *   item of a sequence, if the document has no limit.
  */
 export function bodyReader(
   { requestBody }: Operation,
-  usual: number,
+  defaultLimit: number,
   validator: OperationValidator,
 ) {
   const declared = requestBody?.media ?? [];
   const types = declared.map(({ type }) => type);
-  const exact = new Map(
+  const mediaByType = new Map(
     declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])),
   );
   const required = `is required, as ${types.join(' or ') || 'declared'}`;
@@ -50,9 +50,9 @@ export function bodyReader(
     const { headers, body: source } = call;
     if (source === undefined) return withoutBody();
     const contentType = headers['content-type'] ?? '';
-    const media = exact.get(contentType) ?? declaredType(contentType);
+    const media = mediaByType.get(contentType) ?? declaredType(contentType);
     const { kind, items } = media;
-    const limit = bodyLimitOf(media, usual);
+    const limit = bodyLimitOf(media, defaultLimit);
     const isStreamed = kind === 'stream' || kind === 'multipart';
     const isZipped = checkEncoding(headers['content-encoding'], isStreamed) === 'gzip';
     const length = Number(headers['content-length'] ?? 0);

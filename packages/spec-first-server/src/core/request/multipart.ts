@@ -11,7 +11,7 @@ import type { MediaType } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
 import { cutOff } from './streams.ts';
 
-/** The files of larger bodies are written to disk. Bytes. */
+/** The size in bytes of a body above which its files are written to disk. */
 const IN_MEMORY = 65_536;
 
 /** Bounds the memory of a form: each part takes memory besides its bytes. */
@@ -51,7 +51,7 @@ export async function multipart(
       form.destroy(cutOff());
     };
     /**
-     * Adds a part. Catches errors, so that they reject the request: the parser calls this function.
+     * Adds a part. Errors reject the request: an error must not reach the parser, which calls this.
      *
      * @param name `undefined` for a part without a name, although the types of the parser say
      *   `string`.

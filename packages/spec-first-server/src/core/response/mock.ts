@@ -10,7 +10,7 @@ import { BODILESS, checkBody, isAsyncIterable, mismatchOf, responseFor } from '.
 
 type Example = Partial<ReturnType<MediaType['examples']>[number]>;
 
-/** The time between two items of a stream. Milliseconds. */
+/** The time between two items of a stream, in milliseconds. */
 const PACE = 300;
 
 export interface MockOptions {
@@ -62,9 +62,9 @@ export function mock(
   ): AnyReply | HttpError {
     const validator = validatorOf(operation);
     const contentType = media && concrete(media.type);
-    const misfits: string[] = [];
+    const mismatches: string[] = [];
     let chosen: Example | undefined;
-    let firstMisfit: string | undefined;
+    let firstMismatch: string | undefined;
     const candidates: Iterable<Example> =
       media === undefined ? [{}] : bodies(status, declared, media, name);
     for (const candidate of candidates) {
@@ -76,19 +76,19 @@ export function mock(
         chosen = candidate;
         break;
       } catch (error) {
-        const misfit = mismatchOf(error);
-        if (misfit === undefined) throw error;
+        const mismatch = mismatchOf(error);
+        if (mismatch === undefined) throw error;
         // The first value is the most complete one.
-        firstMisfit ??= misfit;
+        firstMismatch ??= mismatch;
         if (pointer === undefined) continue;
         chosen ??= candidate;
-        misfits.push(`${pointer}: ${misfit}`);
+        mismatches.push(`${pointer}: ${mismatch}`);
       }
     }
     if (chosen === undefined) {
       return new HttpError(
         501,
-        `no answer could be made: give the response an example in the document (${firstMisfit})`,
+        `no answer could be made: give the response an example in the document (${firstMismatch})`,
       );
     }
     const required = declared.headers.filter((header) => header.required);
@@ -98,7 +98,7 @@ export function mock(
       return [header.name, example.value];
     });
     const reason =
-      misfits.length > 0 ? `examples that do not fit: ${misfits.join('; ')}` : undefined;
+      mismatches.length > 0 ? `examples that do not fit: ${mismatches.join('; ')}` : undefined;
     // Marks the answer as a mock.
     const marked = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
     return { status, headers: marked, contentType, body: chosen.value, reason, mocked: true };

@@ -83,7 +83,7 @@ export async function createAuthenticator(
   );
   let tables: TokenTables = new Map();
   let tokensInFile = 0;
-  /** The digests of valid tokens in use, since hashing is slower than the look-up. */
+  /** Caches the digests of valid tokens, since a look-up is faster than hashing. */
   const digests = new Map<string, string>();
 
   /** Synchronous, so that two reloads cannot race. */
@@ -101,7 +101,7 @@ export async function createAuthenticator(
   if (load() === 0 && file !== undefined && jwt === undefined) {
     throw new Error(
       'ACCESS_TOKENS_FILE contains no token, so every call would be rejected: ' +
-        'put one on a line of it',
+        'put each token on a separate line',
     );
   }
   if (jwt !== undefined && schemes.size > 0 && ![...schemes.values()].includes(true)) {
@@ -147,8 +147,8 @@ function tablesOf(
   const names = [...schemes.keys()];
   const tables = new Map(names.map((name) => [name, new Map<string, Caller>()]));
   for (const { digest, subject, scheme, scopes, place } of entries) {
-    const isForEach = scheme === '*';
-    if (scheme !== undefined && !isForEach && !schemes.has(scheme)) {
+    const isForAll = scheme === '*';
+    if (scheme !== undefined && !isForAll && !schemes.has(scheme)) {
       const schemeNames = names.join(', ') || 'none';
       throw new Error(
         `${place} has an unknown scheme; the schemes that take tokens: ${schemeNames}`,
@@ -163,7 +163,7 @@ function tablesOf(
     }
     const caller = Object.freeze<Caller>({ subject, scopes: new Set(scopes) });
     for (const [name, callers] of tables) {
-      if (!isForEach && name !== (scheme ?? names[0])) continue;
+      if (!isForAll && name !== (scheme ?? names[0])) continue;
       const other = callers.get(digest);
       if (other !== undefined && !isDeepStrictEqual(other, caller))
         throw new Error(`${place} repeats a token with another name or other scopes`);

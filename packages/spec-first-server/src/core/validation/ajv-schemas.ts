@@ -27,7 +27,7 @@ export interface ConversionOptions {
   readonly hasFormat: (name: string) => boolean;
   /** True if a schema of the document has `unevaluatedItems`. */
   readonly tracksItems: boolean;
-  /** True if members of the other direction are allowed. They are removed later. */
+  /** True if `x-dropped` members are allowed, since they are removed later. */
   readonly drops: boolean;
 }
 
@@ -73,12 +73,15 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     const { type, format } = source;
     const types = [type].flat();
     const isNumeric = types.includes('integer') || types.includes('number');
-    const isSized = format === 'int64' || format === 'int32';
+    const isSizedInteger = format === 'int64' || format === 'int32';
     const isBounded = Object.keys(ASSERTIONS).some((key) => key in source);
     if (!isNumeric && type !== undefined) schema.type = type;
-    if (!isSized && typeof format === 'string' && hasFormat(format)) schema.format = format;
-    if (isNumeric || isSized || isBounded) {
-      const exact = { type: isNumeric ? types : undefined, format: isSized ? format : undefined };
+    if (!isSizedInteger && typeof format === 'string' && hasFormat(format)) schema.format = format;
+    if (isNumeric || isSizedInteger || isBounded) {
+      const exact = {
+        type: isNumeric ? types : undefined,
+        format: isSizedInteger ? format : undefined,
+      };
       schema.numeric = { ...source, ...exact };
     }
     if ('enum' in source) schema.enumValues = source.enum;

@@ -15,11 +15,11 @@ export interface CheckOptions {
   readonly formats: Formats;
   /** True if a schema of the document has `unevaluatedItems`. */
   readonly tracksItems: boolean;
-  /** True if undeclared members and members of the other direction are removed. */
+  /** True if undeclared and `x-dropped` members are removed. */
   readonly drops: boolean;
 }
 
-/** The options of a check. */
+/** The options of the check of one schema. */
 export interface SchemaOptions {
   /** True if strings may be files. */
   readonly files?: boolean;
@@ -38,8 +38,8 @@ export interface SchemaOptions {
 export type Check = (value: unknown) => unknown;
 
 /**
- * The maximum steps of a validation without a time limit. They take some milliseconds. The steps
- * are members times schemas, and the steps of regular expressions.
+ * The maximum number of steps of a validation without a time limit. They take a few milliseconds.
+ * The number is members times schemas, plus the steps of regular expressions.
  */
 const MAX_STEPS = 1_000_000;
 
@@ -58,7 +58,7 @@ const COLLECTING_MS = 20;
 /** The time limit for validating a small value. Large values have more time. */
 const VALIDATING_MS = 30;
 
-/** The least depth with a time limit: nested alternatives may take exponential time. */
+/** The minimum depth of values with a time limit: nested alternatives may take exponential time. */
 const DEEP = 12;
 
 /** The context of a validation in Ajv. */
@@ -92,8 +92,8 @@ export function createChecks(
         validate: compileFirst(convert(schema, { files, open: false })),
       };
       const { cost, validate } = prepared;
-      const isSized = isRequest || cost.hasAlternatives;
-      const size = isSized ? measureValue(value, cost.degree) : undefined;
+      const isMeasured = isRequest || cost.hasAlternatives;
+      const size = isMeasured ? measureValue(value, cost.degree) : undefined;
       const isRewritten = isRequest ? cost.isCompleting || size?.hasBigint : drops;
       let result = value;
       const task = () => {

@@ -82,7 +82,7 @@ export function openapiPage(
 function cached(
   type: string,
   make: () => string | Buffer | Promise<string>,
-  others: Readonly<Record<string, string>> = {},
+  extraHeaders: Readonly<Record<string, string>> = {},
 ): ReadResource {
   let resource: { readonly body: Buffer; readonly etag: string } | undefined;
   return async (ifNoneMatch) => {
@@ -91,7 +91,7 @@ function cached(
       resource = { body, etag: `"${hash('sha256', body, 'base64url')}"` };
     }
     const { body, etag } = resource;
-    const headers = { ...others, ETag: etag, 'Cache-Control': 'no-cache' };
+    const headers = { ...extraHeaders, ETag: etag, 'Cache-Control': 'no-cache' };
     const tags = ifNoneMatch?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
     return tags.includes(etag) ? { status: 304, headers } : { type, headers, body };
   };

@@ -46,7 +46,7 @@ const STREAMS = /event-stream|jsonl|ndjson|json-seq|multipart\/mixed/i;
 /** The number of characters at the end of a stream that the page shows. */
 const MAX_STREAM = 100_000;
 
-/** The interval between two updates of a stream. Milliseconds. */
+/** The interval between two updates of a stream, in milliseconds. */
 const UPDATE_INTERVAL = 100;
 
 /** The stream of each operation, by method and path. */
@@ -143,7 +143,7 @@ function nameAlternatives({ components: { schemas = {} } = {}, ...rest }) {
   visit(rest);
 }
 
-/** Names, and roles, of parts that Swagger UI leaves without one, by selector. */
+/** Accessible names and roles of parts that have none in Swagger UI, by selector. */
 const NAMES = [
   ['#servers', () => 'Server'],
   ['.examples-select-element', () => 'Example'],
@@ -175,11 +175,11 @@ function nameParts() {
  * `persistAuthorization` stores credentials in `localStorage`, which outlives the tab. This page
  * stores them in `sessionStorage`, by its path.
  */
-const nameOf = (item) => `${item} ${location.pathname}`;
+const storageKey = (item) => `${item} ${location.pathname}`;
 Object.defineProperty(window, 'localStorage', {
   value: {
-    getItem: (item) => sessionStorage.getItem(nameOf(item)),
-    setItem: (item, value) => sessionStorage.setItem(nameOf(item), value),
+    getItem: (item) => sessionStorage.getItem(storageKey(item)),
+    setItem: (item, value) => sessionStorage.setItem(storageKey(item), value),
   },
 });
 
