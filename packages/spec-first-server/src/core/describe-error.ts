@@ -1,4 +1,4 @@
-/** Longer messages and stacks are cut. Characters. */
+/** The number of characters after which messages and stacks are cut. */
 const MAX_LENGTH = 16_384;
 
 /** Causes of causes beyond this depth are left out; an error may be its own cause. */

@@ -102,7 +102,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
   };
 }
 
-/** Returns the handler with `around` before and after it. */
+/** Returns a handler that calls `around` with the handler as its `next`. */
 const surround =
   (id: string, handler: AnyHandler, around: AnyAround): AnyHandler =>
   (request) =>

@@ -16,7 +16,7 @@ export interface Service {
   readonly broken: readonly string[];
   /** The operations that are served. */
   readonly operations: readonly Operation[];
-  /** Returns whether the document has a path. See {@link Call} for `isMounted`. */
+  /** Returns true if the document has a path. See {@link Call} for `isMounted`. */
   has(path: string, isMounted?: boolean): boolean;
   /** Starts the record of a call, unless it has started. */
   begin(call: Call): CallRecord;

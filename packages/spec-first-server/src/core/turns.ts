@@ -1,4 +1,4 @@
-/** The CPU time that requests may use in one round of the event loop. Milliseconds. */
+/** The CPU time that requests may use in one round of the event loop, in milliseconds. */
 const ROUND = 2;
 
 /** Work for later rounds of the event loop, in order of arrival. */
@@ -6,7 +6,7 @@ const waiting: (() => void)[] = [];
 
 let isScheduled = false;
 
-/** The CPU time used in this round of the event loop. Milliseconds. */
+/** The CPU time used in this round of the event loop, in milliseconds. */
 let spent = 0;
 
 /**

@@ -9,7 +9,7 @@ import type { Started } from './terminal.ts';
  */
 export type StartMessage = 'ready' | { readonly started: Started } | { readonly failed: string };
 
-/** True if `spec-first dev` started this process. It then prints the start or its error. */
+/** True if the parent process is `spec-first dev`, which prints the start or its error. */
 export const isShownByParent = process.send !== undefined && isDevelopment(process.env);
 
 /** Sends a message to the parent process. Resolves when it is sent, or if there is no parent. */

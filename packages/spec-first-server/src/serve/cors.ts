@@ -15,7 +15,7 @@ const SERVICE_HEADERS = [
   'etag',
 ];
 
-/** The time that a browser may keep the answer to a preflight. Seconds. */
+/** The time that a browser may keep the answer to a preflight, in seconds. */
 const MAX_AGE = 600;
 
 /**
@@ -49,7 +49,7 @@ export function crossOrigin(origins: '*' | readonly string[], operations: readon
       },
       end() {},
     };
-    // The middleware takes any request with OPTIONS for a preflight.
+    // The middleware treats each OPTIONS request as a preflight.
     const request = { method: isPreflight ? method : 'GET', headers: requestHeaders };
     middleware(request, response, () => {});
     return { headers, isPreflight };

@@ -35,7 +35,7 @@ export function operatorRoutes(
   for (const path of shadowed) routes.delete(path);
 
   return {
-    // The operators need no warning about the redirect from /.
+    // Operators need no warning about the redirect from /.
     shadowed: shadowed.filter((path) => path !== '/').map((path) => prefix + path),
     operate(call) {
       const { path } = call;

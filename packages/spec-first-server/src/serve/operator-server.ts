@@ -1,7 +1,7 @@
 import { listen } from '../adapters/node/index.ts';
 import type { ReadResource } from './page/page.ts';
 
-/** The time limit for a request to arrive. Milliseconds. */
+/** The time limit for a request to arrive, in milliseconds. */
 const REQUEST_LIMIT = 5_000;
 
 /**

@@ -76,9 +76,9 @@ export class ClientConnection {
   }
 
   /**
-   * An upper bound of the memory of unread heads and bodies and of unsent responses. The headers of
-   * a head become separate strings. A chunk of one byte has 6 bytes in the connection and takes 250
-   * bytes of memory.
+   * An upper bound of the memory of unread requests and unsent responses. Headers take up to 8
+   * times their bytes, since they become separate strings. A chunk of one byte is sent as 6 bytes
+   * and takes 250 bytes of memory.
    */
   get memory(): number {
     const { bytesRead, writableLength } = this.#socket;

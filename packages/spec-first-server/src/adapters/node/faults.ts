@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { HttpError } from '../../core/response/http-error.ts';
 
-/** The maximum number of bytes of the target, the names and the values of a request's headers. */
+/** The maximum total size of a request's target, header names and header values, in bytes. */
 export const MAX_HEADER_SIZE = 16_384;
 
 /**
@@ -10,7 +10,7 @@ export const MAX_HEADER_SIZE = 16_384;
  */
 export const MAX_HEADERS = 200;
 
-/** A host and a port (RFC 3986 §3.2.2); an empty one is allowed (RFC 9112 §3.2). */
+/** A host with an optional port (RFC 3986 §3.2.2). The host may be empty (RFC 9112 §3.2). */
 const HOST = /^(?:\[[\da-f:.v]+\]|[\w.~!$&'()*+,;=%-]*)(?::\d*)?$/i;
 
 /** A target in absolute form, up to its path (RFC 9112 §3.2.2). */

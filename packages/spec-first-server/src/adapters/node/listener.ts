@@ -43,8 +43,8 @@ function listener(
       // The bytes of a faulty request may contain another request.
       response.setHeader('Connection', 'close');
     } else if (hasBody(request) && !request.complete) {
-      // Node parses a body that arrived with its head after this listener. One round later, it is
-      // read without a stream.
+      // Node parses a body that arrived with its head after this listener returns. One round later,
+      // the body is complete and can be read without a stream.
       service.begin(call);
       setImmediate(answer, service, call);
       return;

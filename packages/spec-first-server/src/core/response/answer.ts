@@ -22,7 +22,7 @@ const FROM_BODY = new Set(['content-length', 'content-type', 'transfer-encoding'
 /** Statuses without a `Content-Length` (RFC 9110 §8.6). */
 const WITHOUT_LENGTH = new Set([204, 304]);
 
-/** Makes caches and proxies forward each item at once. The second header is nginx's. */
+/** Makes caches and proxies forward each item at once. nginx reads `X-Accel-Buffering`. */
 const UNBUFFERED = [
   ['Cache-Control', 'no-cache'],
   ['X-Accel-Buffering', 'no'],
@@ -64,7 +64,7 @@ export function createAnswer(
 }
 
 /**
- * Returns the answer of a reply whose body is a stream, once its first item is ready or late.
+ * Returns the answer of a reply whose body is a stream. Waits a limited time for its first item.
  *
  * @throws the error of the first item.
  */
@@ -87,7 +87,7 @@ function discard({ items }: ItemStream, { onEnd }: ItemBodyOptions = {}): void {
   onEnd?.();
 }
 
-/** Returns a list of headers, with each default whose name is not among them. */
+/** Returns a list of headers, and of the defaults that have other names. */
 function withDefaults(
   headers: ReplyHeaders,
   defaults: readonly (readonly [name: string, value: string])[],

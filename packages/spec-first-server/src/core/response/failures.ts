@@ -136,7 +136,7 @@ const INTERNAL: Failure = {
 
 const internal = (cause: unknown): Failure => ({ ...INTERNAL, cause });
 
-/** Longer messages are cut. Characters. */
+/** The number of characters after which messages are cut. */
 const MAX_MESSAGE = 8192;
 
 /** @throws {TypeError} if the message is not a string. */

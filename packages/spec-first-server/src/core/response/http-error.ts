@@ -12,7 +12,7 @@ export interface HttpErrorOptions {
   readonly reason?: string;
   /** True if the failure is not logged as an error, such as a 503 while the service stops. */
   readonly expected?: boolean;
-  /** The violations of the document by the request. */
+  /** The differences between the request and the document. */
   readonly errors?: readonly Violation[] | undefined;
 }
 
@@ -40,7 +40,7 @@ export class HttpError extends Error {
   /** Logged instead of the message. Contains no data of the client. */
   readonly reason: string;
   readonly expected: boolean;
-  /** The violations of the document by the request, at most 100. */
+  /** The differences between the request and the document, at most 100. */
   readonly errors: readonly Violation[] | undefined;
 
   /** @throws {TypeError} if a header contains an invalid character. */

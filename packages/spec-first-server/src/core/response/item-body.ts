@@ -26,10 +26,10 @@ export interface ItemBodyOptions {
 type Chunk = string | Bytes;
 type Result = IteratorResult<Chunk, undefined>;
 
-/** The headers are sent without an item after this time. Milliseconds. */
+/** The time after which the headers are sent without an item, in milliseconds. */
 const OPENING = 500;
 
-/** The silence after which an event stream gets a comment. Milliseconds. */
+/** The silence after which an event stream gets a comment, in milliseconds. */
 const HEARTBEAT = 15_000;
 
 /** The bytes that streams send before other requests run. */

@@ -31,7 +31,7 @@ export interface ErrorBody {
    * @param declared the declared response, if the request has reached an operation.
    */
   readonly make: (problem: Problem, declared?: DeclaredProblem) => unknown;
-  /** Makes headers of every failure, such as those that the document requires of them. */
+  /** Returns the headers of an error response, such as those that the document requires. */
   readonly headers?: (problem: Problem) => Readonly<Record<string, string>>;
 }
 

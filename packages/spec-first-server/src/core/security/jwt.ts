@@ -80,7 +80,7 @@ export function createJwtVerifier(
 }
 
 /**
- * Returns whether a token has the compact form and a signature in canonical base64url. Other
+ * Returns true if a token has the compact form and a signature in canonical base64url. Other
  * encodings would allow several spellings of one token (RFC 4648 §3.5).
  */
 function isCanonical(token: string): boolean {

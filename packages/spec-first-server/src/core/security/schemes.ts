@@ -124,7 +124,8 @@ export type Schemes = ReturnType<typeof schemesOf>;
 
 /**
  * Returns true if a page of another origin sent the request, with the cookies of the user (CSRF).
- * GET, HEAD and OPTIONS are allowed. Clients that are not browsers send neither header.
+ * GET, HEAD and OPTIONS are allowed. Other clients than browsers send neither `Origin` nor
+ * `Sec-Fetch-Site`.
  */
 function isForged({ method, headers }: Credentials, trustedOrigins: readonly string[]): boolean {
   const { origin, host, 'sec-fetch-site': site } = headers;
@@ -145,7 +146,7 @@ function formOf({ type, scheme, in: location, name }: Json): Form {
   if (type === 'apiKey') return apiKey(String(location), String(name));
   if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer'))
     return BEARER;
-  // Mutual TLS: each proxy passes on the certificate in its own way.
+  // Mutual TLS: each proxy sends the certificate in another header, so only a verifier can read it.
   if (type !== 'http') {
     return {
       read: () => '',
@@ -187,7 +188,7 @@ function valueIn(values: Readonly<Record<string, unknown>>, name: string): strin
   return String(value ?? '') || undefined;
 }
 
-/** RFC 6750 §2.1. The alphabets of its parts are disjoint, so a match takes one pass. */
+/** A bearer token (RFC 6750 §2.1). Its parts share no characters, so a match takes linear time. */
 const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**

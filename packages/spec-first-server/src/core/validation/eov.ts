@@ -7,7 +7,7 @@ import { AjvOptions } from 'express-openapi-validator/dist/framework/ajv/options
 import { schemas } from 'openapi-document';
 import { keywords } from './keywords.ts';
 
-/** Custom formats: each function returns whether a string has the format. */
+/** Custom formats: each function returns true if a string has the format. */
 export type Formats = Readonly<Record<string, (text: string) => boolean>>;
 
 export interface EovOptions {

@@ -11,8 +11,8 @@ export interface Rewriting {
  * Returns a value as the handler receives it, or as JSON writes it:
  *
  * - A request gets defaults. A `bigint` becomes a number if the schema has the type `number`.
- * - A reply loses undeclared members. Its values with `toJSON` become what that returns.
- * - Both lose the members of the other direction.
+ * - A reply loses undeclared members. The method `toJSON` converts values that have it.
+ * - A request loses `readOnly` members, and a reply loses `writeOnly` members.
  *
  * Values without changes are not copied.
  */

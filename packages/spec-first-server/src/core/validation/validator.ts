@@ -22,8 +22,8 @@ export interface ValidatorOptions {
   /** Called with the name of each undeclared member that is removed from a reply. */
   readonly onDrop?: ((operation: Operation, name: string) => void) | undefined;
   /**
-   * Removes undeclared members and members of the other direction from values. If false, these are
-   * validated instead. By default true.
+   * Removes undeclared and `writeOnly` members from replies, and `readOnly` members from requests.
+   * If false, these are validated instead. By default true.
    */
   readonly drops?: boolean;
 }
