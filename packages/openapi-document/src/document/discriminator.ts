@@ -64,7 +64,7 @@ function areDistinct(values: Tag['values']): boolean {
   return lists.every((list) => list.length > 0) && new Set(constants).size === constants.length;
 }
 
-/** The tag of a schema that others extend by `allOf`. */
+/** The tag of a schema that other schemas extend by `allOf`. */
 export interface ParentTag extends UnionTag {
   /**
    * References to the schemas that extend the parent, then to the parent itself. With `isBase`, a
@@ -74,8 +74,8 @@ export interface ParentTag extends UnionTag {
 }
 
 /**
- * Returns the tag of a schema with a discriminator that others extend by `allOf` (OpenAPI 3.1
- * §4.8.25.4). Returns `undefined` for a schema with `oneOf` or `anyOf`.
+ * Returns the tag of a schema with a discriminator that other schemas extend by `allOf` (OpenAPI
+ * 3.1 §4.8.25.4). Returns `undefined` for a schema with `oneOf` or `anyOf`.
  */
 export function tagOfParent(root: Json, ref: string): ParentTag | undefined {
   const tags = parentTags(root, root);

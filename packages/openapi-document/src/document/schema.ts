@@ -111,8 +111,8 @@ function finderOf(part: Json): (name: string) => unknown[] {
 }
 
 /**
- * Returns true if a name matches a pattern. Returns false for a pattern that may take long, since
- * there is no time limit as in the validator.
+ * Returns true if a name matches a pattern. Returns false for a pattern that may take long: unlike
+ * the validator, this function has no time limit.
  */
 export const matchesName = (pattern: string, name: string): boolean =>
   name.length ** patternDegree(pattern) <= MAX_STEPS && patternOf(pattern).test(name);

@@ -9,7 +9,7 @@ import { lowerSchemas } from '../lowered.ts';
 /** The maximum number of values for one schema. */
 const ATTEMPTS = 20;
 
-/** Generation stops after a value if its parts and those of earlier values exceed this number. */
+/** Generation stops after a value when the values have more parts than this in total. */
 const MAX_PARTS = 100_000;
 
 /** Uses the examples and defaults of the schemas, and generates all members. */
