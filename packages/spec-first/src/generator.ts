@@ -99,7 +99,7 @@ function withoutFolder(documentFile: string, name: string, position: string): st
 
 /** Makes the type of an operation from converted parts. */
 function operationType(request: Json | undefined, responses: Json | undefined): ts.TypeNode {
-  // The other options are off.
+  // openapi-typescript reads a missing option as `false`.
   const ctx: openapi.GlobalContext = Object({
     transform: (schema: object) => asObject(schema)[TYPE],
   });

@@ -54,7 +54,7 @@ export const run = command(USAGE, OUTSIDE, 2, async (values, [folder, document])
   }
   if (/\bTODO: /.test(String(files.get('src/errors.ts'))))
     console.log('src/errors.ts does not compile yet: complete it as its TODO says.');
-  console.log(`${files.size} files written to ${folder}. Go on with:
+  console.log(`${files.size} files written to ${folder}. Next:
 
   cd ${folder}
   npm install

@@ -81,7 +81,7 @@ describe('spec-first new', () => {
     expect(result).toEqual({
       code: 0,
       output: `Reading the example, a library of books …
-${files.length} files written to ${books}. Go on with:
+${files.length} files written to ${books}. Next:
 
   cd ${books}
   npm install

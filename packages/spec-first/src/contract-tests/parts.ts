@@ -41,7 +41,7 @@ export const namedIn = (values: Values, where: Part['in']): Json =>
   );
 
 /** The maximum number of samples of a schema. Further values are variants of them. */
-const SAMPLES = 12;
+const MAX_SAMPLES = 12;
 
 /** Samples of a schema that is `true`. */
 const ANY = ['text', 1, true, {}];
@@ -64,7 +64,7 @@ export function partsOf({ root, operation, validator }: CheckedOperation): {
   ): Part => {
     const { schema, violation } = declared;
     const isValid = (value: unknown) => violation(value) === '';
-    const generated = isObject(schema) ? valuesOf(root, schema, 'request').take(SAMPLES) : ANY;
+    const generated = isObject(schema) ? valuesOf(root, schema, 'request').take(MAX_SAMPLES) : ANY;
     return {
       ...declared,
       examples: examples.filter(isValid),

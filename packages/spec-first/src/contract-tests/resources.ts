@@ -25,7 +25,7 @@ import { nextCursor } from './pages.ts';
 import { namedIn, type Values } from './parts.ts';
 
 /** The maximum number of resources of one kind that are remembered. */
-const REMEMBERED = 50;
+const MAX_RESOURCES = 50;
 
 /** The resources that replies of the service contained. */
 export type Resources = ReturnType<typeof trackResources>;
@@ -46,7 +46,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
   function rememberId(name: string, id: unknown): void {
     if (typeof id === 'object' || id === undefined || id === '') return;
     const distinct = new Set([id, ...(ids.get(name) ?? [])]);
-    ids.set(name, [...distinct].slice(0, REMEMBERED));
+    ids.set(name, [...distinct].slice(0, MAX_RESOURCES));
   }
 
   /** Keeps the path parameters of a resource, and returns them with their types. */
@@ -66,7 +66,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     for (const [name, value] of typed) if (name !== 'id') rememberId(idName(name), value);
     const others = pathsOf(target);
     const isNew = others.every((other) => stringifyJson(other) !== stringifyJson(path));
-    if (isNew) pathsByTemplate.set(resource, [path, ...others].slice(0, REMEMBERED));
+    if (isNew) pathsByTemplate.set(resource, [path, ...others].slice(0, MAX_RESOURCES));
     return path;
   }
 

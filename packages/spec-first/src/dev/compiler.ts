@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { join, resolve } from 'node:path';
 
 /** The maximum number of lines of errors to show. */
-const LIMIT = 20;
+const MAX_LINES = 20;
 
 /**
  * Checks the types of the project with its own `tsc`. Resolves to a text about the result, or to
@@ -21,8 +21,8 @@ export async function checkTypes(signal: AbortSignal): Promise<string | undefine
       if (signal.aborted) return done(undefined);
       if (error === null) return done('The types fit.');
       const lines = (`${stdout}${stderr}`.trim() || error.message).split(/\r?\n/);
-      const rest = lines.length - LIMIT;
-      const output = ['The types do not fit:', ...lines.slice(0, LIMIT)];
+      const rest = lines.length - MAX_LINES;
+      const output = ['The types do not fit:', ...lines.slice(0, MAX_LINES)];
       if (rest > 0) output.push(`… and ${rest} more lines. "npx tsc" shows all.`);
       done(output.join('\n'));
     });
