@@ -4,7 +4,7 @@ import { stringifyJson } from 'openapi-document';
 import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { Service } from '../core/service.ts';
-import { endOf, faultOf, NodeCall, validAddress, writeBody } from './node/index.ts';
+import { discardBody, endOf, faultOf, NodeCall, validAddress, writeBody } from './node/index.ts';
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
@@ -83,8 +83,12 @@ const SHARED = new Set(['set-cookie', 'vary']);
 
 /** Writes an answer. Keeps headers of other names that the app has set. */
 export async function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> {
-  // The response has started, so this answer cannot be sent.
-  if (response.headersSent) return void response.destroy();
+  if (response.headersSent) {
+    // The response has started, so this answer cannot be sent.
+    discardBody(answer.body);
+    response.destroy();
+    return;
+  }
   response.statusCode = answer.status;
   addHeaders(response, answer.headers);
   await writeBody(response, answer.body);

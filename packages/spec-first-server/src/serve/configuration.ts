@@ -188,7 +188,7 @@ export function readConfig(env: Environment): Config {
 export const isProduction = (env: Environment): boolean => env.NODE_ENV?.trim() === 'production';
 
 /** Returns true if NODE_ENV is `development`, which `npm run dev` sets. */
-export const isDevelopment = (env: Environment): boolean => env.NODE_ENV === 'development';
+export const isDevelopment = (env: Environment): boolean => env.NODE_ENV?.trim() === 'development';
 
 /** Returns true if credentials are configured. Otherwise the start generates and shows a token. */
 export const hasCredentials = (config: Config): boolean =>

@@ -253,6 +253,26 @@ test('writeAnswer closes the connection if another response has started', async 
   await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
 });
 
+test('writeAnswer ends a stream that it cannot write', async () => {
+  let isEnded = false;
+  const app = express().use(async (_received, response) => {
+    response.write('started');
+    const body: AsyncIterableIterator<Uint8Array> = {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: async () => ({ done: false, value: new Uint8Array(1) }),
+      async return() {
+        isEnded = true;
+        return { done: true, value: undefined };
+      },
+    };
+    await writeAnswer(response, { status: 200, headers: [], body });
+  });
+  await expect(request(app).get('/')).rejects.toThrow(/aborted|hang up|reset/);
+  expect(isEnded).toBe(true);
+});
+
 test('an answer that cannot be written goes to the error handler of the app', async () => {
   const service = await serviceWith('/things');
   const answer = async () => ({ status: 200, headers: ['X-A', 'a\nb'], body: '' });

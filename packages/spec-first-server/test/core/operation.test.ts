@@ -267,6 +267,16 @@ describe('the memory of a body is released', () => {
     expect(bytesLeft()).toBe(64 * 1024 ** 2);
   });
 
+  test.each<[string, Partial<Call>]>([
+    ['parameter', { query: 'q=a' }],
+    ['name of a parameter', { query: 'x=1' }],
+    ['path', { path: '/beds/a' }],
+  ])('after an invalid %s', async (_title, parts) => {
+    const { status } = await call(['add', reply], { body: stream('{"text":"a"}'), ...parts });
+    expect(status).toBe(400);
+    expect(bytesLeft()).toBe(64 * 1024 ** 2);
+  });
+
   test('at the end of a stream, not before', async () => {
     const handler: AnyHandler = () => ({ status: 200, body: notes('a', 'b') });
     const { answered } = await call(['send', handler], { body: stream('{"text":"a"}') });

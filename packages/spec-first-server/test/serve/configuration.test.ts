@@ -243,6 +243,9 @@ describe('the file .env', () => {
     process.env.FROM_BOTH = 'environment';
     loadEnvFile();
     expect([process.env.FROM_FILE, process.env.FROM_BOTH]).toEqual(['a b', 'environment']);
+    process.env.FROM_BOTH = '';
+    loadEnvFile();
+    expect(process.env.FROM_BOTH).toBe('');
   });
 
   test('may be missing, but not unreadable', () => {

@@ -2,9 +2,12 @@ import { readFileSync, rmSync } from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, expect, jest, test } from '@jest/globals';
+import { pino } from 'pino';
 import { eventually } from 'test-support/eventually';
 import { end, makeProject, type Running, start } from 'test-support/project';
+import type { Service } from '../../src/serve/service.ts';
+import { STOP_LIMIT, stopper } from '../../src/serve/stop.ts';
 
 const DOCUMENT = `openapi: 3.2.0
 info: { title: A, version: 1.0.0 }
@@ -117,4 +120,21 @@ test('a stop whose backend fails to close ends with 1, and logs the reason', asy
   expect(await running?.exit).toBe(1);
   expect(running?.output()).toMatch(/a fault of the backend.*"msg":"shutdown failed"/);
   expect(running?.output()).not.toContain('"msg":"stopped"');
+});
+
+test('a stop is aborted at STOP_LIMIT after DRAIN_SECONDS, not before', async () => {
+  const levels: number[] = [];
+  const log = pino({}, { write: (line) => levels.push(JSON.parse(line).level) });
+  const exit = jest.spyOn(process, 'exit').mockReturnValue(undefined as never);
+  const endless = { stop: () => new Promise(() => {}) } as unknown as Service;
+  jest.useFakeTimers();
+  void stopper(endless, log, 30)('SIGTERM');
+  jest.advanceTimersByTime(30_000 + STOP_LIMIT - 1);
+  const before = [...levels];
+  jest.advanceTimersByTime(1);
+  jest.useRealTimers();
+  await eventually(() => exit.mock.calls.length > 0);
+  expect(exit).toHaveBeenCalledWith(1);
+  exit.mockRestore();
+  expect([before, levels]).toEqual([[30], [30, 60]]);
 });

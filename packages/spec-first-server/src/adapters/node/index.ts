@@ -9,4 +9,4 @@ export {
 } from './listener.ts';
 export { NodeCall } from './node-call.ts';
 export { http, type OnRejected } from './rejected.ts';
-export { writeBody } from './write-answer.ts';
+export { discardBody, writeBody } from './write-answer.ts';

@@ -156,6 +156,13 @@ function copyHeaders(headers: unknown): Record<string, string> {
   return copy;
 }
 
+/** Merges headers by name in any case: later ones override earlier ones. @throws {TypeError} */
+function mergeHeaders(...sources: readonly unknown[]): Record<string, string> {
+  const headers = sources.flatMap((source) => Object.entries(copyHeaders(source)));
+  const byName = new Map(headers.map((header) => [header[0].toLowerCase(), header]));
+  return Object.fromEntries(byName.values());
+}
+
 /**
  * Returns the reply to a failure, with the body that `errorBody` makes. If that does not match the
  * declared response, the body is an example of the document, or else problem details (RFC 9457),
@@ -170,11 +177,11 @@ function failureReply(
   const problem = { status, message, type, errors, requestId };
   // A 401 must have a challenge (RFC 9110 §15.5.2), if the operation has a scheme.
   const challenge = status === 401 && context?.challenge(isPresented);
-  const headers = copyHeaders({
-    ...errorBody.headers?.(problem),
-    ...(challenge && { 'WWW-Authenticate': challenge }),
-    ...thrown,
-  });
+  const headers = mergeHeaders(
+    errorBody.headers?.(problem),
+    challenge ? { 'WWW-Authenticate': challenge } : undefined,
+    thrown,
+  );
   const operationId = context?.operation.id;
   const make = (media?: MediaType): unknown =>
     errorBody.make(

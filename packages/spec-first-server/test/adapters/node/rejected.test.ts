@@ -147,6 +147,15 @@ describe('bytes that the app does not get', () => {
     ]);
   });
 
+  test('are reported also after a request of the connection that the app has answered', async () => {
+    rejected.length = 0;
+    const faulty = request('GET /', { Host: 'a/b' });
+    await exchange(port, request('GET /') + faulty, { responses: 9 });
+    expect(rejected.map(([reason, client]) => [reason.status, client])).toEqual([
+      [400, '127.0.0.1'],
+    ]);
+  });
+
   test('get the error body of the options', async () => {
     const custom = await listen(app, {
       ...LOCAL,

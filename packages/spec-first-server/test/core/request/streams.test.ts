@@ -82,7 +82,11 @@ describe('checkedItems', () => {
   const schema = {
     type: 'object',
     required: ['name'],
-    properties: { name: { type: 'string' }, count: { type: 'integer', default: 1 } },
+    properties: {
+      name: { type: 'string' },
+      count: { type: 'integer', default: 1 },
+      body: { type: 'string' },
+    },
   };
   const content = { 'application/x-ndjson': { itemSchema: schema } };
   const document = {
@@ -125,6 +129,11 @@ describe('checkedItems', () => {
       'of another type',
       '{"name":5}',
       { violations: [{ path: '/body/1/name', message: 'must be string', keyword: 'type' }] },
+    ],
+    [
+      'with a member named body of another type',
+      '{"name":"a","body":5}',
+      { violations: [{ path: '/body/1/body', message: 'must be string', keyword: 'type' }] },
     ],
     [
       'that is not an object',

@@ -491,6 +491,15 @@ paths:
     });
   });
 
+  test('has a header once, in whatever case the error writes its name', () => {
+    const headers = { 'www-authenticate': 'Basic realm="x"', 'retry-AFTER': '3' };
+    const errorBody: ErrorBody = { ...JSON_BODY, headers: () => ({ 'Retry-After': '9' }) };
+    const answer = answerTo(new HttpError(401, 'over', { headers }), errorBody);
+    expect(answer.headers).toMatchObject(headers);
+    expect(answer.headers).not.toHaveProperty('WWW-Authenticate');
+    expect(answer.headers).not.toHaveProperty('Retry-After');
+  });
+
   test('is framed by the server, whatever headers the error has', () => {
     const headers = {
       'Content-Length': '1',
