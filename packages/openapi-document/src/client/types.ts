@@ -94,7 +94,8 @@ export interface CallOptions extends RequestInit {
   readonly timeout?: number;
   /**
    * The maximum number of retries of a request with an idempotent method, after a failed connection
-   * or a status of 429, 502, 503 or 504. Respects `Retry-After`. 0 by default.
+   * or a status of 429, 502, 503 or 504. Respects `Retry-After`. A request whose body is a
+   * `ReadableStream` is not retried. 0 by default.
    */
   readonly retries?: number;
   /**
