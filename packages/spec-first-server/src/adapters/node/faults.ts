@@ -50,7 +50,7 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
     return fault('the header authorization must come once');
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {
-    return fault('the transfer coding must be chunked alone, in HTTP/1.1 (RFC 9112 §6.1)');
+    return fault('the transfer coding must be chunked only, which needs HTTP/1.1 (RFC 9112 §6.1)');
   }
   return undefined;
 }

@@ -88,7 +88,7 @@ export function failureOf(error: unknown): Failure {
  */
 function readFailure(error: unknown): Failure | undefined {
   if (error instanceof InvalidReply) {
-    const message = 'the service made a reply that its contract does not declare';
+    const message = 'the service made a reply that the document does not declare';
     return { ...INTERNAL, message, reason: message, cause: error };
   }
   if (error instanceof Violations) {

@@ -235,7 +235,7 @@ const VIOLATIONS = new Violations([
 
 test('each error keeps what its answer and its log line need', () => {
   const reply = new InvalidReply('get answered 200: /body/secret must be string');
-  const message = 'the service made a reply that its contract does not declare';
+  const message = 'the service made a reply that the document does not declare';
   expect(failureOf(reply)).toEqual({
     status: 500,
     message,
