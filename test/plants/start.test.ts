@@ -577,8 +577,8 @@ test('the log has the reason of each rejected request, without values from clien
   expect(rejected.map(({ reason }) => reason).sort()).toEqual([
     '/body/name must not hold a lone surrogate, which UTF-8 cannot hold',
     'the body must be JSON',
-    'the request is not as the document declares',
-    'the request is not as the document declares',
+    'the request does not match the document',
+    'the request does not match the document',
   ]);
   expect(service.stdout()).not.toMatch(/12345|secret/);
 });

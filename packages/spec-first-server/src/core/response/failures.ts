@@ -93,7 +93,7 @@ function readFailure(error: unknown): Failure | undefined {
   }
   if (error instanceof Violations) {
     const { message, violations: errors } = error;
-    const reason = 'the request is not as the document declares';
+    const reason = 'the request does not match the document';
     return { status: 400, message, headers: {}, reason, expected: false, errors };
   }
   const { status, expose, headers, message, cause } = Object(error);

@@ -247,7 +247,7 @@ test('each error keeps what its answer and its log line need', () => {
   expect(failureOf(VIOLATIONS)).toEqual({
     status: 400,
     message: '/body/name must be string; /query/secret is not a parameter',
-    reason: 'the request is not as the document declares',
+    reason: 'the request does not match the document',
     headers: {},
     expected: false,
     errors: VIOLATIONS.violations,
