@@ -3,8 +3,8 @@ import addFormats from 'ajv-formats';
 import { asObject, isObject, type Json, type MediaType, schemas } from 'openapi-document';
 
 /**
- * Makes a second validator of replies: Ajv with the original schemas of the document. It can find
- * errors in the server's validator, which lowers the schemas first.
+ * Makes a second validator of replies: Ajv with the schemas of the document, which are not lowered.
+ * It can find errors in the server's validator, which uses lowered schemas.
  *
  * @returns a function that returns the violations of a JSON body. It returns `undefined` if there
  *   are none, or if Ajv cannot compile the schema.
