@@ -16,6 +16,6 @@ export default {
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   // Longer than each wait inside a test: its error names the missing condition.
   testTimeout: 120_000,
-  // One more than the cores of the smallest machine: many tests wait for child processes.
-  maxWorkers: 3,
+  // Two more than the cores of the smallest machine: many tests wait for child processes.
+  maxWorkers: 4,
 };
