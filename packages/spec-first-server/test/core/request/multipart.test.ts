@@ -1,4 +1,4 @@
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -263,17 +263,23 @@ test('a form whose client disconnects is rejected', async () => {
   await expect(read(Readable.from(broken()))).rejects.toMatchObject({ message: cutOff().message });
 });
 
+/** Returns the files of a folder that this user can read. Other tests may have removed it. */
+function filesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((file) => join(folder, file));
+  } catch {
+    return [];
+  }
+}
+
 describe('files', () => {
   /** The size of the files. No other test uploads files of this size. */
   const SIZE = 71_993;
 
-  /** Returns the files on disk of a size. Other tests may remove their folders meanwhile. */
+  /** Returns the files on disk of a size. */
   function filesOf(size: number): string[] {
     const folders = readdirSync(tmpdir()).filter((name) => name.startsWith('upload-'));
-    const paths = folders.flatMap((name) => {
-      const folder = join(tmpdir(), name);
-      return existsSync(folder) ? readdirSync(folder).map((file) => join(folder, file)) : [];
-    });
+    const paths = folders.flatMap((name) => filesIn(join(tmpdir(), name)));
     return paths.filter((path) => statSync(path, { throwIfNoEntry: false })?.size === size);
   }
 
