@@ -61,28 +61,20 @@ const documented = new Map(rows.map(([label = '', value = '']) => [label, value]
 const CONSTANTS: Readonly<Record<string, string>> = {
   'target, names and values of headers': 'spec-first-server/MAX_HEADER_SIZE',
   'number of headers at which a request is rejected': 'spec-first-server/MAX_HEADERS',
-  'requests of one connection that wait for responses': 'spec-first-server/MOST_REQUESTS',
-  'rest of a body that a response did not wait for': 'spec-first-server/SMALL_BODY',
   'memory of all requests whose bytes are not read yet': 'spec-first-server/core/BUDGET',
   'time for the header section': 'spec-first-server/headersTimeout',
   'time for the whole request': 'spec-first-server/requestTimeout',
   'no byte in either direction, or a response that is not read': 'spec-first-server/idleTimeout',
   'between two requests of a connection': 'spec-first-server/keepAliveTimeout',
-  'reading after a rejection, so that the client gets the response':
-    'spec-first-server/lingerTimeout',
   'CPU time to validate a request; large bodies have more':
     'spec-first-server/core/validation/VALIDATING_MS',
   'nesting of JSON': 'openapi-document/MAX_DEPTH',
   'parts of a form': 'spec-first-server/MAX_PARTS',
   token: 'spec-first-server/core/security/MAX_LENGTH',
   'characters of waiting requests': 'group-commit/WAITING_SIZE',
-  'the next request of an idle connection': 'spec-first-server/idleStopTimeout',
-  'the first request of a new connection': 'spec-first-server/arrivalStopTimeout',
-  'the first requests of all new connections': 'spec-first-server/longestArrivalStop',
   'requests in flight': 'spec-first-server/stopTimeout',
   'all steps but the second': 'spec-first-server/STOP_LIMIT',
   'the last lines of the log': 'spec-first-server/FLUSH_LIMIT',
-  'signals that count as one': 'spec-first-server/SAME_SIGNAL',
   'until keys are fetched again, in the background': 'spec-first-server/refreshAfter',
   'use of known keys while the key server is down; other tokens get 503':
     'spec-first-server/cacheMaxAge',
