@@ -363,14 +363,14 @@ describe('a request of items', () => {
     ['application/jsonl', '{"name":"a"}\n{"name":1}', 400, '/body/1/name must be string'],
     ['application/jsonl', '{"name":"a"}\n{"name"', 400, '/body/1 must be JSON'],
     ['application/jsonl', Buffer.from([0x22, 0xff, 0x22]), 400, '/body/0 must be UTF-8'],
-    ['application/jsonl', `{"name":"a"}\n${long}\n`, 413, '/body/1 must be at most 100 bytes'],
+    ['application/jsonl', `{"name":"a"}\n${long}\n`, 413, '/body/1 must be at most 100 characters'],
     [
       'application/json-seq',
       '\x1e{"name":"a"}\n\x1e12',
       400,
       '/body/1 must end with a line feed (RFC 7464 §2.4)',
     ],
-    ['text/event-stream', `data: ${long}\n\n`, 413, '/body/0 must be at most 100 bytes'],
+    ['text/event-stream', `data: ${long}\n\n`, 413, '/body/0 must be at most 100 characters'],
     [
       'text/event-stream',
       'event: plant\ndata: {}\n\n',

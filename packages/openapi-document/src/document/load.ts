@@ -56,7 +56,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     return content;
   });
   const { root, mended } = await mend(file, bundled.root);
-  const operations = operationsOf(root, root.paths);
+  const operations = operationsOf(root);
   const schemes = Object.entries(asObject(asObject(root.components).securitySchemes));
   const positions = (pointers: readonly string[]) =>
     positionsOf(pointers.map((pointer) => originOf(file, root, bundled.origins, pointer)));

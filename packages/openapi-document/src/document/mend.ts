@@ -9,7 +9,7 @@ import {
   resolveRef,
 } from './document.ts';
 import { walk } from './kinds.ts';
-import { operationObjects } from './operations.ts';
+import { operationObjects, pathItemsIn } from './operations.ts';
 import { positionsOf } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
 
@@ -125,8 +125,8 @@ function quoteNull(schema: Json, pointer: string, mended: Finding[]): void {
 
 /** Declares missing path parameters as strings. */
 function declareParameters(root: Json, mended: Finding[]): void {
-  for (const { path, source, shared, pointer } of operationObjects(root.paths)) {
-    const declared = [shared, source.parameters]
+  for (const { path, source, item, pointer } of operationObjects(pathItemsIn(root, 'paths'))) {
+    const declared = [item.parameters, source.parameters]
       .flatMap(asArray)
       .map((parameter) => resolveRef(root, parameter));
     for (const name of pathTemplate(path).names) {

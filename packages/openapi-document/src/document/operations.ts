@@ -15,11 +15,25 @@ import { pathTemplate } from './path-template.ts';
 
 const METHODS = 'get put post delete options head patch trace query'.split(' ');
 
+/** A Path Item Object (`item`) with its path. */
+interface PathItem {
+  readonly path: string;
+  readonly item: unknown;
+  readonly pointer: string;
+}
+
+/** Lists the path items of `paths` or `webhooks`. */
+export const pathItemsIn = (root: Json, member: 'paths' | 'webhooks'): PathItem[] =>
+  Object.entries(asObject(root[member])).map(([path, item]) => ({
+    path,
+    item,
+    pointer: `/${member}/${escapePointerToken(path)}`,
+  }));
+
 /** Lists the Operation Objects of path items, in order, with the parameters of their path items. */
-export const operationObjects = (paths: unknown) =>
-  Object.entries(asObject(paths)).flatMap(([path, value]) => {
+export const operationObjects = (items: readonly PathItem[]) =>
+  items.flatMap(({ path, item: value, pointer: itemPointer }) => {
     const item = asObject(value);
-    const at = `/paths/${escapePointerToken(path)}`;
     const named = METHODS.map((method) => [method, item[method], method] as const);
     // Other methods (OpenAPI 3.2 §4.9.1), in upper case.
     const additional = Object.entries(asObject(item.additionalOperations)).map(
@@ -28,7 +42,7 @@ export const operationObjects = (paths: unknown) =>
     );
     return [...named, ...additional].flatMap(([method, source, key]) =>
       isObject(source)
-        ? [{ method, path, source, pointer: `${at}/${key}`, shared: item.parameters, at }]
+        ? [{ method, path, source, pointer: `${itemPointer}/${key}`, item, itemPointer }]
         : [],
     );
   });
@@ -36,8 +50,8 @@ export const operationObjects = (paths: unknown) =>
 type OperationObject = ReturnType<typeof operationObjects>[number];
 
 /** Lists the operations of path items, in order. The document may be invalid. */
-export function operationsOf(root: Json, paths: unknown): Operation[] {
-  const objects = operationObjects(paths);
+export function operationsOf(root: Json, items = pathItemsIn(root, 'paths')): Operation[] {
+  const objects = operationObjects(items);
   const ids = idsOf(objects);
   return objects.map((object, index) => operationOf(root, object, ids[index] ?? ''));
 }
@@ -106,13 +120,18 @@ const defaultId = (method: string, path: string): string =>
 
 /** Lists webhooks and callbacks as operations. */
 export function webhooksOf(root: Json, operations: readonly Operation[]): Operation[] {
-  const callbacks = operations.flatMap(({ id, source }) =>
+  const callbacks = operations.flatMap(({ id, source, pointer }) =>
     Object.entries(asObject(source.callbacks)).flatMap(([name, callback]) => {
-      const [item] = Object.values(resolveRef(root, callback) ?? {});
-      return item === undefined ? [] : [[`${id}.${name}`, item] as const];
+      const pathItems = Object.entries(resolveRef(root, callback) ?? {}).slice(0, 1);
+      const place = `${pointer}/callbacks/${escapePointerToken(name)}`;
+      return pathItems.map(([url, item]) => ({
+        path: `${id}.${name}`,
+        item,
+        pointer: `${place}/${escapePointerToken(url)}`,
+      }));
     }),
   );
-  return operationsOf(root, { ...asObject(root.webhooks), ...Object.fromEntries(callbacks) });
+  return operationsOf(root, [...pathItemsIn(root, 'webhooks'), ...callbacks]);
 }
 
 /** Finds the response for a status: by its code, its range, or `default` (OpenAPI 3.1 §4.8.16). */
@@ -130,23 +149,17 @@ const IGNORED = /^header (accept|content-type|authorization)$/;
 /** The parameters of an operation and its path item. Those of the operation take precedence. */
 function parametersOf(
   root: Json,
-  { at, shared, pointer, source: operation }: OperationObject,
+  { item, itemPointer, source: operation, pointer }: OperationObject,
   names: readonly string[],
 ) {
-  const declared = Object.entries({ [at]: shared, [pointer]: operation.parameters }).flatMap(
-    ([place, list]) =>
-      asArray(list).flatMap((value, index) => {
-        const source = resolveRef(root, value);
-        if (source === undefined) return [];
-        const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
-        return parameterOf(
-          root,
-          source,
-          where,
-          String(source.name),
-          `${place}/parameters/${index}`,
-        );
-      }),
+  const lists = { [itemPointer]: item.parameters, [pointer]: operation.parameters };
+  const declared = Object.entries(lists).flatMap(([place, list]) =>
+    asArray(list).flatMap((value, index) => {
+      const source = resolveRef(root, value);
+      if (source === undefined) return [];
+      const where = source.in === 'querystring' ? 'query' : (source.in as Styled['in']);
+      return parameterOf(root, source, where, String(source.name), `${place}/parameters/${index}`);
+    }),
   );
   const keyOf = ({ in: where, name }: Parameter) =>
     `${where} ${where === 'header' ? name.toLowerCase() : name}`;

@@ -38,8 +38,8 @@ export function readItems(
   }
 }
 
-const itemTooLarge = (limit: number): UnreadableItem =>
-  Object.assign(new UnreadableItem(`must be at most ${limit} bytes`), { isTooLarge: true });
+const itemTooLarge = (limit: number, unit = 'characters'): UnreadableItem =>
+  Object.assign(new UnreadableItem(`must be at most ${limit} ${unit}`), { isTooLarge: true });
 
 async function* readTexts(
   chunks: Chunks,
@@ -143,7 +143,7 @@ async function* readParts(
     }
     parser.finish();
   } catch (error) {
-    if (error instanceof MaxFileSizeExceededError) throw itemTooLarge(limit);
+    if (error instanceof MaxFileSizeExceededError) throw itemTooLarge(limit, 'bytes');
     if (!(error instanceof MultipartParseError)) throw error;
     throw new UnreadableItem(
       'must be a part of multipart/mixed (RFC 2046 §5.1) with the boundary that Content-Type names',

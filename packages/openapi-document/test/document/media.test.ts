@@ -92,7 +92,7 @@ test('the items of a sequence are read and written', async () => {
     items.push(item);
   expect(items).toEqual([{ a: 1 }, 2]);
   const tooLong = media.readItems(media.type, bytes('"12345678"\n'), 5);
-  await expect(tooLong.next()).rejects.toThrow('must be at most 5 bytes');
+  await expect(tooLong.next()).rejects.toThrow('must be at most 5 characters');
   expect(media.itemWriter(media.type).write({ a: 1 }, 0)).toBe('{"a":1}\n');
   const records = mediaType('application/json-seq', { itemSchema: {} });
   expect(records.itemWriter(records.type).write({ a: 1 }, 0)).toBe('\x1e{"a":1}\n');

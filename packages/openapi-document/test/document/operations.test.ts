@@ -4,12 +4,13 @@ import {
   type Operation,
   operationObjects,
   operationsOf,
+  pathItemsIn,
   webhooksOf,
 } from '../../src/document/operations.ts';
 
 /** Reads the operation `POST /a/{id}`. */
 function operationOf(operation: object, item: object = {}, root: object = {}): Operation {
-  const [first] = operationsOf({ ...root }, { '/a/{id}': { ...item, post: operation } });
+  const [first] = operationsOf({ ...root, paths: { '/a/{id}': { ...item, post: operation } } });
   if (first === undefined) throw new Error('there is no operation');
   return first;
 }
@@ -31,7 +32,8 @@ test('operations are listed in the order of their paths and methods', () => {
     parameters: [],
     summary: {},
   };
-  const objects = operationObjects({ '/b': item, '/a~b': { get: {}, post: 1 }, '/c': null });
+  const paths = { '/b': item, '/a~b': { get: {}, post: 1 }, '/c': null };
+  const objects = operationObjects(pathItemsIn({ paths }, 'paths'));
   expect(objects.map(({ method, pointer }) => [method, pointer])).toEqual([
     ...'get put post delete options head patch trace query'
       .split(' ')
@@ -45,10 +47,10 @@ test('operations are listed in the order of their paths and methods', () => {
     path: '/b',
     source: { x: 1 },
     pointer: '/paths/~1b/additionalOperations/COPY',
-    shared: [],
-    at: '/paths/~1b',
+    item,
+    itemPointer: '/paths/~1b',
   });
-  expect(operationObjects(undefined)).toEqual([]);
+  expect(pathItemsIn({}, 'paths')).toEqual([]);
 });
 
 test('an operation has the parts of its Operation Object', () => {
@@ -70,7 +72,7 @@ test('an operation has the parts of its Operation Object', () => {
   );
   expect(operationOf({}).requestBody).toBeUndefined();
   expect(operationOf({ requestBody: { required: 'yes' } }).requestBody?.required).toBe(false);
-  const [copy] = operationsOf({}, { '/': { additionalOperations: { COPY: {} } } });
+  const [copy] = operationsOf({ paths: { '/': { additionalOperations: { COPY: {} } } } });
   expect(copy?.method).toBe('copy');
 });
 
@@ -85,7 +87,7 @@ test.each<[security: unknown, inherited: unknown, expected: unknown]>([
 });
 
 describe('an id', () => {
-  const idsOf = (paths: object) => operationsOf({}, paths).map(({ id }) => id);
+  const idsOf = (paths: object) => operationsOf({ paths }).map(({ id }) => id);
 
   test('is the operationId, or the method and the path', () => {
     const paths = {
@@ -119,11 +121,13 @@ test('webhooks and callbacks are listed as operations', () => {
     Callback: { '{$url}/1': { post: {} }, '{$url}/2': { put: {} } },
   };
   const callbacks = { done: { $ref: '#/Callback' }, failed: {}, none: { $ref: '#/None' } };
-  const operations = operationsOf(root, { '/a': { get: { operationId: 'a', callbacks } } });
-  expect(webhooksOf(root, operations).map(({ id, method, path }) => [id, method, path])).toEqual([
-    ['a', 'post', 'sent'],
-    ['putAB', 'put', 'a.b'],
-    ['postADone', 'post', 'a.done'],
+  const paths = { '/a': { get: { operationId: 'a', callbacks } } };
+  const operations = operationsOf({ ...root, paths });
+  const webhooks = webhooksOf(root, operations);
+  expect(webhooks.map(({ id, method, path, pointer }) => [id, method, path, pointer])).toEqual([
+    ['a', 'post', 'sent', '/webhooks/sent/post'],
+    ['putAB', 'put', 'a.b', '/webhooks/a.b/put'],
+    ['postADone', 'post', 'a.done', '/paths/~1a/get/callbacks/done/{$url}~11/post'],
   ]);
 });
 

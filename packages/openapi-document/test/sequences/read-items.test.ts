@@ -127,17 +127,23 @@ test('items are read before the next chunk arrives', async () => {
   }
 });
 
-test.each<[type: string, itemOf: (text: string) => string, longest: number]>([
-  ['application/jsonl', (text) => `"${text}"\n`, LIMIT - '""'.length],
-  ['application/jsonl', (text) => `"${text}"`, LIMIT - '""'.length],
-  ['application/json-seq', (text) => `\x1e"${text}"\n`, LIMIT - '""\n'.length],
-  ['application/json-seq', (text) => `\x1e"${text}"\n\x1e`, LIMIT - '""\n'.length],
-  ['text/event-stream', (text) => `data: ${text}\n\n`, LIMIT],
-  ['multipart/mixed; boundary=x', (text) => `--x\r\nA: b\r\n\r\n${text}\r\n--x--`, LIMIT],
-])('an item of %s may be as long as the limit', async (type, itemOf, longest) => {
-  const itemsWith = (length: number) => itemsOf(type, [itemOf('x'.repeat(length))]);
-  expect(await itemsWith(longest)).toHaveLength(1);
-  expect(await itemsWith(longest + 1)).toBe('must be at most 1000 bytes');
+test.each<[type: string, itemOf: (text: string) => string, extra: number]>([
+  ['application/jsonl', (text) => `"${text}"\n`, '""'.length],
+  ['application/jsonl', (text) => `"${text}"`, '""'.length],
+  ['application/json-seq', (text) => `\x1e"${text}"\n`, '""\n'.length],
+  ['application/json-seq', (text) => `\x1e"${text}"\n\x1e`, '""\n'.length],
+  ['text/event-stream', (text) => `data: ${text}\n\n`, 0],
+])('an item of %s may have as many characters as the limit', async (type, itemOf, extra) => {
+  const itemsWith = (length: number) => itemsOf(type, [itemOf('ä'.repeat(length))]);
+  expect(await itemsWith(LIMIT - extra)).toHaveLength(1);
+  expect(await itemsWith(LIMIT - extra + 1)).toBe('must be at most 1000 characters');
+});
+
+test('a part may have as many bytes as the limit', async () => {
+  const itemsWith = (text: string) =>
+    itemsOf('multipart/mixed; boundary=x', [`--x\r\nA: b\r\n\r\n${text}\r\n--x--`]);
+  expect(await itemsWith('x'.repeat(LIMIT))).toHaveLength(1);
+  expect(await itemsWith('x'.repeat(LIMIT + 1))).toBe('must be at most 1000 bytes');
 });
 
 describe('an item without an end', () => {
