@@ -13,13 +13,14 @@ import { eachSchema, patternOf, translate } from '../document/schema.ts';
 import { describe, isHarmless, type Report } from './check-structure.ts';
 import { isStandardFormat, misfitOf } from './fits.ts';
 
+const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
+
 /** Reports schemas that are not JSON Schema 2020-12, and keywords that are not enforced. */
 export function checkSchemas(
   root: Json,
   report: Report,
   serviceFormats: readonly string[] = [],
 ): void {
-  const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
   const checkedFormats = new Set<string>(serviceFormats);
   const checked = new Set<Json>();
   const cyclic = new Set<Json>();
@@ -33,7 +34,7 @@ export function checkSchemas(
     if (kind !== 'schema') return;
     if (!checked.has(schema)) {
       eachSchema(schema, pointer, (inner) => checked.add(inner));
-      for (const error of invalidities(ajv, schema)) {
+      for (const error of invalidities(schema)) {
         const place = pointer + error.instancePath;
         const level = isHarmless(root, error, place) ? 'notice' : 'problem';
         report[level](place, `${describe(schema, error)} (JSON Schema 2020-12)`);
@@ -63,7 +64,7 @@ export function checkSchemas(
 }
 
 /** Returns the errors of an invalid schema, one for each location. */
-function invalidities(ajv: Ajv2020, schema: Json): ErrorObject[] {
+function invalidities(schema: Json): ErrorObject[] {
   // Ajv does not support the dialect of OpenAPI.
   if (ajv.validateSchema({ ...schema, $schema: undefined })) return [];
   const precise = ajv.errors?.filter(
