@@ -20,7 +20,7 @@ export type NewRoom = {
 /**
  * @see openapi.yaml:108
  */
-export type Room = NewRoom & Kept;
+export type Room = NewRoom & WithId;
 /**
  * @see openapi.yaml:110
  */
@@ -32,19 +32,19 @@ export type NewBooking = {
 /**
  * @see openapi.yaml:116
  */
-export type Booking = NewBooking & Kept & {
+export type Booking = NewBooking & WithId & {
     roomId: number;
 };
 /**
  * @see openapi.yaml:121
  */
-export type Kept = {
+export type WithId = {
     id: number;
 };
 /**
  * @see openapi.yaml:116
  */
-export type BookingReply = NewBookingReply & Kept & {
+export type BookingReply = NewBookingReply & WithId & {
     roomId: number;
 };
 /**
@@ -70,7 +70,7 @@ export interface components {
         Room: Room;
         NewBooking: NewBooking;
         Booking: Booking;
-        Kept: Kept;
+        WithId: WithId;
         BookingReply: BookingReply;
         NewBookingReply: NewBookingReply;
         NewRoomWritable: NewRoomWritable;

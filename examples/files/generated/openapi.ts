@@ -11,7 +11,7 @@ export type Int64 = number | bigint;
 /**
  * @see openapi.yaml:39
  */
-export type Kept = {
+export type StoredFile = {
     /** Format: uuid */
     id: string;
     title: string;
@@ -19,7 +19,7 @@ export type Kept = {
 };
 export interface components {
     schemas: {
-        Kept: Kept;
+        StoredFile: StoredFile;
     };
 }
 export interface operations {
@@ -49,7 +49,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": Kept;
+                    "application/json": StoredFile;
                 };
             };
         };

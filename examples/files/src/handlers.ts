@@ -12,7 +12,7 @@ export function filesIn(folder: string): Handlers {
   const pathOf = (id: string) => join(folder, id);
 
   /** Writes under a temporary name first, so that no client can read an incomplete file. */
-  async function keep(id: string, bytes: Readable): Promise<void> {
+  async function store(id: string, bytes: Readable): Promise<void> {
     const unfinished = pathOf(`${id}.${randomUUID()}.part`);
     await pipeline(bytes, createWriteStream(unfinished));
     await rename(unfinished, pathOf(id));
@@ -26,7 +26,7 @@ export function filesIn(folder: string): Handlers {
   return {
     async uploadFile({ body: { title, file } }) {
       const id = randomUUID();
-      await keep(id, Readable.from(file.stream()));
+      await store(id, Readable.from(file.stream()));
       return { status: 201, body: { id, title, bytes: file.size } };
     },
     downloadFile({ path: { id } }) {
@@ -35,7 +35,7 @@ export function filesIn(folder: string): Handlers {
     },
     async replaceFile({ path: { id }, body }) {
       find(id);
-      await keep(id, body);
+      await store(id, body);
       return { status: 204 };
     },
   };
