@@ -6,10 +6,11 @@ import type { Session, Target, UrlSettings } from './url.ts';
 /** The time limit for closing a connection, in milliseconds. */
 const END_MS = 1_000;
 
-type Fit = Exclude<Session, 'prefer-standby'>;
+/** A requirement for a connection. `prefer-standby` consists of two attempts. */
+type SessionCondition = Exclude<Session, 'prefer-standby'>;
 
 /** SQL conditions for the values of `target_session_attrs`. */
-const FITS: Readonly<Record<Fit, string>> = {
+const CONDITIONS: Readonly<Record<SessionCondition, string>> = {
   any: 'true',
   'read-write': "current_setting('transaction_read_only') = 'off'",
   'read-only': "current_setting('transaction_read_only') = 'on'",
@@ -99,18 +100,18 @@ export function createHosts(
   async function prepare(
     client: PoolClient,
     target: Target,
-    expected: Fit,
+    expected: SessionCondition,
   ): Promise<HostConnection> {
-    const text = `SELECT pg_backend_pid() AS pid, ${FITS[expected]} AS fits`;
-    const { rows } = await client.query<{ pid: number; fits: boolean }>(text);
-    if (!rows[0]?.fits) throw new Error(`${target.location} is not ${expected}`);
+    const text = `SELECT pg_backend_pid() AS pid, ${CONDITIONS[expected]} AS met`;
+    const { rows } = await client.query<{ pid: number; met: boolean }>(text);
+    if (!rows[0]?.met) throw new Error(`${target.location} is not ${expected}`);
     await client.query(DURABLE);
     await setUp(client);
     return { client, target, opened: performance.now(), pid: rows[0].pid };
   }
 
   /** Uses an idle connection or opens one to the current host. */
-  async function connectTo(target: Target, expected: Fit): Promise<HostConnection> {
+  async function connectTo(target: Target, expected: SessionCondition): Promise<HostConnection> {
     const start = performance.now();
     const client = await poolClient(target);
     const idle = connections.get(client);
@@ -158,7 +159,8 @@ export function createHosts(
      */
     async connect(): Promise<HostConnection> {
       if (shuffled) current = targets[Math.floor(Math.random() * targets.length)] ?? current;
-      const passes: readonly Fit[] = session === 'prefer-standby' ? ['standby', 'any'] : [session];
+      const passes: readonly SessionCondition[] =
+        session === 'prefer-standby' ? ['standby', 'any'] : [session];
       const errors: unknown[] = [];
       for (const expected of passes) {
         for (const _ of targets) {
