@@ -130,7 +130,7 @@ export const run = command(USAGE, OUTSIDE, 0, async ({ 'allow-outside': allowOut
     }
     if (!isAnnounced) say(banner({ ...started, missing: [] }, token));
     const took = `${Math.round(performance.now() - savedAt)} ms after the save.`;
-    say(styleText('green', `Served. ${isAnnounced ? took : 'Each save is followed.'}`));
+    say(styleText('green', `Served. ${isAnnounced ? took : 'Each save reloads the service.'}`));
     isAnnounced = true;
     sayOnce('missing', describeMissing(started.missing, missingOperations === 'mock'));
   }
@@ -184,7 +184,7 @@ export function describeMissing(missing: readonly string[], isMocked: boolean): 
   const first = missing.slice(0, 10);
   const rest = missing.length - first.length;
   const names = first.join(', ') + (rest > 0 ? ` and ${rest} more` : '');
-  return `Left to write, ${isMocked ? 'mocked' : 'answered with 501'} until then: ${names}
+  return `Operations without a handler (${isMocked ? 'mocked' : 'answered with 501'}): ${names}
 To write stubs: npm run stub -- ${rest > 0 ? '--all' : missing.join(' ')}`;
 }
 

@@ -167,7 +167,7 @@ describe('npm run dev', () => {
   test('serves the document at once and names the operations without a handler, with the command for stubs', async () => {
     await loop.said(/^To write stubs/m);
     expect(loop.output()).toContain(
-      'Left to write, mocked until then: greet, leave\nTo write stubs: npm run stub -- greet leave\n',
+      'Operations without a handler (mocked): greet, leave\nTo write stubs: npm run stub -- greet leave\n',
     );
   });
 
@@ -199,7 +199,7 @@ describe('npm run dev', () => {
     await greets('"hi"', 'true');
     const types = () => readFileSync(path('generated/openapi.ts'), 'utf8');
     await eventually(() => expect(types()).toContain('"application/json": "hi"'));
-    expect(loop.output()).not.toContain('Left to write');
+    expect(loop.output()).not.toContain('Operations without a handler');
   });
 
   test('shows an error of the document with its place, and serves the last good version until it is fixed', async () => {
@@ -243,7 +243,7 @@ describe('npm run dev', () => {
     await following(() => {
       write('openapi.yaml', contract('', '{ type: string }'));
       write('src/backend.ts', handlers("return { status: 200, body: 'served' };"));
-    }, /^Served\. .*\nLeft to write, mocked until then: leave\nTo write stubs: npm run stub -- leave$/m);
+    }, /^Served\. .*\nOperations without a handler \(mocked\): leave\nTo write stubs: npm run stub -- leave$/m);
     await greets('"served"');
     await loop.said(/^The types fit\.$/m);
     checkTypes(false);
@@ -455,7 +455,7 @@ describe('npm run dev in a project without a compiler', () => {
     write('.env', 'OPENAPI_FILE=api/openapi.yaml\nMISSING_OPERATIONS=501\n');
     const started = await dev('--allow-outside');
     loop = started.loop;
-    await loop.said(/^Left to write, answered with 501 until then: leave$/m);
+    await loop.said(/^Operations without a handler \(answered with 501\): leave$/m);
     const [, token] = await loop.said(/^ *token +(\S+)$/m);
     const headers = { Authorization: `Bearer ${token}` };
     const answer = async (name: string) => {
@@ -491,17 +491,21 @@ const many = Array.from({ length: 12 }, (_, index) => `op${index}`);
 
 test.each<[missing: string[], isMocked: boolean, text: string]>([
   [[], true, ''],
-  [['a', 'b'], true, 'Left to write, mocked until then: a, b\nTo write stubs: npm run stub -- a b'],
+  [
+    ['a', 'b'],
+    true,
+    'Operations without a handler (mocked): a, b\nTo write stubs: npm run stub -- a b',
+  ],
   [
     many.slice(0, 10),
     false,
-    `Left to write, answered with 501 until then: ${many.slice(0, 10).join(', ')}
+    `Operations without a handler (answered with 501): ${many.slice(0, 10).join(', ')}
 To write stubs: npm run stub -- ${many.slice(0, 10).join(' ')}`,
   ],
   [
     many,
     true,
-    `Left to write, mocked until then: ${many.slice(0, 10).join(', ')} and 2 more
+    `Operations without a handler (mocked): ${many.slice(0, 10).join(', ')} and 2 more
 To write stubs: npm run stub -- --all`,
   ],
 ])('of the operations %j without a handler, names ten at most', (missing, isMocked, text) => {

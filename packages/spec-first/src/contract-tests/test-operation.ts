@@ -182,11 +182,11 @@ async function checkSuccess(
   });
 }
 
-/** The number of resources that are created before an operation that ends them. */
-const FRESH = 10;
+/** The maximum number of resources that are created before an operation that deletes them. */
+const MAX_FRESH = 10;
 
 /** The maximum number of requests to create these resources. */
-const FRESH_REQUESTS = 60;
+const MAX_FRESH_REQUESTS = 60;
 
 /** Creates resources that no other operation has changed yet. */
 export async function createFresh(
@@ -196,11 +196,11 @@ export async function createFresh(
 ): Promise<void> {
   const { operation, client, secrets } = target;
   let created = 0;
-  for (const { values } of requestsOf(target, resources, seed + 1).valid(FRESH_REQUESTS)) {
+  for (const { values } of requestsOf(target, resources, seed + 1).valid(MAX_FRESH_REQUESTS)) {
     const answer = await client.send(await writeRequest(operation, { values }, secrets));
     resources.learn(operation, values, answer);
     created += answer.status < 300 ? 1 : 0;
-    if (created === FRESH) return;
+    if (created === MAX_FRESH) return;
   }
 }
 

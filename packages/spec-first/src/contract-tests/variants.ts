@@ -15,11 +15,11 @@ export interface Variant {
 /** A value of each JSON type. */
 const OF_EACH_TYPE = [null, true, 'text', 1.5, [], {}];
 
-/** The number of items of a list that are changed. */
-const ITEMS = 2;
+/** The maximum number of items of a list that are changed. */
+const MAX_CHANGED_ITEMS = 2;
 
 /** The maximum length of strings and lists. Longer values would test size limits, not schemas. */
-const LONGEST = 5_000;
+const MAX_LENGTH = 5_000;
 
 /** Strings that services often handle wrongly. */
 const TEXTS = '|a|0|null|true| |a b|ä|漢字|🌵|e\u0301|\u200f|\'|"|\\|<b>&|%00|__proto__'.split('|');
@@ -67,7 +67,7 @@ export function* variantsOf(
   for (const other of notable) yield { ...whole(other), isNotable: true };
   yield* others.map(whole);
   if (Array.isArray(value)) {
-    for (const [index, item] of value.slice(0, ITEMS).entries()) {
+    for (const [index, item] of value.slice(0, MAX_CHANGED_ITEMS).entries()) {
       const inside = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
       for (const variant of variantsOf(root, inside, item))
         yield { ...variant, at: `/0${variant.at}`, value: value.with(index, variant.value) };
@@ -186,7 +186,7 @@ function stringsOf(subschemas: readonly Json[], value: string): string[] {
 }
 
 const isSendable = (length: Bound): length is number =>
-  typeof length === 'number' && length >= 0 && length <= LONGEST;
+  typeof length === 'number' && length >= 0 && length <= MAX_LENGTH;
 
 /** Describes the kind of a value for messages. */
 export function jsonTypeOf(value: unknown): string {

@@ -1,8 +1,8 @@
 import { existsSync, type FSWatcher, watch } from 'node:fs';
 import { dirname, join, sep } from 'node:path';
 
-/** The pause after the last event of a save, which is often several events. Milliseconds. */
-export const SETTLE = 30;
+/** The time after the last event of a save, in milliseconds. A save often causes several events. */
+export const SAVE_PAUSE_MS = 30;
 
 /**
  * Calls `saved` after each save of a source file in `src` or of a file of the document. Several
@@ -25,7 +25,7 @@ export function watchSaves(
     timer = setTimeout(() => {
       saved(includesDocument);
       includesDocument = false;
-    }, SETTLE);
+    }, SAVE_PAUSE_MS);
   };
   watch('src', { recursive: true, signal }, (_event, name) => {
     if (/\.(ts|js|css|json)$/.test(name ?? '')) settle(false);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
-import { SETTLE, watchSaves } from '../../src/dev/watch.ts';
+import { SAVE_PAUSE_MS, watchSaves } from '../../src/dev/watch.ts';
 import { call } from '../call.ts';
 import { writeFiles } from '../folder.ts';
 
@@ -59,7 +59,7 @@ test.each(['src/notes.md', 'src/main.ts~', 'openapi.yaml~', 'schemas/other.yaml'
   'ignores %s',
   async (name) => {
     write(name);
-    await pause(4 * SETTLE);
+    await pause(4 * SAVE_PAUSE_MS);
     expect(saves).toEqual([]);
   },
 );
