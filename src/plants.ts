@@ -25,12 +25,12 @@ export const variables = {
   },
   DATABASE_URL_FILE: {
     default: '',
-    description: 'a file that holds DATABASE_URL',
+    description: 'a file that contains DATABASE_URL',
     parse: readSecret,
   },
   DATABASE_PASSWORD_FILE: {
     default: '',
-    description: 'a file that holds the password of PostgreSQL, read at each new connection',
+    description: 'a file that contains the password of PostgreSQL, read for each new connection',
     parse: (path: string) => path,
   },
   DATABASE_PASSWORD_COMMAND: {
@@ -87,7 +87,7 @@ export async function openPlants(
   return plantBackend(store);
 }
 
-/** Returns the URL of the database, and the name of the variable that holds it. */
+/** Returns the URL of the database, and the name of the variable that contains it. */
 export function databaseUrl(values: ValuesOf<typeof variables>) {
   return values.DATABASE_URL_FILE
     ? { name: 'DATABASE_URL_FILE', url: values.DATABASE_URL_FILE }
@@ -104,9 +104,7 @@ function passwordFrom(file: string, command: string): (() => Promise<string>) | 
       ).trim();
     } catch (error) {
       const { code, signal } = Object(error);
-      throw new Error(
-        `DATABASE_PASSWORD_${file ? 'FILE' : 'COMMAND'} gives no password (${code ?? signal})`,
-      );
+      throw new Error(`DATABASE_PASSWORD_${file ? 'FILE' : 'COMMAND'} failed (${code ?? signal})`);
     }
   };
 }

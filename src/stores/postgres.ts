@@ -33,11 +33,11 @@ export async function openPostgres(url: string, options: StoreOptions): Promise<
         '/body/tag': plant.tag,
       })) {
         if (text?.includes('\0'))
-          throw new Unstorable(`${path} must not hold U+0000, which PostgreSQL cannot hold`);
+          throw new Unstorable(`${path} must not contain U+0000, which PostgreSQL cannot store`);
       }
       await add(plant).catch((error: unknown) => {
         if (!(error instanceof RowRejected)) throw error;
-        throw new Unstorable('/body breaks a rule of the database', { cause: error.cause });
+        throw new Unstorable('/body violates a constraint of the database', { cause: error.cause });
       });
     },
     ready,
@@ -57,8 +57,8 @@ async function setUp(client: ClientBase): Promise<void> {
   }
   if (columns && columns !== COLUMNS) {
     throw new Unusable(
-      `The table plants has the required columns (${columns}), not (${COLUMNS}): ` +
-        'name another database, or another schema with options=-csearch_path%3DSCHEMA',
+      `The required columns of the table plants must be (${COLUMNS}), but are (${columns}): ` +
+        'use another database, or another schema with options=-csearch_path%3DSCHEMA',
     );
   }
   if (!columns) {

@@ -32,6 +32,6 @@ function checkColumns(db: DatabaseSync): void {
   const columns = rows.map(({ name, type, pk }) => `${name} ${type} ${pk}`).join(', ');
   if (columns === COLUMNS) return;
   throw new Error(
-    `its table plants has the columns (${columns}), not (${COLUMNS}); name another file`,
+    `the columns of its table plants must be (${COLUMNS}), but are (${columns}); use another file`,
   );
 }

@@ -30,5 +30,5 @@ export async function openSqlite(file: string, options: StoreOptions): Promise<P
 /** @throws {Unstorable} if the plant violates a constraint. Rethrows any other error. */
 function explain(error: unknown): never {
   if (!(error instanceof RowRejected)) throw error;
-  throw new Unstorable('/body breaks a rule of the database', { cause: error.cause });
+  throw new Unstorable('/body violates a constraint of the database', { cause: error.cause });
 }

@@ -52,5 +52,5 @@ export function checkPlant({ name, tag }: StoredPlant): void {
 
 function checkText(path: string, text = ''): void {
   if (text.isWellFormed()) return;
-  throw new Unstorable(`${path} must not hold a lone surrogate, which UTF-8 cannot hold`);
+  throw new Unstorable(`${path} must not contain a lone surrogate, which UTF-8 cannot encode`);
 }

@@ -575,7 +575,7 @@ test('the log has the reason of each rejected request, without values from clien
   await service.exit;
   const rejected = service.lines().filter(({ status }) => status === 400);
   expect(rejected.map(({ reason }) => reason).sort()).toEqual([
-    '/body/name must not hold a lone surrogate, which UTF-8 cannot hold',
+    '/body/name must not contain a lone surrogate, which UTF-8 cannot encode',
     'the body must be JSON',
     'the request does not match the document',
     'the request does not match the document',

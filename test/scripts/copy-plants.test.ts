@@ -131,7 +131,7 @@ test('exits with 1 if TO cannot hold a plant, and names the plant', async () => 
   const { code, err } = await copy(sqlite, target);
   expect(code).toBe(1);
   expect(err).toContain(
-    'Plant 1 is not copied: /body/name must not hold U+0000, which PostgreSQL cannot hold\n',
+    'Plant 1 is not copied: /body/name must not contain U+0000, which PostgreSQL cannot store\n',
   );
   expect(await rowsIn(target)).toEqual([{ id: '2', name: 'Mint', tag: null }]);
 });

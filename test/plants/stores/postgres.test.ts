@@ -183,11 +183,11 @@ describe('storing', () => {
     expect(outcomes).toEqual([
       {
         status: 'rejected',
-        reason: new Unstorable('/body/name must not hold U+0000, which PostgreSQL cannot hold'),
+        reason: new Unstorable('/body/name must not contain U+0000, which PostgreSQL cannot store'),
       },
       {
         status: 'rejected',
-        reason: new Unstorable('/body/tag must not hold U+0000, which PostgreSQL cannot hold'),
+        reason: new Unstorable('/body/tag must not contain U+0000, which PostgreSQL cannot store'),
       },
       { status: 'fulfilled', value: undefined },
     ]);
@@ -204,7 +204,7 @@ describe('storing', () => {
     ]);
     expect(outcomes).toEqual([
       { status: 'fulfilled', value: undefined },
-      { status: 'rejected', reason: new Unstorable('/body breaks a rule of the database') },
+      { status: 'rejected', reason: new Unstorable('/body violates a constraint of the database') },
       { status: 'fulfilled', value: undefined },
     ]);
   });
@@ -425,17 +425,17 @@ describe('the start', () => {
     [
       'a table with columns of other types',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name varchar(20), tag text)',
-      /required columns \(id bigint, name character varying\(20\), tag text\), not \(id bigint, key/,
+      /must be \(id bigint, key.*\), but are \(id bigint, name character varying\(20\), tag text\)/,
     ],
     [
       'a table without the column key',
       'CREATE TABLE plants (id bigint PRIMARY KEY)',
-      /required columns \(id bigint\), not/,
+      /but are \(id bigint\):/,
     ],
     [
       'a table with additional columns that need a value',
       'CREATE TABLE plants (id bigint PRIMARY KEY, name text NOT NULL, tag text, must int NOT NULL, also int NOT NULL)',
-      /required columns \(also integer, id bigint, must integer, name text, tag text\)/,
+      /but are \(also integer, id bigint, must integer, name text, tag text\)/,
     ],
     [
       'an unlogged table',

@@ -55,7 +55,7 @@ test.each([
   const db = new DatabaseSync(':memory:');
   db.exec(sql);
   expect(() => plants(db)).toThrow(
-    `its table plants has the columns (${columns}), not (id INTEGER 1, name TEXT 2, ` +
-      'tag TEXT 0, tag_key TEXT 3); name another file',
+    'the columns of its table plants must be (id INTEGER 1, name TEXT 2, ' +
+      `tag TEXT 0, tag_key TEXT 3), but are (${columns}); use another file`,
   );
 });
