@@ -7,7 +7,7 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 
-const WIDEST = 100;
+const MAX_COLUMNS = 100;
 const QUESTION = /^\s*(?:\/\*\*|\*) (?:What|Whether|How|Why|Where|Who|Which)\b/;
 
 /** Lists the broken rules of a file, with their places. */
@@ -19,8 +19,8 @@ export function findingsIn(file: string, text: string): string[] {
     const place = `${file}:${index + 1}`;
     const isFirst = line.includes('/**') || lines[index - 1]?.endsWith('/**');
     return [
-      ...(line.length > WIDEST && !isTest
-        ? [`${place} has ${line.length} columns, the limit is ${WIDEST}`]
+      ...(line.length > MAX_COLUMNS && !isTest
+        ? [`${place} has ${line.length} columns, the limit is ${MAX_COLUMNS}`]
         : []),
       ...(isFirst && QUESTION.test(line)
         ? [`${place} begins a docstring with a question word: start with a verb or the name`]
