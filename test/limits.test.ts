@@ -81,11 +81,11 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   '`connect_timeout`': 'group-commit/connect_timeout',
   '`statement_timeout`': 'group-commit/statement_timeout',
   'the command for the password': 'src/PASSWORD_MS',
-  'without an item, before the headers are sent': 'spec-first-server/OPENING',
-  'silence, before an event stream gets a comment': 'spec-first-server/HEARTBEAT',
+  'without an item, before the headers are sent': 'spec-first-server/FIRST_ITEM_MS',
+  'silence, before an event stream gets a comment': 'spec-first-server/HEARTBEAT_MS',
   'silence, before any other stream is cut': 'spec-first-server/idleTimeout',
-  'bytes, before other requests get their turn': 'spec-first-server/core/response/SLICE',
-  'pause between the items of a mock': 'spec-first-server/PACE',
+  'bytes, before other requests get their turn': 'spec-first-server/core/response/MAX_SENT',
+  'pause between the items of a mock': 'spec-first-server/ITEM_INTERVAL',
   'difference between the clocks of issuer and service': 'spec-first-server/CLOCK_TOLERANCE',
 };
 

@@ -155,7 +155,7 @@ paths:
     const wrong = document.replace('x-body-limit: 20', 'x-body-limit: 5 MiB');
     await withFiles({ 'openapi.yaml': wrong }, (folder) =>
       expect(serve(join(folder, 'openapi.yaml'), { any: echo })).rejects.toThrow(
-        /openapi.yaml:9:\d+ x-body-limit must be a size of at least 1, such as 500, 100kb or 10mb/,
+        /openapi.yaml:9:\d+ x-body-limit must be a size of at least 1b, such as 500, 100kb or 10mb/,
       ),
     );
   });

@@ -444,21 +444,25 @@ describe('replies', () => {
       { status: 200, contentType: 'application/json', headers, body: { text: 1 } },
       '/body/text must be string',
     ],
-    ['a body that is not declared', { status: 204, body: {} }, 'the document declares no body'],
+    [
+      'a body that is not declared',
+      { status: 204, body: {} },
+      'the document declares no body, but the reply has one',
+    ],
     [
       'no body',
       { status: 200, contentType: 'application/json', headers },
-      'the document declares a body',
+      'the document declares a body, but the reply has none',
     ],
     [
       'no media type although several are declared',
       { status: 200, headers, body: Note },
-      'must name one',
+      'must be one of the declared',
     ],
     [
       'another media type',
       { status: 200, contentType: 'text/html', headers, body: '' },
-      'the document declares no text/html',
+      'the document does not declare text/html',
     ],
     [
       'a missing header',
@@ -532,7 +536,7 @@ describe('replies', () => {
     script.next = () => ({ status: 200 });
     await served.client.get('/only').expect(500);
     expect(served.lines[0]).toMatchObject({
-      err: { message: 'only answered 200: the document declares no such status' },
+      err: { message: 'only answered 200: the document does not declare this status' },
     });
   });
 

@@ -40,7 +40,7 @@ export function misfitOf(root: Json, schema: Json, value: unknown): string | und
 }
 
 /**
- * Reports examples that do not fit their schemas. Checks the examples of schemas, parameters,
+ * Reports examples that do not match their schemas. Checks the examples of schemas, parameters,
  * headers, JSON bodies and URL-encoded forms.
  */
 export function checkExamples(root: Json): Finding[] {

@@ -66,7 +66,7 @@ test.each([
   expect(isStandardFormat(format)).toBe(expected);
 });
 
-describe('examples that do not fit their schemas', () => {
+describe('examples that do not match their schemas', () => {
   const integer = { type: 'integer' };
   const wrong = { schema: integer, example: 'x' };
   const body = { schema: { type: 'object', properties: { n: integer } }, example: { n: 'x' } };

@@ -4,8 +4,8 @@ import type { Log } from './handlers/types.ts';
 
 export interface AccessLogOptions {
   /**
-   * The paths outside the document that are logged, also when they fail. Any other path may contain
-   * a secret. By default none.
+   * Paths outside the document that are logged even if the request fails. Any other path is logged
+   * only if the request succeeds, since it may contain a secret. By default none.
    */
   readonly loggedPaths?: ReadonlySet<string> | 'all';
   /** The paths of health probes, which are logged at level debug. By default none. */
@@ -19,14 +19,9 @@ export interface AccessLogOptions {
   readonly slowMs?: number | undefined;
 }
 
-/** A line of the access log. */
-interface LogEntry {
-  readonly err: unknown;
-}
-
 /**
- * Logs each call when its answer is sent or its client is gone, without query, headers and body,
- * which may contain secrets.
+ * Returns the function that logs a call when its answer is sent or its client has disconnected. It
+ * does not log the query, the headers and the body, since they may contain secrets.
  */
 export function accessLog(
   log: Log,
@@ -38,7 +33,7 @@ export function accessLog(
   /** Logs an entry. The logger may throw while it reads the properties of a thrown value. */
   function write(
     level: 'debug' | 'info' | 'warn' | 'error',
-    entry: LogEntry,
+    entry: { readonly err: unknown },
     message: string,
   ): void {
     try {

@@ -35,7 +35,7 @@ export type Bytes = Uint8Array;
 /** A response, ready to be written. */
 export interface Answer {
   readonly status: number;
-  /** Names and values in turn, like Node's `rawHeaders`: written without a copy. */
+  /** Names and values alternate, as in Node's `rawHeaders`. Written without a copy. */
   readonly headers: string[];
   /** A stream fails if an item is invalid. The adapter then closes the connection. */
   readonly body: string | Bytes | AsyncIterable<string | Bytes> | undefined;
@@ -55,7 +55,7 @@ export interface CallRecord {
   caller: Caller | undefined;
   /** Set if the answer is a mock. */
   mocked: true | undefined;
-  /** The cause of the answer, from the handler. */
+  /** The cause of the answer, for the log. */
   reason: string | undefined;
   failure: Failure | undefined;
 }
@@ -66,6 +66,6 @@ export interface CallEnd {
   readonly status: number;
   /** True if the whole answer was sent. */
   readonly isComplete: boolean;
-  /** Replaces the failure of the record, if the connection was closed for another reason. */
+  /** Replaces the failure of the record if the server closed the connection early. */
   readonly failure?: Failure | undefined;
 }

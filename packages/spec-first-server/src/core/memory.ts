@@ -8,7 +8,7 @@ let reserved = 0;
  *
  * @returns false if too few are left; then none are reserved.
  */
-export function hold(bytes: number): boolean {
+export function reserve(bytes: number): boolean {
   if (reserved + bytes > BUDGET) return false;
   reserved += bytes;
   return true;

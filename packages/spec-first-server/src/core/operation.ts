@@ -34,7 +34,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
   const reason = context.broken.get(id);
   if (reason !== undefined) {
     // Credentials are not checked: the error may be in the security requirements.
-    const failure = new HttpError(501, `the document has an error at ${id}: it cannot be served`, {
+    const failure = new HttpError(501, `the document has an error: ${id} cannot be served`, {
       reason,
     });
     return async ({ method }, record) => {
@@ -45,7 +45,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
 
   const handler = context.handlers[id];
   if (handler === undefined) throw new Error(`${id} has no handler`);
-  const handle = context.around === undefined ? handler : surround(id, handler, context.around);
+  const handle = context.around === undefined ? handler : withAround(id, handler, context.around);
   const validator = context.validatorOf(operation);
   const samples = context.samplesFor(operation);
   const authenticate =
@@ -103,7 +103,7 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
 }
 
 /** Returns a handler that calls `around` with the handler as its `next`. */
-const surround =
+const withAround =
   (id: string, handler: AnyHandler, around: AnyAround): AnyHandler =>
   (request) =>
     around(id, request, async () => handler(request));

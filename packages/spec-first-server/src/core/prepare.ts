@@ -54,7 +54,7 @@ export interface ServiceOptions extends AccessLogOptions {
    * operation has a handler and `missing` is not `mock`; other such operations answer 501.
    */
   readonly strict?: boolean;
-  /** The methods that the adapter receives. By default all. */
+  /** The methods that the server can read, in upper case. By default all. */
   readonly methods?: readonly string[];
   /** Aborted when the service stops. Ends event streams. */
   readonly stopping?: AbortSignal;
@@ -138,11 +138,11 @@ export async function prepare(source: Document | string, options: ServiceOptions
     log,
     broken: reasons,
   };
-  return { operations: receivable(document.operations, options.methods, log), context };
+  return { operations: withReadMethods(document.operations, options.methods, log), context };
 }
 
-/** Returns the operations whose methods the adapter receives. Logs the others. */
-function receivable(
+/** Returns the operations whose methods the server can read. Logs the others. */
+function withReadMethods(
   operations: readonly Operation[],
   methods: readonly string[] | undefined,
   log: Log,
@@ -150,9 +150,9 @@ function receivable(
   if (methods === undefined) return operations;
   return operations.filter(({ method, path }) => {
     const name = method.toUpperCase();
-    const isReceived = methods.includes(name);
-    if (!isReceived) log.warn(`${name} ${path} cannot be served: the server does not read ${name}`);
-    return isReceived;
+    const isRead = methods.includes(name);
+    if (!isRead) log.warn(`${name} ${path} cannot be served: the server cannot read ${name}`);
+    return isRead;
   });
 }
 

@@ -8,17 +8,17 @@ interface Route {
 }
 
 /**
- * Finds the route of a method and a path; `undefined` if nothing is at the path, an error if the
- * method is not allowed or the path is malformed. The path is percent-encoded, as the client sent
- * it, without a query.
+ * Returns the route of a method and a path; `undefined` if no operation has the path; an error if
+ * the method is not allowed or the path is malformed. The path is as the client sent it,
+ * percent-encoded and without a query.
  */
 export type FindRoute = (method: string, path: string) => Route | HttpError | undefined;
 
 type Segment = Operation['template']['segments'][number];
 
 /**
- * A node in the tree of segments. A fixed text takes precedence over parameters with some text.
- * These take precedence over a parameter alone.
+ * A node in the tree of segments. A segment without parameters takes precedence over one with
+ * parameters and text, which takes precedence over one that is a single parameter.
  */
 interface Node {
   readonly texts: Map<string, Node>;
@@ -59,7 +59,7 @@ export function createRouter(
     try {
       texts = segments.map(decodeURIComponent);
     } catch {
-      return new HttpError(400, 'the path is not percent-encoded (RFC 3986 §2.1)');
+      return new HttpError(400, 'the path must be percent-encoded UTF-8 (RFC 3986 §2.1)');
     }
     const allowed = new Set<string>();
     const route = find(root, segments, texts, method, allowed);
@@ -81,12 +81,12 @@ function nodeAfter(node: Node, segment: Segment): Node {
     node.texts.set(text, added);
   } else {
     node.parameters.push({ segment, shape, node: added });
-    node.parameters.sort((a, b) => textIn(b) - textIn(a));
+    node.parameters.sort((a, b) => textLength(b) - textLength(a));
   }
   return added;
 }
 
-const textIn = ({ segment }: { readonly segment: Segment }): number =>
+const textLength = ({ segment }: { readonly segment: Segment }): number =>
   segment.texts.join('').length;
 
 /**

@@ -22,9 +22,9 @@ export interface Service {
   begin(call: Call): CallRecord;
   /** Answers a call. Never rejects: errors become answers with the document's error body. */
   handle(call: Call): Promise<Answer>;
-  /** Returns the answer to a call outside the operations. */
+  /** Returns the answer to a call that is not for an operation, such as a health probe. */
   reply(call: Call, reply: CheckedReply): Answer;
-  /** Returns the answer to a failure outside the operations. */
+  /** Returns the answer to an error of a call that is not for an operation. */
   fail(call: Call, error: unknown): Answer;
   /** Logs a call. Adapters call it once, when the answer is sent or the client has disconnected. */
   end(call: Call, end: CallEnd): void;

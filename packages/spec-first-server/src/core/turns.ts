@@ -1,5 +1,5 @@
 /** The CPU time that requests may use in one round of the event loop, in milliseconds. */
-const ROUND = 2;
+const MAX_ROUND_MS = 2;
 
 /** Work for later rounds of the event loop, in order of arrival. */
 const waiting: (() => void)[] = [];
@@ -15,13 +15,13 @@ let spent = 0;
  *
  * @param isContinued true if it continues earlier work. It runs before work that has not started,
  *   since the results of the earlier work take memory.
- * @returns the result of `work`, as a promise only if it had to wait.
+ * @returns the result of `work`, as a promise only if it had to enqueue.
  * @throws {unknown} the error of `work`.
  */
 export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
-  if ((isContinued || waiting.length === 0) && spent < ROUND) return timed(work);
+  if ((isContinued || waiting.length === 0) && spent < MAX_ROUND_MS) return timed(work);
   return new Promise((resolve, reject) => {
-    wait(isContinued, () => {
+    enqueue(isContinued, () => {
       try {
         resolve(timed(work));
       } catch (error) {
@@ -37,8 +37,8 @@ export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
  */
 export function nextRound(): Promise<void> {
   return new Promise((resolve) => {
-    wait(false, () => {
-      spend(ROUND);
+    enqueue(false, () => {
+      spend(MAX_ROUND_MS);
       resolve();
     });
   });
@@ -56,10 +56,10 @@ function timed<T>(work: () => T): T {
 function spend(milliseconds: number): void {
   spent += milliseconds;
   // Schedules a round even if no work waits, since each round resets the time.
-  if (spent >= ROUND) schedule();
+  if (spent >= MAX_ROUND_MS) schedule();
 }
 
-function wait(isFirst: boolean, begin: () => void): void {
+function enqueue(isFirst: boolean, begin: () => void): void {
   if (isFirst) waiting.unshift(begin);
   else waiting.push(begin);
   schedule();
@@ -75,5 +75,5 @@ function startRound(): void {
   isScheduled = false;
   spent = 0;
   // If the time is spent and work is left, `spend` has scheduled the next round.
-  while (waiting.length > 0 && spent < ROUND) waiting.shift()?.();
+  while (waiting.length > 0 && spent < MAX_ROUND_MS) waiting.shift()?.();
 }

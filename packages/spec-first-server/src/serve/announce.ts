@@ -5,7 +5,7 @@ import type { Started } from './terminal.ts';
 
 /**
  * Sent over the channel of `child_process.fork` or `node:cluster`, if this process has one.
- * PM2 reads `ready` (its option `wait_ready`); `spec-first dev` reads the others.
+ * PM2 reads `ready` (its option `wait_ready`); `spec-first dev` reads the other two.
  */
 export type StartMessage = 'ready' | { readonly started: Started } | { readonly failed: string };
 

@@ -30,16 +30,16 @@ export function readEnvFile(): Readonly<Record<string, string | undefined>> {
   }
 }
 
-/** Returns the error for a wrong value. @param right completes the sentence "NAME must be …" */
+/** Returns the error for a wrong value. @param requirement completes "NAME must be …" */
 export function wrongValue(
   name: string,
   value: string,
-  right: string,
+  requirement: string,
   cause?: unknown,
 ): ConfigError {
   // A value with an @ may contain a password.
   const quoted = value.includes('@') ? 'a value that is not shown' : JSON.stringify(value);
-  return new ConfigError(`${name} must be ${right}, got ${quoted}`, { cause });
+  return new ConfigError(`${name} must be ${requirement}, got ${quoted}`, { cause });
 }
 
 export interface Variable<Value> {
@@ -117,7 +117,11 @@ export const SERVER_VARIABLES = {
   JWKS_URL: variable('', 'the keys of signed tokens (RFC 7517)', optional(url)),
   JWT_ISSUER: variable('', 'the issuer that signed tokens must name', optional(String)),
   JWT_AUDIENCE: variable('', 'the audience that signed tokens must name', optional(String)),
-  CORS_ORIGINS: variable('', 'origins whose pages may call, comma-separated, or *', origins),
+  CORS_ORIGINS: variable(
+    '',
+    'origins whose pages may send requests, comma-separated, or *',
+    origins,
+  ),
   TRUST_PROXY: variable(
     '',
     'proxies whose X-Forwarded-For is trusted: a number of hops, addresses, or true',
@@ -179,8 +183,8 @@ export function readConfig(env: Environment): Config {
     );
   }
   if (config.MISSING_OPERATIONS === 'mock') {
-    const right = 'refuse or 501 with NODE_ENV=production';
-    throw wrongValue('MISSING_OPERATIONS', 'mock', right);
+    const requirement = 'refuse or 501 with NODE_ENV=production';
+    throw wrongValue('MISSING_OPERATIONS', 'mock', requirement);
   }
   return config;
 }
@@ -201,11 +205,11 @@ function optional<T>(parse: (text: string) => T) {
   return (text: string): T | undefined => (text === '' ? undefined : parse(text));
 }
 
-function integer(least: number, most: number) {
+function integer(min: number, max: number) {
   return (text: string): number => {
     const number = /^\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
-    if (number >= least && number <= most) return number;
-    throw new Error(`an integer from ${least} to ${most}`);
+    if (number >= min && number <= max) return number;
+    throw new Error(`an integer from ${min} to ${max}`);
   };
 }
 
@@ -248,25 +252,25 @@ function proxies(text: string): boolean | number | readonly string[] {
     proxyAddress.compile([...addresses]);
     return addresses;
   } catch (cause) {
-    const right = 'true, a number of hops, or addresses, such as loopback,10.0.0.0/8';
-    throw new Error(right, { cause });
+    const requirement = 'true, a number of hops, or addresses, such as loopback,10.0.0.0/8';
+    throw new Error(requirement, { cause });
   }
 }
 
-/** Returns misspelled variables, one edit away from a valid name, with that name. */
-export function mistypedVariables(
+/** Returns the variables whose names are misspelled, with the correct names. */
+export function misspelledVariables(
   env: Environment,
   names: readonly string[],
 ): Readonly<Record<string, string>> {
-  const mistyped = Object.keys(env).flatMap((name) => {
-    const similar = names.find((other) => isNear(name, other));
+  const misspelled = Object.keys(env).flatMap((name) => {
+    const similar = names.find((other) => isMisspelled(name, other));
     return similar === undefined || names.includes(name) ? [] : [[name, similar] as const];
   });
-  return Object.fromEntries(mistyped);
+  return Object.fromEntries(misspelled);
 }
 
 /** Returns true if two names differ by one character or by two swapped ones. */
-const isNear = (one: string, other: string): boolean =>
+const isMisspelled = (one: string, other: string): boolean =>
   !variantsByDeletion(one).isDisjointFrom(variantsByDeletion(other));
 
 /** Returns a name, and the same name without each one of its characters. */

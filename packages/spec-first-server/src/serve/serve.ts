@@ -8,7 +8,7 @@ import {
   ConfigError,
   hasCredentials,
   loadEnvFile,
-  mistypedVariables,
+  misspelledVariables,
   readConfig,
   readVariables,
   SERVER_VARIABLES,
@@ -82,7 +82,7 @@ async function configure<V extends Variables>(variables = {} as V) {
   const values = readVariables(variables, process.env);
   const log = await createLog(config.LOG_LEVEL);
   const names = Object.keys({ ...SERVER_VARIABLES, ...variables });
-  for (const [name, similar] of Object.entries(mistypedVariables(process.env, names))) {
+  for (const [name, similar] of Object.entries(misspelledVariables(process.env, names))) {
     log.warn(`${name} is not a variable of this service: use ${similar}`);
   }
   return { config, values, log };

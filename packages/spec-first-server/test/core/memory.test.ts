@@ -1,20 +1,20 @@
 import { expect, test } from '@jest/globals';
-import { bytesLeft, hold, release } from '../../src/core/memory.ts';
+import { bytesLeft, release, reserve } from '../../src/core/memory.ts';
 
 const MIB = 1024 ** 2;
 
 test('the budget is 64 MiB', () => {
   expect(bytesLeft()).toBe(64 * MIB);
-  expect(hold(64 * MIB)).toBe(true);
+  expect(reserve(64 * MIB)).toBe(true);
   expect(bytesLeft()).toBe(0);
   release(64 * MIB);
   expect(bytesLeft()).toBe(64 * MIB);
 });
 
 test('bytes beyond the budget are not reserved', () => {
-  expect(hold(64 * MIB - 1)).toBe(true);
-  expect(hold(2)).toBe(false);
+  expect(reserve(64 * MIB - 1)).toBe(true);
+  expect(reserve(2)).toBe(false);
   expect(bytesLeft()).toBe(1);
-  expect([hold(1), hold(1)]).toEqual([true, false]);
+  expect([reserve(1), reserve(1)]).toEqual([true, false]);
   release(64 * MIB);
 });

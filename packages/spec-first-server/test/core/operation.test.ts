@@ -321,7 +321,7 @@ describe('an operation that cannot be enforced', () => {
   test('answers 501, also without credentials', async () => {
     const { answered, record } = await call(['broken', reply], { headers: {} });
     expect(answered.status).toBe(501);
-    expect(String(answered.body)).toContain('the document has an error at broken');
+    expect(String(answered.body)).toContain('the document has an error: broken cannot be served');
     expect(record.failure?.reason).toContain('$ref leads to nothing');
     expect(record.operationId).toBe('broken');
   });

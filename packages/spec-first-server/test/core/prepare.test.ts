@@ -192,7 +192,7 @@ test('an operation whose method the adapter does not receive is not served', asy
   const { operations, lines } = await prepared({}, { methods: ['GET', 'POST'] });
   expect(ids(operations)).toEqual(['a']);
   expect(lines).toEqual([
-    { level: 40, msg: 'PUT /b cannot be served: the server does not read PUT' },
+    { level: 40, msg: 'PUT /b cannot be served: the server cannot read PUT' },
   ]);
 });
 

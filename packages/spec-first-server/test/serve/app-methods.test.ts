@@ -55,7 +55,7 @@ describe('an operation of OpenAPI 3.2', () => {
     expect((await send('COPY /things'))?.status).toBe(200);
     expect((await send('FROB /things'))?.status).toBe(400);
     expect(lines.map(({ msg }) => msg)).toContain(
-      'FROB /things cannot be served: the server does not read FROB',
+      'FROB /things cannot be served: the server cannot read FROB',
     );
   });
 

@@ -9,7 +9,7 @@ import {
   isDevelopment,
   isProduction,
   loadEnvFile,
-  mistypedVariables,
+  misspelledVariables,
   readConfig,
   readEnvFile,
   readVariables,
@@ -135,9 +135,9 @@ describe('the configuration', () => {
     ['LOG_LEVEL', 'loud', 'one of fatal, error, warn, info, debug, trace, silent'],
     ['MISSING_OPERATIONS', 'ignore', 'one of refuse, 501, mock'],
     ['DOCS', 'yes', 'one of on, off'],
-    ['BODY_LIMIT', '257mb', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
-    ['BODY_LIMIT', '1gb', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
-    ['BODY_LIMIT', '0', 'a size from 1 to 256mb, such as 500, 100kb or 10mb'],
+    ['BODY_LIMIT', '257mb', 'a size from 1b to 256mb, such as 500, 100kb or 10mb'],
+    ['BODY_LIMIT', '1gb', 'a size from 1b to 256mb, such as 500, 100kb or 10mb'],
+    ['BODY_LIMIT', '0', 'a size from 1b to 256mb, such as 500, 100kb or 10mb'],
     ['OPERATOR_PREFIX', 'ops', 'a path, such as /ops, without a slash at its end'],
     ['OPERATOR_PREFIX', '/ops/', 'a path, such as /ops, without a slash at its end'],
     ['JWKS_URL', 'issuer/keys', 'a URL, such as https://host/path'],
@@ -268,7 +268,7 @@ test.each([
   ['the name of another variable', 'HOST', undefined],
 ])('a variable with %s is misspelled: %s', (_title, name, similar) => {
   const expected = similar === undefined ? {} : { [name]: similar };
-  expect(mistypedVariables({ [name]: '1' }, ['HOST', 'PORT'])).toEqual(expected);
+  expect(misspelledVariables({ [name]: '1' }, ['HOST', 'PORT'])).toEqual(expected);
 });
 
 test('an address that is not available is an error with advice', () => {

@@ -1,14 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { hold, release } from '../../core/memory.ts';
+import { release, reserve } from '../../core/memory.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
 import { inTurn, nextRound } from '../../core/turns.ts';
 import { firstBytes } from './arrivals.ts';
 import { readAll } from './request-body.ts';
 
-/** The most requests of one connection that may wait for a response. */
-const MOST_REQUESTS = 64;
+/** The maximum number of requests of one connection that may wait for a response. */
+const MAX_REQUESTS = 64;
 
 /** The memory of a request without its body, in bytes. */
 const REQUEST_BYTES = 4_096;
@@ -42,7 +42,7 @@ export class ClientConnection {
   #isAnswering = false;
   /** Functions that begin the next requests or end the connection, in order. */
   readonly #next: (() => void)[] = [];
-  /** Bytes of the shared budget that its requests hold. */
+  /** Bytes of the shared budget that its requests reserve. */
   #held = 0;
   /**
    * The start and the end of the chunk that Node parses now, as positions in the bytes of the
@@ -119,14 +119,14 @@ export class ClientConnection {
    * @param begin called with true if there is memory for the request.
    */
   add(response: ServerResponse, begin: (hasMemory: boolean) => void): void {
-    const hasMemory = hold(REQUEST_BYTES);
+    const hasMemory = reserve(REQUEST_BYTES);
     if (hasMemory) this.#held += REQUEST_BYTES;
     const isFirst = !this.#isAnswering && this.#next.length === 0;
     const { bytesRead } = this.#socket;
     const isPipelined = bytesRead === this.#chunkEnd;
     if (!isPipelined) this.#chunkStart = Math.max(0, this.#chunkEnd);
     this.#chunkEnd = bytesRead;
-    if (!isFirst && (!hasMemory || this.#next.length >= MOST_REQUESTS - 1)) {
+    if (!isFirst && (!hasMemory || this.#next.length >= MAX_REQUESTS - 1)) {
       this.closing = true;
       destroyCheaply(this.#socket);
       return;

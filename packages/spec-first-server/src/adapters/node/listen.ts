@@ -17,15 +17,15 @@ import { watchMemory } from './watch-memory.ts';
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
 const STOP_CHECK = 10;
 
-/** The most connections that may linger at the same time. Each of them can hold 64 KiB. */
-const MOST_LINGERING = 256;
+/** The maximum number of connections that linger at the same time. Each can hold 64 KiB. */
+const MAX_LINGERING = 256;
 
 /** The error of a socket that the server closed at a stop, before its request was answered. */
 export const CUT_OFF = new HttpError(503, 'the service stopped before the request was answered');
 
 const UNKNOWN_EXPECTATION = new HttpError(
   417,
-  'the only expectation that can be met is 100-continue',
+  'the header expect must be 100-continue (RFC 9110 §10.1.1)',
 );
 
 /** The default time limits, in milliseconds. */
@@ -44,8 +44,8 @@ const LIMITS = {
   idleStopTimeout: 1_000,
   /** The time that a stop waits for the first request of a connection. */
   arrivalStopTimeout: 1_000,
-  /** The maximum of each of these two waits, for all connections together. */
-  longestArrivalStop: 5_000,
+  /** The maximum time of each of these two waits, even if new connections arrive. */
+  maxArrivalStop: 5_000,
   /** The time without new connections, requests and responses until a stop closes the port. */
   quietTimeout: 50,
   /** The time from the closing of the port until a stop aborts the requests in flight. */
@@ -174,7 +174,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     socket.once('close', () => {
       lingering -= 1;
     });
-    if (lingering > MOST_LINGERING) return void socket.once('finish', () => socket.destroy());
+    if (lingering > MAX_LINGERING) return void socket.once('finish', () => socket.destroy());
     // Removes the listener of Node's parser, so that no further bytes are parsed.
     socket.removeAllListeners('data').on('data', () => {
       socket.pause();
@@ -243,7 +243,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
       // Continues when the event loop has accepted connections and read requests.
       await immediate();
       const now = performance.now();
-      const isOver = now > start + limits.longestArrivalStop;
+      const isOver = now > start + limits.maxArrivalStop;
       const before = inFlight;
       let isWaiting = false;
       inFlight = 0;

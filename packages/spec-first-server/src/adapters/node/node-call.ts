@@ -40,7 +40,7 @@ export class NodeCall implements Call {
   }
 
   get signal(): AbortSignal {
-    this.#signal ??= goneSignal(this.request, this.response);
+    this.#signal ??= disconnectSignal(this.request, this.response);
     return this.#signal;
   }
 
@@ -55,7 +55,7 @@ export class NodeCall implements Call {
 }
 
 /** Returns a signal that is aborted when the client disconnects before the response is sent. */
-function goneSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
+function disconnectSignal({ socket }: IncomingMessage, response: ServerResponse): AbortSignal {
   const controller = new AbortController();
   if (response.writableFinished) return controller.signal;
   const abort = (): void => controller.abort();

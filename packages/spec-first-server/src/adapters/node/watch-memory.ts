@@ -8,11 +8,11 @@ import { NO_MEMORY } from './rejected.ts';
 const INTERVAL = 100;
 const SHORT_INTERVAL = 10;
 
-/** Fewer connections than this cannot exceed the budget: each head has at most 16 KiB. */
-const FEW = 100;
+/** Fewer connections cannot exceed the budget, since each head has at most 16 KiB. */
+const MIN_CONNECTIONS = 100;
 
-/** The most connections that get a response when many are closed. The others are only destroyed. */
-const MOST_ANSWERED = 50;
+/** The maximum number of connections that get a response when many are closed at once. */
+const MAX_ANSWERED = 50;
 
 /**
  * Closes the connections with the most bytes if incomplete heads and unread responses exceed the
@@ -30,7 +30,8 @@ export function watchMemory(
   function watch(): void {
     const budget = bytesLeft();
     let sum = 0;
-    if (connections.size >= FEW) for (const { memory } of connections.values()) sum += memory;
+    if (connections.size >= MIN_CONNECTIONS)
+      for (const { memory } of connections.values()) sum += memory;
     if (sum > budget) closeLargest(sum - budget);
     timer = setTimeout(watch, sum > budget / 4 ? SHORT_INTERVAL : INTERVAL).unref();
   }
@@ -43,7 +44,7 @@ export function watchMemory(
       if (left <= 0) return;
       left -= memory;
       const isWaiting = connections.get(socket)?.newest !== undefined;
-      if (isWaiting || index >= MOST_ANSWERED) socket.destroy();
+      if (isWaiting || index >= MAX_ANSWERED) socket.destroy();
       else reject(socket, NO_MEMORY);
     }
   }

@@ -41,9 +41,9 @@ const isStream = (body: Answer['body']): body is Stream =>
 /** Writes a stream as fast as the client reads. Closes the connection if the stream fails. */
 async function writeStream(response: ServerResponse, body: Stream): Promise<void> {
   const chunks = body[Symbol.asyncIterator]();
-  const gone = new AbortController();
+  const disconnected = new AbortController();
   const onClose = (): void => {
-    gone.abort();
+    disconnected.abort();
     void chunks.return?.();
   };
   if (response.destroyed) return onClose();
@@ -53,9 +53,9 @@ async function writeStream(response: ServerResponse, body: Stream): Promise<void
   try {
     for (;;) {
       const { done, value } = await chunks.next();
-      if (gone.signal.aborted) return;
+      if (disconnected.signal.aborted) return;
       if (done) break;
-      if (!response.write(value)) await once(response, 'drain', { signal: gone.signal });
+      if (!response.write(value)) await once(response, 'drain', { signal: disconnected.signal });
     }
     response.off('close', onClose).end();
   } catch {

@@ -2,7 +2,7 @@ import { asObject, type Finding, type MediaType, type Operation } from 'openapi-
 
 const UNITS = ['b', 'kb', 'mb'];
 
-/** The maximum of a body that is parsed as one string. V8's strings have at most 512 MiB. */
+/** The maximum size of a body that is parsed as one string. V8's strings have at most 512 MiB. */
 const MAX_PARSED = 256 * 1024 ** 2;
 
 /**
@@ -14,7 +14,7 @@ export function parseSize(text: string, max = MAX_PARSED): number {
   const [, amount, unit = 'b'] = /^(\d{1,15})\s*(b|kb|mb)?$/i.exec(text) ?? [];
   const size = Number(amount) * 1024 ** UNITS.indexOf(unit.toLowerCase());
   if (size >= 1 && size <= max) return size;
-  const range = max === MAX_PARSED ? 'from 1 to 256mb' : 'of at least 1';
+  const range = max === MAX_PARSED ? 'from 1b to 256mb' : 'of at least 1b';
   throw new Error(`a size ${range}, such as 500, 100kb or 10mb`);
 }
 

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import type { Bytes, Call } from '../call.ts';
-import { hold, release } from '../memory.ts';
+import { release, reserve } from '../memory.ts';
 import { HttpError } from '../response/http-error.ts';
 import { inTurn } from '../turns.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
@@ -155,7 +155,7 @@ const MAX_RESERVED = 16 * 1024 ** 2;
 function reserveMemory(body: Bytes | AsyncIterable<Bytes>, size: number) {
   if (body instanceof Uint8Array) return undefined;
   const bytes = Math.min(size, MAX_RESERVED);
-  if (!hold(bytes)) {
+  if (!reserve(bytes)) {
     throw new HttpError(503, 'too many large requests at once: try again later', {
       headers: { 'Retry-After': 1 },
       expected: true,

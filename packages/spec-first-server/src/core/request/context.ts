@@ -12,7 +12,7 @@ export class RequestContext {
   readonly #record: CallRecord;
   readonly #appLog: Log;
   #log: RequestLog | undefined;
-  #gone: AbortController | undefined;
+  #controller: AbortController | undefined;
 
   constructor(call: Call, record: CallRecord, log: Log) {
     this.#call = call;
@@ -41,13 +41,13 @@ export class RequestContext {
   }
 
   get signal(): AbortSignal {
-    this.#gone ??= abortedWith(this.#call.signal);
-    return this.#gone.signal;
+    this.#controller ??= abortedWith(this.#call.signal);
+    return this.#controller.signal;
   }
 
   /** Aborts the signal, if the handler uses it. */
   abort(): void {
-    this.#gone?.abort();
+    this.#controller?.abort();
   }
 }
 

@@ -12,7 +12,7 @@ import { HttpError } from '../response/http-error.ts';
 import { cutOff } from './streams.ts';
 
 /** The size in bytes of a body above which its files are written to disk. */
-const IN_MEMORY = 65_536;
+const MAX_IN_MEMORY = 65_536;
 
 /** Bounds the memory of a form: each part takes memory besides its bytes. */
 const MAX_PARTS = 1000;
@@ -35,13 +35,13 @@ export async function multipart(
   // Loaded for the first such request.
   const { default: busboy } = await import('busboy');
   const reader = media.formReader();
-  const isSmall = Number(headers['content-length'] ?? Infinity) <= IN_MEMORY;
+  const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_IN_MEMORY;
   const parts = new Map<string, Promise<string | File>[]>();
   const folder = new TemporaryFolder();
   const release = () => folder.remove();
   let failure: unknown;
   /** Parts that have arrived, minus those that the parser has reported. */
-  let unread = 0;
+  let unreported = 0;
   try {
     // The parser emits `partsLimit` at the end of the last part that it accepts.
     const limits = { parts: MAX_PARTS + 1, fieldSize: limit };
@@ -51,7 +51,7 @@ export async function multipart(
       form.destroy(cutOff());
     };
     /**
-     * Adds a part. Errors reject the request: an error must not reach the parser, which calls this.
+     * Adds a part. Records errors instead of throwing them, since the parser calls this function.
      *
      * @param name `undefined` for a part without a name, although the types of the parser say
      *   `string`.
@@ -70,7 +70,7 @@ export async function multipart(
       values.push(value);
     };
     form.on('field', (name, text, { mimeType }) => {
-      unread -= 1;
+      unreported -= 1;
       add(name, text, (field) => {
         const { isText, types } = reader.partOf(field);
         if (!isText) throw notFile(field);
@@ -80,7 +80,7 @@ export async function multipart(
       });
     });
     form.on('file', (name, part, { filename = '', mimeType }) => {
-      unread -= 1;
+      unreported -= 1;
       // The parser destroys the parts of a rejected form with an error.
       part.on('error', () => {});
       add(name, filename, (field) => {
@@ -93,9 +93,9 @@ export async function multipart(
       fail(new HttpError(413, `the body must have at most ${MAX_PARTS} parts`)),
     );
     const delimiter = delimiterOf(headers['content-type']);
-    await pipeline(bytes, (chunks) => countParts(chunks, delimiter, () => (unread += 1)), form);
+    await pipeline(bytes, (chunks) => countParts(chunks, delimiter, () => (unreported += 1)), form);
     // The parser skips a part without a Content-Disposition.
-    if (unread > 0) throw new HttpError(400, UNNAMED);
+    if (unreported > 0) throw new HttpError(400, UNNAMED);
   } catch (error) {
     const reason = failure ?? error;
     // Waits for files that are being written, or they would not be removed.

@@ -3,7 +3,7 @@ import type { Answer, Bytes, CallRecord } from '../call.ts';
 import { SECURITY_HEADERS } from './headers.ts';
 import { ItemBody, type ItemBodyOptions, type ItemStream } from './item-body.ts';
 
-/** A reply that the document declares, ready to be written. */
+/** A reply that is checked, with its body and headers as they are written. */
 export interface CheckedReply {
   readonly status: number;
   /** The media type of the body. */

@@ -52,7 +52,7 @@ export function failureAnswer(
       ).message;
     if (mismatch !== undefined) {
       const reason = record.reason ?? failure.reason;
-      const difference = `errorBody makes another body than the document declares: ${mismatch}`;
+      const difference = `the body of errorBody does not match the document: ${mismatch}`;
       record.reason = `${reason}; ${difference}`;
     }
     const mockHeaders = hidesViolations &&

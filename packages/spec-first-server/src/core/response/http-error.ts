@@ -100,18 +100,18 @@ export class Unauthorized extends HttpError {
  */
 export class Forbidden extends HttpError {
   /**
-   * @param reason a message for the client, or all scopes that the operation needs.
-   * @param message for the client, instead of one that names the scopes.
+   * @param messageOrScopes a message for the client, or all scopes that the operation needs.
+   * @param message for the client, instead of the default message about the scopes.
    */
-  constructor(reason: string | readonly string[], message?: string) {
-    if (typeof reason === 'string') {
-      super(403, reason);
+  constructor(messageOrScopes: string | readonly string[], message?: string) {
+    if (typeof messageOrScopes === 'string') {
+      super(403, messageOrScopes);
       return;
     }
     // Headers allow fewer characters than names of scopes.
-    const scope = reason.map((name) => encodeURI(name.toWellFormed())).join(' ');
+    const scope = messageOrScopes.map((name) => encodeURI(name.toWellFormed())).join(' ');
     const headers = { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` };
-    const lacking = `The token lacks a scope: this operation needs ${reason.join(' ')}`;
+    const lacking = `The token lacks a scope: this operation needs ${messageOrScopes.join(' ')}`;
     super(403, message ?? lacking, { headers });
   }
 }

@@ -27,18 +27,18 @@ type Chunk = string | Bytes;
 type Result = IteratorResult<Chunk, undefined>;
 
 /** The time after which the headers are sent without an item, in milliseconds. */
-const OPENING = 500;
+const FIRST_ITEM_MS = 500;
 
 /** The silence after which an event stream gets a comment, in milliseconds. */
-const HEARTBEAT = 15_000;
+const HEARTBEAT_MS = 15_000;
 
-/** The bytes that streams send before other requests run. */
-const SLICE = 16_384;
+/** The maximum number of bytes that streams send before other requests run. */
+const MAX_SENT = 16_384;
 
 const DONE: Result = { done: true, value: undefined };
 
-/** The bytes that all streams have sent in this turn: streams that are ready share a turn. */
-let sentInTurn = 0;
+/** The bytes that all streams have sent since other requests last ran. */
+let sentBytes = 0;
 
 /**
  * The body of a stream. Each item is pulled, checked and written when the adapter requests the next
@@ -67,8 +67,8 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   }
 
   /**
-   * Pulls the first item. If it is invalid, an error response can still be sent. Resolves without
-   * the item if it is late.
+   * Pulls the first item: if it is invalid, an error response can still be sent. Resolves after
+   * {@link FIRST_ITEM_MS} if there is no item yet.
    *
    * @throws the error of the first item.
    */
@@ -76,21 +76,21 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     if (this.#comment !== undefined && this.#options.stopping?.aborted) return this.handleEvent();
     this.#pulled = this.#pull();
     const late = Promise.withResolvers<void>();
-    const timer = setTimeout(late.resolve, OPENING);
+    const timer = setTimeout(late.resolve, FIRST_ITEM_MS);
     await Promise.race([this.#pulled, late.promise]).finally(() => clearTimeout(timer));
   }
 
   async next(): Promise<Result> {
     // A stream that is always ready would starve other requests.
-    if (sentInTurn >= SLICE) {
+    if (sentBytes >= MAX_SENT) {
       await nextRound();
-      sentInTurn = 0;
+      sentBytes = 0;
     }
     if (this.#pulled === undefined && this.#isOver) return DONE;
     this.#pulled ??= this.#pull();
     const result = await (this.#comment ? this.#withComment(this.#comment) : this.#pulled);
     if (result !== this.#comment) this.#pulled = undefined;
-    if (!result.done) sentInTurn += result.value.length;
+    if (!result.done) sentBytes += result.value.length;
     return result;
   }
 
@@ -137,7 +137,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   /** Resolves to the next chunk, or to a comment if that takes long. */
   #withComment(comment: Result): Promise<Result> {
     const { promise, resolve, reject } = Promise.withResolvers<Result>();
-    const timer = setTimeout(resolve, HEARTBEAT, comment);
+    const timer = setTimeout(resolve, HEARTBEAT_MS, comment);
     this.#interrupt = resolve;
     this.#pulled?.then(resolve, reject);
     return promise.finally(() => clearTimeout(timer));

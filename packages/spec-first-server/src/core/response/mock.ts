@@ -11,7 +11,7 @@ import { BODILESS, checkBody, isAsyncIterable, mismatchOf, responseFor } from '.
 type Example = Partial<ReturnType<MediaType['examples']>[number]>;
 
 /** The time between two items of a stream, in milliseconds. */
-const PACE = 300;
+const ITEM_INTERVAL = 300;
 
 export interface MockOptions {
   readonly validatorOf: (operation: Operation) => OperationValidator;
@@ -86,10 +86,8 @@ export function mock(
       }
     }
     if (chosen === undefined) {
-      return new HttpError(
-        501,
-        `no answer could be made: give the response an example in the document (${firstMismatch})`,
-      );
+      const advice = 'add an example to the response in the document';
+      return new HttpError(501, `no answer could be generated: ${advice} (${firstMismatch})`);
     }
     const required = declared.headers.filter((header) => header.required);
     const headers = required.map((header) => {
@@ -98,7 +96,9 @@ export function mock(
       return [header.name, example.value];
     });
     const reason =
-      mismatches.length > 0 ? `examples that do not fit: ${mismatches.join('; ')}` : undefined;
+      mismatches.length > 0
+        ? `examples that do not match their schemas: ${mismatches.join('; ')}`
+        : undefined;
     // Marks the answer as a mock.
     const marked = { ...Object.fromEntries(headers), 'X-Mock': 'true' };
     return { status, headers: marked, contentType, body: chosen.value, reason, mocked: true };
@@ -150,7 +150,7 @@ async function* paced(media: MediaType, list: unknown): AsyncGenerator<unknown> 
     : media.readItems(media.type, text, Infinity)) {
     await delay(pace);
     yield item;
-    pace = PACE;
+    pace = ITEM_INTERVAL;
   }
 }
 

@@ -70,7 +70,7 @@ export function checkReply(
     if (!Number.isInteger(status) || status < 200 || status > 599)
       throw new InvalidReply('the status must be an integer from 200 to 599');
     const declared = responseFor(operation, status);
-    if (declared === undefined) throw new InvalidReply('the document declares no such status');
+    if (declared === undefined) throw new InvalidReply('the document does not declare this status');
     const headers = reply.headers && writeHeaders(declared, reply.headers);
     if (declared.headers.length > 0) {
       const present = Object.entries(reply.headers ?? {});
@@ -104,17 +104,22 @@ export function checkBody(
   const mediaTypes = BODILESS.has(status) ? [] : declared.media;
   const media = contentType === undefined ? mediaTypes[0] : mediaTypeFor(mediaTypes, contentType);
   if (media === undefined) {
-    if (mediaTypes.length > 0) throw new InvalidReply(`the document declares no ${contentType}`);
-    if (body !== undefined) throw new InvalidReply('the document declares no body');
+    if (mediaTypes.length > 0)
+      throw new InvalidReply(`the document does not declare ${contentType}`);
+    if (body !== undefined)
+      throw new InvalidReply('the document declares no body, but the reply has one');
     return {};
   }
   if (contentType === undefined && mediaTypes.length > 1) {
-    throw new InvalidReply('its contentType must name one of the declared media types');
+    throw new InvalidReply('contentType must be one of the declared media types');
   }
-  if (body === undefined) throw new InvalidReply('the document declares a body');
+  if (body === undefined)
+    throw new InvalidReply('the document declares a body, but the reply has none');
   const chosen = contentType ?? media.type;
-  if (chosen.includes('*')) throw new InvalidReply(`its contentType must be one of ${chosen}`);
-  if (!isHeader('content-type', chosen)) throw new InvalidReply('its contentType is not a header');
+  if (chosen.includes('*'))
+    throw new InvalidReply(`contentType must be a media type in the range ${chosen}`);
+  if (!isHeader('content-type', chosen))
+    throw new InvalidReply('contentType is not a valid header');
   const type = /^text\/[^;]+$/i.test(chosen) ? `${chosen}; charset=utf-8` : chosen;
   if (media.items !== undefined) return itemsOf(validator, media, type, body);
   const kind = media.type.includes('*') ? kindOf(type) : media.kind;

@@ -80,8 +80,8 @@ const firstCookies = (header: string): Record<string, string> =>
   Object.fromEntries(Array.from(cookiesOf(header), ([name, [value = '']]) => [name, value]));
 
 /**
- * Prepares the security schemes of a document, by name. A verifier of the project replaces that of
- * tokens.
+ * Prepares the security schemes of a document, by name. A verifier of the project replaces the
+ * verification of tokens.
  *
  * @param trustedOrigins origins whose pages may use cookies.
  */
@@ -110,7 +110,7 @@ export function schemesOf(
   return new Map(schemes);
 }
 
-/** Returns the security schemes of tokens that have no verifier of the project. */
+/** Returns the security schemes of tokens, except those for which the project has a verifier. */
 export function tokenSchemes(
   declared: Document['securitySchemes'],
   verifiers: Verifiers = {},
@@ -146,7 +146,7 @@ function formOf({ type, scheme, in: location, name }: Json): Form {
   if (type === 'apiKey') return apiKey(String(location), String(name));
   if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer'))
     return BEARER;
-  // Mutual TLS: each proxy sends the certificate in another header, so only a verifier can read it.
+  // Mutual TLS: the header of the certificate depends on the proxy, so only a verifier can read it.
   if (type !== 'http') {
     return {
       read: () => '',

@@ -49,7 +49,7 @@ const MAX_STEPS = 1_000_000;
  */
 const MAX_COLLECTING_STEPS = 3_000;
 
-/** The number of members that are always included when violations are collected. */
+/** The minimum number of members that are included when violations are collected. */
 const MIN_COLLECTED = 50;
 
 /** The time limit for collecting the violations of slow patterns and deep values. */
@@ -59,7 +59,7 @@ const COLLECTING_MS = 20;
 const VALIDATING_MS = 30;
 
 /** The minimum depth of values with a time limit: nested alternatives may take exponential time. */
-const DEEP = 12;
+const MIN_TIMED_DEPTH = 12;
 
 /** The context of a validation in Ajv. */
 const ROOT_CONTEXT = { parentData: {}, parentDataProperty: '', rootData: {}, dynamicAnchors: {} };
@@ -94,7 +94,7 @@ export function createChecks(
       const { cost, validate } = prepared;
       const isMeasured = isRequest || cost.hasAlternatives;
       const size = isMeasured ? measureValue(value, cost.degree) : undefined;
-      const isRewritten = isRequest ? cost.isCompleting || size?.hasBigint : drops;
+      const isRewritten = isRequest ? cost.changesValues || size?.hasBigint : drops;
       let result = value;
       const task = () => {
         if (isRewritten && !isRequest) result = rewrite(rewriting, schema, value);
@@ -130,7 +130,7 @@ export function createChecks(
 
   /** A reply has a time limit only if its validation may take exponential time. */
   function isQuick({ members, steps, depth }: Size, cost: Cost): boolean {
-    return isRequest ? isShort(depth, members * cost.schemas + steps) : depth < DEEP;
+    return isRequest ? isShort(depth, members * cost.schemas + steps) : depth < MIN_TIMED_DEPTH;
   }
 
   function withinTime(task: () => void, { members, longest }: Size): void {
@@ -167,4 +167,5 @@ export function createChecks(
   }
 }
 
-const isShort = (depth: number, steps: number): boolean => depth < DEEP && steps <= MAX_STEPS;
+const isShort = (depth: number, steps: number): boolean =>
+  depth < MIN_TIMED_DEPTH && steps <= MAX_STEPS;

@@ -19,7 +19,7 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     /** True if a value may be validated against several alternatives. */
     hasAlternatives: false,
     /** True if valid values are changed: defaults are added, or members removed. */
-    isCompleting: false,
+    changesValues: false,
   };
   const seen = new Set<string>();
   measure(source);
@@ -36,7 +36,7 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     const isText = typeof format === 'string' && !/^(int|float|double)/.test(format);
     cost.degree = Math.max(cost.degree, isText ? 2 : 1, ...degrees);
     cost.hasAlternatives ||= (part.anyOf ?? part.oneOf ?? part.if ?? part.not) !== undefined;
-    cost.isCompleting ||= part['x-dropped'] !== undefined || Object.hasOwn(part, 'default');
+    cost.changesValues ||= part['x-dropped'] !== undefined || Object.hasOwn(part, 'default');
 
     for (const [key, value] of Object.entries(part)) if (!DATA.has(key)) measure(value);
     if (typeof $ref !== 'string' || seen.has($ref)) return;

@@ -9,7 +9,7 @@ import { connected, exchange, request } from 'test-support/raw-http';
 import { ClientConnection, isLarge } from '../../../src/adapters/node/connection.ts';
 import { type Listening, listen } from '../../../src/adapters/node/listen.ts';
 import { readAll } from '../../../src/adapters/node/request-body.ts';
-import { bytesLeft, release as freeBytes, hold } from '../../../src/core/memory.ts';
+import { bytesLeft, release as freeBytes, reserve } from '../../../src/core/memory.ts';
 import { createRequest } from './support.ts';
 
 const LOCAL = { host: '127.0.0.1', port: 0 };
@@ -361,7 +361,7 @@ describe('a connection', () => {
 
   test('begins the first request without memory, and rejects others', () => {
     const left = bytesLeft();
-    expect(hold(left)).toBe(true);
+    expect(reserve(left)).toBe(true);
     const { add, begun, socket, connection } = create();
     add('first', 100);
     expect(begun).toEqual(['first, no memory']);

@@ -185,7 +185,7 @@ test('a stop closes used connections, and answers the first request of the other
 });
 
 test('a stop waits for each connection by its age, and never longer than its limit', async () => {
-  const limits = { quietTimeout: 0, arrivalStopTimeout: 300, longestArrivalStop: 900 };
+  const limits = { quietTimeout: 0, arrivalStopTimeout: 300, maxArrivalStop: 900 };
   const stopping = await listen(app, { ...LOCAL, limits });
   const at = Number(new URL(stopping.url).port);
   const ages: number[] = [];

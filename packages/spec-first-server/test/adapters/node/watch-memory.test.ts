@@ -5,7 +5,7 @@ import { afterEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { ClientConnection } from '../../../src/adapters/node/connection.ts';
 import { watchMemory } from '../../../src/adapters/node/watch-memory.ts';
-import { bytesLeft, hold, release } from '../../../src/core/memory.ts';
+import { bytesLeft, release, reserve } from '../../../src/core/memory.ts';
 import { createRequest } from './support.ts';
 
 const MIB = 1024 ** 2;
@@ -69,7 +69,7 @@ test.each([
   ['connections that fill the budget exactly', equalSizes(128, MIB / 2), 0],
   ['connections that exceed the rest of the budget', equalSizes(128, MIB / 2), MIB],
 ])('of %s, rejects some only if requests hold memory', async (_name, sizes, held) => {
-  expect(hold(held)).toBe(true);
+  expect(reserve(held)).toBe(true);
   const { rejected } = watch(sizes);
   await delay(150);
   expect(rejected).toHaveLength(held === 0 ? 0 : 2);

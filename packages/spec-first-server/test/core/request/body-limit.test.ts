@@ -47,7 +47,7 @@ describe('parseSize', () => {
     '1e3',
     '0x10',
   ])('rejects %j', (text) => {
-    expect(() => parseSize(text)).toThrow('a size from 1 to 256mb, such as 500, 100kb or 10mb');
+    expect(() => parseSize(text)).toThrow('a size from 1b to 256mb, such as 500, 100kb or 10mb');
   });
 
   test('accepts larger sizes with another maximum', () => {
@@ -55,7 +55,7 @@ describe('parseSize', () => {
     expect(parseSize('999999999999999', Number.MAX_SAFE_INTEGER)).toBe(999_999_999_999_999);
     for (const text of ['0', '9999999999999999', '999999999999999mb'])
       expect(() => parseSize(text, Number.MAX_SAFE_INTEGER)).toThrow(
-        'a size of at least 1, such as 500, 100kb or 10mb',
+        'a size of at least 1b, such as 500, 100kb or 10mb',
       );
   });
 });
@@ -104,11 +104,11 @@ describe('bodyLimitFindings', () => {
     expect(bodyLimitFindings(operations)).toEqual([
       {
         pointer: '/paths/~1a/post/requestBody/content/application~1json/x-body-limit',
-        message: 'x-body-limit must be a size from 1 to 256mb, such as 500, 100kb or 10mb',
+        message: 'x-body-limit must be a size from 1b to 256mb, such as 500, 100kb or 10mb',
       },
       {
         pointer: '/paths/~1a/post/requestBody/content/application~1octet-stream/x-body-limit',
-        message: 'x-body-limit must be a size of at least 1, such as 500, 100kb or 10mb',
+        message: 'x-body-limit must be a size of at least 1b, such as 500, 100kb or 10mb',
       },
     ]);
   });

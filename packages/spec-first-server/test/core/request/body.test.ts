@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import type { Call } from '../../../src/core/call.ts';
-import { bytesLeft, hold, release } from '../../../src/core/memory.ts';
+import { bytesLeft, release, reserve } from '../../../src/core/memory.ts';
 import { bodyReader, readBytes } from '../../../src/core/request/body.ts';
 import { createValidators } from '../../../src/core/validation/validator.ts';
 
@@ -342,7 +342,7 @@ describe('the memory of a body', () => {
   let held = 0;
   const holdAllBut = (bytes: number): void => {
     held = bytesLeft() - bytes;
-    expect(hold(held)).toBe(true);
+    expect(reserve(held)).toBe(true);
   };
   afterEach(() => {
     release(held);

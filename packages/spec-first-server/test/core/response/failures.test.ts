@@ -417,7 +417,7 @@ paths:
     expect(headers).not.toHaveProperty('X-Mock-Reason');
     // Without the name that the client chose.
     expect(record.reason).toBe(
-      '/body/name must be string; errorBody makes another body than the document declares: ' +
+      '/body/name must be string; the body of errorBody does not match the document: ' +
         "/body/why must have required property 'why'",
     );
   });
@@ -433,12 +433,14 @@ paths:
     const { type, body, record } = answerTo(new HttpError(422, 'too many'), JSON_BODY);
     expect(type).toBe('application/problem+json');
     expect(JSON.parse(String(body))).toMatchObject({ status: 422, detail: 'too many' });
-    expect(record.reason).toMatch(/^too many; errorBody makes another body .*: \/body must be/);
+    expect(record.reason).toMatch(
+      /^too many; the body of errorBody does not match the document: \/body must be/,
+    );
   });
 
   test('is logged with the reason of the error, if its body does not match', () => {
     const error = new HttpError(422, 'id 7 is taken', { reason: 'a duplicate' });
-    expect(answerTo(error).record.reason).toMatch(/^a duplicate; errorBody/);
+    expect(answerTo(error).record.reason).toMatch(/^a duplicate; the body of errorBody/);
   });
 
   test('of a mock has a generated body, and the violations in a header', () => {

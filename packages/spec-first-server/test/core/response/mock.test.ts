@@ -213,7 +213,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     );
     await client.get('/a').expect(200, { n: 1 });
     expect(lines.at(-1)?.reason).toBe(
-      "examples that do not fit: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: /body/n must have required property 'n'",
+      "examples that do not match their schemas: #/paths/~1a/get/responses/200/content/application~1json/examples/bad: /body/n must have required property 'n'",
     );
     await client.get('/a').set('Prefer', 'example=bad').expect(200, {});
     expect(lines.at(-1)?.reason).toContain('/examples/bad: /body/n must have');
@@ -232,7 +232,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     const why = '/query/n must be integer';
     await client.get('/a?n=b').expect(400, { why: 'fault' }).expect('X-Mock-Reason', why);
     expect(lines.at(-1)?.reason).toMatch(
-      /^\/query\/n must be integer; errorBody makes another body/,
+      /^\/query\/n must be integer; the body of errorBody does not match/,
     );
     // A name that the client chose is only in its response.
     const unknown = '/query/secret is not a parameter of this operation';
@@ -245,7 +245,9 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
       json('{ schema: { type: integer, minimum: 3, maximum: 2 }, example: { n: 1 } }'),
     );
     await client.get('/a').expect(200, { n: 1 });
-    expect(lines.at(-1)?.reason).toMatch(/^examples that do not fit: .*\/example: \/body must be/);
+    expect(lines.at(-1)?.reason).toMatch(
+      /^examples that do not match their schemas: .*\/example: \/body must be/,
+    );
   });
 
   test.each([
@@ -258,7 +260,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     const client = await mocked(json(`{ schema: ${schema} }`));
     for (let round = 0; round < 100; round += 1) {
       const { body } = await client.get('/a').expect(501);
-      expect(body.message).toContain('give the response an example');
+      expect(body.message).toContain('add an example to the response');
     }
   });
 
@@ -266,7 +268,7 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
     const client = await mocked(json('{ schema: { type: integer, minimum: 3, maximum: 2 } }'));
     const { body } = await client.get('/a').expect(501);
     expect(body.message).toMatch(
-      /^no answer could be made: give the response an example in the document \(\/body must be/,
+      /^no answer could be generated: add an example to the response in the document \(\/body must be/,
     );
   });
 });

@@ -148,12 +148,16 @@ describe('a reply that the document declares', () => {
 
   test.each([204, 205, 304])('of status %i has no body, even if it is declared', (status) => {
     expect(check({ status }, 'default')).toEqual({ status, headers: undefined });
-    expect(() => check({ status, body: 1 }, 'default')).toThrow('the document declares no body');
+    expect(() => check({ status, body: 1 }, 'default')).toThrow(
+      'the document declares no body, but the reply has one',
+    );
   });
 
   test.each([200, 299, 302, 404, 599])('may have the status %i if none is declared', (status) => {
     expect(check({ status }, 'any')).toEqual({ status, headers: undefined });
-    expect(() => check({ status, body: 1 }, 'any')).toThrow('the document declares no body');
+    expect(() => check({ status, body: 1 }, 'any')).toThrow(
+      'the document declares no body, but the reply has one',
+    );
   });
 
   test.each<[title: string, body: unknown]>([
@@ -176,29 +180,29 @@ describe('a reply that the document declares', () => {
 
 describe('a reply that the document does not declare is rejected', () => {
   const STATUS = 'the status must be an integer from 200 to 599';
-  const SEVERAL = 'its contentType must name one of the declared media types';
+  const SEVERAL = 'contentType must be one of the declared media types';
   test.each<[title: string, reply: AnyReply, reason: string]>([
     ['a status below 200', { status: 199 }, STATUS],
     ['a status above 599', { status: 600 }, STATUS],
     ['a fraction as its status', { status: 200.5 }, STATUS],
-    ['an undeclared status', { status: 500 }, 'the document declares no such status'],
-    ['no body', { status: 200 }, 'the document declares a body'],
+    ['an undeclared status', { status: 500 }, 'the document does not declare this status'],
+    ['no body', { status: 200 }, 'the document declares a body, but the reply has none'],
     ['a wrong member', { status: 200, body: { id: 'x' } }, '/body/id must be integer'],
     [
       'an undeclared media type',
       { status: 200, contentType: 'text/plain', body: 'a' },
-      'the document declares no text/plain',
+      'the document does not declare text/plain',
     ],
     ['no media type, if there are several', { status: 202, body: 1 }, SEVERAL],
     [
       'a range as its media type',
       { status: 207, body: 'a' },
-      'its contentType must be one of image/*',
+      'contentType must be a media type in the range image/*',
     ],
     [
       'a media type that is no header',
       { status: 207, contentType: 'image/a\nb', body: 'a' },
-      'its contentType is not a header',
+      'contentType is not a valid header',
     ],
     [
       'a text that is too long',

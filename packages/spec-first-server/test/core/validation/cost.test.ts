@@ -4,7 +4,7 @@ import { costOf } from '../../../src/core/validation/cost.ts';
 const costWith = (schema: object, $defs: object = {}) => costOf({ ...schema }, { ...$defs });
 
 test('a schema without keywords has the least cost', () => {
-  const least = { degree: 1, hasAlternatives: false, isCompleting: false };
+  const least = { degree: 1, hasAlternatives: false, changesValues: false };
   expect(costWith({})).toEqual({ ...least, schemas: 1 });
   expect(costOf(true, {})).toEqual({ ...least, schemas: 0 });
 });
@@ -75,6 +75,6 @@ test.each<[boolean, object]>([
   [true, { 'x-dropped': ['id'] }],
   [true, { items: { properties: { a: { default: 1 } } } }],
   [false, { properties: { a: {} }, const: { default: 1 } }],
-])('isCompleting is %s for %j', (isCompleting, schema) => {
-  expect(costWith(schema).isCompleting).toBe(isCompleting);
+])('changesValues is %s for %j', (changesValues, schema) => {
+  expect(costWith(schema).changesValues).toBe(changesValues);
 });
