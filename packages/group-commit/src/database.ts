@@ -4,7 +4,7 @@ export interface Database {
   readonly location: string;
   /** Resolves if a call would succeed now. @throws {Unavailable} within 800 ms. */
   ready(): Promise<void>;
-  /** Measurements by name: the number of `waiting` calls, and others that depend on the engine. */
+  /** Measurements by name. `waiting` is the number of waiting calls. See the README for the others. */
   stats(): Readonly<Record<string, number>>;
   /** Closes the database after the waiting calls. Rejects new calls. */
   close(): Promise<void>;
@@ -12,9 +12,12 @@ export interface Database {
 
 /** Limits and callbacks of an open database. */
 export interface DatabaseOptions {
-  /** The most calls that may wait; more are rejected. 1,000 by default. */
+  /** The maximum number of waiting calls. Further calls are rejected. 1,000 by default. */
   readonly maxWaiting?: number | undefined;
-  /** Milliseconds after which a waiting call is rejected. */
+  /**
+   * The time limit of a call in milliseconds. By default 5,000; with PostgreSQL at least
+   * `connect_timeout` plus `statement_timeout`.
+   */
   readonly timeout?: number | undefined;
   /** Called after each commit, with the number of calls and the seconds that it took. */
   readonly onBatch?: ((calls: number, seconds: number) => void) | undefined;

@@ -1,14 +1,17 @@
 /**
  * A temporary failure: the database is locked or unreachable, its disk is full, or too many calls
- * are waiting. The call may have been committed. The properties follow http-errors: a server
- * answers 503 and writes the message to its log.
+ * are waiting. The call may have been committed. The properties are those of http-errors: a server
+ * responds with 503 and logs the message.
  */
 export class Unavailable extends Error {
   override readonly name = 'Unavailable';
   readonly status = 503;
   readonly expose = false;
   readonly headers = { 'Retry-After': '1' };
-  /** `BUSY`, `CLOSED`, `TIMEOUT`, an SQLSTATE, or an error code of SQLite or of the system. */
+  /**
+   * `BUSY`, `CLOSED`, `TIMEOUT`, `FILE_LOST`, an SQLSTATE, an error code of SQLite or of the system,
+   * or `UNKNOWN`.
+   */
   readonly code: string;
 
   constructor(message: string, code: string, cause?: unknown) {

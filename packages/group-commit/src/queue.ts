@@ -9,10 +9,10 @@ export type Outcome = { readonly result?: unknown; readonly error?: unknown } | 
 /** The operations that differ between SQLite and PostgreSQL. */
 export interface Engine<Call> {
   readonly location: string;
-  /** The most concurrent commits. */
-  readonly lanes: number;
-  /** The most calls in one commit. 1,000 by default. */
-  readonly batchCalls?: number;
+  /** The maximum number of concurrent commits. */
+  readonly maxCommits: number;
+  /** The maximum number of calls in one commit. 1,000 by default. */
+  readonly maxBatch?: number;
   /**
    * Commits calls in one transaction. Resolves to the outcome of each call, or to an empty array if
    * no call returned anything.
@@ -24,7 +24,7 @@ export interface Engine<Call> {
   /**
    * Resolves if a commit would succeed now.
    *
-   * @param failedCalls the calls of the last commit, if it failed. They are tried and rolled back.
+   * @param failedCalls the calls of the last commit, if it failed. They run again and are rolled back.
    * @throws {Unavailable} if it would fail.
    */
   check(failedCalls: readonly Call[], milliseconds: number): Promise<void>;
@@ -35,7 +35,7 @@ export interface Engine<Call> {
 interface WaitingCall<Call> extends PromiseWithResolvers<unknown> {
   readonly call: Call;
   readonly size: number;
-  /** By `performance.now()`. */
+  /** The time by `performance.now()` at which the call is rejected. */
   readonly deadline: number;
   isSettled: boolean;
 }
@@ -46,15 +46,17 @@ interface Commit<Call> {
   readonly outcomes: Promise<readonly Outcome[]>;
 }
 
-/** The most calls in one commit, and their approximate size in characters and bytes. */
-const BATCH_CALLS = 1_000;
-const BATCH_SIZE = 1_000_000;
+/** The maximum number of calls in one commit. */
+const MAX_BATCH = 1_000;
 
-/** The approximate size of all waiting calls. */
-const WAITING_SIZE = 16_000_000;
+/** A commit gets no further call when its calls have this size in characters and bytes. */
+const MAX_BATCH_SIZE = 1_000_000;
 
-/** The longest time to gather calls for a commit, in milliseconds. */
-const GATHER_MS = 2;
+/** The maximum size of all waiting calls in characters and bytes. */
+const MAX_WAITING_SIZE = 16_000_000;
+
+/** The maximum time to gather calls for a commit, in milliseconds. */
+const MAX_GATHER_MS = 2;
 
 /** The time limit of a call, in milliseconds. */
 const CALL_MS = 5_000;
@@ -62,7 +64,7 @@ const CALL_MS = 5_000;
 /** The time limit of `ready`, in milliseconds. Probes often time out after a second. */
 const READY_MS = 800;
 
-/** Returns a shorter time limit, so that the error of an engine arrives before the time limit. */
+/** Returns the time limit for the engine. It is shorter, so that its error arrives in time. */
 const withMargin = (milliseconds: number): number => milliseconds - Math.min(500, milliseconds / 2);
 
 /** The code of a database that another process has locked. All waiting calls fail with it. */
@@ -73,13 +75,13 @@ export function createQueue<Call>(
   engine: Engine<Call>,
   { maxWaiting = 1_000, timeout = CALL_MS, onBatch, onUnavailable }: DatabaseOptions,
 ): Database & { add(call: Call): Promise<unknown> } {
-  const { location, batchCalls = BATCH_CALLS } = engine;
+  const { location, maxBatch = MAX_BATCH } = engine;
 
   /** Calls that are not in a commit yet, oldest first. */
   let queue: WaitingCall<Call>[] = [];
   /**
-   * The commits in progress, oldest first. An array, since a Set replaces its table again and
-   * again. Each old table keeps its calls in memory until the next major garbage collection.
+   * The commits in progress, oldest first. An array, since a Set often replaces its internal table,
+   * and the old tables keep calls in memory until the next major garbage collection.
    */
   const commits: Commit<Call>[] = [];
   /** The number of calls without an outcome, and their approximate size. */
@@ -94,7 +96,7 @@ export function createQueue<Call>(
   const drained = Promise.withResolvers<void>();
 
   function settle(waiting: WaitingCall<Call>, outcome: Outcome): void {
-    // The call may have timed out.
+    // The call may have timed out already.
     if (waiting.isSettled) return;
     waiting.isSettled = true;
     unsettledCount -= 1;
@@ -125,7 +127,7 @@ export function createQueue<Call>(
     finishDraining();
   }
 
-  /** Sets a timer for the oldest call. All have the same time limit, so it times out first. */
+  /** Sets a timer for the oldest call, which times out first: all have the same time limit. */
   function watchDeadlines(): void {
     if (timer) return;
     const [oldest] = unsettledCalls();
@@ -140,9 +142,9 @@ export function createQueue<Call>(
 
   /** Waits while each turn of the event loop adds calls. A commit takes much longer than a turn. */
   async function gather(): Promise<void> {
-    const deadline = performance.now() + GATHER_MS;
+    const deadline = performance.now() + MAX_GATHER_MS;
     let length = 0;
-    while (length < queue.length && queue.length < batchCalls && performance.now() < deadline) {
+    while (length < queue.length && queue.length < maxBatch && performance.now() < deadline) {
       length = queue.length;
       await nextTurn();
     }
@@ -151,7 +153,7 @@ export function createQueue<Call>(
   function takeBatch(): WaitingCall<Call>[] {
     let count = 0;
     let size = 0;
-    while (count < Math.min(queue.length, batchCalls) && size < BATCH_SIZE) {
+    while (count < Math.min(queue.length, maxBatch) && size < MAX_BATCH_SIZE) {
       size += queue[count]?.size ?? 0;
       count += 1;
     }
@@ -160,7 +162,7 @@ export function createQueue<Call>(
 
   /** Starts a commit, unless the maximum number of commits is in progress. */
   async function commitNext(): Promise<void> {
-    if (gathering || queue.length === 0 || commits.length === engine.lanes) return;
+    if (gathering || queue.length === 0 || commits.length === engine.maxCommits) return;
     gathering = true;
     await gather();
     gathering = false;
@@ -215,11 +217,10 @@ export function createQueue<Call>(
     add(call) {
       if (closing) return Promise.reject(new Unavailable('The database is closed.', 'CLOSED'));
       const size = sizeOf(call);
-      const isTooLarge = unsettledCount > 0 && unsettledSize + size > WAITING_SIZE;
+      const isTooLarge = unsettledCount > 0 && unsettledSize + size > MAX_WAITING_SIZE;
       if (unsettledCount >= maxWaiting || isTooLarge) {
         onUnavailable?.('BUSY');
-        const waiting = `${unsettledCount} are waiting, with ${unsettledSize} characters`;
-        const message = `Too many calls: ${waiting}.`;
+        const message = `Too many calls are waiting: ${unsettledCount}, with ${unsettledSize} characters.`;
         return Promise.reject(new Unavailable(message, 'BUSY'));
       }
       const deadline = performance.now() + timeout;
@@ -234,8 +235,8 @@ export function createQueue<Call>(
 
     async ready() {
       if (closing) throw new Unavailable('The database is closed.', 'CLOSED');
-      const isFull = commits.length === engine.lanes;
-      // A check would wait for a commit, so the outcome of a commit is used instead.
+      const isFull = commits.length === engine.maxCommits;
+      // A check would have to wait for a commit. The outcome of that commit is used instead.
       const outcome = isFull ? Promise.race(commits.map(({ outcomes }) => outcomes)) : check();
       const late = delay(READY_MS, 'late', { ref: false });
       if ((await Promise.race([outcome, late])) === 'late') {

@@ -1,4 +1,4 @@
-/** Estimates the size of a value in characters and bytes, down to three levels. */
+/** Adds up the characters of strings and the bytes of buffers, on three levels of a value. */
 export function sizeOf(value: unknown, levels = 3): number {
   if (typeof value === 'string') return value.length;
   if (typeof value !== 'object' || value === null || levels === 0) return 0;

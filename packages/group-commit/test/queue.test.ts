@@ -32,7 +32,7 @@ function create(options: DatabaseOptions = {}, engine: Partial<Engine<string>> =
   const queue = createQueue<string>(
     {
       location: 'notes.db',
-      lanes: 1,
+      maxCommits: 1,
       commit(calls, milliseconds) {
         const commit = { calls, milliseconds, ...Promise.withResolvers<readonly Outcome[]>() };
         commits.push(commit);
@@ -128,7 +128,7 @@ describe('add', () => {
   });
 
   test('starts a commit even if calls arrive in each turn of the event loop', async () => {
-    const { add, commits } = create({ maxWaiting: 1e6 }, { batchCalls: 1e6 });
+    const { add, commits } = create({ maxWaiting: 1e6 }, { maxBatch: 1e6 });
     const start = performance.now();
     let turns = 0;
     for (; commits.length === 0 && turns < 10_000; turns += 1) {
@@ -145,10 +145,10 @@ describe('add', () => {
     ['the calls that the engine allows', 5, 1, 2, [2, 2, 1]],
     ['a million characters', 25, 100_000, undefined, [10, 10, 5]],
     ['one call, however large it is', 2, 3_000_000, undefined, [1, 1]],
-  ])('commits at most %s at once', async (_limit, count, size, batchCalls, expected) => {
+  ])('commits at most %s at once', async (_limit, count, size, maxBatch, expected) => {
     const sizes: number[] = [];
     const engine = {
-      ...(batchCalls !== undefined && { batchCalls }),
+      ...(maxBatch !== undefined && { maxBatch }),
       async commit(calls: readonly string[]) {
         sizes.push(calls.length);
         return [];
@@ -159,8 +159,8 @@ describe('add', () => {
     expect(sizes).toEqual(expected);
   });
 
-  test('starts no more commits than the engine has lanes, and the next when one ends', async () => {
-    const { add, commits, commitAt } = create({}, { lanes: 2, batchCalls: 1 });
+  test('starts the next commit when the maximum number of commits is in progress and one ends', async () => {
+    const { add, commits, commitAt } = create({}, { maxCommits: 2, maxBatch: 1 });
     const results = ['a', 'b', 'c', 'd'].map((call) => add(call));
     const { resolve } = await commitAt(1);
     await delay(10);
@@ -181,7 +181,7 @@ describe('add', () => {
     const results = [add('a'), add('b')];
     await expect(add('c')).rejects.toMatchObject({
       code: 'BUSY',
-      message: 'Too many calls: 2 are waiting, with 2 characters.',
+      message: 'Too many calls are waiting: 2, with 2 characters.',
     });
     expect(codes).toEqual(['BUSY']);
     expect(stats()).toEqual({ waiting: 2, connections: 7 });
@@ -377,8 +377,8 @@ describe('ready', () => {
     await ready();
   });
 
-  test('uses the outcome of a commit while all lanes are busy', async () => {
-    const { add, checks, commitAt, ready } = create({}, { lanes: 2, batchCalls: 1 });
+  test('uses the outcome of a commit during the maximum number of commits', async () => {
+    const { add, checks, commitAt, ready } = create({}, { maxCommits: 2, maxBatch: 1 });
     const results = [add('a'), add('b')].map((result) => result.catch(() => {}));
     const { reject } = await commitAt(1);
     const isReady = ready();

@@ -483,7 +483,7 @@ describe('the start', () => {
     const url = await server.createDatabase();
     await server.query("CREATE ROLE guest LOGIN PASSWORD 'p'");
     await expect(open(url.replace(/\/\/.*@/, '//guest:p@'))).rejects.toThrow(
-      /permission denied.*once its owner created it: CREATE TABLE .*tag text\)/,
+      /permission denied.*on it to this user: CREATE TABLE .*tag text\)/,
     );
   });
 });
@@ -635,7 +635,7 @@ describe('a failure', () => {
       ),
     );
     await expect(outcomes[10]).rejects.toThrow(
-      'Too many calls: 10 are waiting, with 50 characters.',
+      'Too many calls are waiting: 10, with 50 characters.',
     );
     await expect(outcomes[11]).rejects.toThrow(Unavailable);
     expect(await first).toBe(10);

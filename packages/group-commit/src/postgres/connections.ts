@@ -1,25 +1,25 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, DatabaseError } from 'pg';
 import { Unavailable } from '../errors.ts';
-import { isOutage, isRefusal, READ_ONLY, unavailable } from './failures.ts';
+import { hasTooManyConnections, isOutage, READ_ONLY, unavailable } from './failures.ts';
 import { DURABLE, type HostConnection, type Hosts } from './hosts.ts';
 import type { UrlSettings } from './url.ts';
 
-/** The time that a cancelled statement has to end, in milliseconds. */
+/** The time limit for a cancelled statement to end, in milliseconds. */
 const CANCELLED_MS = 1_000;
 
 /** Resets a session. Keeps prepared statements, since pg uses them again. */
 const RESET = `CLOSE ALL; RESET SESSION AUTHORIZATION; RESET ALL; UNLISTEN *;
   SELECT pg_advisory_unlock_all(); DISCARD TEMP; DISCARD SEQUENCES; ${DURABLE}`;
 
-const COMMITS = "SELECT current_setting('synchronous_commit', true) AS commits";
+const READ_SETTING = "SELECT current_setting('synchronous_commit', true) AS setting";
 
 /** Runs tasks with at most `max` connections. */
 export function createConnections(
   hosts: Hosts,
   { max, statementMs, pooled, location }: UrlSettings,
 ) {
-  /** The number of attempts to connect. */
+  /** The number of attempts to connect that are in progress. */
   let opening = 0;
   /** The number of connections that run a task or cancel its statement. */
   let inUse = 0;
@@ -46,7 +46,7 @@ export function createConnections(
     }
   }
 
-  /** Waits for a free connection, or opens one. If that fails, waits for the others in use. */
+  /** Returns a free connection or opens one. Waits if another call may release a connection. */
   async function acquire(milliseconds: number): Promise<HostConnection> {
     const deadline = performance.now() + milliseconds;
     for (;;) {
@@ -57,9 +57,10 @@ export function createConnections(
         if (connection.opened >= lastFailure) return connection;
         void discard(connection);
       } catch (error) {
-        // After a refusal, any open connection may become free; after other errors, one in use.
+        // A connection in use may become free. If the server has too many connections, waits for
+        // connections that are being opened, too.
         const { connections, connections_idle: idle } = hosts.stats();
-        if ((isRefusal(error) ? connections : inUse) === 0) throw error;
+        if ((hasTooManyConnections(error) ? connections : inUse) === 0) throw error;
         if (idle === 0) await waitForTurn(deadline);
       }
     }
@@ -102,7 +103,7 @@ export function createConnections(
    * @throws {UnsafeTask} if the changes of the task may be lost.
    */
   async function reset(client: Client): Promise<boolean> {
-    const commits = client.query<{ commits: string }>(COMMITS).catch(() => undefined);
+    const reading = client.query<{ setting: string }>(READ_SETTING).catch(() => undefined);
     const hasReset = await within(statementMs, client.query(RESET)).then(
       () => true,
       (error: unknown) => {
@@ -111,7 +112,7 @@ export function createConnections(
       },
     );
     checkIdle(client);
-    if ((await commits)?.rows[0]?.commits === 'off') {
+    if ((await reading)?.rows[0]?.setting === 'off') {
       throw new UnsafeTask('the task turned synchronous_commit off: its changes may be lost');
     }
     return hasReset;
@@ -126,7 +127,7 @@ export function createConnections(
   /**
    * Runs a task with a free connection. Rethrows errors of the task.
    *
-   * @param milliseconds the time limit for a connection.
+   * @param milliseconds the time limit to get a connection.
    * @param isReset true to reset the session after the task.
    */
   async function use<T>(

@@ -20,9 +20,9 @@ export { RowRejected, Unavailable, Unusable };
 
 /** Options of a PostgreSQL database. */
 export interface PostgresOptions<Row, Result = void> extends DatabaseOptions {
-  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`, with the parameters of libpq and `max`. */
+  /** `postgres://USER:PASSWORD@HOST:PORT/DATABASE?…`. See the README for the parameters. */
   readonly url: string;
-  /** Called for each connection. By default, the password is that of the URL. */
+  /** Resolves to the password for a new connection. By default, that of the URL is used. */
   readonly password?: (() => Promise<string>) | undefined;
   /** `application_name`, if the URL has none. */
   readonly name: string;
@@ -68,10 +68,10 @@ export interface PostgresDatabase<Row, Result = void> extends Database {
   transaction<T>(task: (client: ClientBase) => Promise<T>): Promise<T>;
 }
 
-/** The most attempts if the server rolls back a transaction because of concurrent ones. */
-const ATTEMPTS = 20;
+/** The maximum number of attempts if concurrent transactions cause a rollback. */
+const MAX_ATTEMPTS = 20;
 
-/** The minimum of the default time limit of a call, in milliseconds. */
+/** The default time limit of a call in milliseconds, unless the limits in the URL are longer. */
 const CALL_MS = 5_000;
 
 /**
@@ -84,7 +84,7 @@ const CALL_MS = 5_000;
 export async function openDatabase<Row = never, Result = void>(
   options: PostgresOptions<Row, Result>,
 ): Promise<PostgresDatabase<Row, Result>> {
-  const { insert, setUp = async () => {}, table = 'as its statements need it' } = options;
+  const { insert, setUp = async () => {}, table } = options;
   const settings = readUrl(options.url, options.name, options.password);
   const { location, max, statementMs, connectMs, pooled } = settings;
   const timeout = options.timeout ?? Math.max(CALL_MS, connectMs + statementMs);
@@ -122,7 +122,7 @@ export async function openDatabase<Row = never, Result = void>(
         const results = await transact(client, task, statementTimeout);
         return rows.map((_, at): Outcome => results && { result: results[at] });
       } catch (error) {
-        if (ROLLED_BACK.includes(Object(error).code) && attempt < ATTEMPTS) {
+        if (ROLLED_BACK.includes(Object(error).code) && attempt < MAX_ATTEMPTS) {
           await delay(20 * Math.random());
         } else if (violatesConstraint(error)) {
           return rows.length === 1 ? [{ error: rowRejected(error) }] : commitHalves(client, rows);
@@ -150,7 +150,7 @@ export async function openDatabase<Row = never, Result = void>(
   const { add, ready, stats, close } = createQueue<Row>(
     {
       location,
-      lanes: max,
+      maxCommits: max,
       commit: (rows, milliseconds) =>
         connections.use((client) => commit(client, rows), milliseconds),
       check: (rows, milliseconds) => connections.use((client) => check(client, rows), milliseconds),

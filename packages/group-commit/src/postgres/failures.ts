@@ -1,28 +1,31 @@
 import { DatabaseError } from 'pg';
 import { RowRejected, Unavailable, Unusable } from '../errors.ts';
 
-/** SQLSTATE of a read-only server, as after a failover to another one. */
+/** SQLSTATE of a change that a read-only server rejects, such as after a failover. */
 export const READ_ONLY = '25006';
 
-/** SQLSTATE values of transactions that were rolled back because of concurrent ones. */
+/** SQLSTATE values of transactions that were rolled back because of concurrent transactions. */
 export const ROLLED_BACK = ['40001', '40P01'];
 
 /** SQLSTATE of a server or a role that has the maximum number of connections. */
 const TOO_MANY_CONNECTIONS = '53300';
 
-/** SQLSTATE classes of violated constraints, and of exceptions that a trigger raises. */
+/**
+ * SQLSTATE classes of errors that one row causes: a wrong or too long value, a violated constraint,
+ * or an exception that a trigger raises.
+ */
 const ROW_CODES = /^(2[123]|44|54|P0)/;
 
 /**
- * SQLSTATE values of a server that cannot run any statement now: lost connections, rolled back
- * transactions, missing resources, busy locks, stops by an operator, system and internal errors.
+ * SQLSTATE values and classes of a server that cannot run statements now: lost connections, rolled
+ * back transactions, missing resources, locks, stops by an operator, system and internal errors.
  */
 const OUTAGE_CODES = /^(08|25006|40|53|55P03|57|58|XX)/;
 
 interface Advice {
   /** A pattern for `CODE MESSAGE` of an error. */
   readonly pattern: RegExp;
-  /** `TABLE` is replaced by the statement that creates the table. */
+  /** `: TABLE` is replaced by the statement that creates the table, if it is known. */
   readonly text: string;
 }
 
@@ -34,7 +37,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^28/,
-    text: 'pg_hba.conf must allow this user and host; it may need sslmode=require in the URL',
+    text: 'Allow this user and host in pg_hba.conf; a hostssl entry needs sslmode=require in the URL',
   },
   {
     pattern: /^3D000/,
@@ -42,7 +45,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^42501/,
-    text: 'The user must own the table, or have SELECT and INSERT once its owner created it: TABLE',
+    text: 'Let the owner create the table and grant SELECT and INSERT on it to this user: TABLE',
   },
   {
     pattern: /^(22023|42704)/,
@@ -54,7 +57,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^(0A|3F|42)/,
-    text: 'The server must support the SQL of PostgreSQL, and the table must be: TABLE',
+    text: 'The server must support the SQL of PostgreSQL, and the table must have these columns: TABLE',
   },
   {
     pattern: /server does not support SSL/,
@@ -62,7 +65,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^ERR_OSSL/,
-    text: 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its own key',
+    text: 'sslcert and sslkey in the PostgreSQL URL must name a PEM certificate and its key',
   },
   {
     pattern: /^ERR_TLS_CERT_ALTNAME/,
@@ -70,7 +73,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^\S*(CERT|SIGNATURE|ERR_TLS)/,
-    text: 'sslrootcert=FILE in the PostgreSQL URL must name the certificate of its authority',
+    text: 'sslrootcert=FILE in the PostgreSQL URL must name the certificate that signed that of the server',
   },
 ];
 
@@ -80,8 +83,8 @@ const codeOf = (error: unknown): string => String(Object(error).code ?? '');
 export const violatesConstraint = (error: unknown): error is DatabaseError =>
   error instanceof DatabaseError && ROW_CODES.test(codeOf(error));
 
-/** Returns true if a host refused a connection because it has too many. */
-export const isRefusal = (error: unknown): boolean =>
+/** Returns true if a host rejected a connection because it has too many. */
+export const hasTooManyConnections = (error: unknown): boolean =>
   [error, ...(Object(error).errors ?? [])].some((inner) => codeOf(inner) === TOO_MANY_CONNECTIONS);
 
 /** Returns true if the server cannot run statements now. */
@@ -91,8 +94,8 @@ export const isOutage = (error: unknown): boolean =>
   (error instanceof DatabaseError && OUTAGE_CODES.test(codeOf(error)));
 
 /**
- * Copies an error without text that may contain values of a row: details, and messages of class
- * 22.
+ * Copies an error without texts that may contain values of a row: its details, and its message if
+ * the SQLSTATE class is 22.
  */
 function withoutValues(error: unknown): Error {
   const { message, code, errors } = Object(error);
@@ -129,14 +132,14 @@ export function unavailable(location: string, error: unknown): Unavailable {
 }
 
 /** Converts a permanent error to advice for the operator. Returns `undefined` for other errors. */
-export function unusable(location: string, error: unknown, table: string): Unusable | undefined {
+export function unusable(location: string, error: unknown, table?: string): Unusable | undefined {
   const advice = error instanceof Unusable ? '' : adviceOn(error, table);
   if (advice === undefined) return undefined;
   const text = [withoutValues(error).message, advice].filter(Boolean).join('. ');
   return new Unusable(`PostgreSQL at ${location}: ${text}`);
 }
 
-function adviceOn(error: unknown, table: string): string | undefined {
+function adviceOn(error: unknown, table = ''): string | undefined {
   // With several hosts, an error is permanent if it is permanent for all.
   if (error instanceof AggregateError) {
     const advice = error.errors.map((inner: unknown) => adviceOn(inner, table));
@@ -144,5 +147,5 @@ function adviceOn(error: unknown, table: string): string | undefined {
   }
   const text = `${codeOf(error)} ${Object(error).message ?? ''}`.trim();
   const advice = ADVICE.find(({ pattern }) => pattern.test(text));
-  return advice?.text.replace('TABLE', () => table);
+  return advice?.text.replace(': TABLE', () => table && `: ${table}`);
 }

@@ -1,16 +1,16 @@
 import { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Client, type ClientConfig, Pool, type PoolClient } from 'pg';
-import type { Session, Target, UrlSettings } from './url.ts';
+import type { SessionAttributes, Target, UrlSettings } from './url.ts';
 
 /** The time limit for closing a connection, in milliseconds. */
 const END_MS = 1_000;
 
-/** A requirement for a connection. `prefer-standby` consists of two attempts. */
-type SessionCondition = Exclude<Session, 'prefer-standby'>;
+/** `prefer-standby` means `standby`, and then `any`. */
+type CheckedAttributes = Exclude<SessionAttributes, 'prefer-standby'>;
 
-/** SQL conditions for the values of `target_session_attrs`. */
-const CONDITIONS: Readonly<Record<SessionCondition, string>> = {
+/** The SQL conditions of the values of `target_session_attrs`. */
+const CONDITIONS: Readonly<Record<CheckedAttributes, string>> = {
   any: 'true',
   'read-write': "current_setting('transaction_read_only') = 'off'",
   'read-only': "current_setting('transaction_read_only') = 'on'",
@@ -53,14 +53,14 @@ export type Hosts = ReturnType<typeof createHosts>;
 
 /** @param setUp called with each new connection. */
 export function createHosts(
-  { targets, session, shuffled, prefersTls, connectMs }: UrlSettings,
+  { targets, sessionAttributes, shuffled, prefersTls, connectMs }: UrlSettings,
   setUp: (client: Client) => Promise<void>,
   warn: (message: string) => void,
   onConnect?: (seconds: number) => void,
 ) {
-  /** All clients whose connection is open. */
-  const open = new Set<Client>();
-  /** The facts about each prepared client. */
+  /** The clients with an open connection. */
+  const openClients = new Set<Client>();
+  /** The connections of clients that are ready to use. */
   const connections = new WeakMap<Client, HostConnection>();
   /** The host of the next new connection. */
   let current = targets[0];
@@ -78,9 +78,9 @@ export function createHosts(
   // The pool removes a client that fails while it is idle.
   pool.on('error', () => {});
   pool.on('connect', (client) => {
-    open.add(client);
+    openClients.add(client);
     client.on('error', () => {});
-    client.once('end', () => open.delete(client));
+    client.once('end', () => openClients.delete(client));
   });
   for (const target of targets) checkEncryption(target);
 
@@ -96,22 +96,27 @@ export function createHosts(
     current = targets[(targets.indexOf(target) + 1) % targets.length] ?? target;
   }
 
-  /** @throws {Error} if the session does not have the expected attributes, or `setUp` fails. */
+  /**
+   * Checks a new connection and sets it up.
+   *
+   * @throws {Error} if the session does not have the expected attributes, or if `setUp` fails.
+   */
   async function prepare(
     client: PoolClient,
     target: Target,
-    expected: SessionCondition,
+    expected: CheckedAttributes,
   ): Promise<HostConnection> {
-    const text = `SELECT pg_backend_pid() AS pid, ${CONDITIONS[expected]} AS met`;
-    const { rows } = await client.query<{ pid: number; met: boolean }>(text);
-    if (!rows[0]?.met) throw new Error(`${target.location} is not ${expected}`);
+    const text = `SELECT pg_backend_pid() AS pid, ${CONDITIONS[expected]} AS "isAccepted"`;
+    const { rows } = await client.query<{ pid: number; isAccepted: boolean }>(text);
+    if (!rows[0]?.isAccepted)
+      throw new Error(`${target.location} does not have target_session_attrs=${expected}`);
     await client.query(DURABLE);
     await setUp(client);
     return { client, target, opened: performance.now(), pid: rows[0].pid };
   }
 
   /** Uses an idle connection or opens one to the current host. */
-  async function connectTo(target: Target, expected: SessionCondition): Promise<HostConnection> {
+  async function connectTo(target: Target, expected: CheckedAttributes): Promise<HostConnection> {
     const start = performance.now();
     const client = await poolClient(target);
     const idle = connections.get(client);
@@ -159,10 +164,10 @@ export function createHosts(
      */
     async connect(): Promise<HostConnection> {
       if (shuffled) current = targets[Math.floor(Math.random() * targets.length)] ?? current;
-      const passes: readonly SessionCondition[] =
-        session === 'prefer-standby' ? ['standby', 'any'] : [session];
+      const accepted: readonly CheckedAttributes[] =
+        sessionAttributes === 'prefer-standby' ? ['standby', 'any'] : [sessionAttributes];
       const errors: unknown[] = [];
-      for (const expected of passes) {
+      for (const expected of accepted) {
         for (const _ of targets) {
           const target = current;
           try {
@@ -193,7 +198,7 @@ export function createHosts(
     stats: () => ({ connections: pool.totalCount, connections_idle: pool.idleCount }),
 
     async end(): Promise<void> {
-      const clients = [...open];
+      const clients = [...openClients];
       const ended = clients.map((client) => new Promise((resolve) => client.once('end', resolve)));
       void pool.end();
       const late = delay(END_MS, undefined, { ref: false });

@@ -3,7 +3,7 @@ import { Unusable } from '../errors.ts';
 
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
 const NEGOTIATIONS = ['postgres', 'direct'] as const;
-const SESSIONS = [
+const SESSION_ATTRIBUTES = [
   'any',
   'read-write',
   'read-only',
@@ -12,8 +12,8 @@ const SESSIONS = [
   'prefer-standby',
 ] as const;
 
-/** The parameters that this module implements. They are removed before pg parses the URL. */
-const MODULE_PARAMETERS = [
+/** The parameters that this file implements. They are removed before pg parses the URL. */
+const OWN_PARAMETERS = [
   'connect_timeout',
   'host',
   'keepalives_idle',
@@ -22,9 +22,9 @@ const MODULE_PARAMETERS = [
   'statement_timeout',
 ];
 
-/** The supported parameters: `MODULE_PARAMETERS`, and those of libpq that pg accepts. */
+/** The supported parameters. pg implements those that are not in `OWN_PARAMETERS`. */
 const PARAMETERS = [
-  ...MODULE_PARAMETERS,
+  ...OWN_PARAMETERS,
   'application_name',
   'load_balance_hosts',
   'options',
@@ -46,7 +46,7 @@ const FORM_ADVICE =
   'with %2F %3F %23 %40 %3A %25 for the characters / ? # @ : % in a user or password';
 
 /** A value of `target_session_attrs`. */
-export type Session = (typeof SESSIONS)[number];
+export type SessionAttributes = (typeof SESSION_ATTRIBUTES)[number];
 
 /** A host of the URL, with the settings of its connections. */
 export type Target = UrlSettings['targets'][number];
@@ -58,8 +58,8 @@ const invalidUrl = (reason: string): Unusable =>
   new Unusable(`The PostgreSQL URL is wrong: ${reason}`);
 
 /**
- * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…` with the parameters of libpq,
- * `max` (the number of connections), and `statement_timeout` in milliseconds.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…` with the parameters that the
+ * README lists.
  *
  * @throws {Unusable} if it is invalid. The message never contains the URL, since that may contain a
  *   password.
@@ -86,11 +86,11 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     throw invalidUrl(`${key} must be one of ${values.join(', ')}, got "${text}"`);
   }
 
-  function integer(key: string, preset: number, least: number, most: number): number {
+  function integer(key: string, preset: number, min: number, max: number): number {
     const text = parameters.get(key) ?? preset;
     const value = Number(text);
-    if (Number.isInteger(value) && value >= least && value <= most) return value;
-    throw invalidUrl(`${key} must be an integer from ${least} to ${most}, got "${text}"`);
+    if (Number.isInteger(value) && value >= min && value <= max) return value;
+    throw invalidUrl(`${key} must be an integer from ${min} to ${max}, got "${text}"`);
   }
 
   const { PGSSLMODE, PGSSLROOTCERT, PGTARGETSESSIONATTRS } = process.env;
@@ -107,7 +107,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   const shared: ClientConfig = {
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementTimeout,
-    // Limits the statements that connections.ts does not limit.
+    // For statements outside of tasks, such as those of `setUp`: connections.ts limits tasks.
     query_timeout: statementMs + 500,
     options: parameters.get('options') ?? undefined,
     // By default, pg uses PGSSLNEGOTIATION.
@@ -125,7 +125,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
    */
   function targetOf(host: string, port: string | undefined) {
     const pgParameters = new URLSearchParams(parameters);
-    for (const key of MODULE_PARAMETERS) pgParameters.delete(key);
+    for (const key of OWN_PARAMETERS) pgParameters.delete(key);
     const isFolder = host.startsWith('/');
     if (isFolder) pgParameters.set('host', host);
     if (port) pgParameters.set('port', port);
@@ -139,7 +139,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
         ssl: isLocal && mode === 'prefer' ? false : parsed.ssl,
       },
       location: `${parsed.host}${isLocal || parsed.port === 5432 ? '' : `:${parsed.port}`}`,
-      /** True if the connection leaves the machine. */
+      /** True if the host is another machine. */
       remote: !/^(\/|localhost$|127\.|::1$)/.test(parsed.host),
     };
   }
@@ -150,19 +150,23 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     targetOf(first, ports[0]),
     ...others.map((host, at) => targetOf(host, ports[at + 1] ?? ports[0])),
   ] as const;
-  const places = targets.map(({ location }) => location).join(',');
+  const locations = targets.map(({ location }) => location).join(',');
   const balance = oneOf('load_balance_hosts', ['disable', 'random'], 'disable');
   return {
     targets,
-    location: `${places}/${targets[0].config.database ?? ''}`,
+    location: `${locations}/${targets[0].config.database ?? ''}`,
     prefersTls: mode === 'prefer',
-    session: oneOf('target_session_attrs', SESSIONS, PGTARGETSESSIONATTRS || 'any'),
+    sessionAttributes: oneOf(
+      'target_session_attrs',
+      SESSION_ATTRIBUTES,
+      PGTARGETSESSIONATTRS || 'any',
+    ),
     shuffled: balance === 'random',
     max: integer('max', 4, 1, 100),
     connectMs,
     /** The time limit of a statement, in milliseconds. */
     statementMs,
-    /** True if the server does not limit statements, since a pooler may share its sessions. */
+    /** True with `statement_timeout=0`, for a pooler. The server then does not limit statements. */
     pooled: statementTimeout === 0,
   };
 }

@@ -7,7 +7,7 @@ import { unavailable, unpackError } from './errors.ts';
 import { fileSizes } from './files.ts';
 import type { Call, Functions } from './runner.ts';
 import type { BatchResult, Request } from './session.ts';
-import { openHere, openThread, type RemoteSession } from './threads.ts';
+import { openLocal, openThread, type SessionClient } from './threads.ts';
 
 export { RowRejected, Unavailable, Unusable };
 
@@ -43,8 +43,8 @@ export interface SqliteDatabase<Define extends (db: DatabaseSync) => Functions> 
   ): Promise<ReturnType<ReturnType<Define>[Name]>>;
 }
 
-/** The most reads that are sent to the thread at once. Others wait in the queue. */
-const READS = 8;
+/** The maximum number of reads that are sent to the thread at once. Others wait in the queue. */
+const MAX_READS = 8;
 
 /**
  * Opens a SQLite database in a thread. Waiting calls share one transaction. Each promise resolves
@@ -63,9 +63,9 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   const inMemory = location === ':memory:';
   const file = inMemory ? location : resolve(location);
   const writer = inMemory
-    ? await openHere({ file, module, readOnly: false })
+    ? await openLocal({ file, module, readOnly: false })
     : openThread({ file, module, readOnly: false });
-  let reader: RemoteSession | undefined;
+  let reader: SessionClient | undefined;
 
   const answer = await writer.send({ kind: 'rehearse', calls: [], milliseconds: OPEN_MS });
   if ('permanent' in answer && answer.permanent) {
@@ -74,7 +74,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   }
 
   /** Starts the reading thread at the first read. */
-  function readerSession(): RemoteSession {
+  function readerSession(): SessionClient {
     if (inMemory) return writer;
     reader ??= openThread({ file, module, readOnly: true });
     return reader;
@@ -83,14 +83,14 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   const writes = createQueue<Call>(
     {
       location,
-      lanes: 1,
+      maxCommits: 1,
       commit: (calls, milliseconds) => send(writer, { kind: 'write', calls, milliseconds }),
       async check(calls, milliseconds) {
         await send(writer, { kind: 'rehearse', calls, milliseconds });
       },
       stats: () => fileSizes(file),
       async close() {
-        // Last, since only a connection that can write removes the log.
+        // The writer is closed last: it removes the log, which a reader cannot.
         await reads.close();
         await writer.close();
       },
@@ -102,8 +102,8 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
   const reads = createQueue<Call>(
     {
       location,
-      lanes: READS,
-      batchCalls: 1,
+      maxCommits: MAX_READS,
+      maxBatch: 1,
       commit: (calls, milliseconds) => send(readerSession(), { kind: 'read', calls, milliseconds }),
       check: async () => {},
       stats: () => ({}),
@@ -132,7 +132,7 @@ export async function openDatabase<Define extends (db: DatabaseSync) => Function
 /** The time limit of the first connection, in milliseconds. */
 const OPEN_MS = 5_000;
 
-async function send(session: RemoteSession, request: Request): Promise<readonly Outcome[]> {
+async function send(session: SessionClient, request: Request): Promise<readonly Outcome[]> {
   const answer: BatchResult = await session.send(request);
   if ('permanent' in answer) throw unavailable(answer);
   return answer.map((outcome) =>

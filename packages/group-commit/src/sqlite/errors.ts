@@ -5,7 +5,7 @@ export type SentError = Readonly<Record<string, unknown>>;
 
 /** The reason why no call of a request ran. */
 export interface ThreadError {
-  /** One sentence for the operator. */
+  /** A message for the operator. */
   readonly message: string;
   readonly code: string;
   readonly cause: SentError;

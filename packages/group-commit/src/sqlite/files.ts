@@ -28,7 +28,7 @@ export function createFile(file: string, mayCreate: boolean): void {
   if (existsSync(file)) return;
   if (!mayCreate) throw new FileLost(file);
   try {
-    // Not recursive, since that never ends under /proc.
+    // Not `recursive: true`, which never returns for a path under /proc.
     mkdirSync(dirname(file));
   } catch (error) {
     if (!existsSync(dirname(file))) throw error;

@@ -10,8 +10,8 @@ export type Call = readonly [name: string, ...args: unknown[]];
 /** The result or the error of a call. `undefined` if it returned nothing. */
 export type SentOutcome = { readonly result?: unknown; readonly error?: SentError } | undefined;
 
-/** The number of commits with savepoints after a call has failed. */
-const CAREFUL_COMMITS = 10;
+/** The number of commits that use savepoints after a call has failed. */
+const SAVEPOINT_COMMITS = 10;
 
 /**
  * Runs calls in transactions. Throws errors that affect the whole database.
@@ -30,8 +30,8 @@ export function createRunner(
   const savepoint = db.prepare('SAVEPOINT call');
   const release = db.prepare('RELEASE call');
   const undo = db.prepare('ROLLBACK TO call');
-  /** The number of next commits that use savepoints. */
-  let carefulCommits = 0;
+  /** The number of commits that will still use savepoints. */
+  let savepointCommits = 0;
 
   function run([name, ...args]: Call): SentOutcome {
     const task = Object.hasOwn(functions, name) ? functions[name] : undefined;
@@ -115,9 +115,9 @@ export function createRunner(
   return {
     /** Commits calls in one transaction. If a call throws, only its own changes are rolled back. */
     write(calls: readonly Call[]): SentOutcome[] {
-      const outcomes = carefulCommits > 0 ? runSeparately(calls) : runTogether(calls);
+      const outcomes = savepointCommits > 0 ? runSeparately(calls) : runTogether(calls);
       const failed = outcomes.some((outcome) => outcome?.error);
-      carefulCommits = failed ? CAREFUL_COMMITS : Math.max(0, carefulCommits - 1);
+      savepointCommits = failed ? SAVEPOINT_COMMITS : Math.max(0, savepointCommits - 1);
       checkFiles();
       return outcomes.some(Boolean) ? outcomes : [];
     },

@@ -3,8 +3,8 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { BatchResult, Request, Source } from './session.ts';
 
-/** A session in this thread or in a worker. Requests are answered in order. */
-export interface RemoteSession {
+/** Sends requests to a session in this thread or in a worker. Responses arrive in order. */
+export interface SessionClient {
   send(request: Request): Promise<BatchResult>;
   close(): Promise<void>;
 }
@@ -12,17 +12,17 @@ export interface RemoteSession {
 /** This file runs as TypeScript in the repository and as JavaScript in the package. */
 const THREAD = new URL(`./thread${extname(import.meta.filename)}`, import.meta.url);
 
-/** Opens a session in this thread, for databases in memory, which never wait for a disk. */
-export async function openHere(source: Source): Promise<RemoteSession> {
+/** Opens a session in this thread. For a database in memory, which never waits for a disk. */
+export async function openLocal(source: Source): Promise<SessionClient> {
   const { openSession } = await import('./session.ts');
   const { run, close } = await openSession(source);
   return { send: async (request) => run(request), close: async () => close() };
 }
 
 /** Opens a session in a new worker. */
-export function openThread(source: Source): RemoteSession {
-  // Node 24 still prints a warning for node:sqlite. Without a listener for its `error` event, an
-  // uncaught error in the worker ends the process.
+export function openThread(source: Source): SessionClient {
+  // Node 24 prints an ExperimentalWarning for node:sqlite. The worker has no listener for `error`,
+  // so an uncaught error in it ends the process.
   const worker = new Worker(THREAD, {
     name: source.readOnly ? 'sqlite-reader' : 'sqlite',
     workerData: source,

@@ -3,8 +3,8 @@ import { describe, expect, test } from '@jest/globals';
 import { DatabaseError } from 'pg';
 import { RowRejected, Unavailable, Unusable } from '../../src/errors.ts';
 import {
+  hasTooManyConnections,
   isOutage,
-  isRefusal,
   READ_ONLY,
   ROLLED_BACK,
   rowRejected,
@@ -47,16 +47,18 @@ describe('an error of the server', () => {
     const error = serverError(code);
     expect(violatesConstraint(error)).toBe(kind === 'constraint');
     expect(isOutage(error)).toBe(kind === 'outage');
-    expect(isRefusal(error)).toBe(code === '53300');
+    expect(hasTooManyConnections(error)).toBe(code === '53300');
     // The code of another error is not an SQLSTATE.
     expect(violatesConstraint(systemError(code))).toBe(false);
     expect(isOutage(systemError(code))).toBe(false);
   });
 
   test('is a refusal if any address of the host has too many connections', () => {
-    expect(isRefusal(new AggregateError([systemError('EPERM'), serverError('53300')]))).toBe(true);
-    expect(isRefusal(new AggregateError([systemError('EPERM')]))).toBe(false);
-    expect(isRefusal(undefined)).toBe(false);
+    expect(
+      hasTooManyConnections(new AggregateError([systemError('EPERM'), serverError('53300')])),
+    ).toBe(true);
+    expect(hasTooManyConnections(new AggregateError([systemError('EPERM')]))).toBe(false);
+    expect(hasTooManyConnections(undefined)).toBe(false);
   });
 });
 
@@ -146,9 +148,13 @@ describe('unusable', () => {
   test.each<[string, unknown, string]>([
     ['a wrong password', serverError('28P01'), 'Check the user and the password'],
     ['no password', new Error('SASL: the password must be a string'), 'Check the user and the'],
-    ['a rejected host', serverError('28000'), 'pg_hba.conf must allow'],
+    ['a rejected host', serverError('28000'), 'Allow this user and host in pg_hba.conf'],
     ['a missing database', serverError('3D000'), 'Create it with CREATE DATABASE'],
-    ['a missing privilege', serverError('42501'), `once its owner created it: ${TABLE}`],
+    [
+      'a missing privilege',
+      serverError('42501'),
+      `grant SELECT and INSERT on it to this user: ${TABLE}`,
+    ],
     ['a wrong option', serverError('22023'), 'Remove the options'],
     ['an unknown option', serverError('42704'), 'Remove the options'],
     [
@@ -156,9 +162,9 @@ describe('unusable', () => {
       serverError('08P01', 'unsupported startup parameter: statement_timeout'),
       'Add statement_timeout=0',
     ],
-    ['an unsupported feature', serverError('0A000'), `the table must be: ${TABLE}`],
-    ['a missing schema', serverError('3F000'), `the table must be: ${TABLE}`],
-    ['a missing table', serverError('42P01'), `the table must be: ${TABLE}`],
+    ['an unsupported feature', serverError('0A000'), `the table must have these columns: ${TABLE}`],
+    ['a missing schema', serverError('3F000'), `the table must have these columns: ${TABLE}`],
+    ['a missing table', serverError('42P01'), `the table must have these columns: ${TABLE}`],
     ['no TLS', new Error('The server does not support SSL connections'), 'Enable TLS'],
     ['a wrong key', systemError('ERR_OSSL_X509_KEY_VALUES_MISMATCH'), 'sslcert and sslkey'],
     ['a wrong host name', systemError('ERR_TLS_CERT_ALTNAME_INVALID'), 'or sslmode=verify-ca'],

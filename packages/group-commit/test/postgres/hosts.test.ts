@@ -133,7 +133,9 @@ describe('connect', () => {
     const { connect, stats } = create(`${url}&target_session_attrs=${session}`);
     if (isAccepted) await connect();
     else {
-      await expect(connect()).rejects.toThrow(`127.0.0.1:${server.port} is not ${session}`);
+      await expect(connect()).rejects.toThrow(
+        `127.0.0.1:${server.port} does not have target_session_attrs=${session}`,
+      );
       expect(stats().connections).toBe(0);
     }
   });
@@ -320,19 +322,19 @@ describe('TLS', () => {
       'a client certificate with another key is rejected',
       serverCertificate,
       'require&sslcert=own.pem&sslkey=elsewhere.key',
-      /sslcert and sslkey.*its own key/,
+      /sslcert and sslkey.*its key/,
     ],
     [
       'an sslcert that is not a certificate is rejected',
       serverCertificate,
       'require&sslcert=garbage&sslkey=serverCertificate.key',
-      /sslcert and sslkey.*its own key/,
+      /sslcert and sslkey.*its key/,
     ],
     [
       'an sslkey that is not a key is rejected',
       serverCertificate,
       'require&sslcert=own.pem&sslkey=garbage',
-      /sslcert and sslkey.*its own key/,
+      /sslcert and sslkey.*its key/,
     ],
   ])('%s', async (_, certificate, parameters, rejected) => {
     const port = await tlsProxy(certificate);

@@ -28,7 +28,7 @@ test('a URL without parameters has the documented defaults', () => {
     statementMs: 3_000,
     max: 4,
     pooled: false,
-    session: 'any',
+    sessionAttributes: 'any',
     shuffled: false,
     prefersTls: true,
   });
@@ -138,7 +138,7 @@ describe('the parameter', () => {
     ['statement_timeout=0', { statementMs: 3_000, pooled: true }],
     ['load_balance_hosts=random', { shuffled: true }],
     ['load_balance_hosts=disable', { shuffled: false }],
-    ['target_session_attrs=prefer-standby', { session: 'prefer-standby' }],
+    ['target_session_attrs=prefer-standby', { sessionAttributes: 'prefer-standby' }],
     ['sslmode=prefer', { prefersTls: true }],
     ['sslmode=require', { prefersTls: false }],
     ['sslmode=disable', { prefersTls: false }],
@@ -222,8 +222,8 @@ test.each([
 test.each<[Record<string, string>, string, object]>([
   [{ PGSSLMODE: 'disable' }, '', { prefersTls: false }],
   [{ PGSSLMODE: 'disable' }, 'sslmode=prefer', { prefersTls: true }],
-  [{ PGTARGETSESSIONATTRS: 'standby' }, '', { session: 'standby' }],
-  [{ PGTARGETSESSIONATTRS: 'standby' }, 'target_session_attrs=any', { session: 'any' }],
+  [{ PGTARGETSESSIONATTRS: 'standby' }, '', { sessionAttributes: 'standby' }],
+  [{ PGTARGETSESSIONATTRS: 'standby' }, 'target_session_attrs=any', { sessionAttributes: 'any' }],
 ])('with the variables %j the URL ?%s has %j', (variables, query, settings) => {
   Object.assign(process.env, variables);
   expect(readQuery(query)).toMatchObject(settings);

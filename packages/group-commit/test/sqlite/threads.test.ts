@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import type { Call } from '../../src/sqlite/runner.ts';
 import type { Request } from '../../src/sqlite/session.ts';
-import { openHere, openThread, type RemoteSession } from '../../src/sqlite/threads.ts';
+import { openLocal, openThread, type SessionClient } from '../../src/sqlite/threads.ts';
 import { file, ids, useFolder } from './support.ts';
 
 useFolder();
@@ -16,14 +16,14 @@ const request = (kind: Request['kind'], ...calls: Call[]): Request => ({
 });
 const add = (id: number): Call => ['add', { id, text: 'a' }];
 
-let session: RemoteSession | undefined;
+let session: SessionClient | undefined;
 afterEach(async () => {
   await session?.close();
   session = undefined;
 });
 
 describe.each([
-  ['openHere', async () => openHere({ file, module, readOnly: false })],
+  ['openLocal', async () => openLocal({ file, module, readOnly: false })],
   ['openThread', async () => openThread({ file, module, readOnly: false })],
 ])('%s', (name, open) => {
   test('answers requests in order', async () => {
@@ -44,7 +44,7 @@ describe.each([
   test('runs calls in this thread only without a worker', async () => {
     session = await open();
     const [outcome] = Object.values(await session.send(request('read', ['isMainThread'])));
-    expect(outcome).toEqual({ result: name === 'openHere' });
+    expect(outcome).toEqual({ result: name === 'openLocal' });
   });
 
   test('closes the file before close() resolves', async () => {
