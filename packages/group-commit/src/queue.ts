@@ -24,7 +24,7 @@ export interface Engine<Call> {
   /**
    * Resolves if a commit would succeed now.
    *
-   * @param failedCalls the calls of the last commit, if it failed. They run again and are rolled back.
+   * @param failedCalls the calls of the last commit if it failed, to run again and roll back.
    * @throws {Unavailable} if it would fail.
    */
   check(failedCalls: readonly Call[], milliseconds: number): Promise<void>;
@@ -220,7 +220,8 @@ export function createQueue<Call>(
       const isTooLarge = unsettledCount > 0 && unsettledSize + size > MAX_WAITING_SIZE;
       if (unsettledCount >= maxWaiting || isTooLarge) {
         onUnavailable?.('BUSY');
-        const message = `Too many calls are waiting: ${unsettledCount}, with ${unsettledSize} characters.`;
+        const count = `${unsettledCount}, with ${unsettledSize} characters`;
+        const message = `Too many calls are waiting: ${count}.`;
         return Promise.reject(new Unavailable(message, 'BUSY'));
       }
       const deadline = performance.now() + timeout;

@@ -37,7 +37,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^28/,
-    text: 'Allow this user and host in pg_hba.conf; a hostssl entry needs sslmode=require in the URL',
+    text: 'Allow this user and host in pg_hba.conf; for hostssl, add sslmode=require to the URL',
   },
   {
     pattern: /^3D000/,
@@ -57,7 +57,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^(0A|3F|42)/,
-    text: 'The server must support the SQL of PostgreSQL, and the table must have these columns: TABLE',
+    text: 'The server must support the SQL of PostgreSQL, and have this table: TABLE',
   },
   {
     pattern: /server does not support SSL/,
@@ -73,7 +73,7 @@ const ADVICE: readonly Advice[] = [
   },
   {
     pattern: /^\S*(CERT|SIGNATURE|ERR_TLS)/,
-    text: 'sslrootcert=FILE in the PostgreSQL URL must name the certificate that signed that of the server',
+    text: 'sslrootcert=FILE in the PostgreSQL URL must name the certificate of the issuer',
   },
 ];
 

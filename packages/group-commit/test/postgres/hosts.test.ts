@@ -271,13 +271,13 @@ describe('TLS', () => {
   test.each<[string, Certificate, string, RegExp | undefined]>([
     ['require trusts any certificate', elsewhere, 'require', undefined],
     [
-      'verify-ca trusts a certificate of its authority for any host',
+      'verify-ca trusts a certificate of its issuer for any host',
       elsewhere,
       'verify-ca&sslrootcert=elsewhere.pem',
       undefined,
     ],
     [
-      'verify-full trusts a certificate of its authority for the host',
+      'verify-full trusts a certificate of its issuer for the host',
       serverCertificate,
       'verify-full&sslrootcert=own.pem',
       undefined,
