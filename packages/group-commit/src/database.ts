@@ -4,7 +4,7 @@ export interface Database {
   readonly location: string;
   /** Resolves if a call would succeed now. @throws {Unavailable} within 800 ms. */
   ready(): Promise<void>;
-  /** Measurements by name. `waiting` is the number of waiting calls. See the README for the others. */
+  /** Measurements by name, such as the number of `waiting` calls. The README lists all. */
   stats(): Readonly<Record<string, number>>;
   /** Closes the database after the waiting calls. Rejects new calls. */
   close(): Promise<void>;
