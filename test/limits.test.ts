@@ -11,11 +11,12 @@ function constant(place: string): number {
     `(?:const ${name} =|^  ${name}:|integer\\(.*'${name}',) ([\\d_.* ]+)[;,]`,
     'gm',
   );
-  const root = library === 'src' ? 'src' : `packages/${library}/src`;
-  const texts = globSync(`${root}${folder}/**/*.ts`, { cwd: PROJECT }).flatMap((file) => {
-    const text = readFileSync(join(PROJECT, file), 'utf8');
-    return Array.from(text.matchAll(declaration), ([, value = '']) => value);
-  });
+  const texts = globSync(`packages/${library}/src${folder}/**/*.ts`, { cwd: PROJECT }).flatMap(
+    (file) => {
+      const text = readFileSync(join(PROJECT, file), 'utf8');
+      return Array.from(text.matchAll(declaration), ([, value = '']) => value);
+    },
+  );
   const values = new Set(texts.map((text) => product(text.replaceAll('_', ''))));
   expect({ place, values: [...values] }).toEqual({ place, values: [expect.any(Number)] });
   return [...values][0] ?? Number.NaN;
@@ -53,7 +54,7 @@ const rows = [
   ...operating.table('limit', 'value'),
   ...operating.table('limit of a stop', 'time'),
   ...operating.table('limit of signed tokens', 'time'),
-  ...page('docs/databases.md').table('limit of PostgreSQL', 'default'),
+  ...page('packages/group-commit/README.md').table('parameter', 'default'),
   ...readme.table('limit of a stream', 'value'),
 ];
 const documented = new Map(rows.map(([label = '', value = '']) => [label, value]));
@@ -78,14 +79,11 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'until keys are fetched again, in the background': 'spec-first-server/refreshAfter',
   'use of known keys while the key server is down; other tokens get 503':
     'spec-first-server/cacheMaxAge',
+  '`max`': 'group-commit/max',
   '`connect_timeout`': 'group-commit/connect_timeout',
   '`statement_timeout`': 'group-commit/statement_timeout',
-  'the command for the password': 'src/PASSWORD_MS',
-  'without an item, before the headers are sent': 'spec-first-server/FIRST_ITEM_MS',
   'silence, before an event stream gets a comment': 'spec-first-server/HEARTBEAT_MS',
   'silence, before any other stream is cut': 'spec-first-server/idleTimeout',
-  'bytes, before other requests get their turn': 'spec-first-server/core/response/MAX_SENT',
-  'pause between the items of a mock': 'spec-first-server/ITEM_INTERVAL',
   'difference between the clocks of issuer and service': 'spec-first-server/CLOCK_TOLERANCE',
 };
 

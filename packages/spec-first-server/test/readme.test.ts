@@ -41,7 +41,7 @@ test('the example of the README runs unchanged', async () => {
       return [response.status, await response.json()];
     };
     expect(await greet('Ann')).toEqual([200, { text: 'Hello, Ann!' }]);
-    expect(await greet('nobody')).toEqual([404, { message: 'there is nobody to greet' }]);
+    expect(await greet('nobody')).toMatchObject([404, { detail: 'there is nobody to greet' }]);
     expect((await greet('Ann', 'other'))[0]).toBe(401);
     expect((await greet('a'.repeat(21)))[0]).toBe(400);
   } finally {
