@@ -48,11 +48,13 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
   readonly #stream: ItemStream;
   readonly #options: ItemBodyOptions;
   readonly #items: AsyncIterator<unknown>;
-  readonly #comment: Result | undefined;
+  readonly #comment: Chunk | undefined;
   /** The next chunk, if it was requested. */
   #pulled: Promise<Result> | undefined;
-  /** Resolves the pending call of `next` of an event stream. */
-  #interrupt: ((result: Result) => void) | undefined;
+  /** True if the pulled chunk is available or has failed. For event streams. */
+  #isSettled = false;
+  /** Ends the wait of an event stream for the pulled chunk. */
+  #stopWaiting = (): void => undefined;
   #index = 0;
   #isOver = false;
 
@@ -62,7 +64,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     this.#options = options;
     this.#items = items[Symbol.asyncIterator]();
     if (comment === undefined) return;
-    this.#comment = { done: false, value: comment };
+    this.#comment = comment;
     options.stopping?.addEventListener('abort', this);
   }
 
@@ -88,8 +90,12 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     }
     if (this.#pulled === undefined && this.#isOver) return DONE;
     this.#pulled ??= this.#pull();
-    const result = await (this.#comment ? this.#withComment(this.#comment) : this.#pulled);
-    if (result !== this.#comment) this.#pulled = undefined;
+    if (this.#comment !== undefined && !this.#isSettled) {
+      const comment = await this.#commentIfLate(this.#comment);
+      if (comment !== undefined) return { done: false, value: comment };
+    }
+    const result = (await this.#pulled) ?? DONE;
+    this.#pulled = undefined;
     if (!result.done) sentBytes += result.value.length;
     return result;
   }
@@ -99,7 +105,7 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     this.#end();
     this.#closeItems();
     this.#pulled = undefined;
-    this.#interrupt?.(DONE);
+    this.#stopWaiting();
     return DONE;
   }
 
@@ -113,7 +119,19 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     void this.return();
   }
 
-  async #pull(): Promise<Result> {
+  #pull(): Promise<Result> {
+    const pulled = this.#nextChunk();
+    if (this.#comment === undefined) return pulled;
+    this.#isSettled = false;
+    const onSettled = (): void => {
+      this.#isSettled = true;
+      this.#stopWaiting();
+    };
+    pulled.then(onSettled, onSettled);
+    return pulled;
+  }
+
+  async #nextChunk(): Promise<Result> {
     try {
       const { done, value } = await this.#items.next();
       if (this.#isOver) return DONE;
@@ -134,12 +152,14 @@ export class ItemBody implements AsyncIterableIterator<Chunk, undefined> {
     }
   }
 
-  /** Resolves to the next chunk, or to a comment if that takes long. */
-  #withComment(comment: Result): Promise<Result> {
-    const { promise, resolve, reject } = Promise.withResolvers<Result>();
+  /**
+   * Waits for the pulled chunk of an event stream. Resolves to a comment if the chunk is late. Adds
+   * no listener to the chunk: it may be late for days.
+   */
+  #commentIfLate(comment: Chunk): Promise<Chunk | undefined> {
+    const { promise, resolve } = Promise.withResolvers<Chunk | undefined>();
     const timer = setTimeout(resolve, HEARTBEAT_MS, comment);
-    this.#interrupt = resolve;
-    this.#pulled?.then(resolve, reject);
+    this.#stopWaiting = () => resolve(undefined);
     return promise.finally(() => clearTimeout(timer));
   }
 

@@ -147,6 +147,21 @@ describe('an event stream', () => {
     expect(chunks).toEqual(['0a', ':', ':', '1b']);
   });
 
+  test('adds no listener to the pending item with each comment', async () => {
+    const { body } = bodyOf(from([never]), EVENTS);
+    const then = jest.spyOn(Promise.prototype, 'then');
+    const comments = 50;
+    const reading = (async () => {
+      for (let index = 0; index < comments; index += 1) await body.next();
+    })();
+    await jest.advanceTimersByTimeAsync(comments * 15_000);
+    await reading;
+    const counts = Map.groupBy(then.mock.contexts, (promise) => promise);
+    then.mockRestore();
+    expect(Math.max(0, ...[...counts.values()].map(({ length }) => length))).toBeLessThan(5);
+    await body.return();
+  });
+
   test.each([
     ['its last item', ['a'], ({ body }: { body: ItemBody }) => body.next()],
     ['a wrong item', ['a', new Error('wrong')], ({ body }) => body.next().catch(() => DONE)],
