@@ -54,7 +54,7 @@ export function accessLog(
       path !== undefined && (status < 400 || loggedPaths === 'all' || loggedPaths.has(path));
     const isProbe = path !== undefined && probePaths.includes(path);
     const name = operationId ?? metricName(isProbe, isLogged);
-    const outageKey = isProbe ? path : name;
+    const outageKey = isProbe ? path : operationId;
     observe?.(name, status, durationMs / 1000);
     // The logger omits undefined properties.
     const entry = {
@@ -74,17 +74,18 @@ export function accessLog(
     };
 
     const isFault = status >= 500 && failure?.expected !== true && mocked !== true;
-    const outage = outages.get(outageKey);
-    if (isFault && status === 503) {
+    const isUnavailable = isFault && status === 503;
+    const outage = outageKey === undefined ? undefined : outages.get(outageKey);
+    const isRepeated = isUnavailable && outage !== undefined;
+    if (outageKey !== undefined && isUnavailable) {
       const { since = performance.now(), failed = 0 } = outage ?? {};
       outages.set(outageKey, { since, failed: failed + 1 });
-    } else if (status < 400 && outage !== undefined) {
+    } else if (outageKey !== undefined && outage !== undefined && status < 400) {
       outages.delete(outageKey);
       const seconds = Math.round((performance.now() - outage.since) / 1000);
       log.warn({ operationId: outageKey, failed: outage.failed, seconds }, 'available again');
     }
 
-    const isRepeated = isFault && status === 503 && outage !== undefined;
     if (isRepeated) write('info', { ...entry, err: undefined }, 'answered');
     else if (isFault) write('error', entry, 'failed');
     else if (durationMs > slowMs) write('warn', entry, 'slow');

@@ -240,6 +240,13 @@ describe('an outage', () => {
     ]);
   });
 
+  test('outside the operations and probes has no known end, so each failure is an error', () => {
+    const { end, lines } = started();
+    for (const status of [503, 200, 503])
+      end({ failure: status < 500 ? undefined : unavailable }, status);
+    expect(lines.map(({ msg }) => msg)).toEqual(['failed', 'answered', 'failed']);
+  });
+
   test('does not hide the cause of an expected failure', () => {
     const { end, lines } = started();
     const facts = { operationId: 'a', failure: unavailable };
