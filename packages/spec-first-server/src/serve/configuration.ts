@@ -37,8 +37,9 @@ export function wrongValue(
   requirement: string,
   cause?: unknown,
 ): ConfigError {
-  // A value with an @ may contain a password.
-  const quoted = value.includes('@') ? 'a value that is not shown' : JSON.stringify(value);
+  // A value with an @ may be a URL with a password.
+  const isSecret = value.includes('@') || /TOKEN|PASSWORD|SECRET/.test(name);
+  const quoted = isSecret ? 'a value that is not shown' : JSON.stringify(value);
   return new ConfigError(`${name} must be ${requirement}, got ${quoted}`, { cause });
 }
 

@@ -181,6 +181,12 @@ describe('the configuration', () => {
     );
   });
 
+  test.each(['API_TOKEN', 'PASSWORD', 'CLIENT_SECRET'])('does not show the value of %s', (name) => {
+    expect(wrongValue(name, 'a b', 'a word').message).toBe(
+      `${name} must be a word, got a value that is not shown`,
+    );
+  });
+
   test('needs credentials in production', () => {
     expect(configError({ NODE_ENV: 'production' })).toBe(
       'ACCESS_TOKENS, ACCESS_TOKENS_FILE or JWKS_URL must be set with NODE_ENV=production',
