@@ -4,6 +4,7 @@ import { checkDocument, type Document, DocumentError, loadDocument } from 'opena
 import type { Logger } from 'pino';
 import { listen } from '../adapters/node/index.ts';
 import type { AnyHandler } from '../core/handlers/types.ts';
+import { bodyLimitFindings } from '../core/request/body-limit.ts';
 import { withoutHandler } from '../core/response/complete-handlers.ts';
 import { HttpError } from '../core/response/http-error.ts';
 import { tokenSchemes } from '../core/security/schemes.ts';
@@ -196,7 +197,11 @@ export async function checkService(
 ): Promise<void> {
   const document = await readDocument(config.OPENAPI_FILE, allowOutside);
   const { problems, broken } = checkDocument(document);
-  const faults = [...problems, ...[...broken.values()].flat()];
+  const faults = [
+    ...problems,
+    ...[...broken.values()].flat(),
+    ...bodyLimitFindings(document.operations),
+  ];
   if (faults.length > 0) throw new DocumentError(document.describe(faults));
   await openAuthenticator(config, tokenSchemes(document.securitySchemes, verifiers), log);
 }

@@ -302,6 +302,16 @@ describe('a broken operation', () => {
     await expect(check(broken)).rejects.toThrow(/broken\.yaml:\d+:\d+ .*none/);
     await expect(check(openapi)).resolves.toBeUndefined();
   });
+
+  test('with an invalid limit of a body is an error of the check', async () => {
+    const limited = DOCUMENT.replace('text/plain: {', 'text/plain: { x-body-limit: much,');
+    const check = checkService(
+      configOf({ OPENAPI_FILE: file('limited.yaml', limited) }),
+      DEFINITION,
+      log,
+    );
+    await expect(check).rejects.toThrow(/limited\.yaml:\d+:\d+ x-body-limit must be a size/);
+  });
 });
 
 describe('a start that fails', () => {
