@@ -7,6 +7,7 @@ import {
   type Operation,
   stringifyJson,
 } from 'openapi-document';
+import { tokenSchemes } from '../core/security/schemes.ts';
 import { type Config, ConfigError, SERVER_VARIABLES, type Variables } from './configuration.ts';
 
 /** The facts that a start reports. */
@@ -113,11 +114,12 @@ export function explain(error: unknown): string {
  *   credentials.
  */
 export async function exampleLine({ root, operations, securitySchemes }: Document, url: string) {
+  const bearerSchemes = tokenSchemes(securitySchemes);
   const headersOf = ({ security: [first = {}] }: Operation) =>
     Object.keys(first).map((key) => {
-      const { type, scheme = 'bearer', in: location, name } = securitySchemes[key] ?? {};
-      if (type === 'apiKey') return location === 'header' && `"${name}: $TOKEN"`;
-      return /^bearer$/i.test(String(scheme)) && '"Authorization: Bearer $TOKEN"';
+      if (bearerSchemes.get(key)) return '"Authorization: Bearer $TOKEN"';
+      const { in: location, name } = securitySchemes[key] ?? {};
+      return location === 'header' && `"${name}: $TOKEN"`;
     });
   const jsonOf = ({ requestBody }: Operation) =>
     requestBody?.media.find(({ kind }) => kind === 'json');

@@ -24,6 +24,7 @@ const securitySchemes = {
   header: { type: 'apiKey', in: 'header', name: 'X-Key' },
   query: { type: 'apiKey', in: 'query', name: 'key' },
   cookie: { type: 'apiKey', in: 'cookie', name: 'session' },
+  certificate: { type: 'mutualTLS' },
 };
 const documentWith = (paths: object, others: object = {}) =>
   documentOf(
@@ -105,6 +106,7 @@ describe('the example command', () => {
         '/b': get('cookie'),
         '/c': get('hmac'),
         '/d': get('query'),
+        '/e': get('certificate'),
       }),
     ).toBeUndefined();
   });
