@@ -32,11 +32,11 @@ export class Violations extends Error {
     for (const violation of violations) {
       const short = shortened(violation);
       const line = `${short.path} ${short.message}`.trim();
-      isComplete = distinct.has(line) || distinct.size < MAX_VIOLATIONS;
+      const isNew = !distinct.has(line);
+      isComplete = compared < MAX_COMPARED && !(isNew && distinct.size === MAX_VIOLATIONS);
       if (!isComplete) break;
       distinct.set(line, short);
       compared += 1;
-      if (compared === MAX_COMPARED) break;
     }
     const lines = [...distinct.keys()];
     super((isComplete ? lines : [...lines, 'and more']).join('; '));

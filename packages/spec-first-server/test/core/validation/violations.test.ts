@@ -50,8 +50,10 @@ describe('Violations', () => {
     function* repeated() {
       for (; read < 1000; read += 1) yield violation('/body');
     }
-    expect(new Violations(repeated()).violations).toHaveLength(1);
-    expect(read).toBe(99);
+    const { message, violations } = new Violations(repeated());
+    expect(violations).toHaveLength(1);
+    expect(message).toBe('/body must be string; and more');
+    expect(read).toBe(100);
   });
 
   test.each<[keyof Violation, number]>([
