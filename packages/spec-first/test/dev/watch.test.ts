@@ -64,6 +64,12 @@ test.each(['src/notes.md', 'src/main.ts~', 'openapi.yaml~', 'schemas/other.yaml'
   },
 );
 
+test('reports a save in a new folder of src', async () => {
+  mkdirSync(join(folder, 'src/plants/parts'), { recursive: true });
+  write('src/plants/parts/list.ts');
+  expect(await nextSave()).toEqual([false]);
+});
+
 test('reports saves of the document and of src within a moment as one', async () => {
   write('openapi.yaml');
   write('src/main.ts');
