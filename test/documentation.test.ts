@@ -157,7 +157,8 @@ const takeFirstSteps = () => {
 
 let help: Promise<string> | undefined;
 const readHelp = () => {
-  help ??= run('npm start -- --help');
+  // --help reads no variable.
+  help ??= run('npm start -- --help', { PORT: 'wrong' });
   return help;
 };
 
@@ -222,8 +223,10 @@ const runs: Readonly<Record<string, () => Promise<void>>> = {
     for (const [name] of variables()) expect(help).toMatch(new RegExp(`^  ${name} `, 'm'));
   },
   async 'npm start -- --check'() {
-    const checked = await run('npm start -- --check', { ACCESS_TOKENS: 'token' });
-    expect(checked).toContain('The configuration and openapi.yaml are valid.');
+    const env = { ACCESS_TOKENS: 'token', DATABASE_URL: 'sqlite:unopened.db' };
+    const checked = await run('npm start -- --check', env);
+    expect(checked).toBe('The configuration and openapi.yaml are valid.\n');
+    expect(existsSync(path('unopened.db'))).toBe(false);
   },
   async 'npm start -- --version'() {
     expect(await run('npm start -- --version')).toMatch(

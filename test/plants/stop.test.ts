@@ -1,11 +1,14 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, afterEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { exchange, request } from 'test-support/raw-http';
-import { endAll, launch } from '../support/launch.ts';
+import { endAll, launch, post, postAlmost } from '../support/launch.ts';
 import { plantsIn } from './support/plant-service.ts';
 
 /** The number of stops per test. */
@@ -72,48 +75,121 @@ function load(port: number) {
   return { lost, acknowledged, over: Promise.all(Array.from({ length: CLIENTS }, client)) };
 }
 
-test.each(['0', '1'])(
-  'a stop under load resets no request, with DRAIN_SECONDS=%s',
-  async (DRAIN_SECONDS) => {
+test.each([
+  ['SIGTERM', '0'],
+  ['SIGINT', '1'],
+] as const)(
+  '%s under load resets no request, with DRAIN_SECONDS=%s',
+  async (signal, DRAIN_SECONDS) => {
     for (let round = 0; round < ROUNDS; round += 1) {
       const database = join(folder, `${DRAIN_SECONDS}-${round}.db`);
       const env = { ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, DRAIN_SECONDS };
       const service = launch(env);
       const { lost, acknowledged, over } = load(Number(new URL(await service.url).port));
       await eventually(() => acknowledged.length > 10 * CLIENTS);
-      service.child.kill('SIGTERM');
+      service.child.kill(signal);
       await over;
       const log = lost.length === 0 ? '' : service.stdout();
       expect({ round, lost, log }).toEqual({ round, lost: [], log: '' });
       expect(await service.exit).toBe(0);
-      const stored = plantsIn(database);
-      expect(acknowledged.filter((id) => !stored.has(id))).toEqual([]);
+      // Each accepted request got a response, so no other plant is stored.
+      expect(new Set(plantsIn(database).keys())).toEqual(new Set(acknowledged));
     }
   },
   120_000 + ROUNDS * 10_000,
 );
 
-test('a stop closes connections after a response, and gives idle ones time for a request', async () => {
-  const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '4' });
-  const port = Number(new URL(await service.url).port);
+const plantOf = (id: number) =>
+  request('POST /plants', HEADERS, JSON.stringify({ id, name: 'Fern' }));
+
+test('a drain fails readiness, answers requests and closes connections; a second signal aborts it', async () => {
+  const service = launch({ ACCESS_TOKENS: 'token', DRAIN_SECONDS: '60' });
+  const url = await service.url;
+  const port = Number(new URL(url).port);
   const idle = connect(port, '127.0.0.1');
-  const post = request('POST /plants', HEADERS, '{"id":1,"name":"Fern"}');
   let received = '';
   idle.on('data', (chunk) => {
     received += chunk;
   });
-  idle.write(post);
+  idle.write(plantOf(1));
   await eventually(() => received.includes('Fern'));
   expect(received).toMatch(/^HTTP\/1\.1 200 /);
   expect(received).toMatch(/\r\nConnection: keep-alive\r\n/);
+  const finish = await postAlmost(url, { id: 2, name: 'Fern' });
+  expect((await fetch(`${url}/readyz`)).status).toBe(200);
+
   service.child.kill('SIGTERM');
-  await service.line(({ msg }) => msg === 'stopping');
-  const { responses } = await exchange(port, post);
+  expect(await service.line(({ msg }) => msg === 'stopping')).toMatchObject({
+    level: 30,
+    reason: 'SIGTERM',
+    drainSeconds: 60,
+  });
+  expect((await fetch(`${url}/readyz`)).status).toBe(503);
+  expect((await fetch(`${url}/healthz`)).status).toBe(200);
+  const { responses } = await exchange(port, plantOf(3));
   expect(responses).toMatchObject([{ status: 200, headers: { connection: 'close' } }]);
   received = '';
-  idle.write(post);
+  idle.write(plantOf(4));
   await new Promise((resolve) => idle.once('close', resolve));
   expect(received).toMatch(/^HTTP\/1\.1 200 /);
   expect(received).toMatch(/\r\nConnection: close\r\n/);
+
+  // Signals within a second count as one.
+  await delay(1_100);
+  service.child.kill('SIGTERM');
+  expect(await service.exit).toBe(1);
+  expect(service.lines().at(-1)).toMatchObject({
+    level: 40,
+    msg: 'a second signal: aborting in-flight requests',
+  });
+  expect(await finish()).toBe('');
+});
+
+/** Starts the service, and locks its database. */
+async function launchLocked(name: string) {
+  const database = join(folder, name);
+  const env = { ACCESS_TOKENS: 'token', DATABASE_URL: `sqlite:${database}`, METRICS_PORT: '0' };
+  const service = launch(env);
+  const url = await service.url;
+  const { metrics } = await service.line(({ msg }) => msg === 'listening');
+  const blocker = new DatabaseSync(database);
+  blocker.exec('BEGIN IMMEDIATE');
+  const waiting = async (count: number) => {
+    const text = await (await fetch(String(metrics))).text();
+    expect(text).toContain(`\nstore_waiting ${count}\n`);
+  };
+  return { service, url, database, blocker, waiting };
+}
+
+test('a stop finishes accepted requests, accepts no connections, and does not wait for idle ones; two signals at once count as one', async () => {
+  const { service, url, database, blocker, waiting } = await launchLocked('locked.db');
+  const idle = connect(Number(new URL(url).port), '127.0.0.1');
+  idle.write(request('GET /healthz'));
+  await once(idle, 'data');
+  const unfinished = await postAlmost(url, { id: 10, name: 'Fern' });
+  const answers = Array.from({ length: 10 }, (_, id) => post(url, { id, name: 'Fern' }));
+  await eventually(() => waiting(10));
+
+  // npm and a terminal send one each.
+  service.child.kill('SIGQUIT');
+  service.child.kill('SIGINT');
+  await eventually(() => expect(fetch(`${url}/healthz`)).rejects.toThrow('fetch failed'));
+  blocker.exec('ROLLBACK');
+  blocker.close();
+  expect(await Promise.all(answers)).toEqual(Array(10).fill(200));
+  expect(await unfinished()).toMatch(/^HTTP\/1\.1 200 /);
   expect(await service.exit).toBe(0);
+  expect(service.lines().filter(({ level }) => Number(level) > 30)).toEqual([]);
+  expect(service.lines().at(-1)).toMatchObject({ msg: 'stopped' });
+  expect(plantsIn(database).size).toBe(11);
+});
+
+test('a stop answers 503 to requests that wait for a lock, and exits with 0', async () => {
+  const { service, url, blocker, waiting } = await launchLocked('still-locked.db');
+  const answers = [1, 2, 3].map((id) => post(url, { id, name: 'Fern' }));
+  await eventually(() => waiting(3));
+  service.child.kill('SIGTERM');
+  expect(await Promise.all(answers)).toEqual([503, 503, 503]);
+  expect(await service.exit).toBe(0);
+  blocker.close();
 });
