@@ -111,7 +111,7 @@ function checkBodies(
   const sent = responses.flatMap(({ media }) => media);
   for (const { type, pointer: at } of [...received, ...sent]) {
     if (!/[^ -~]/.test(type)) continue;
-    const reason = 'no header can contain such a character (RFC 9110 §8.3.1)';
+    const reason = 'it has a character that is not allowed in headers (RFC 9110 §8.3.1)';
     problem(at, `${type} is not a media type: ${reason}`);
   }
   const unchecked = [
@@ -128,7 +128,7 @@ function checkBodies(
   }
 }
 
-/** Reports links with a body, and servers that are ignored. The schema of OpenAPI accepts both. */
+/** Reports links with a body, and ignored servers. The JSON Schema of OpenAPI accepts both. */
 function checkObjects(root: Json, { notice }: Report): void {
   walk(root, 'document', '', (object, kind, at) => {
     const { body, servers } = object;

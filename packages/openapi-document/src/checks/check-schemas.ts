@@ -15,7 +15,7 @@ import { isStandardFormat, misfitOf } from './fits.ts';
 
 const ajv = new Ajv2020({ strict: false, logger: false, allErrors: true });
 
-/** Reports schemas that are not JSON Schema 2020-12, and keywords that are not enforced. */
+/** Reports invalid schemas (JSON Schema 2020-12), and keywords that are not enforced exactly. */
 export function checkSchemas(
   root: Json,
   report: Report,
@@ -34,7 +34,7 @@ export function checkSchemas(
     if (kind !== 'schema') return;
     if (!checked.has(schema)) {
       eachSchema(schema, pointer, (inner) => checked.add(inner));
-      for (const error of invalidities(schema)) {
+      for (const error of errorsOf(schema)) {
         const place = pointer + error.instancePath;
         const level = isHarmless(root, error, place) ? 'notice' : 'problem';
         report[level](place, `${describe(schema, error)} (JSON Schema 2020-12)`);
@@ -64,7 +64,7 @@ export function checkSchemas(
 }
 
 /** Returns the errors of an invalid schema, one for each location. */
-function invalidities(schema: Json): ErrorObject[] {
+function errorsOf(schema: Json): ErrorObject[] {
   // Ajv does not support the dialect of OpenAPI.
   if (ajv.validateSchema({ ...schema, $schema: undefined })) return [];
   const precise = ajv.errors?.filter(
@@ -80,7 +80,7 @@ function invalidities(schema: Json): ErrorObject[] {
 /** Messages for keywords that are not enforced exactly. */
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
-  unevaluatedItems: 'unevaluatedItems may be wrong for items that "contains" or "anyOf" describes',
+  unevaluatedItems: 'unevaluatedItems may be enforced wrongly beside "contains" or "anyOf"',
   dependencies: 'dependencies is read as dependentRequired and dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
 };
@@ -146,8 +146,8 @@ const MAX_SCHEMAS = 10_000;
 const counted = new WeakSet<Json>();
 
 /**
- * Counts the schemas that validate one value. A schema counts once for each reference to it: two
- * references to the same schema in each of several nested `allOf` double the count at each level.
+ * Counts the schemas that validate one value. A schema counts once for each reference to it, so
+ * nested references can multiply the count.
  */
 const countOf: (root: Json, schema: Json) => number = memoized((root, schema) => {
   if (counted.has(schema)) return 0;
@@ -155,7 +155,7 @@ const countOf: (root: Json, schema: Json) => number = memoized((root, schema) =>
   return inPlaceParts(root, schema).reduce((sum, { part }) => sum + countOf(root, part), 1);
 });
 
-/** A schema that another one applies to its own value, with the keyword or the reference. */
+/** A subschema for the same value as the schema around it, and its keyword or reference. */
 interface InPlacePart {
   readonly keyword: string;
   readonly part: Json;

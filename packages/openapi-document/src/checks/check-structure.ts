@@ -23,7 +23,7 @@ import { reasonOf } from './reason.ts';
 export interface Report {
   /** Reports a reason why the document, or the operations that use a part, cannot be served. */
   problem(pointer: string, message: string): void;
-  /** Reports a part that is not served or not checked as written. */
+  /** Reports a part that is not served or not checked as the document says. */
   notice(pointer: string, message: string): void;
 }
 
@@ -80,18 +80,18 @@ export function checkStructure(root: Json, report: Report): void {
     const level = isHarmless(root, error, error.instancePath) ? 'notice' : 'problem';
     report[level](error.instancePath, describe(root, error));
   }
-  // An invalid `in`, `style` or `type`, or members that cannot be used together, make the branches
-  // fail that declare the other members. Ajv then reports all of these members as unknown.
-  const undecided = new Set(
+  // If `in`, `style` or `type` is invalid, or if members exclude each other, the branches that
+  // declare the other members fail. Ajv then reports these members as unknown.
+  const withFailedBranch = new Set(
     errors.map((error) => {
       const { keyword, instancePath } = error;
       if (keyword === 'enum') return instancePath.slice(0, instancePath.lastIndexOf('/'));
-      return excluded(error) && instancePath;
+      return exclusiveMembers(error) && instancePath;
     }),
   );
   for (const { name, object, pointer } of unknown) {
-    // Some branches report a member as unknown because of an unknown member inside it.
-    if (enclosing.has(pointer) || undecided.has(object)) continue;
+    // Ajv also reports a member as unknown if it contains an unknown member.
+    if (enclosing.has(pointer) || withFailedBranch.has(object)) continue;
     // `declaredFor` accepts these keys in any case.
     const isStatusRange = /^[1-5]xx$/i.test(name);
     report.notice(
@@ -168,14 +168,18 @@ const ABSENT = /\/(schema|content|parameters|requestBody|responses|headers|links
 /** Returns true if an error at a pointer does not affect operations. */
 export function isHarmless(root: Json, error: ErrorObject, pointer: string): boolean {
   const { keyword, params } = error;
-  if (keyword === 'format' || excluded(error) !== undefined) return true;
+  if (keyword === 'format' || exclusiveMembers(error) !== undefined) return true;
   const { missingProperty } = params;
   const place = missingProperty === undefined ? pointer : `${pointer}/${missingProperty}`;
   return isAnnotation(place) || (ABSENT.test(pointer) && valueAt(root, pointer) === null);
 }
 
-/** Returns the members that cannot be used together, if an error is about such members. */
-function excluded({ keyword, schema, schemaPath }: ErrorObject): readonly unknown[] | undefined {
+/** Returns the members that exclude each other, if an error is about such members. */
+function exclusiveMembers({
+  keyword,
+  schema,
+  schemaPath,
+}: ErrorObject): readonly unknown[] | undefined {
   if (keyword !== 'not' || !isObject(schema) || !Array.isArray(schema.required)) return undefined;
   const [, present] = /\/dependentSchemas\/([^/]+)\/not$/.exec(schemaPath) ?? [];
   return present === undefined ? schema.required : [present, ...schema.required];
@@ -188,7 +192,7 @@ export function describe(root: unknown, error: ErrorObject): string {
   const value = valueAt(root, instancePath);
   if (isObject(value) && typeof value.$ref === 'string' && keyword === 'type')
     return `OpenAPI has no $ref here: ${name} ${reasonOf(error)}`;
-  const names = excluded(error);
+  const names = exclusiveMembers(error);
   if (names !== undefined)
     return `${names.join(' and ')} cannot be used together: remove one of them`;
   if (name === 'parameters' && keyword === 'not')

@@ -4,8 +4,8 @@ import { delay } from './send.ts';
 /**
  * Reads the items of a stream. A stream of events with ids is reopened when it ends or the
  * connection is lost, as `EventSource` does (HTML §9.2). The new request asks for the events after
- * the last id, and is repeated after a 5xx response. Reading ends at any other status than that of
- * the first response. It throws if the signal is aborted.
+ * the last id, and is repeated after a 5xx response. Reading ends if a response has another status
+ * than the first one. Throws if the signal is aborted.
  */
 export async function* itemsOf(
   first: Response,
@@ -15,7 +15,7 @@ export async function* itemsOf(
 ): AsyncGenerator<unknown> {
   let response: Response | undefined = first;
   let lastId: string | undefined;
-  /** Milliseconds. */
+  /** The pause before the next request, in milliseconds. */
   let pause = 1_000;
   while (response?.status === first.status) {
     const type = response.headers.get('Content-Type') ?? '';

@@ -3,7 +3,7 @@ type Send = (signal: AbortSignal | null | undefined) => Promise<Response>;
 
 interface Sending {
   readonly signal?: AbortSignal | null | undefined;
-  /** Milliseconds. */
+  /** In milliseconds. */
   readonly timeout?: number | undefined;
   readonly retries: number;
 }
@@ -49,7 +49,10 @@ function timeLimit(milliseconds: number) {
   return { signal: controller.signal, clear: () => clearTimeout(timer) };
 }
 
-/** Milliseconds before the next attempt, by `Retry-After` or with exponential backoff. */
+/**
+ * Returns the milliseconds before the next attempt: those of `Retry-After`, or an exponential
+ * backoff.
+ */
 function pauseBefore(attempt: number, response: Response | undefined): number {
   const after = response?.headers.get('Retry-After') ?? '';
   const pause = /^\d+$/.test(after) ? Number(after) * 1_000 : Date.parse(after) - Date.now();

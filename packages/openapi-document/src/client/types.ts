@@ -1,3 +1,4 @@
+/** The type of a member, or `undefined` if there is none. */
 export type Get<T, K extends PropertyKey> = K extends keyof T ? T[K] : undefined;
 /** Merges an intersection into one object type, for shorter messages of the compiler. */
 export type Flat<T> = { [K in keyof T]: T[K] } & {};

@@ -138,9 +138,10 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       return { ...siblings, type: ['object', 'boolean'], 'x-json-schema': true };
     const target = targetOf(ref, from, at);
     const place = target && refToPart(target, kind);
-    const isReplaced = place === refTo(at);
-    const copy = copyMembers(membersOf(isReplaced ? holder : siblings, from, at), kind, at);
-    if (place === undefined || isReplaced) return copy;
+    // A component that is a reference becomes the copy of its target.
+    const isComponent = place === refTo(at);
+    const copy = copyMembers(membersOf(isComponent ? holder : siblings, from, at), kind, at);
+    if (place === undefined || isComponent) return copy;
     const reference = { $ref: place, ...copy };
     references.push({ holder: reference, at });
     return reference;
@@ -187,7 +188,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
 
   /**
    * Returns the `$ref` for a value of a discriminator's mapping, which is the name of a schema or a
-   * reference (OpenAPI 3.1 §4.8.25.4). Returns a value that leads to no schema unchanged.
+   * reference (OpenAPI 3.1 §4.8.25.4). Returns other values unchanged.
    */
   function schemaRef(value: unknown, from: Location, at: string): unknown {
     if (typeof value !== 'string') return value;
@@ -219,8 +220,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     if (target === undefined) return directMembers;
     const isCircular = followed.includes(locationKey(target));
     if (isCircular || valueIn(target) === undefined) {
-      const reason = isCircular ? 'is circular: it leads back to itself' : 'leads to nothing';
-      report(at, `the $ref ${ref} ${reason}`);
+      report(at, `$ref: ${ref} ${isCircular ? 'is circular' : 'does not exist'}`);
       return directMembers;
     }
     const path = [...followed, locationKey(target)];
@@ -243,10 +243,11 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       return report(at, `$ref: ${file} cannot be read: ${content.reason}`, file);
     if (pointer === '' || pointer.startsWith('/')) {
       const exists = file === documentFile || valueIn(target) !== undefined;
-      return exists ? target : report(at, `$ref leads to nothing: ${ref}`);
+      return exists ? target : report(at, `$ref: ${ref} does not exist`);
     }
     const withSlash = { file, pointer: `/${pointer}` };
-    if (valueIn(withSlash) === undefined) return report(at, `$ref leads to no $anchor: ${ref}`);
+    if (valueIn(withSlash) === undefined)
+      return report(at, `$ref: ${ref} does not exist: no schema has this $anchor`);
     const message = `$ref: ${ref} has no slash after #: it is read as ${ref.replace('#', '#/')}`;
     notices.push({ pointer: at, message });
     return withSlash;
@@ -264,7 +265,7 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     const direct = directPointer(copy, decoded(ref.slice(1)));
     if (valueAt(copy, ref) === undefined && valueAt(copy, direct) !== undefined) {
       holder.$ref = refTo(direct);
-      const message = `$ref: ${ref} leads through another $ref, which is resolved`;
+      const message = `$ref: ${ref} points through another $ref, which is resolved`;
       notices.push({ pointer: at, message });
     }
     const message = isAmbiguous
@@ -302,7 +303,7 @@ function nameFor({ file, pointer }: Location): string {
 /** Returns the reason why a reference cannot be resolved, or `undefined` if it can. */
 function problemOf(root: Json, ref: string): string | undefined {
   try {
-    if (valueAt(root, ref) === undefined) return `$ref leads to nothing: ${ref}`;
+    if (valueAt(root, ref) === undefined) return `$ref: ${ref} does not exist`;
     resolveRef(root, { $ref: ref });
   } catch (error) {
     return error instanceof Error ? error.message : String(error);

@@ -16,8 +16,8 @@ import { allOfSchemas } from './schema.ts';
 export interface Tag {
   readonly name: string;
   /**
-   * The values that select each alternative. `null` stands for the alternative `type: null`, and
-   * `others` for the alternative that accepts all other values.
+   * The values that select each alternative. `'null'` is the alternative `type: null`. `'others'`
+   * is the alternative that accepts all other values.
    */
   readonly values: readonly (readonly unknown[] | 'null' | 'others')[];
 }

@@ -125,7 +125,7 @@ export function resolveRef(root: Json, value: unknown): Json | undefined {
   let target = value;
   for (let hops = 0; isObject(target) && typeof target.$ref === 'string'; hops += 1) {
     const { $ref } = target;
-    if (hops === MAX_HOPS) throw new Error(`the $ref ${$ref} is circular: it leads back to itself`);
+    if (hops === MAX_HOPS) throw new Error(`$ref: ${$ref} is circular`);
     target = valueAt(root, $ref);
   }
   return isObject(target) ? target : undefined;

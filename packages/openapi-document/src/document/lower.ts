@@ -55,8 +55,8 @@ const OMITTED = new Set([
 /** Keywords with schemas that apply to the same value, not to a member of it. */
 const IN_PLACE = new Set(['not', 'if', 'then', 'else', 'dependentSchemas']);
 
-/** Facts from enclosing schemas for the same value, such as the schema around an `allOf`. */
-interface EnclosingFacts {
+/** The effects of enclosing schemas for the same value, such as the schema around an `allOf`. */
+interface Context {
   /** Members of the other direction. They are not required. */
   readonly hidden: readonly string[];
   /** True if an integer may be beyond ±(2^53−1). */
@@ -67,7 +67,7 @@ interface EnclosingFacts {
   readonly data?: EventData | undefined;
 }
 
-const NO_CONTEXT: EnclosingFacts = { hidden: [], wide: false };
+const NO_CONTEXT: Context = { hidden: [], wide: false };
 
 /** Returns true if a default is valid for its property. */
 type Fits = (property: Json, value: unknown) => boolean;
@@ -104,7 +104,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return fits(schema, source.default) ? { ...others, default: source.default } : others;
   }
 
-  function lowerIn(source: unknown, outer: EnclosingFacts, isDefinition = false): LoweredSchema {
+  function lowerIn(source: unknown, outer: Context, isDefinition = false): LoweredSchema {
     if (!isObject(source)) return source !== false;
     const dataSchema = outer.data && loweredData(source, outer.data);
     if (dataSchema !== undefined) return lower(dataSchema);
@@ -134,11 +134,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return typeof source.$ref === 'string' ? withReference(source.$ref, lowered, context) : lowered;
   }
 
-  function contextIn(
-    source: Json,
-    outer: EnclosingFacts,
-    schemas: readonly Json[],
-  ): EnclosingFacts {
+  function contextIn(source: Json, outer: Context, schemas: readonly Json[]): Context {
     return {
       hidden: [...outer.hidden, ...oneWayNames(allOfSchemas(root, source))],
       wide: outer.wide || schemas.some(isInt64),
@@ -147,13 +143,13 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     };
   }
 
-  function lowerKeyword(key: string, value: unknown, context: EnclosingFacts): unknown {
+  function lowerKeyword(key: string, value: unknown, context: Context): unknown {
     const lowerPart = (part: unknown) =>
       context === NO_CONTEXT ? lower(part) : lowerIn(part, context);
     return mapKeyword(key, value, lowerPart);
   }
 
-  function lowerProperties({ properties }: Json, { event }: EnclosingFacts): Json {
+  function lowerProperties({ properties }: Json, { event }: Context): Json {
     const lowered: [string, LoweredSchema][] = [];
     const removed: string[] = [];
     for (const [name, property] of Object.entries(asObject(properties))) {
@@ -173,7 +169,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /** Lowers a part of an `allOf`. References to schemas with a discriminator lead to `NameBase`. */
-  function lowerExtended(part: unknown, context: EnclosingFacts): LoweredSchema {
+  function lowerExtended(part: unknown, context: Context): LoweredSchema {
     const { $ref, ...others } = asObject(part);
     if (typeof $ref !== 'string' || tagOfParent(root, $ref) === undefined)
       return lowerIn(part, context);
@@ -184,7 +180,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   function addDependencies(
     { dependencies, dependentRequired, dependentSchemas }: Json,
     lowered: Record<string, unknown>,
-    context: EnclosingFacts,
+    context: Context,
   ): void {
     const entries = Object.entries(asObject(dependencies));
     const names = entries.filter(([, dependency]) => Array.isArray(dependency));
@@ -198,7 +194,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     key: string,
     source: Json,
     lowered: Record<string, unknown>,
-    context: EnclosingFacts,
+    context: Context,
     hidden: ReadonlySet<string>,
   ): void {
     const parts = asArray(source[key]);
@@ -214,7 +210,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   function withReference(
     ref: string,
     siblings: Json,
-    context: EnclosingFacts,
+    context: Context,
     isBase = false,
   ): LoweredSchema {
     const target = valueAt(root, ref);
@@ -229,7 +225,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   }
 
   /** Returns true if the context changes how the target of a reference is lowered. */
-  function isChanged(target: unknown, { hidden, wide, event, data }: EnclosingFacts): boolean {
+  function isChanged(target: unknown, { hidden, wide, event, data }: Context): boolean {
     const schemas = alternatives(root, target);
     if (changesEvents(root, schemas, event, data)) return true;
     const hiddenByTarget = oneWayNames(schemas);
@@ -280,6 +276,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return isComponent ? name : freeName(name, isTaken);
   }
 
+  /** Lists the members that only the other direction has. */
   function oneWayNames(parts: readonly Json[]): string[] {
     const keywords = direction === undefined ? ['readOnly', 'writeOnly'] : [dropped];
     return parts

@@ -1,5 +1,5 @@
 import { formReader } from '../parameters/form-reader.ts';
-import { coerce, jsonOr } from '../parameters/texts.ts';
+import { coerce, jsonOrText } from '../parameters/texts.ts';
 import type { FormEncoding } from '../parameters/write-parameter.ts';
 import { readEventData, readItems } from '../sequences/read-items.ts';
 import { itemWriter } from '../sequences/write-items.ts';
@@ -51,7 +51,7 @@ function mediaType(root: Json, type: string, value: unknown, at: string) {
     },
     coerce: (text: string) => coerce(root, [schema], text),
     formReader: () => formReader(root, { schema, encoding }),
-    /** @param limit the maximum bytes or characters of an item. @throws {UnreadableItem} */
+    /** @param limit the maximum size of an item, see `readItems`. @throws {UnreadableItem} */
     readItems: (contentType: string, chunks: AsyncIterable<Uint8Array>, limit: number) =>
       readItems(stream, contentType, chunks, limit),
     itemWriter: (contentType: string) => itemWriter(stream, contentType),
@@ -83,7 +83,10 @@ function decodedItems({ data }: Items, example: unknown): unknown {
   if (typeof example === 'string') return example;
   return [example].flat().map((item: unknown) => {
     if (!isObject(item) || typeof item.data !== 'string') return item;
-    return { ...item, data: data === 'json' ? jsonOr(item.data) : readEventData(data, item.data) };
+    return {
+      ...item,
+      data: data === 'json' ? jsonOrText(item.data) : readEventData(data, item.data),
+    };
   });
 }
 
@@ -102,7 +105,7 @@ export function examplesOf(
   const named = Object.entries(asObject(source.examples)).map(([name, item]): Example => {
     // OpenAPI 3.2 adds `dataValue` and `serializedValue`.
     const { value: inline, dataValue, serializedValue } = resolveRef(root, item) ?? {};
-    const parsed = typeof serializedValue === 'string' ? jsonOr(serializedValue) : undefined;
+    const parsed = typeof serializedValue === 'string' ? jsonOrText(serializedValue) : undefined;
     const value = inline ?? dataValue ?? parsed;
     return { name, value, pointer: `#${pointer}/examples/${escapePointerToken(name)}` };
   });

@@ -22,7 +22,7 @@ import {
   pointersTo,
 } from './document.ts';
 
-/** The maximum nesting of a document. The default of the parser, 100, is too small for some. */
+/** The maximum nesting of a document. Some documents need more than the parser's default of 100. */
 const maxDepth = 1000;
 
 /** Parses decimal integers beyond 2^53 as bigints. */

@@ -6,8 +6,8 @@ import { decoded, escapePointerToken, type Location, pointersTo, valueAt } from 
 export type Content = { readonly value: unknown } | { readonly reason: string };
 
 /**
- * Keywords whose values are data of the API, without references. As keys inside the members of
- * `NAMED`, these words are names of schemas.
+ * Keywords whose values are data without references. As keys inside `NAMED`, these words are names
+ * of schemas.
  */
 const DATA = new Set(['const', 'enum', 'example', 'examples', 'default']);
 const NAMED = new Set(['properties', '$defs', 'schemas']);

@@ -34,7 +34,7 @@ export function parseNumber(text: string): number | bigint | undefined {
 const exactReviver = (_key: string, value: unknown, context?: { source?: string }): unknown =>
   typeof value === 'number' && context?.source !== undefined ? parseNumber(context.source) : value;
 
-/** The deepest nesting of arrays and objects that is parsed. Prevents stack overflows. */
+/** The maximum nesting of arrays and objects. Prevents stack overflows. */
 export const MAX_DEPTH = 256;
 
 /**
@@ -63,7 +63,8 @@ function isTooDeep(text: string): boolean {
  * `JSON.parse` with exact integers.
  *
  * @throws {SyntaxError} for invalid JSON.
- * @throws {RangeError} for JSON that is nested too deep. The message continues "must be".
+ * @throws {RangeError} for JSON that is nested too deep. The message is a part of a sentence: a
+ *   value must be `JSON nested at most 256 levels deep`.
  */
 export function parseJson(text: string): unknown {
   if (text.length > MAX_DEPTH && isTooDeep(text))

@@ -2,9 +2,10 @@ import type { Json } from '../document/document.ts';
 import { essenceOf, isFile, kindOf } from '../document/media-types.ts';
 import { itemSchemas, propertyFinder, typesOf } from '../document/schema.ts';
 import { deepPath, fromPairs, queryNames } from './read-value.ts';
-import { coerce, jsonOr, pairsOf } from './texts.ts';
+import { coerce, jsonOrText, pairsOf } from './texts.ts';
 import { type FormEncoding, styledField } from './write-parameter.ts';
 
+/** The values of fields by name: strings, and files of type `T`. */
 export type Fields<T> = ReadonlyMap<string, readonly (string | T)[]>;
 
 /**
@@ -31,8 +32,8 @@ export function formReader(
     /** Converts the fields of `multipart/form-data`. @throws {ParameterError} */
     multipart: <T>(fields: Fields<T>) => objectOf(fields, (text) => text),
     /**
-     * Returns the declared media types of a part, and if the part may be a file, text or both.
-     * Without a schema or with the schema `true`, it may be both.
+     * Returns the declared media types of a part, and whether it may be a file or text. Without a
+     * schema, or with the schema `true`, it may be both.
      */
     partOf(name: string) {
       const schemas = schemasOf(name).flatMap((inner) => {
@@ -76,7 +77,7 @@ export function formReader(
     const [first] = values;
     const isOne = values.length === 1;
     if (isOne && contentType !== undefined && kindOf(contentType) === 'json') {
-      return typeof first === 'string' ? jsonOr(first) : first;
+      return typeof first === 'string' ? jsonOrText(first) : first;
     }
     const arrays = schemas.filter((inner) => typesOf(root, inner).has('array'));
     if (arrays.length === 0) return isOne ? valueFrom(schemas, first) : values;
@@ -91,7 +92,7 @@ export function formReader(
   function valueFrom(schemas: readonly unknown[], value: unknown): unknown {
     if (typeof value !== 'string') return value;
     return schemas.some((inner) => typesOf(root, inner).has('object'))
-      ? jsonOr(value)
+      ? jsonOrText(value)
       : coerce(root, schemas, value);
   }
 }

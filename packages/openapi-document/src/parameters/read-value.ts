@@ -6,11 +6,11 @@ import {
   coerceItems,
   coerceObject,
   cookiesOf,
-  cut,
-  jsonOr,
+  jsonOrText,
   type Pairs,
   type PathText,
   pairsOf,
+  splitOnce,
 } from './texts.ts';
 import { type Styled, styleOf } from './write-parameter.ts';
 
@@ -46,9 +46,10 @@ function fromText(
   const { name, in: where, schema, json } = parameter;
   const { prefix, delimiter, delimiters = delimiter, exploded, isNamed } = styleOf(parameter);
   if (!text?.startsWith(prefix)) return undefined;
-  if (json) return jsonOr(decode(text));
-  const label = where === 'path' && isNamed ? `${name}=` : '';
-  const unnamed = (part: string) => (part.startsWith(label) ? part.slice(label.length) : part);
+  if (json) return jsonOrText(decode(text));
+  const namePrefix = where === 'path' && isNamed ? `${name}=` : '';
+  const unnamed = (part: string) =>
+    part.startsWith(namePrefix) ? part.slice(namePrefix.length) : part;
   const bare = text.slice(prefix.length);
   const shape = shapeOf(root, schema);
   if (shape === 'text') return coerce(root, [schema], decode(unnamed(bare)));
@@ -59,7 +60,7 @@ function fromText(
     return coerceItems(root, schema, items.map(decode));
   }
   const pairs = explode
-    ? parts.map((part) => cut(part, '='))
+    ? parts.map((part) => splitOnce(part, '='))
     : parts.flatMap((part, index) =>
         index % 2 === 0 ? [[part, parts[index + 1] ?? ''] as const] : [],
       );
@@ -168,5 +169,5 @@ const unchanged: Decode = (part) => part;
 function fromWholeQuery(root: Json, { media, schema }: Readable, query: string): unknown {
   if (media?.kind === 'form') return media.formReader().urlencoded(query);
   const text = decodeURIComponent(query);
-  return media?.kind === 'json' ? jsonOr(text) : coerce(root, [schema], text);
+  return media?.kind === 'json' ? jsonOrText(text) : coerce(root, [schema], text);
 }

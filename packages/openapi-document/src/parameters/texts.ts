@@ -47,7 +47,7 @@ export function coerceObject(
 }
 
 /** Parses JSON. Returns invalid JSON unchanged, and validation rejects it. */
-export function jsonOr(text: string): unknown {
+export function jsonOrText(text: string): unknown {
   try {
     return parseJson(text);
   } catch {
@@ -76,7 +76,7 @@ function byName(
   const valuesByName = new Map<string, string[]>();
   for (const pair of pairs) {
     if (pair === '') continue;
-    const [name, value] = read(...cut(pair, '='));
+    const [name, value] = read(...splitOnce(pair, '='));
     const values = valuesByName.get(name);
     if (values === undefined) valuesByName.set(name, [value]);
     else values.push(value);
@@ -85,7 +85,7 @@ function byName(
 }
 
 /** Splits a string at the first separator. */
-export function cut(text: string, separator: string): [string, string] {
+export function splitOnce(text: string, separator: string): [string, string] {
   const at = text.indexOf(separator);
   return at < 0 ? [text, ''] : [text.slice(0, at), text.slice(at + separator.length)];
 }

@@ -58,23 +58,23 @@ export function writeParameter(parameter: Styled, value: unknown): string {
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
   const isPair = where === 'query' || where === 'cookie';
-  const label = isPair || isNamed ? `${isPair ? encode(name) : name}=` : '';
+  const namePrefix = isPair || isNamed ? `${isPair ? encode(name) : name}=` : '';
   if (parameter.style === 'querystring') {
     const isForm = parameter.media?.kind === 'form' && isComposite(value);
     return isForm ? writeForm(value, parameter.media?.encoding) : encodeURIComponent(scalar(value));
   }
-  if (json) return label + encode(stringifyJson(value) ?? '');
-  if (!isComposite(value)) return prefix + label + encode(scalar(value));
+  if (json) return namePrefix + encode(stringifyJson(value) ?? '');
+  if (!isComposite(value)) return prefix + namePrefix + encode(scalar(value));
   if (parameter.style === 'deepObject') return deepPairs(name, value, encode).join('&');
-  if (!explode) return prefix + label + flat(value).map(encode).join(delimiter);
+  if (!explode) return prefix + namePrefix + flat(value).map(encode).join(delimiter);
   const parts = Array.isArray(value)
-    ? value.map((item) => (isNamed ? label : '') + encode(scalar(item)))
+    ? value.map((item) => (isNamed ? namePrefix : '') + encode(scalar(item)))
     : Object.entries(value).flatMap(([key, inner]) =>
         (isNamed ? [inner].flat() : [inner]).map(
           (item) => `${encode(key)}=${encode(scalar(item))}`,
         ),
       );
-  return (where === 'cookie' && !isNamed ? label : '') + prefix + parts.join(exploded);
+  return (where === 'cookie' && !isNamed ? namePrefix : '') + prefix + parts.join(exploded);
 }
 
 /** The encoding of the fields of a form, by name (OpenAPI 3.1 §4.8.15). */

@@ -7,7 +7,7 @@ import { essenceOf } from '../document/media-types.ts';
 import { lowerSchemas } from '../lowered.ts';
 
 /** The maximum number of values for one schema. */
-const ATTEMPTS = 20;
+const MAX_VALUES = 20;
 
 /** Generation stops after a value when the values have more parts than this in total. */
 const MAX_PARTS = 100_000;
@@ -48,7 +48,7 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
     parts += 1;
     return value;
   };
-  for (let seed = 0; seed < ATTEMPTS && (seed < 2 || parts < MAX_PARTS); seed += 1) {
+  for (let seed = 0; seed < MAX_VALUES && (seed < 2 || parts < MAX_PARTS); seed += 1) {
     // Generates required members only. With optional members, a recursive schema often reaches the
     // depth limit, and the library then returns an invalid value.
     const required = {
@@ -68,8 +68,8 @@ export function* valuesOf(root: Json, schema: unknown, direction: Direction): Ge
   }
 }
 
-/** The names that the generator has for formats. */
-const SAMPLES_BY_FORMAT: Readonly<Record<string, string>> = {
+/** Formats that have another name in the generator. */
+const GENERATOR_FORMATS: Readonly<Record<string, string>> = {
   url: 'uri',
   'iso-date-time': 'date-time',
   'iso-time': 'time',
@@ -88,7 +88,7 @@ const plainSchema = (schema: unknown): unknown =>
 
 function plainKeyword(value: unknown, key: string): unknown {
   if (key === '$ref' && typeof value === 'string') return decodeURIComponent(value);
-  if (key === 'format' && typeof value === 'string') return SAMPLES_BY_FORMAT[value] ?? value;
+  if (key === 'format' && typeof value === 'string') return GENERATOR_FORMATS[value] ?? value;
   if (typeof value === 'bigint' && BOUNDS.test(key)) return Number(value);
   // Ignores an unrealistic `minItems`.
   if (key === 'minItems' && Number(value) > 2_000) return 0;

@@ -1,7 +1,7 @@
 import type { Items } from '../document/event-schema.ts';
 import { kindOf, type sequenceOf } from '../document/media-types.ts';
 import { parseJson } from '../json/exact.ts';
-import { jsonOr } from '../parameters/texts.ts';
+import { jsonOrText } from '../parameters/texts.ts';
 
 /** Thrown if an item cannot be parsed. The message is a predicate: `must be JSON`. */
 export class UnreadableItem extends Error {
@@ -19,7 +19,7 @@ type Chunks = AsyncIterable<Uint8Array>;
 /**
  * Parses items as they arrive.
  *
- * @param limit the maximum bytes or characters of an item.
+ * @param limit the maximum size of an item: characters, or bytes of a part of a multipart body.
  * @throws {UnreadableItem}
  */
 export function readItems(
@@ -98,7 +98,7 @@ async function* readEvents(
 /** Decodes the `data` of an event. @throws {UnreadableItem} */
 export function readEventData(mode: Items['data'], text: string): unknown {
   if (mode === 'json') return json(text);
-  const value = mode === 'mixed' ? jsonOr(text) : text;
+  const value = mode === 'mixed' ? jsonOrText(text) : text;
   return typeof value === 'object' && value !== null ? value : text;
 }
 

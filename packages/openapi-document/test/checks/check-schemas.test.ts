@@ -57,7 +57,7 @@ test.each<[schema: object, findings: readonly string[]]>([
     { $dynamicRef: '#a', unevaluatedItems: true, dependencies: {}, contentEncoding: 'base64' },
     [
       'notice  $dynamicRef is read as $ref',
-      'notice  unevaluatedItems may be wrong for items that "contains" or "anyOf" describes',
+      'notice  unevaluatedItems may be enforced wrongly beside "contains" or "anyOf"',
       'notice  dependencies is read as dependentRequired and dependentSchemas',
       'notice  contentEncoding is not checked',
     ],

@@ -140,10 +140,10 @@ test('a missing reference breaks an operation, is a notice in documentation, or 
   };
   expect(await check(paths)).toEqual({
     problems: [],
-    broken: { a: [`/paths/~1a/get/parameters/0 $ref leads to nothing: ${$ref}`] },
+    broken: { a: [`/paths/~1a/get/parameters/0 $ref: ${$ref} does not exist`] },
     notices: [
-      `/paths/~1c the $ref ${$ref} leads to nothing: the path is not served`,
-      `/paths/~1b/get/requestBody/content/text~1plain/examples/x $ref leads to nothing: ${$ref}`,
+      `/paths/~1c $ref: ${$ref} does not exist: the path is not served`,
+      `/paths/~1b/get/requestBody/content/text~1plain/examples/x $ref: ${$ref} does not exist`,
     ],
   });
 });

@@ -150,11 +150,9 @@ describe('resolveRef', () => {
   });
 
   test('rejects a circular reference, or more than 100 references', () => {
-    expect(() => resolveRef(chain, { $ref: '#/a0' })).toThrow('the $ref #/a100 is circular');
+    expect(() => resolveRef(chain, { $ref: '#/a0' })).toThrow('$ref: #/a100 is circular');
     const root = { a: { $ref: '#/b' }, b: { $ref: '#/a' } };
-    expect(() => resolveRef(root, root.a)).toThrow(
-      'the $ref #/b is circular: it leads back to itself',
-    );
+    expect(() => resolveRef(root, root.a)).toThrow('$ref: #/b is circular');
   });
 });
 

@@ -4,10 +4,10 @@ import {
   coerceItems,
   coerceObject,
   cookiesOf,
-  cut,
-  jsonOr,
+  jsonOrText,
   type PathText,
   pairsOf,
+  splitOnce,
 } from '../../src/parameters/texts.ts';
 
 const root = { components: { schemas: { Count: { type: 'integer' } } } };
@@ -133,7 +133,7 @@ test.each([
   ['{"a":', '{"a":'],
   ['['.repeat(300), '['.repeat(300)],
 ])('JSON is parsed, and other text stays the same: %s', (text, value) => {
-  expect(jsonOr(text)).toEqual(value);
+  expect(jsonOrText(text)).toEqual(value);
 });
 
 test.each<[query: string, pairs: Record<string, string[]>]>([
@@ -169,6 +169,6 @@ test.each([
   ['=b', '=', ['', 'b']],
   ['a', '=', ['a', '']],
   ['a::b', '::', ['a', 'b']],
-])('%s is cut at the first %s', (text, separator, parts) => {
-  expect(cut(text, separator)).toEqual(parts);
+])('%s is split at the first %s', (text, separator, parts) => {
+  expect(splitOnce(text, separator)).toEqual(parts);
 });
