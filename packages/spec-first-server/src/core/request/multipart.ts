@@ -21,7 +21,7 @@ type Part = string | File | Promise<string | File>;
 
 /**
  * Reads a `multipart/form-data` body as an object, with a `File` for each file. Parts are read as
- * they arrive.
+ * they arrive. The parser ignores parts with another `Content-Disposition` than `form-data`.
  *
  * @returns the object, and a function that removes the files on disk.
  * @throws {HttpError} 400 or 413
@@ -40,8 +40,6 @@ export async function multipart(
   const folder = new TemporaryFolder();
   const release = () => folder.remove();
   let failure: unknown;
-  /** Parts that have arrived, minus those that the parser has reported. */
-  let unreported = 0;
   try {
     // The parser emits `partsLimit` at the end of the last part that it accepts.
     const limits = { parts: MAX_PARTS + 1, fieldSize: limit };
@@ -70,7 +68,6 @@ export async function multipart(
       values.push(value);
     };
     form.on('field', (name, text, { mimeType }) => {
-      unreported -= 1;
       add(name, text, (field) => {
         const { isText, types } = reader.partOf(field);
         if (!isText) throw notFile(field);
@@ -80,7 +77,6 @@ export async function multipart(
       });
     });
     form.on('file', (name, part, { filename = '', mimeType }) => {
-      unreported -= 1;
       // The parser destroys the parts of a rejected form with an error.
       part.on('error', () => {});
       add(name, filename, (field) => {
@@ -92,10 +88,7 @@ export async function multipart(
     form.on('partsLimit', () =>
       fail(new HttpError(413, `the body must have at most ${MAX_PARTS} parts`)),
     );
-    const delimiter = delimiterOf(headers['content-type']);
-    await pipeline(bytes, (chunks) => countParts(chunks, delimiter, () => (unreported += 1)), form);
-    // The parser skips a part without a Content-Disposition.
-    if (unreported > 0) throw new HttpError(400, UNNAMED);
+    await pipeline(bytes, form);
   } catch (error) {
     const reason = failure ?? error;
     // Waits for files that are being written, or they would not be removed.
@@ -122,36 +115,7 @@ export async function multipart(
   }
 }
 
-const UNNAMED = 'each part of the body must have a name in its Content-Disposition (RFC 7578 §4.2)';
-
-/** Returns the bytes before each part (RFC 2046 §5.1.1). */
-function delimiterOf(contentType = ''): Buffer {
-  const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(contentType) ?? [];
-  return Buffer.from(`\r\n--${quoted ?? plain}\r\n`);
-}
-
-/** Passes on the chunks of a form, and reports the delimiter of each part. */
-async function* countParts(
-  chunks: AsyncIterable<Buffer>,
-  delimiter: Buffer,
-  onPart: () => void,
-): AsyncGenerator<Buffer> {
-  const overlap = delimiter.length - 1;
-  let end = Buffer.from('\r\n');
-  for await (const chunk of chunks) {
-    // A delimiter may be cut into two chunks.
-    const joint = Buffer.concat([end, chunk.subarray(0, overlap)]);
-    for (const bytes of [joint, chunk]) {
-      let index = bytes.indexOf(delimiter);
-      while (index >= 0) {
-        onPart();
-        index = bytes.indexOf(delimiter, index + 1);
-      }
-    }
-    end = Buffer.concat([end, chunk.subarray(-overlap)]).subarray(-overlap);
-    yield chunk;
-  }
-}
+const UNNAMED = 'each part of the body must have a name (RFC 7578 §4.2)';
 
 const notFile = (name: string): HttpError =>
   new HttpError(
