@@ -1,6 +1,6 @@
 import { type Operation, parameterReader } from 'openapi-document';
 import type { Answer, Call, CallRecord } from './call.ts';
-import type { AnyAround, AnyHandler } from './handlers/types.ts';
+import type { AnyHandler } from './handlers/types.ts';
 import type { ServiceContext } from './prepare.ts';
 import { bodyReader } from './request/body.ts';
 import { RequestContext } from './request/context.ts';
@@ -45,7 +45,11 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
 
   const handler = context.handlers[id];
   if (handler === undefined) throw new Error(`${id} has no handler`);
-  const handle = context.around === undefined ? handler : withAround(id, handler, context.around);
+  const { around } = context;
+  // Handlers may throw synchronously.
+  const handle: AnyHandler = around
+    ? (request) => around(id, request, async () => handler(request))
+    : handler;
   const validator = context.validatorOf(operation);
   const samples = context.samplesFor(operation);
   const authenticate =
@@ -101,9 +105,3 @@ export function prepareOperation(operation: Operation, context: ServiceContext):
     }
   };
 }
-
-/** Returns a handler that calls `around` with the handler as its `next`. */
-const withAround =
-  (id: string, handler: AnyHandler, around: AnyAround): AnyHandler =>
-  (request) =>
-    around(id, request, async () => handler(request));

@@ -1,5 +1,4 @@
 import { isUtf8 } from 'node:buffer';
-import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
@@ -96,7 +95,12 @@ export function bodyReader(
     const hasItems = media.items !== undefined;
     const stream = limitedStream(source, hasItems ? Infinity : limit);
     const body = hasItems ? checkedItems(stream, contentType, media, limit, validator) : stream;
-    return { media, body, release: () => endStream(stream) };
+    return {
+      media,
+      body,
+      // The rest of the body is not read.
+      release: () => void (stream.readableEnded || stream.destroy(cutOff())),
+    };
   }
 
   /** Returns the declared media type for a `Content-Type`. @throws {HttpError} 415 */
@@ -168,11 +172,6 @@ function reserveMemory(body: Bytes | AsyncIterable<Bytes>, size: number) {
       reserved = 0;
     },
   };
-}
-
-/** Destroys a stream after the response. The rest of the body is not read. */
-function endStream(stream: Readable): void {
-  if (!stream.readableEnded) stream.destroy(cutOff());
 }
 
 /**

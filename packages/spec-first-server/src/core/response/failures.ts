@@ -39,30 +39,24 @@ export function failureAnswer(
 ): Answer {
   const failure = failureOf(error);
   record.failure = failure;
-  let reply: CheckedReply;
   try {
-    const { mismatch, ...failureParts } = failureReply(failure, errorBody, context, record.id);
-    // Violations that the body does not contain are logged. A mock also sends them in a header.
-    const hidesViolations =
-      error instanceof Violations && (failureParts.body === undefined || mismatch !== undefined);
-    // The client chose the names of unknown members: they may be secrets.
-    if (hidesViolations)
-      record.reason = new Violations(
-        error.violations.filter((each) => !isUndeclared(each)),
-      ).message;
-    if (mismatch !== undefined) {
-      const reason = record.reason ?? failure.reason;
-      const difference = `the body of errorBody does not match the document: ${mismatch}`;
-      record.reason = `${reason}; ${difference}`;
+    const reply = failureReply(failure, errorBody, context, record.id);
+    const { mismatch } = reply;
+    // Violations that the body does not contain are logged, but not the names of unknown members:
+    // the client chose these, and they may be secrets.
+    if (error instanceof Violations && (reply.body === undefined || mismatch !== undefined)) {
+      const violations = error.violations.filter((each) => !isUndeclared(each));
+      record.reason = new Violations(violations).message;
     }
-    const mockHeaders = hidesViolations &&
-      context?.samples && { 'X-Mock-Reason': failure.message.replace(/[^\x20-\x7e]/g, '?') };
-    reply = { ...failureParts, headers: { ...failureParts.headers, ...mockHeaders } };
+    if (mismatch !== undefined) {
+      const difference = `the body of errorBody does not match the document: ${mismatch}`;
+      record.reason = `${record.reason ?? failure.reason}; ${difference}`;
+    }
+    return createAnswer(reply, record, method);
   } catch (cause) {
     record.failure = internal(cause);
-    reply = failureReply(record.failure, PROBLEM_DETAILS);
+    return createAnswer(failureReply(record.failure, PROBLEM_DETAILS), record, method);
   }
-  return createAnswer(reply, record, method);
 }
 
 /**

@@ -229,14 +229,12 @@ ${nested.join('')}    Tree: { type: object, required: [id, children], properties
       `{ '204': { description: it }, '400': { description: fault, content: ${content} } }`,
       '      parameters: [{ name: n, in: query, schema: { type: integer } }]\n',
     );
-    const why = '/query/n must be integer';
-    await client.get('/a?n=b').expect(400, { why: 'fault' }).expect('X-Mock-Reason', why);
+    await client.get('/a?n=b').expect(400, { why: 'fault' });
     expect(lines.at(-1)?.reason).toMatch(
       /^\/query\/n must be integer; the body of errorBody does not match/,
     );
-    // A name that the client chose is only in its response.
-    const unknown = '/query/secret is not a parameter of this operation';
-    await client.get('/a?secret=1').expect(400, { why: 'fault' }).expect('X-Mock-Reason', unknown);
+    // The client chose the name.
+    await client.get('/a?secret=1').expect(400, { why: 'fault' });
     expect(JSON.stringify(lines)).not.toContain('secret');
   });
 
