@@ -6,7 +6,7 @@ import { isCursor } from './pages.ts';
 import { type Part, partsOf, type Values } from './parts.ts';
 import type { Resources } from './resources.ts';
 import { withUniqueTexts } from './unique.ts';
-import { jsonTypeOf, variantsOf } from './variants.ts';
+import { describeKind, variantsOf } from './variants.ts';
 import type { Written } from './write-request.ts';
 
 /** A request that violates the document in one place. */
@@ -263,7 +263,7 @@ function* invalidFrom(
       if (isForm && (inner !== undefined || at.lastIndexOf('/') > 0)) continue;
       const violation = part.violation(other);
       if (!violation) continue;
-      const label = `${jsonTypeOf(inner)} where ${violation}`;
+      const label = `${describeKind(inner)} where ${violation}`;
       yield { label, violation, values: new Map(needed).set(part, other) };
     }
   }

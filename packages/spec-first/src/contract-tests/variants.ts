@@ -62,7 +62,7 @@ export function* variantsOf(
 ): Generator<Variant> {
   const subschemas = valueSchemas.flatMap((schema) => schemas.alternatives(root, schema));
   const whole = (inner: unknown) => ({ at: '', inner, value: inner });
-  yield* OF_EACH_TYPE.filter((other) => jsonTypeOf(other) !== jsonTypeOf(value)).map(whole);
+  yield* OF_EACH_TYPE.filter((other) => describeKind(other) !== describeKind(value)).map(whole);
   const { notable, others } = candidatesOf(root, subschemas, value);
   for (const other of notable) yield { ...whole(other), isNotable: true };
   yield* others.map(whole);
@@ -189,7 +189,7 @@ const isSendable = (length: Bound): length is number =>
   typeof length === 'number' && length >= 0 && length <= MAX_LENGTH;
 
 /** Describes the kind of a value for messages. */
-export function jsonTypeOf(value: unknown): string {
+export function describeKind(value: unknown): string {
   if (value === undefined) return 'nothing';
   if (value === null) return 'null';
   if (value === '') return 'an empty string';
