@@ -22,7 +22,7 @@ import { Violations } from './validation/violations.ts';
  *
  * @param path the path of the call, without the base path.
  */
-export type AnswerOperation = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
+type AnswerOperation = (call: Call, record: CallRecord, path: string) => Promise<Answer>;
 
 /**
  * Prepares one operation: its validator, and the readers of its credentials, its parameters and its

@@ -1,13 +1,14 @@
 import type { Document, Operation } from 'openapi-document';
 import { accessLog } from './access-log.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
-import { type AnswerOperation, prepareOperation } from './operation.ts';
+import { prepareOperation } from './operation.ts';
 import { prepare, type ServiceOptions } from './prepare.ts';
 import { startRecord } from './record.ts';
 import { type CheckedReply, createAnswer } from './response/answer.ts';
 import { failureAnswer } from './response/failures.ts';
 import { HttpError } from './response/http-error.ts';
 import { createRouter, type FindRoute } from './router.ts';
+import { onFirstUse } from './validation/on-first-use.ts';
 
 /** A service without a socket: adapters connect it to a server. */
 export interface Service {
@@ -57,15 +58,7 @@ export async function createService(
     headers: { Allow: [...new Set([...methods, 'GET', 'HEAD', 'OPTIONS'])].join(', ') },
   };
   /** Operations are prepared when they are first called. */
-  const prepared = new Map<Operation, AnswerOperation>();
-
-  function answerOf(operation: Operation): AnswerOperation {
-    const existing = prepared.get(operation);
-    if (existing !== undefined) return existing;
-    const answer = prepareOperation(operation, context);
-    prepared.set(operation, answer);
-    return answer;
-  }
+  const answerOf = onFirstUse((operation: Operation) => prepareOperation(operation, context));
 
   function findRoute(method: string, path: string, isMounted = false): ReturnType<FindRoute> {
     if (!isMounted) return findBelowServers(method, path);

@@ -37,8 +37,11 @@ export async function multipart(
   const reader = media.formReader();
   const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_IN_MEMORY;
   const parts = new Map<string, Promise<string | File>[]>();
-  const folder = new TemporaryFolder();
-  const release = () => folder.remove();
+  let folder: string | undefined;
+  const release = (): void => {
+    if (folder === undefined) return;
+    rm(folder, { recursive: true, force: true, maxRetries: 5 }, () => undefined);
+  };
   let failure: unknown;
   try {
     // The parser emits `partsLimit` at the end of the last part that it accepts.
@@ -109,7 +112,8 @@ export async function multipart(
 
   async function fileOf(part: Readable, name: string, type: string): Promise<File> {
     if (isSmall) return new File([await buffer(part)], name, { type });
-    const path = join(folder.path, randomUUID());
+    folder ??= mkdtempSync(join(tmpdir(), 'upload-'));
+    const path = join(folder, randomUUID());
     await pipeline(part, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
     return new File([await openAsBlob(path)], name, { type });
   }
@@ -150,18 +154,3 @@ async function readText(part: Readable): Promise<string> {
 }
 
 const notUtf8 = (): HttpError => new HttpError(400, 'texts and names in the body must be UTF-8');
-
-/** A folder that is created when its path is first read. */
-class TemporaryFolder {
-  #path: string | undefined;
-
-  get path(): string {
-    this.#path ??= mkdtempSync(join(tmpdir(), 'upload-'));
-    return this.#path;
-  }
-
-  remove(): void {
-    if (this.#path === undefined) return;
-    rm(this.#path, { recursive: true, force: true, maxRetries: 5 }, () => undefined);
-  }
-}

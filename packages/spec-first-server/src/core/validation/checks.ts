@@ -4,6 +4,7 @@ import { createAjvSchemas } from './ajv-schemas.ts';
 import { withinBudget } from './budget.ts';
 import { type Cost, costOf } from './cost.ts';
 import { createEovAjv, type Formats } from './eov.ts';
+import { onFirstUse } from './on-first-use.ts';
 import { plainJson, rewrite } from './rewrite.ts';
 import { createShapes } from './shapes.ts';
 import { copyStart, measureValue, type Size } from './size.ts';
@@ -77,7 +78,10 @@ export function createChecks(
   const { convert, definitions } = createAjvSchemas(lowered, { ...options, hasFormat });
   const compileFirst = createCompiler(false);
   const compileAll = createCompiler(true);
-  const alternatives = new WeakMap<object, ValidateFunction>();
+  const alternativeOf = onFirstUse((schema: Json) =>
+    // Undeclared members of a reply are removed, so they are ignored.
+    compileFirst(convert(schema, { files: true, open: drops && !isRequest })),
+  );
   const shapeOf = createShapes(lowered, direction, matches);
 
   return (schema, { files = false, path = '', onDrop } = {}) => {
@@ -154,16 +158,9 @@ export function createChecks(
     };
   }
 
-  /**
-   * Returns true if a value matches an alternative. Ignores undeclared members of a reply, since
-   * they are removed.
-   */
+  /** Returns true if a value matches an alternative. */
   function matches(schema: Json, value: unknown): boolean {
-    const open = drops && !isRequest;
-    const validate =
-      alternatives.get(schema) ?? compileFirst(convert(schema, { files: true, open }));
-    alternatives.set(schema, validate);
-    return validate(isRequest ? value : plainJson(value));
+    return alternativeOf(schema)(isRequest ? value : plainJson(value));
   }
 }
 

@@ -5,9 +5,11 @@ import {
   type Operation,
   type Parameter,
   schemas,
+  stringifyJson,
 } from 'openapi-document';
 import { createChecks } from './checks.ts';
 import type { Formats } from './eov.ts';
+import { onFirstUse } from './on-first-use.ts';
 
 export type { Formats } from './eov.ts';
 export { Violations } from './violations.ts';
@@ -59,7 +61,8 @@ export function createValidators(
   root: Json,
   { formats = {}, onDrop, drops = true }: ValidatorOptions = {},
 ): (operation: Operation) => OperationValidator {
-  const options = { formats, drops, tracksItems: hasKey(root, 'unevaluatedItems') };
+  const tracksItems = stringifyJson(root)?.includes('"unevaluatedItems"') === true;
+  const options = { formats, drops, tracksItems };
   const requests = schemas.lower(root, 'request');
   const responses = schemas.lower(root, 'response');
   const checkRequest = createChecks(requests, 'request', options);
@@ -104,18 +107,6 @@ export function createValidators(
   });
 }
 
-/** Returns a function that creates each value when it is first used. */
-function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) => Value {
-  const values = new Map<Key, Value>();
-  return (key) => {
-    const existing = values.get(key);
-    if (existing !== undefined) return existing;
-    const value = create(key);
-    values.set(key, value);
-    return value;
-  };
-}
-
 const objectOf = (properties: Json): Json => ({ type: 'object', properties });
 
 function schemaOfMembers(
@@ -125,9 +116,4 @@ function schemaOfMembers(
   const required = members.filter((member) => member.required).map(({ name }) => name);
   const properties = members.map(({ name, schema }) => [name, lower(schema)]);
   return { type: 'object', required, properties: Object.fromEntries(properties) };
-}
-
-function hasKey(value: unknown, key: string): boolean {
-  if (typeof value !== 'object' || value === null) return false;
-  return Object.hasOwn(value, key) || Object.values(value).some((item) => hasKey(item, key));
 }
