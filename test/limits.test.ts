@@ -69,8 +69,6 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'between two requests of a connection': 'spec-first-server/keepAliveTimeout',
   'CPU time to validate a request; large bodies have more':
     'spec-first-server/core/validation/VALIDATING_MS',
-  'nesting of JSON': 'openapi-document/MAX_DEPTH',
-  'parts of a form': 'spec-first-server/MAX_PARTS',
   token: 'spec-first-server/core/security/MAX_LENGTH',
   'characters of waiting requests': 'group-commit/MAX_WAITING_SIZE',
   'requests in flight': 'spec-first-server/stopTimeout',

@@ -58,8 +58,7 @@ const invalidUrl = (reason: string): Unusable =>
   new Unusable(`The PostgreSQL URL is wrong: ${reason}`);
 
 /**
- * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…` with the parameters that the
- * README lists.
+ * Parses `postgres://USER:PASSWORD@HOST:PORT,HOST:PORT/DATABASE?…` with `PARAMETERS`.
  *
  * @throws {Unusable} if it is invalid. The message never contains the URL, since that may contain a
  *   password.

@@ -102,12 +102,12 @@ export const SERVER_VARIABLES = {
   ACCESS_TOKENS: variable(
     '',
     'comma-separated: [NAME:]TOKEN or [NAME:]sha256:HEX [scheme=NAME] [scope=NAME]; ' +
-      'a random one by default',
+      'a random one by default, but not with NODE_ENV=production',
     list,
   ),
   ACCESS_TOKENS_FILE: variable(
     '',
-    'a file with one such token per line; SIGHUP reloads it',
+    'a file with one such token per line, and comments after #; SIGHUP reloads it',
     optional(String),
   ),
   DEVELOPMENT_TOKEN: variable(
@@ -120,7 +120,7 @@ export const SERVER_VARIABLES = {
   JWT_AUDIENCE: variable('', 'the audience that signed tokens must name', optional(String)),
   CORS_ORIGINS: variable(
     '',
-    'origins whose pages may send requests, comma-separated, or *',
+    'origins whose pages may send requests, comma-separated; * for all, but without cookies',
     origins,
   ),
   TRUST_PROXY: variable(
@@ -128,8 +128,10 @@ export const SERVER_VARIABLES = {
     'proxies whose X-Forwarded-For is trusted: a number of hops, addresses, or true',
     proxies,
   ),
-  BODY_LIMIT: variable('100kb', 'the largest body, also after decompression', (text) =>
-    parseSize(text),
+  BODY_LIMIT: variable(
+    '100kb',
+    'the largest body, also after decompression; at most 256mb',
+    (text) => parseSize(text),
   ),
   LOG_LEVEL: variable('info', LOG_LEVELS.join(', '), oneOf(...LOG_LEVELS)),
   SLOW_MS: variable(
@@ -140,7 +142,7 @@ export const SERVER_VARIABLES = {
   OPENAPI_FILE: variable('openapi.yaml', 'the document that is served', String),
   MISSING_OPERATIONS: variable(
     'refuse',
-    'without a handler: refuse, 501 or mock',
+    'without a handler: refuse to start, answer 501, or mock (not with NODE_ENV=production)',
     oneOf('refuse', '501', 'mock'),
   ),
   DOCS: variable('on', 'on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off')),
