@@ -136,6 +136,20 @@ describe('the test of an operation', () => {
     },
   );
 
+  test('sends the same requests for the same seed, and others for another one', async () => {
+    const requestsFor = async (seed: number) => {
+      const { context, sent } = contextOf(await rooms(), 'add', follow, { seed });
+      await testOperation(context);
+      return sent.map(({ body, headers }) => [String(body), headers['X-Request-Id']]);
+    };
+    const first = await requestsFor(1);
+    expect(await requestsFor(1)).toEqual(first);
+    const second = await requestsFor(2);
+    for (const index of [0, 1])
+      expect(second.map((part) => part[index])).not.toEqual(first.map((part) => part[index]));
+    expect(first[0]?.[1]).toBe('contract-1-add-1');
+  });
+
   test('ends after one request to an operation without a handler', async () => {
     const { context, sent } = contextOf(await rooms(), 'add', () => answerOf(501));
     const outcome = await testOperation(context);
@@ -182,6 +196,22 @@ describe('the test of an operation', () => {
     expect(checks).toEqual([
       'no request makes the service fail: the status 500 is a failure of the service',
     ]);
+  });
+
+  test('fails if a request gets no response, and continues', async () => {
+    let count = 0;
+    const { findings, answers } = await testOperation(
+      contextOf(await rooms(), 'get', (sent) => {
+        count += 1;
+        if (count === 2) throw new Error('socket hang up');
+        return follow(sent);
+      }).context,
+    );
+    expect(findings.map(({ fault }) => fault.message)).toEqual([
+      'there is no response: socket hang up',
+    ]);
+    expect(answers.length).toBeGreaterThanOrEqual(3);
+    expect(answers.every(({ status }) => status === 204)).toBe(true);
   });
 
   test('fails if a change is not stored, unless the operation may change values', async () => {

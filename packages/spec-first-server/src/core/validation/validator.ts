@@ -75,7 +75,6 @@ export function createValidators(
     );
     const withoutBody = checkRequest(objectOf(located));
     const bodies = onFirstUse(({ kind, schema }: MediaType) => {
-      if (kind === 'stream') return withoutBody;
       const body = requests.lower(schema);
       return checkRequest(objectOf({ ...located, body }), { files: kind === 'multipart' });
     });
@@ -95,7 +94,7 @@ export function createValidators(
       request({ path, query, header, cookie }, media, body) {
         const isStream = media?.kind === 'stream';
         const value = { path, query, header, cookie, body: isStream ? undefined : body };
-        const check = media === undefined ? withoutBody : bodies(media);
+        const check = media === undefined || isStream ? withoutBody : bodies(media);
         const completed = Object.assign(value, check(value));
         if (isStream) completed.body = body;
         return completed;

@@ -74,6 +74,20 @@ describe('the time for a request', () => {
     await slow.stop();
   });
 
+  test('begins again after the last response to previous requests', async () => {
+    const answerLate: RequestListener = (_request, response) => {
+      setTimeout(() => response.end(), 700);
+    };
+    const slow = await listen(answerLate, { ...LOCAL, limits });
+    const bytes = request('GET /') + request('GET /').slice(0, -2);
+    const { responses, closed } = await exchange(Number(new URL(slow.url).port), bytes, {
+      responses: 3,
+    });
+    expect(responses.map(({ status }) => status)).toEqual([200, 408]);
+    expect(closed).toBe(true);
+    await slow.stop();
+  });
+
   test.each([
     ['a head that does not end', request('GET /').slice(0, -2), 400],
     ['a body that does not end', `${request('POST /', { 'Content-Length': '9' })}x`, 800],

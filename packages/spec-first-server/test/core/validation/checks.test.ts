@@ -252,6 +252,17 @@ describe('the time limit of a request', () => {
     expect(error?.message).toMatch(/must match pattern|takes too long to validate/);
   });
 
+  test('is hardly longer for a slow pattern among a thousand strings', () => {
+    const check = checkOf('request', { items: exponential });
+    const body = [...Array.from({ length: 1_000 }, () => 'a'), `${'a'.repeat(40)}b`];
+    let error: Violations | undefined;
+    const time = cpuTimeOf(() => {
+      error = violationsOf(check, body);
+    });
+    expect(error?.violations).toEqual([TIMEOUT]);
+    expect(time).toBeLessThan(200);
+  });
+
   test('also applies to deep alternatives of a reply', () => {
     const options = { components: { Chain }, drops: false };
     const check = checkOf('response', { $ref: '#/components/schemas/Chain' }, options);

@@ -141,7 +141,12 @@ describe('request', () => {
   });
 
   test.each(['application/x-ndjson', 'image/png'])('does not validate a stream of %s', (type) => {
-    const stream = { name: 5 };
+    const stream = {
+      name: 5,
+      get chunk() {
+        throw new Error('the stream is read');
+      },
+    };
     const { body, query } = validator.request(VALID, mediaOf(type), stream);
     expect(body).toBe(stream);
     expect(query).toEqual({ limit: 5, page: 1 });
@@ -187,6 +192,21 @@ describe('response', () => {
       ]);
     },
   );
+
+  test('is the same without a listener for undeclared members', () => {
+    const { validator, replyOf } = validatorOf('plant');
+    const reply = { name: 'Fern', column: 1 };
+    expect(validator.response(replyOf('application/json'), reply)).toEqual({ name: 'Fern' });
+  });
+
+  test('accepts files as items of a stream only', () => {
+    const { validator, replyOf } = validatorOf('plant');
+    const file = new File(['abc'], 'a');
+    for (const type of ['application/json', 'application/x-ndjson'])
+      expect(messagesOf(() => validator.response(replyOf(type), { name: file }))).toEqual(
+        type === 'application/json' ? ['/body/name must be string'] : [],
+      );
+  });
 
   test('keeps undeclared members without drops', () => {
     const { validator, replyOf } = validatorOf('plant', { drops: false });
