@@ -79,7 +79,7 @@ function formText(values: unknown): string {
 }
 
 /** Headers that may occur several times. */
-const SHARED = new Set(['set-cookie', 'vary']);
+const REPEATABLE = new Set(['set-cookie', 'vary']);
 
 /** Writes an answer. Keeps headers of other names that the app has set. */
 export async function writeAnswer(response: ServerResponse, answer: Answer): Promise<void> {
@@ -96,7 +96,7 @@ export async function writeAnswer(response: ServerResponse, answer: Answer): Pro
 
 /** Sets headers. Default security headers do not replace those that the app has set. */
 export function addHeaders(response: ServerResponse, headers: readonly string[]): void {
-  const added = new Set(SHARED);
+  const added = new Set(REPEATABLE);
   for (let index = 0; index < headers.length; index += 2) {
     const [name = '', value = ''] = headers.slice(index, index + 2);
     const isDefault = SECURITY_HEADERS.get(name) === value;

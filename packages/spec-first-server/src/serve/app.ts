@@ -102,12 +102,12 @@ async function createAppService(options: AppOptions): Promise<Service> {
   const page = docs
     ? { root, options: { basePath: basePaths[0], prefix, tryItOut: missing === 'mock' } }
     : undefined;
-  const { operate, shadowed } = operatorRoutes(service, ready, page, prefix);
+  const { answerOperator, shadowed } = operatorRoutes(service, ready, page, prefix);
   if (shadowed.length > 0) {
     const message = 'operations of the document use paths of operators: set OPERATOR_PREFIX';
     options.log?.warn({ paths: shadowed }, message);
   }
-  let handle: Handle = (call) => operate(call) ?? service.handle(call);
+  let handle: Handle = (call) => answerOperator(call) ?? service.handle(call);
   if (corsOrigins.length > 0) {
     handle = withOrigins(service, crossOrigin(corsOrigins, service.operations), handle);
   }

@@ -10,7 +10,7 @@ export const PROBE_PATHS = ['/healthz', '/readyz'];
 export const OPERATOR_PATHS = [...PROBE_PATHS, '/docs', '/openapi.yaml', '/openapi.json'];
 
 /** Answers a call; `undefined` if the path is not one of operators. */
-type Operate = (call: Call) => Promise<Answer> | undefined;
+type AnswerOperator = (call: Call) => Promise<Answer> | undefined;
 
 /**
  * Creates the routes for operators: health, readiness, and the document with its page. If the
@@ -24,7 +24,7 @@ export function operatorRoutes(
   ready: (() => Promise<void>) | undefined,
   page: { readonly root: Json; readonly options: PageOptions } | undefined,
   prefix: string,
-): { readonly operate: Operate; readonly shadowed: readonly string[] } {
+): { readonly answerOperator: AnswerOperator; readonly shadowed: readonly string[] } {
   const routes = new Map<string, ReadResource>(probes(ready, service.broken));
   if (page !== undefined) {
     for (const [path, read] of openapiPage(page.root, page.options)) routes.set(path, read);
@@ -37,7 +37,7 @@ export function operatorRoutes(
   return {
     // Operators need no warning about the redirect from /.
     shadowed: shadowed.filter((path) => path !== '/').map((path) => prefix + path),
-    operate(call) {
+    answerOperator(call) {
       const { path } = call;
       const route = path.startsWith(prefix) ? routes.get(path.slice(prefix.length)) : undefined;
       return route && answer(call, route);

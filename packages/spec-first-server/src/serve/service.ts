@@ -25,11 +25,11 @@ import { probes } from './operator-routes.ts';
 import { serveOperators } from './operator-server.ts';
 import { describeStart } from './terminal.ts';
 
-/** The parts of a service that may depend on its configuration or on an open database. */
-type Answering = Pick<AppOptions, 'around' | 'use' | 'verifiers'>;
+/** Options that the project may also return from `open`, if they depend on an open database. */
+type Hooks = Pick<AppOptions, 'around' | 'use' | 'verifiers'>;
 
 /** The result of `open`: opened when the service starts, closed when it stops. */
-export interface Backend extends Answering {
+export interface Backend extends Hooks {
   /** By operationId: the `Handlers` of the generated types. */
   readonly handlers: Readonly<Record<string, AnyHandler>>;
   /** The place of the data, without secrets. Shown at the start. */
@@ -61,7 +61,7 @@ export interface OpenContext {
   warn(message: string): void;
 }
 
-export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'formats'>, Answering {
+export interface ServiceDefinition extends Pick<AppOptions, 'errorBody' | 'formats'>, Hooks {
   readonly open: (context: OpenContext) => Backend | Promise<Backend>;
   /** True if the document may reference files outside its folder. */
   readonly allowOutside?: boolean | undefined;

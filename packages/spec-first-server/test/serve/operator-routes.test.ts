@@ -39,12 +39,12 @@ async function routesOf(
   const page = docs
     ? { root: service.document.root, options: { basePath: base, prefix } }
     : undefined;
-  const { operate, shadowed } = operatorRoutes(service, ready, page, prefix);
+  const { answerOperator, shadowed } = operatorRoutes(service, ready, page, prefix);
   return {
     shadowed,
     /** Resolves to the answer; `undefined` if the path is not one of operators. */
     async send(path: string, method = 'GET', headers = {}) {
-      const answer = await operate({ method, path, headers });
+      const answer = await answerOperator({ method, path, headers });
       if (answer === undefined) return undefined;
       const { status, headers: list, body = '' } = answer;
       const pairs = list.flatMap((name, at) => (at % 2 === 0 ? [[name, list[at + 1]]] : []));

@@ -25,7 +25,7 @@ export function admit(socket: Socket): void {
  * Records that the first bytes of a connection have arrived. If these are many, connections without
  * bytes wait again, since their bytes may have arrived at the same time.
  */
-export function firstBytes(socket: Socket, areMany: boolean): void {
+export function onFirstBytes(socket: Socket, areMany: boolean): void {
   silent.delete(socket);
   if (!areMany || silent.size === 0) return;
   for (const other of silent) other.pause();

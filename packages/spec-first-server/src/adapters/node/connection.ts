@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import { release, reserve } from '../../core/memory.ts';
 import type { HttpError } from '../../core/response/http-error.ts';
 import { inTurn, nextRound } from '../../core/turns.ts';
-import { firstBytes } from './arrivals.ts';
+import { onFirstBytes } from './arrivals.ts';
 import { readAll } from './request-body.ts';
 
 /** The maximum number of requests of one connection that may wait for a response. */
@@ -53,7 +53,7 @@ export class ClientConnection {
   #isPaced = false;
   /** The position of the first request whose body has not been read. */
   #unreadFrom = 0;
-  /** True if a request from this position on has a chunked body. */
+  /** True if the request at `#unreadFrom` or a later one has a chunked body. */
   #hasChunks = false;
   /** The bytes that were transferred before the last call of `isStuck`. */
   #bytes = -1;
@@ -133,7 +133,7 @@ export class ClientConnection {
     }
     this.#newest = response;
     this.#count += 1;
-    if (!this.isUsed) firstBytes(this.#socket, bytesRead >= LARGE_CHUNK);
+    if (!this.isUsed) onFirstBytes(this.#socket, bytesRead >= LARGE_CHUNK);
     this.isUsed = true;
     if (this.#next.length === 0) this.#unreadFrom = this.#chunkStart;
     const hasChunks = response.req.headers['transfer-encoding'] !== undefined;

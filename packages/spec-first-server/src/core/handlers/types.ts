@@ -185,7 +185,7 @@ export type ReplyOf<Op> = [Get<Op, 'responses'>] extends [never]
 /**
  * A handler for each operation of a document, by operationId.
  *
- * @template Verifiers the type of the project's own verifiers, whose callers the handlers get.
+ * @template Verifiers the type of the project's verifiers. Handlers get the callers they return.
  */
 export type HandlersOf<C extends Contract, Verifiers extends AnyVerifiers = NoVerifiers> = {
   readonly [Id in keyof C['operations']]: (
@@ -194,9 +194,9 @@ export type HandlersOf<C extends Contract, Verifiers extends AnyVerifiers = NoVe
 };
 
 /**
- * Middleware around the handlers of a document, after authentication and validation. It may answer
- * by itself, or return what `next` resolves to, changed or not. Its reply is checked like that of a
- * handler.
+ * Middleware around the handlers of a document, after authentication and validation. It returns the
+ * reply of `next`, changed or unchanged, or another reply. The result is checked like the reply of
+ * a handler.
  *
  * @example
  * const around: Around = async (operation, { caller }, next) => {

@@ -41,7 +41,7 @@ export function bodyReader(
   const mediaByType = new Map(
     declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])),
   );
-  const required = `is required, as ${types.join(' or ') || 'declared'}`;
+  const requirement = `is required, as ${types.join(' or ') || 'declared'}`;
 
   /** @throws {HttpError} 400, 413, 415 or 503 */
   return async (call: Call): Promise<ReceivedBody> => {
@@ -82,7 +82,7 @@ export function bodyReader(
   /** @throws {Violations} if a body is required. */
   function withoutBody(): ReceivedBody {
     if (!requestBody?.required) return NONE;
-    throw new Violations([{ path: '/body', message: required, keyword: 'required' }]);
+    throw new Violations([{ path: '/body', message: requirement, keyword: 'required' }]);
   }
 
   /** Returns a body that the handler reads: its items or its bytes. */

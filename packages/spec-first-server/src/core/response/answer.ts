@@ -22,7 +22,7 @@ const FROM_BODY = new Set(['content-length', 'content-type', 'transfer-encoding'
 /** Statuses without a `Content-Length` (RFC 9110 §8.6). */
 const WITHOUT_LENGTH = new Set([204, 304]);
 
-/** Makes caches and proxies forward each item at once. nginx reads `X-Accel-Buffering`. */
+/** Makes caches and proxies forward each item immediately. nginx reads `X-Accel-Buffering`. */
 const UNBUFFERED = [
   ['Cache-Control', 'no-cache'],
   ['X-Accel-Buffering', 'no'],

@@ -105,8 +105,8 @@ export function createChecks(
         const isValid = validate(result, context);
         if (isRewritten && isRequest && isValid) result = rewrite(rewriting, schema, value);
       };
-      if (size === undefined || isQuick(size, cost)) task();
-      else withinTime(task, size);
+      if (size !== undefined && needsTimeLimit(size, cost)) withinTime(task, size);
+      else task();
       if (validate.errors) throw collect(result, validate, cost);
       return result;
     };
@@ -123,8 +123,8 @@ export function createChecks(
         validate(start.value, context);
         collected = validate.errors ?? [];
       };
-      if (isShort(depth, steps)) task();
-      else withinBudget(task, COLLECTING_MS);
+      if (isSlow(depth, steps)) withinBudget(task, COLLECTING_MS);
+      else task();
       const isKept = (error: ErrorObject) =>
         isUndeclared(error) || !start.incomplete.has(error.instancePath);
       const usable = collected.some(isKept) ? collected.values().filter(isKept) : errors;
@@ -133,8 +133,8 @@ export function createChecks(
   };
 
   /** A reply has a time limit only if its validation may take exponential time. */
-  function isQuick({ members, steps, depth }: Size, cost: Cost): boolean {
-    return isRequest ? isShort(depth, members * cost.schemas + steps) : depth < MIN_TIMED_DEPTH;
+  function needsTimeLimit({ members, steps, depth }: Size, cost: Cost): boolean {
+    return isRequest ? isSlow(depth, members * cost.schemas + steps) : depth >= MIN_TIMED_DEPTH;
   }
 
   function withinTime(task: () => void, { members, longest }: Size): void {
@@ -164,5 +164,6 @@ export function createChecks(
   }
 }
 
-const isShort = (depth: number, steps: number): boolean =>
-  depth < MIN_TIMED_DEPTH && steps <= MAX_STEPS;
+/** Returns true if a validation may take more than a few milliseconds. */
+const isSlow = (depth: number, steps: number): boolean =>
+  depth >= MIN_TIMED_DEPTH || steps > MAX_STEPS;

@@ -90,7 +90,7 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
     if (typeof value === 'number') {
       if (isInteger ? !Number.isInteger(value) : types.length > 0 && !Number.isFinite(value))
         return wrongType;
-      // Integers beyond 2^53 in requests are parsed as bigint. A number out of range was rounded.
+      // Larger integers of requests are parsed as bigint, so this number is not exact.
       if (isInteger && isRequest && !Number.isSafeInteger(value)) return outside;
     } else if (typeof value !== 'bigint') {
       return types.length === 0 || types.includes(typeOf(value)) ? NONE : wrongType;

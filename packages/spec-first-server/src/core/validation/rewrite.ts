@@ -35,15 +35,15 @@ export function rewrite(
 }
 
 function rewriteItems(rewriting: Rewriting, shape: Shape, items: readonly unknown[]): unknown {
-  let rewritten: unknown[] | undefined;
+  let changed: unknown[] | undefined;
   for (let index = 0; index < items.length; index += 1) {
     const item = items[index];
-    const kept = rewrite(rewriting, shape.item(index), item);
-    if (kept === item) continue;
-    rewritten ??= [...items];
-    rewritten[index] = kept;
+    const rewritten = rewrite(rewriting, shape.item(index), item);
+    if (rewritten === item) continue;
+    changed ??= [...items];
+    changed[index] = rewritten;
   }
-  return rewritten ?? items;
+  return changed ?? items;
 }
 
 function rewriteMembers(
@@ -56,10 +56,10 @@ function rewriteMembers(
     const member = object[name];
     const schema = shape.member(name);
     if (schema === undefined) rewriting.onDrop?.(name);
-    const kept = schema === undefined ? undefined : rewrite(rewriting, schema, member);
-    if (kept === member && kept !== undefined) continue;
+    const rewritten = schema === undefined ? undefined : rewrite(rewriting, schema, member);
+    if (rewritten === member && rewritten !== undefined) continue;
     changes ??= new Map();
-    changes.set(name, kept);
+    changes.set(name, rewritten);
   }
   for (const [name, preset] of shape.defaults) {
     if (Object.hasOwn(object, name) && object[name] !== undefined) continue;

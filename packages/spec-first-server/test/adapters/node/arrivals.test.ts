@@ -1,7 +1,7 @@
 import { Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterEach, expect, test } from '@jest/globals';
-import { admit, firstBytes } from '../../../src/adapters/node/arrivals.ts';
+import { admit, onFirstBytes } from '../../../src/adapters/node/arrivals.ts';
 
 const sockets: Socket[] = [];
 afterEach(async () => {
@@ -50,7 +50,7 @@ test('after many first bytes, connections without bytes wait again, behind the o
   await nextTurn();
   await nextTurn();
   expect(readIn(all)).toEqual([false, true, true, true]);
-  firstBytes(fourth, true);
+  onFirstBytes(fourth, true);
   expect(readIn(all)).toEqual([false, false, false, true]);
   await nextTurn();
   expect(readIn(all)).toEqual([true, false, false, true]);
@@ -64,7 +64,7 @@ test('connections that wait again are read in the next turns', async () => {
   if (!first || !second) throw new Error('two sockets');
   await nextTurn();
   await nextTurn();
-  firstBytes(first, true);
+  onFirstBytes(first, true);
   expect(readIn([first, second])).toEqual([true, false]);
   await nextTurn();
   expect(readIn([first, second])).toEqual([true, true]);
@@ -75,10 +75,10 @@ test('few first bytes pause no other connection', async () => {
   if (!first || !second) throw new Error('two sockets');
   await nextTurn();
   await nextTurn();
-  firstBytes(second, false);
+  onFirstBytes(second, false);
   expect(readIn([first, second])).toEqual([true, true]);
   // A connection that has sent its first bytes is not paused by those of others.
-  firstBytes(first, true);
+  onFirstBytes(first, true);
   expect(readIn([first, second])).toEqual([true, true]);
 });
 
@@ -96,6 +96,6 @@ test('closed connections are not read and not paused', async () => {
   const closed = new Promise((resolve) => first.once('close', resolve));
   first.destroy();
   await closed;
-  firstBytes(third, true);
+  onFirstBytes(third, true);
   expect(first.isPaused()).toBe(false);
 });
