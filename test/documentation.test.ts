@@ -4,6 +4,7 @@ import {
   chmodSync,
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -514,19 +515,41 @@ test('the documentation gives a reason for each production dependency, and for n
   expect(new Set(documented)).toEqual(new Set(external));
 });
 
-test('links and paths of the documentation exist', () => {
+/** The anchors of the headings of a page, as GitHub makes them. */
+const anchors = (file: string): Set<string> =>
+  new Set(
+    Array.from(read(file).matchAll(/^#+ (.*)$/gm), ([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replaceAll(/[^\w -]/g, '')
+        .replaceAll(' ', '-'),
+    ),
+  );
+
+test('links of all pages lead to files and headings', () => {
+  const pattern = '{*.md,{docs,.github}/*.md,{packages,examples}/*/README.md}';
+  const broken = globSync(pattern, { cwd: PROJECT }).flatMap((file) =>
+    [...read(file).matchAll(/\]\((?!\w+:)([^)#\s]*)(?:#([^)]*))?\)/g)]
+      .filter(([, to = '', anchor]) => {
+        const target = to === '' ? file : join(dirname(file), to);
+        if (!existsSync(join(PROJECT, target))) return true;
+        return anchor !== undefined && !anchors(target).has(anchor);
+      })
+      .map(([link]) => `${file}: ${link}`),
+  );
+  expect(broken).toEqual([]);
+});
+
+test('paths of the documentation exist', () => {
   const missing = PAGES.flatMap((file) => {
     const text = read(file);
-    const links = [...text.matchAll(/\]\((?!\w+:|#)([^)#\s]+)/g)].map(([, to = '']) =>
-      join(dirname(file), to),
-    );
     const layout = page(file)
       .blocks.filter(({ language }) => language === '')
       .flatMap(({ code }) => code.split('\n').map((line) => line.split(' ')[0] ?? ''));
     const spans = [
       ...text.matchAll(/`((?:\.github|docs|generated|packages|scripts|src|test)\/[\w./-]*)`/g),
     ];
-    return [...links, ...layout, ...spans.map(([, to = '']) => to)].filter(
+    return [...layout, ...spans.map(([, to = '']) => to)].filter(
       (to) => to !== '' && !existsSync(join(PROJECT, to)),
     );
   });

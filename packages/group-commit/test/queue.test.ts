@@ -206,7 +206,7 @@ describe('add', () => {
     const text = 'a'.repeat(8_000_000);
     for (const round of [0, 1]) {
       const results = [add(text), add(text)];
-      await expect(add('b')).rejects.toThrow('2 are waiting, with 16000000 characters');
+      await expect(add('b')).rejects.toThrow('waiting: 2, with 16000000 characters');
       (await commitAt(2 * round)).resolve([]);
       (await commitAt(2 * round + 1)).resolve([]);
       await Promise.all(results);
