@@ -3,39 +3,49 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
-import { loadDocument } from 'openapi-document';
 import { ENVIRONMENT } from 'test-support/environment';
 import { type PostgresServer, startPostgres } from 'test-support/postgres';
-import { generateTypes } from '../packages/spec-first/src/types.ts';
 import { PROJECT } from './support/launch.ts';
+import { typesOf } from './support/types.ts';
 
 const run = promisify(execFile);
 const folder = join(PROJECT, 'examples');
 const names = readdirSync(folder);
 /** The smallest example. */
 const FIRST = 'hello';
+/** Operations that only the contract tests of the shop call, and the operations that they need. */
+const ONLY_CONTRACT_TESTS = ['createProduct', 'createOrder', 'listOrders', 'cancelOrder'];
+/** Requests of contract tests for each operation. */
+const { CONTRACT_RUNS = '5' } = process.env;
 
 /** The output of the tests of each example. */
 const outputs = new Map<string, Promise<string>>();
 /** The result of starting and stopping each example. */
 const starts = new Map<string, ReturnType<typeof startAndStop>>();
+let types: string[] = [];
 let postgres: PostgresServer;
+/** The database of the example `postgres`. */
+let databaseUrl = '';
 beforeAll(async () => {
   postgres = await startPostgres();
-  const DATABASE_URL = await postgres.createDatabase();
+  databaseUrl = await postgres.createDatabase();
   const TEST_DATABASE_URL = await postgres.createDatabase();
-  const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS: '10', DATABASE_URL };
+  const env = { ...ENVIRONMENT, NO_COLOR: '1', CONTRACT_RUNS, DATABASE_URL: databaseUrl };
+  types = typesOf(names.map((name) => join(folder, name, 'openapi.yaml')));
   // The first process fills the cache of compiled code for the others.
   await testExample(FIRST, env);
   for (const name of names) {
     const output = outputs.get(name) ?? testExample(name, env);
+    // The tests of the shop start its service.
+    if (name === 'shop') continue;
     starts.set(
       name,
       output.then(() => startAndStop(name)),
     );
   }
-  // The tests of the shop also run on PostgreSQL.
-  testExample('shop', { ...env, CONTRACT_RUNS: '5', TEST_DATABASE_URL }, 'shop on PostgreSQL');
+  testExample('shop', { ...env, TEST_DATABASE_URL }, 'shop on PostgreSQL', [
+    `--test-name-pattern=/^[a-z]|${ONLY_CONTRACT_TESTS.join('|')}/`,
+  ]);
 });
 afterAll(async () => {
   await Promise.all(starts.values());
@@ -43,8 +53,13 @@ afterAll(async () => {
 });
 
 /** Runs the tests of an example. Resolves to their output, also if they fail. */
-function testExample(name: string, env: NodeJS.ProcessEnv, title = name): Promise<string> {
-  const args = ['--test', '--test-isolation=none', '--test-reporter=spec'];
+function testExample(
+  name: string,
+  env: NodeJS.ProcessEnv,
+  title = name,
+  flags: readonly string[] = [],
+): Promise<string> {
+  const args = ['--test', '--test-isolation=none', '--test-reporter=spec', ...flags];
   const output = run(process.execPath, args, { cwd: join(folder, name), env }).then(
     ({ stdout }) => stdout,
     ({ stdout }: { readonly stdout?: string }) => String(stdout),
@@ -55,14 +70,11 @@ function testExample(name: string, env: NodeJS.ProcessEnv, title = name): Promis
 
 /** Starts an example, requests its readiness, and stops it. */
 async function startAndStop(name: string) {
-  const variables = {
-    PORT: '0',
-    DEVELOPMENT_TOKEN: 'token',
-    DATABASE_URL: await postgres.createDatabase(),
-  };
+  const variables = { PORT: '0', DEVELOPMENT_TOKEN: 'token', FOLDER: '/tmp' };
+  const databases = { DATABASE_FILE: ':memory:', DATABASE_URL: databaseUrl };
   const started = execFile(process.execPath, ['src/main.ts'], {
     cwd: join(folder, name),
-    env: { ...ENVIRONMENT, ...variables, DATABASE_FILE: ':memory:', FOLDER: '/tmp' },
+    env: { ...ENVIRONMENT, ...variables, ...databases },
   });
   const ended = new Promise((resolve) => started.once('exit', resolve));
   let output = '';
@@ -82,10 +94,8 @@ describe.each(names)('the example %s', (name) => {
   const example = join(folder, name);
   const read = (file: string) => readFileSync(join(example, file), 'utf8');
 
-  test('has the generated types of its document', async () => {
-    expect(await generateTypes(await loadDocument(join(example, 'openapi.yaml')))).toBe(
-      read('generated/openapi.ts'),
-    );
+  test('has the generated types of its document', () => {
+    expect(types[names.indexOf(name)]).toBe(read('generated/openapi.ts'));
   });
 
   test('passes its tests, and each operation succeeds once', async () => {
@@ -93,16 +103,19 @@ describe.each(names)('the example %s', (name) => {
     expect(stdout).toMatch(/^ℹ fail 0$/m);
     expect(stdout).toMatch(/Contract tests: (\d+) of \1 operations succeeded\./);
   });
-
-  test('starts, answers readiness, and stops', async () => {
-    expect(await starts.get(name)).toEqual({ ready: 200, code: 0 });
-  });
 });
+
+test.each(names.filter((name) => name !== 'shop'))(
+  'the example %s starts, answers readiness, and stops',
+  async (name) => {
+    expect(await starts.get(name)).toEqual({ ready: 200, code: 0 });
+  },
+);
 
 test('the shop passes its tests on PostgreSQL', async () => {
   const stdout = await outputs.get('shop on PostgreSQL');
   expect(stdout).toMatch(/^ℹ fail 0$/m);
-  expect(stdout).toMatch(/Contract tests: 18 of 18 operations succeeded\./);
+  expect(stdout).toMatch(/Contract tests: 4 of 4 operations succeeded\./);
 });
 
 // The shop is a complete service, and larger.

@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await browser?.close();
   shop?.child.kill('SIGTERM');
-  await shop?.exit;
+  if (shop !== undefined) expect(await shop.exit).toBe(0);
 });
 
 test('the page of the shop shows all operations and examples with discriminators, and is accessible', async () => {
