@@ -32,8 +32,8 @@ memory, or with the first row. CPU is the time of all threads of the server per 
 200 response means that the plant survives a power cut. With two cores and taskset, the load runs on
 a separate core. DATABASE_URL names a database to use instead of a new SQLite file.`;
 
-/** The distance between the first ids of two measurements. No measurement sends as many plants. */
-const IDS = 10_000_000;
+/** The number of ids that each measurement may use. No measurement sends as many plants. */
+const MAX_IDS = 10_000_000;
 
 interface Sample extends Measurement {
   /** CPU time of the server for each request, in microseconds. */
@@ -167,7 +167,7 @@ async function measureContender(contender: Contender, options: MeasureOptions): 
     const key = `${name} ${connections}`;
     const run = runs.get(key) ?? { name, connections, samples: [] };
     runs.set(key, run);
-    run.samples.push(await measure(server, load, connections, seconds, 1 + (at + 1) * IDS));
+    run.samples.push(await measure(server, load, connections, seconds, 1 + (at + 1) * MAX_IDS));
   }
   await server.end();
 }

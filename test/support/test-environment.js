@@ -1,6 +1,6 @@
 import { TestEnvironment } from 'jest-environment-node';
 
-/** Variables of the system, of npm, and the lengths of longer test runs. */
+/** Variables of the system and of npm, and those that make test runs longer. */
 const INHERITED =
   /^(PATH|HOME|TMPDIR|LANG|CI|NODE_ENV|NODE_COMPILE_CACHE|NODE_EXTRA_CA_CERTS|CHROME_PATH|JEST_\w+|npm_config_\w+|https?_proxy|no_proxy|FLOOD|CONTRACT_SEED|\w+_(ROUNDS|RUNS|REQUESTS))$/i;
 

@@ -8,7 +8,7 @@ import {
 
 /** The result of a check. Problems and notices are lines of `file:line:column message`. */
 interface CheckResult {
-  /** Undefined if the document cannot be served at all. */
+  /** `undefined` if the document cannot be served at all. */
   readonly document: Document | undefined;
   readonly problems: readonly string[];
   /** Absolute paths of the files of the document, including missing ones. */
@@ -16,7 +16,7 @@ interface CheckResult {
   readonly notices: () => readonly string[];
 }
 
-/** Runs the checks of a server's start that need neither handlers nor verifiers. */
+/** Loads and checks a document. The start of a server also checks handlers and verifiers. */
 export async function checkFile(file: string, allowOutside = false): Promise<CheckResult> {
   try {
     const document = await loadDocument(file, { allowOutside });

@@ -6,8 +6,8 @@ import manifest from '../package.json' with { type: 'json' };
 const COMMANDS = {
   new: ['make a project for a document', () => import('./new.ts')],
   generate: ['check the document and write its types', () => import('./generate.ts')],
-  stub: ['write handlers to fill in', () => import('./stub.ts')],
-  dev: ['serve the document and follow each save', () => import('./dev.ts')],
+  stub: ['write stubs of handlers', () => import('./stub.ts')],
+  dev: ['serve the document and reload after each save', () => import('./dev.ts')],
   diff: ['compare the document with an earlier version', () => import('./diff.ts')],
 } as const;
 

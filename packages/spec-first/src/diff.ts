@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Document, loadDocument } from 'openapi-document';
 import { command, documentFile, messageOf, OUTSIDE, UsageError } from './command.ts';
-import { type Change, changesBetween, FAIL_LEVELS, findOasdiff } from './diff/oasdiff.ts';
+import { type Change, changesBetween, findOasdiff, LEVELS } from './diff/oasdiff.ts';
 import { uncompared } from './diff/uncompared.ts';
 import { checkOut, writeSelfContained } from './diff/versions.ts';
 
@@ -31,7 +31,7 @@ const OPTIONS = {
 const OUTPUT_FORMATS = ['text', 'githubactions'];
 
 /** The parts of OpenAPI 3.2 that oasdiff ignores. */
-const UNREAD = 'QUERY, additionalOperations, querystring and itemSchema of OpenAPI 3.2';
+const NOT_COMPARED = 'QUERY, additionalOperations, querystring and itemSchema of OpenAPI 3.2';
 
 /** Compares the document with its version in a commit. Resolves to the exit code. */
 export const run = command(
@@ -41,7 +41,7 @@ export const run = command(
   async ({ format, 'fail-on': failOn, 'allow-outside': allowOutside }, [ref]) => {
     if (ref === undefined) throw new UsageError('One git reference is expected, such as "main"');
     rejectUnknown('--format', format, OUTPUT_FORMATS);
-    rejectUnknown('--fail-on', failOn, FAIL_LEVELS);
+    rejectUnknown('--fail-on', failOn, LEVELS);
     const file = documentFile();
     if (!existsSync(file))
       throw new Error(`${file} does not exist: set OPENAPI_FILE to the path of the document`);
@@ -71,7 +71,7 @@ export const run = command(
         for (const line of linesOf(changes, isText ? before : after, after))
           console.log(isText ? atRef(line) : annotationOf(line));
         const counts = ['error', 'warning', 'info'].map(
-          (name) => `${name} ${changes.filter(({ level }) => FAIL_LEVELS[level] === name).length}`,
+          (name) => `${name} ${changes.filter(({ level }) => LEVELS[level] === name).length}`,
         );
         const summary = `Changes since ${ref}: ${counts.join(', ')} (oasdiff ${oasdiff.version})`;
         console[isText ? 'log' : 'error'](summary);
@@ -79,9 +79,9 @@ export const run = command(
           const unresolved = document.describe(document.unresolved);
           if (unresolved !== '') console.error(atRef(`Not compared:\n${unresolved}`));
         }
-        if (after.version.startsWith('3.2')) console.error(`Not compared: ${UNREAD}.`);
+        if (after.version.startsWith('3.2')) console.error(`Not compared: ${NOT_COMPARED}.`);
 
-        const lowest = FAIL_LEVELS.indexOf(failOn);
+        const lowest = LEVELS.indexOf(failOn);
         return lowest > 0 && changes.some(({ level }) => level >= lowest) ? 1 : 0;
       } catch (error) {
         throw new Error(atRef(messageOf(error)).trim(), { cause: error });
@@ -117,12 +117,12 @@ function linesOf(changes: readonly Change[], before: Document, after: Document):
       const title = path && `${operation} ${path}: `.trimStart();
       return {
         pointer: operationOf(document, change)?.pointer ?? (path && '/paths'),
-        message: `${FAIL_LEVELS[level]} [${id}] ${title}${text}`,
+        message: `${LEVELS[level]} [${id}] ${title}${text}`,
       };
     });
     return document.describe(findings).split('\n');
   });
-  return FAIL_LEVELS.toReversed().flatMap((level) =>
+  return LEVELS.toReversed().flatMap((level) =>
     lines.filter((line) => LINE.exec(line)?.[4] === level),
   );
 }

@@ -35,7 +35,7 @@ export const run = command(
   USAGE,
   FLAGS,
   0,
-  async ({ check, strict, all: isLong, client, 'allow-outside': allowOutside }) => {
+  async ({ check, strict, all: showsAll, client, 'allow-outside': allowOutside }) => {
     const file = documentFile();
     const checked = await checkFile(file, allowOutside);
     const { document, problems } = checked;
@@ -46,7 +46,7 @@ export const run = command(
       return 1;
     }
     const notices = checked.notices();
-    for (const line of isLong ? notices : firstOf(file, notices)) console.error(line);
+    for (const line of showsAll ? notices : firstOf(file, notices)) console.error(line);
 
     const outputs = new Map([[TYPES, await generateTypes(document)]]);
     if (client !== undefined) outputs.set(client, await generateClient(document));

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** The longest wait for a condition, also on a busy machine. Milliseconds. */
-const PATIENCE = 60_000;
+/** The time limit of a condition in milliseconds, long enough for a busy machine. */
+const TIMEOUT_MS = 60_000;
 
 /**
  * Waits until a condition holds: until it neither throws nor returns `false`.
@@ -9,7 +9,7 @@ const PATIENCE = 60_000;
  * @throws {Error} the last error of the condition, after 60 s
  */
 export async function eventually(condition: () => unknown): Promise<void> {
-  const deadline = performance.now() + PATIENCE;
+  const deadline = performance.now() + TIMEOUT_MS;
   for (;;) {
     let failure: unknown;
     try {
@@ -18,7 +18,7 @@ export async function eventually(condition: () => unknown): Promise<void> {
       failure = error;
     }
     if (performance.now() > deadline) {
-      throw failure ?? new Error(`the condition is false after ${PATIENCE} ms: ${condition}`);
+      throw failure ?? new Error(`the condition is false after ${TIMEOUT_MS} ms: ${condition}`);
     }
     await delay(10);
   }

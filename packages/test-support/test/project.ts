@@ -193,7 +193,7 @@ export function poll(url: string) {
   return {
     /** The errors of connections. */
     failures,
-    /** The number of times that each answer came. */
+    /** The number of responses, by their status and text. */
     answers,
     async stop() {
       polling = false;

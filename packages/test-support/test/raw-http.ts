@@ -20,10 +20,10 @@ export interface Exchange {
 }
 
 /** The conditions that end an exchange on a connection that stays open. */
-export interface Patience {
+export interface ExchangeOptions {
   /** The number of final responses (not 1xx) to wait for. By default one. */
   readonly responses?: number;
-  /** The longest wait in milliseconds. By default 60 s. */
+  /** The maximum wait in milliseconds. By default 60 s. */
   readonly wait?: number;
   /** Closes the client's side after the last byte. */
   readonly end?: boolean;
@@ -38,7 +38,7 @@ export interface Patience {
 export async function exchange(
   port: number,
   bytes: string | Uint8Array,
-  { responses: enough = 1, wait = 60_000, end = false, head = false }: Patience = {},
+  { responses: enough = 1, wait = 60_000, end = false, head = false }: ExchangeOptions = {},
 ): Promise<Exchange> {
   const socket = connect(port, '127.0.0.1');
   const chunks: Buffer[] = [];

@@ -33,8 +33,8 @@ export function validatorOf(
   return validatorFor({ ...operation, parameters: optional });
 }
 
-/** Returns the violations that a check throws, or `undefined`. */
-export function mismatch(check: () => unknown): string | undefined {
+/** Returns the violations that a check throws, or `undefined` for none. */
+export function violationsOf(check: () => unknown): string | undefined {
   try {
     check();
     return undefined;
@@ -54,7 +54,7 @@ export interface CheckedOperation {
 }
 
 /**
- * Thrown for a response that breaks the document. `check` names the rule, such as `each status is
+ * Thrown for a response that violates the document. `check` names the rule, such as `each status is
  * declared`.
  */
 export class Fault extends Error {
@@ -107,7 +107,7 @@ function checkHeaders(
     const text = headers[header.name];
     return text === undefined ? [] : [[header.name, header.read(text)]];
   });
-  const wrong = mismatch(() => validator.responseHeaders(declared, Object.fromEntries(values)));
+  const wrong = violationsOf(() => validator.responseHeaders(declared, Object.fromEntries(values)));
   if (wrong === undefined) return;
   const message = `the response ${status} has headers that do not fit their schemas: ${wrong}`;
   throw new Fault('the headers are as declared', message);
@@ -143,7 +143,7 @@ async function checkBody(
 ): Promise<void> {
   const { status, headers, body, isCut } = answer;
   const check = (part: string, value: unknown) => {
-    const wrong = mismatch(() => validator.response(media, value));
+    const wrong = violationsOf(() => validator.response(media, value));
     if (wrong === undefined) return;
     throw wrongBody(
       status,

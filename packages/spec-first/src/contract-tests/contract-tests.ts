@@ -101,9 +101,9 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const { root } = document;
   const runs =
     variable('CONTRACT_RUNS', /^[1-9]\d{0,6}$/, 'a number of requests') ?? options.runs ?? 50;
-  // Each run in CI sends the same requests, so only a change of the project can make it fail.
-  const preset = process.env.CI === undefined ? randomInt(2 ** 31) : 1;
-  const seed = variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? preset;
+  // In CI, each run sends the same requests, so only a change of the project can make a test fail.
+  const defaultSeed = process.env.CI === undefined ? randomInt(2 ** 31) : 1;
+  const seed = variable('CONTRACT_SEED', /^-?\d{1,10}$/, 'an integer') ?? defaultSeed;
   // Long enough for a busy machine.
   const timeout = 60_000 + runs * 1_000;
   const reachable = document.operations.filter(({ template }) => template.isReachable);

@@ -66,9 +66,9 @@ export function misplacedSecrets(
     );
   return secrets.filter(isNeeded).flatMap((secret) =>
     others.flatMap(([name, value]) => {
-      const usual = secretOf(name, schemes[name] ?? {}, value);
+      const inOwnScheme = secretOf(name, schemes[name] ?? {}, value);
       const misplaced = secretOf(secret.scheme, schemes[secret.scheme] ?? {}, value);
-      const isShared = isSamePlace(usual, misplaced) && usual.value === misplaced.value;
+      const isShared = isSamePlace(inOwnScheme, misplaced) && inOwnScheme.value === misplaced.value;
       if (schemes[name] === undefined || isShared || misplaced.value === secret.value) return [];
       return {
         label: `with the credential of ${name} as ${secret.scheme}`,

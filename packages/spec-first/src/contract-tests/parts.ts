@@ -8,7 +8,7 @@ import {
   stringifyJson,
 } from 'openapi-document';
 import { valuesOf } from 'openapi-document/samples';
-import { type CheckedOperation, mismatch } from './checks.ts';
+import { type CheckedOperation, violationsOf } from './checks.ts';
 import { inDecimals } from './variants.ts';
 
 /** A parameter, or a body of one media type. */
@@ -43,8 +43,8 @@ export const namedIn = (values: Values, where: Part['in']): Json =>
 /** The maximum number of samples of a schema. Further values are variants of them. */
 const MAX_SAMPLES = 12;
 
-/** Samples of a schema that is `true`. */
-const ANY = ['text', 1, true, {}];
+/** Samples of the schema `true`, which allows any value. */
+const ANY_VALUES = ['text', 1, true, {}];
 
 /**
  * Returns the parameters of an operation and its bodies, one for each media type. All have valid
@@ -64,7 +64,9 @@ export function partsOf({ root, operation, validator }: CheckedOperation): {
   ): Part => {
     const { schema, violation } = declared;
     const isValid = (value: unknown) => violation(value) === '';
-    const generated = isObject(schema) ? valuesOf(root, schema, 'request').take(MAX_SAMPLES) : ANY;
+    const generated = isObject(schema)
+      ? valuesOf(root, schema, 'request').take(MAX_SAMPLES)
+      : ANY_VALUES;
     return {
       ...declared,
       examples: examples.filter(isValid),
@@ -78,7 +80,7 @@ export function partsOf({ root, operation, validator }: CheckedOperation): {
       const read = readBack(parameter, value);
       // The validator adds defaults to its input, so it gets a copy.
       const values = { ...noParameters(), [where]: { [name]: structuredClone(read) } };
-      const wrong = mismatch(() => validator.request(values, undefined, undefined));
+      const wrong = violationsOf(() => validator.request(values, undefined, undefined));
       return wrong ?? (isDeepStrictEqual(read, value) ? '' : undefined);
     };
     const examples = parameter.examples().map(({ value }) => value);
@@ -94,7 +96,7 @@ export function partsOf({ root, operation, validator }: CheckedOperation): {
         items === undefined
           ? validator.request(noParameters(), media, copy)
           : validator.item(media, copy);
-      return mismatch(check) ?? '';
+      return violationsOf(check) ?? '';
     };
     const examples = media
       .examples()
@@ -143,6 +145,7 @@ function readBack(parameter: Parameter, value: unknown): unknown {
   }
 }
 
+/** Matches text that a header and a cookie keep unchanged. */
 const VISIBLE = /^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/;
 
 /** Returns true if a value can be serialized in a media type. */

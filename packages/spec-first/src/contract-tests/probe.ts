@@ -2,7 +2,7 @@ import { type CheckedOperation, checkAnswer, Fault } from './checks.ts';
 import type { Client, ReceivedResponse, Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
 import type { TestLog } from './log.ts';
-import { curlLine, type Written, writeRequest } from './write-request.ts';
+import { curlLine, type RequestDraft, writeRequest } from './write-request.ts';
 
 /** An operation that can be called. */
 export interface Target extends CheckedOperation {
@@ -49,11 +49,11 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
      * @param isStrict rejects an undeclared status.
      */
     async attempt(
-      written: Written,
+      draft: RequestDraft,
       check: (answer: ReceivedResponse) => void,
       { isStrict = false, secrets = target.secrets } = {},
     ): Promise<ReceivedResponse | undefined> {
-      const sent = await writeRequest(operation, written, secrets);
+      const sent = await writeRequest(operation, draft, secrets);
       sentRequests += 1;
       const requestId = `contract-${seed}-${operation.id}-${sentRequests}`
         .replace(/[^\w.:-]/g, '.')
@@ -76,14 +76,14 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
 
     /** Runs another check of a response. A fault contains the request. */
     async examine(
-      written: Written,
+      draft: RequestDraft,
       answer: ReceivedResponse,
       check: () => void | Promise<void>,
     ): Promise<void> {
       try {
         await check();
       } catch (error) {
-        addFault(error, await writeRequest(operation, written, target.secrets), answer);
+        addFault(error, await writeRequest(operation, draft, target.secrets), answer);
       }
     },
 

@@ -7,10 +7,10 @@ import { type Part, partsOf, type Values } from './parts.ts';
 import type { Resources } from './resources.ts';
 import { withUniqueTexts } from './unique.ts';
 import { describeKind, variantsOf } from './variants.ts';
-import type { Written } from './write-request.ts';
+import type { RequestDraft } from './write-request.ts';
 
 /** A request that violates the document in one place. */
-interface Invalid extends Written {
+interface Invalid extends RequestDraft {
   /** The mistake, such as `a request without a body`. */
   readonly label: string;
   /** The violation of the wrong value. Several values may have the same violation. */
@@ -18,7 +18,7 @@ interface Invalid extends Written {
 }
 
 /** A request that satisfies the document. */
-interface Valid extends Written {
+interface Valid extends RequestDraft {
   /** The number of requests before it. */
   readonly turn: number;
 }
@@ -32,11 +32,11 @@ const MAX_VARIANTS = 2_000;
 /** The maximum number of places of a value that are changed. */
 const MAX_PLACES = 8;
 
-/** The number of values of each part whose variants are searched for notable values. */
-const NOTABLE_FROM = 3;
+/** The maximum number of values of a part whose variants may become notable requests. */
+const MAX_NOTABLE_SOURCES = 3;
 
-/** The number of valid requests that invalid requests are made from. */
-const INVALID_FROM = 6;
+/** The number of valid requests that are changed to invalid requests. */
+const INVALID_SOURCES = 6;
 
 export type Requests = ReturnType<typeof requestsOf>;
 
@@ -51,7 +51,7 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
   const { parameters, bodies } = partsOf(checked);
   const examples = Math.max(0, ...[...parameters, ...bodies].map((part) => part.examples.length));
   // With an object in the query, any name may be one of its properties.
-  const isOpen = parameters.some(
+  const acceptsAnyName = parameters.some(
     (part) => part.in === 'query' && [...part.examples, ...part.samples].some(isObject),
   );
   /** The number of values that were taken at each place. */
@@ -154,7 +154,9 @@ export function requestsOf(checked: CheckedOperation, resources: Resources, seed
    */
   function invalid(runs: number): Invalid[] {
     const candidates = shuffled(
-      [...valid(INVALID_FROM)].flatMap(({ values }) => [...invalidFrom(checked, values, isOpen)]),
+      [...valid(INVALID_SOURCES)].flatMap(({ values }) => [
+        ...invalidFrom(checked, values, acceptsAnyName),
+      ]),
     );
     const oneOfEach = (key: (request: Invalid) => string) => [
       ...new Map(candidates.map((request) => [key(request), request])).values(),
@@ -187,7 +189,7 @@ function randomFrom(seed: number) {
 /** Returns notable valid values, such as those at bounds. */
 function notableValues(root: Json, part: Part): unknown[] {
   const variants = [...part.examples, ...part.samples]
-    .slice(0, NOTABLE_FROM)
+    .slice(0, MAX_NOTABLE_SOURCES)
     .flatMap((value) => [...variantsOf(root, [part.schema], value).take(MAX_VARIANTS)])
     .filter(({ isNotable, value }) => isNotable && part.violation(value) === '');
   const byPlace = Map.groupBy(variants, ({ at, inner }) => `${at} ${stringifyJson(inner)}`);
@@ -239,7 +241,7 @@ function withExistingIds(
 function* invalidFrom(
   { root, operation }: CheckedOperation,
   values: Values,
-  isOpen: boolean,
+  acceptsAnyName: boolean,
 ): Generator<Invalid> {
   for (const [part, value] of values) {
     const { in: where, name, required, schema, media } = part;
@@ -259,7 +261,7 @@ function* invalidFrom(
     const isForm = media?.kind === 'form' || media?.kind === 'multipart';
     const variants = variantsOf(root, [schema], value).take(MAX_VARIANTS);
     for (const { at, inner, value: other } of [EMPTY, ...variants]) {
-      // Skips most variants in a form: it is text, so their types cannot be wrong.
+      // Skips most variants of a form: its values are text, so their types cannot be wrong.
       if (isForm && (inner !== undefined || at.lastIndexOf('/') > 0)) continue;
       const violation = part.violation(other);
       if (!violation) continue;
@@ -268,5 +270,5 @@ function* invalidFrom(
     }
   }
   const undeclared = 'undeclaredParameter=text';
-  if (!isOpen) yield { label: 'an undeclared query parameter', values, undeclared };
+  if (!acceptsAnyName) yield { label: 'an undeclared query parameter', values, undeclared };
 }

@@ -128,18 +128,18 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
       values: Values,
       answer: ReceivedResponse,
     ): ReadonlyMap<string, Json> {
-      const subjects = new Map<string, Json>();
-      if (answer.status < 200 || answer.status > 299) return subjects;
+      const resourcePaths = new Map<string, Json>();
+      if (answer.status < 200 || answer.status > 299) return resourcePaths;
       const path = namedIn(values, 'path');
       if (operation.method === 'delete') {
         forget(operation, path);
-        return subjects;
+        return resourcePaths;
       }
-      const addSubject = (target: Operation, named: Json) => {
-        const subject = remember(target, named);
-        if (subject !== undefined) subjects.set(resourceOf(target.path), subject);
+      const addResource = (target: Operation, named: Json) => {
+        const resourcePath = remember(target, named);
+        if (resourcePath !== undefined) resourcePaths.set(resourceOf(target.path), resourcePath);
       };
-      addSubject(operation, path);
+      addResource(operation, path);
       followLinks(declaredFor(operation, answer.status)?.source.links, path, values, answer);
 
       const body = parsedBody(answer);
@@ -150,7 +150,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
         const texts = match(pathname);
         if (texts) {
           const located = names.map((name, index) => [name, decoded(texts[index] ?? '')]);
-          addSubject(target, Object.fromEntries(located));
+          addResource(target, Object.fromEntries(located));
         }
         // Only replies for the resource itself or for its collection have its ids as members.
         if (operation.path !== resource && operation.path !== collectionOf(resource)) continue;
@@ -158,7 +158,7 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
         for (const entity of entitiesIn(body)) {
           const id = entity[name] ?? (/id$/i.test(name) ? entity.id : undefined);
           const named = { ...path, [name]: id };
-          if (entity === body) addSubject(target, named);
+          if (entity === body) addResource(target, named);
           else remember(target, named);
         }
       }
@@ -166,11 +166,12 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
 
       const { etag } = answer.headers;
       if (etag !== undefined) {
-        for (const [resource, subject] of subjects) etags.set(etagKey(resource, subject), etag);
+        for (const [resource, resourcePath] of resourcePaths)
+          etags.set(etagKey(resource, resourcePath), etag);
       }
       const cursor = nextCursor(body);
       if (cursor !== undefined) cursors.set(operation.id, cursor);
-      return subjects;
+      return resourcePaths;
     },
 
     /** Adds ids, by name. */
@@ -180,8 +181,8 @@ export function trackResources(root: Json, operations: readonly Operation[]) {
     },
 
     /** Returns the entity tag of a resource, for the header `If-Match`. */
-    etagOf: ({ path }: Operation, subject: Json): string | undefined =>
-      etags.get(etagKey(resourceOf(path), subject)),
+    etagOf: ({ path }: Operation, resourcePath: Json): string | undefined =>
+      etags.get(etagKey(resourceOf(path), resourcePath)),
 
     /** Returns the cursor of a next page, which a reply of the operation contained. */
     cursorOf: ({ id }: Operation): unknown => cursors.get(id),
@@ -212,12 +213,12 @@ const etagKey = (resource: string, path: Json): string =>
 
 /** Returns the value of a runtime expression (OpenAPI 3.1 §4.8.20.3). */
 function evaluate(expression: unknown, values: Values, answer: ReceivedResponse): unknown {
-  const [, of, where, name = ''] =
+  const [, message, where, name = ''] =
     /^\$(request|response)\.(\w+)[.#]?(.*)$/.exec(String(expression)) ?? [];
-  if (of === undefined) return expression;
+  if (message === undefined) return expression;
   if (where === 'header') return answer.headers[name.toLowerCase()];
   if (where !== 'body') return namedIn(values, where === 'path' ? 'path' : 'query')[name];
-  return valueAt(of === 'request' ? namedIn(values, 'body')[''] : parsedBody(answer), name);
+  return valueAt(message === 'request' ? namedIn(values, 'body')[''] : parsedBody(answer), name);
 }
 
 /**

@@ -15,7 +15,7 @@ import type { Probe, Target } from './probe.ts';
 import { writeRequest } from './write-request.ts';
 
 /** The maximum number of changes of an operation that are read again. */
-const READ_AGAIN = 10;
+const MAX_READINGS = 10;
 
 /**
  * Returns a function that checks the effect of a successful request. The sent members must be in
@@ -31,12 +31,12 @@ export function stateChecks(
   const reader = target.reader && { ...target.reader, ...partsOf(target.reader) };
   const isDeletion = operation.method === 'delete';
   const isChange = ['post', 'put', 'patch'].includes(operation.method);
-  let readAgain = 0;
+  let readings = 0;
 
   return async (
     values: Values,
     answer: ReceivedResponse,
-    subjects: ReadonlyMap<string, Json>,
+    resourcePaths: ReadonlyMap<string, Json>,
   ): Promise<void> => {
     const sent = namedIn(values, 'body')[''];
     if (isChange) {
@@ -44,17 +44,17 @@ export function stateChecks(
       await probe.examine({ values }, answer, check);
     } else if (!isDeletion) return;
 
-    if (reader === undefined || readAgain >= READ_AGAIN) return;
-    const subject = isDeletion
+    if (reader === undefined || readings >= MAX_READINGS) return;
+    const resourcePath = isDeletion
       ? namedIn(values, 'path')
-      : subjects.get(resourceOf(reader.operation.path));
-    if (subject === undefined) return;
+      : resourcePaths.get(resourceOf(reader.operation.path));
+    if (resourcePath === undefined) return;
     const read = new Map<Part, unknown>();
     for (const part of reader.parameters) {
-      if (part.in === 'path') read.set(part, subject[part.name]);
+      if (part.in === 'path') read.set(part, resourcePath[part.name]);
       else if (part.required) read.set(part, part.samples[0] ?? part.examples[0]);
     }
-    readAgain += 1;
+    readings += 1;
     const request = await writeRequest(reader.operation, { values: read }, reader.secrets);
     const reading = await client.send(request);
     const check = () => (isDeletion ? checkGone(reading) : checkReadable(reader, sent, reading));

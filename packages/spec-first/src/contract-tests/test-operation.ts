@@ -8,7 +8,7 @@ import { isMock, type Probe, probeOf, type Target } from './probe.ts';
 import { type Requests, requestsOf } from './requests.ts';
 import type { Resources } from './resources.ts';
 import { stateChecks } from './state.ts';
-import { type Written, writeRequest } from './write-request.ts';
+import { type RequestDraft, writeRequest } from './write-request.ts';
 
 /** The context of the tests of an operation. */
 export interface OperationTest extends Target {
@@ -49,8 +49,7 @@ export async function testOperation(context: OperationTest) {
   if (isMissing) return { findings: [], answers, sentRequests: 1, isMissing };
 
   await checkPaging(context, probe, requests, answers);
-  for (const written of requests.invalid(runs))
-    await probe.attempt(written, rejects(written.label));
+  for (const draft of requests.invalid(runs)) await probe.attempt(draft, rejects(draft.label));
   await checkCredentials(context, probe, requests);
   const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
   if (!mayFail) await checkSuccess(context, probe, requests, answers);
@@ -72,18 +71,18 @@ export async function testAgain(context: OperationTest) {
 async function sendValid(
   { operation, resources, mayReject }: OperationTest,
   probe: Probe,
-  requests: Iterable<Written>,
+  requests: Iterable<RequestDraft>,
   checkState?: ReturnType<typeof stateChecks>,
 ): Promise<ReceivedResponse[]> {
   const answers: ReceivedResponse[] = [];
-  for (const written of requests) {
-    const answer = await probe.attempt(written, accepts(mayReject), { isStrict: true });
+  for (const draft of requests) {
+    const answer = await probe.attempt(draft, accepts(mayReject), { isStrict: true });
     if (answer === undefined) continue;
     answers.push(answer);
     if (isNotImplemented(answers)) break;
-    const subjects = resources.learn(operation, written.values, answer);
+    const resourcePaths = resources.learn(operation, draft.values, answer);
     if (answer.status < 300 && !isMock(answer))
-      await checkState?.(written.values, answer, subjects);
+      await checkState?.(draft.values, answer, resourcePaths);
   }
   return answers;
 }
@@ -121,9 +120,9 @@ async function checkCredentials(
   probe: Probe,
   requests: Requests,
 ): Promise<void> {
-  const [written] = requests.valid(1);
+  const [draft] = requests.valid(1);
   const isOptional = operation.security.some((item) => Object.keys(item).length === 0);
-  if (written === undefined || secrets.length === 0 || isOptional) return;
+  if (draft === undefined || secrets.length === 0 || isOptional) return;
   const wrong = secrets.map((secret) => ({ ...secret, value: secret.wrong }));
   const insufficient = [
     { label: 'without credentials', secrets: [] },
@@ -132,7 +131,7 @@ async function checkCredentials(
     ...misplaced,
   ];
   for (const { label, secrets: others } of insufficient)
-    await probe.attempt(written, denies(label), { secrets: others });
+    await probe.attempt(draft, denies(label), { secrets: others });
 }
 
 /** Checks that small pages of a list contain the same items as a large page. */
@@ -174,9 +173,9 @@ async function checkSuccess(
   const advice =
     'add an example that succeeds to the document, add data in `seed`, ' +
     `or add ${operation.id} to \`mayReject\``;
-  const [written] = requests.valid(1);
-  if (written === undefined) return;
-  await probe.attempt(written, ({ status }) => {
+  const [draft] = requests.valid(1);
+  if (draft === undefined) return;
+  await probe.attempt(draft, ({ status }) => {
     if (status < 400) return;
     throw new Fault('an operation succeeds at least once', `${count}: ${advice}`);
   });

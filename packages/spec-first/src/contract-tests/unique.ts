@@ -13,30 +13,30 @@ const UNIQUE: Readonly<Record<string, (text: string, key: string) => string>> = 
  * Returns a value whose addresses and UUIDs no other request contains. Many services require unique
  * ones, and would answer all but the first request with 409.
  *
- * @param described the schemas of the value.
+ * @param valueSchemas the schemas of the value.
  * @param key at most 12 hexadecimal digits that no other request has.
  */
 export function withUniqueTexts(
   root: Json,
-  described: readonly unknown[],
+  valueSchemas: readonly unknown[],
   value: unknown,
   key: string,
 ): unknown {
   if (Array.isArray(value)) {
     return value.map((item, index) => {
-      const schemasOfItem = described.flatMap((schema) => schemas.ofItem(root, schema, index));
+      const schemasOfItem = valueSchemas.flatMap((schema) => schemas.ofItem(root, schema, index));
       return withUniqueTexts(root, schemasOfItem, item, key);
     });
   }
   if (isObject(value)) {
     const members = Object.entries(value).map(([name, member]) => {
-      const inside = described.flatMap((schema) => schemas.ofProperty(root, schema, name));
+      const inside = valueSchemas.flatMap((schema) => schemas.ofProperty(root, schema, name));
       return [name, withUniqueTexts(root, inside, member, key)];
     });
     return Object.fromEntries(members);
   }
   if (typeof value !== 'string') return value;
-  const formats = described
+  const formats = valueSchemas
     .flatMap((schema) => schemas.alternatives(root, schema))
     .map(({ format }) => UNIQUE[String(format)]);
   const unique = formats.find((make) => make !== undefined);

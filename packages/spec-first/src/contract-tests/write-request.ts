@@ -5,8 +5,8 @@ import type { Sent } from './client.ts';
 import type { Secret } from './credentials.ts';
 import { namedIn, type Values } from './parts.ts';
 
-/** The values of a request, and deviations from the document. */
-export interface Written {
+/** The values of a request before serialization, and deviations from the document. */
+export interface RequestDraft {
   readonly values: Values;
   /** Selects one of the declared media types of a file. */
   readonly turn?: number;
@@ -21,10 +21,10 @@ export interface Written {
 /** Serializes a request in the styles of the document. */
 export async function writeRequest(
   operation: Operation,
-  written: Written,
+  draft: RequestDraft,
   secrets: readonly Secret[],
 ): Promise<Sent> {
-  const { values, undeclared } = written;
+  const { values, undeclared } = draft;
   const at = (where: Parameter['in']) => namedIn(values, where);
   const input = {
     path: at('path'),
@@ -43,7 +43,7 @@ export async function writeRequest(
     secretsIn('cookie').map(({ name, value }) => `${name}=${value}`),
   ].flat();
   const part = [...values.keys()].find(({ media }) => media !== undefined);
-  const body = part?.media && (await encodedBody(part.media, values.get(part), written));
+  const body = part?.media && (await encodedBody(part.media, values.get(part), draft));
   return {
     method: operation.method.toUpperCase(),
     target: addedQuery === '' ? url : `${url}${url.includes('?') ? '&' : '?'}${addedQuery}`,
@@ -51,13 +51,13 @@ export async function writeRequest(
       ...headers,
       ...Object.fromEntries(secretsIn('header').map(({ name, value }) => [name, value])),
       ...(cookies.length > 0 && { Cookie: cookies.join('; ') }),
-      ...(body && { 'Content-Type': written.contentType ?? body.contentType }),
+      ...(body && { 'Content-Type': draft.contentType ?? body.contentType }),
     },
     body: body?.bytes,
   };
 }
 
-async function encodedBody(media: MediaType, value: unknown, { raw, turn = 0 }: Written) {
+async function encodedBody(media: MediaType, value: unknown, { raw, turn = 0 }: RequestDraft) {
   const type = concreteType(media.type);
   if (media.items !== undefined) {
     const { contentType, write, end } = media.itemWriter(type);

@@ -4,13 +4,13 @@ import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 
 /** The levels of changes, by the numbers that oasdiff gives them. */
-export const FAIL_LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
+export const LEVELS: readonly string[] = ['none', 'info', 'warning', 'error'];
 
 /** A change as oasdiff reports it. */
 export interface Change {
   readonly id: string;
   readonly text: string;
-  /** An index of {@link FAIL_LEVELS}. */
+  /** An index of {@link LEVELS}. */
   readonly level: number;
   /** The method. */
   readonly operation?: string;
@@ -115,14 +115,14 @@ function parseChanges(output: string): Change[] {
   } catch {
     // Reported below.
   }
-  throw new Error(`oasdiff wrote no list of changes, but: ${output.slice(0, 200)}`);
+  throw new Error(`the output of oasdiff is not a list of changes: ${output.slice(0, 200)}`);
 }
 
 /** Changes of security that reject clients. oasdiff reports them as information only. */
 const LOCKS_OUT = /security(?!.*(scope-removed|url-changed|component-added))/;
 
 function corrected(change: Change): Change {
-  const lowest = LOCKS_OUT.test(change.id) ? FAIL_LEVELS.indexOf('warning') : 0;
+  const lowest = LOCKS_OUT.test(change.id) ? LEVELS.indexOf('warning') : 0;
   return {
     ...change,
     level: Math.max(change.level, lowest),

@@ -1,5 +1,5 @@
 import { type Document, type Json, schemas } from 'openapi-document';
-import { type Change, FAIL_LEVELS } from './oasdiff.ts';
+import { type Change, LEVELS } from './oasdiff.ts';
 
 /** The keywords of schemas whose changes oasdiff does not report, or not in every place. */
 const LIMITS = [
@@ -19,7 +19,7 @@ export function uncompared(before: Document, after: Document): Change[] {
   return schemasOf(after).flatMap(({ key, operation, path, direction, schema }) =>
     changedLimits[direction](former.get(key), schema, '').map((place) => ({
       id: 'not-compared-by-oasdiff',
-      level: FAIL_LEVELS.indexOf('warning'),
+      level: LEVELS.indexOf('warning'),
       operation,
       path,
       text: `${place} has changed in the ${direction}, which may break clients`,

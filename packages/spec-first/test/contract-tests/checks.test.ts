@@ -2,9 +2,9 @@ import { describe, expect, test } from '@jest/globals';
 import {
   checkAnswer,
   Fault,
-  mismatch,
   parsedBody,
   validatorOf,
+  violationsOf,
 } from '../../src/contract-tests/checks.ts';
 import { replyOracle } from '../../src/contract-tests/oracle.ts';
 import { answerOf, documentOf, json, operationIn } from './document-of.ts';
@@ -228,7 +228,7 @@ describe('the validator of requests', () => {
     const formats = { even: (value: string) => value.length % 2 === 0 };
     const validator = validatorOf(document.root, operationIn(document, 'get'), formats);
     const validate = (a: string) =>
-      mismatch(() =>
+      violationsOf(() =>
         validator.request({ path: {}, query: { a }, header: {}, cookie: {} }, undefined, undefined),
       );
     expect([validate('ab'), validate('abc')]).toEqual([
@@ -247,18 +247,18 @@ describe('the validator of requests', () => {
     const validator = validatorOf(document.root, operation);
     const nothing = { path: {}, query: {}, header: {}, cookie: {} };
     const [media] = operation.requestBody?.media ?? [];
-    expect(mismatch(() => validator.request(nothing, media, { id: 1 }))).toContain('/body/id');
-    expect(mismatch(() => validator.request(nothing, media, { a: 1 }))).toBeUndefined();
+    expect(violationsOf(() => validator.request(nothing, media, { id: 1 }))).toContain('/body/id');
+    expect(violationsOf(() => validator.request(nothing, media, { a: 1 }))).toBeUndefined();
   });
 });
 
 test('errors other than violations are not caught', () => {
   expect(() =>
-    mismatch(() => {
+    violationsOf(() => {
       throw new TypeError('a bug');
     }),
   ).toThrow(TypeError);
-  expect(mismatch(() => 1)).toBeUndefined();
+  expect(violationsOf(() => 1)).toBeUndefined();
 });
 
 test.each([

@@ -36,8 +36,8 @@ async function probed(respond: (sent: Sent) => ReceivedResponse, id = 'add:cat/1
     validator: validatorOf(root, operation),
   };
   const log = testLog();
-  const written = (text: string) => ({ values: valuesOf(operation, { body: text }) });
-  return { ...probeOf(target, 7, log), sent, log, written };
+  const draft = (text: string) => ({ values: valuesOf(operation, { body: text }) });
+  return { ...probeOf(target, 7, log), sent, log, draft };
 }
 
 const accept = () => {};
@@ -48,9 +48,9 @@ const fail = (check: string, message: string) => () => {
 describe('a probe', () => {
   test('sends a request with credentials and an id, and resolves to the response', async () => {
     const answer = answerOf(204);
-    const { attempt, sent, written, sentRequests, isFaultless } = await probed(() => answer);
-    expect(await attempt(written('a'), accept, { isStrict: true })).toBe(answer);
-    await attempt(written('b'), accept, { secrets: [secret('c')] });
+    const { attempt, sent, draft, sentRequests, isFaultless } = await probed(() => answer);
+    expect(await attempt(draft('a'), accept, { isStrict: true })).toBe(answer);
+    await attempt(draft('b'), accept, { secrets: [secret('c')] });
     const headers = (id: string, key: string) => ({
       ...{ 'X-Request-Id': id, 'X-Key': key, 'Content-Type': 'application/json' },
     });
@@ -68,8 +68,8 @@ describe('a probe', () => {
   });
 
   test('shortens the id of a request to 64 characters, so that it remains unique', async () => {
-    const { attempt, sent, written } = await probed(() => answerOf(204), 'x'.repeat(100));
-    await attempt(written('a'), accept);
+    const { attempt, sent, draft } = await probed(() => answerOf(204), 'x'.repeat(100));
+    await attempt(draft('a'), accept);
     expect(sent[0]?.headers['X-Request-Id']).toBe(`${'x'.repeat(62)}-1`);
   });
 
@@ -82,23 +82,23 @@ describe('a probe', () => {
     ['a body that is too large', answerOf(413), undefined],
     ['a client error', answerOf(499), 'each status is declared'],
   ])('checks the response: %s', async (_name, answer, check) => {
-    const { attempt, written, findings } = await probed(() => answer);
-    await attempt(written('a'), accept, { isStrict: true });
+    const { attempt, draft, findings } = await probed(() => answer);
+    await attempt(draft('a'), accept, { isStrict: true });
     const checks = (await findings()).map(({ fault }) => fault.check);
     expect(checks).toEqual(check === undefined ? [] : [check]);
   });
 
   test('does not require a declared status by default', async () => {
-    const { attempt, written, isFaultless } = await probed(() => answerOf(201));
-    await attempt(written('a'), accept);
+    const { attempt, draft, isFaultless } = await probed(() => answerOf(201));
+    await attempt(draft('a'), accept);
     expect(isFaultless()).toBe(true);
   });
 
   test('reports a request without a response', async () => {
-    const { attempt, written, findings } = await probed(() => {
+    const { attempt, draft, findings } = await probed(() => {
       throw new Error('socket hang up');
     });
-    expect(await attempt(written('a'), accept)).toBeUndefined();
+    expect(await attempt(draft('a'), accept)).toBeUndefined();
     expect(await findings()).toMatchObject([
       {
         fault: {
@@ -111,12 +111,12 @@ describe('a probe', () => {
   });
 
   test('keeps the shortest request for each check, with the logged cause', async () => {
-    const { attempt, written, findings, log, isFaultless } = await probed(() => answerOf(204));
-    await attempt(written('bbb'), fail('one', 'long'));
-    await attempt(written('a'), fail('one', 'short'));
-    await attempt(written('c'), fail('one', 'as short'));
-    await attempt(written('dd'), fail('one', 'longer'));
-    await attempt(written('e'), fail('two', 'other'));
+    const { attempt, draft, findings, log, isFaultless } = await probed(() => answerOf(204));
+    await attempt(draft('bbb'), fail('one', 'long'));
+    await attempt(draft('a'), fail('one', 'short'));
+    await attempt(draft('c'), fail('one', 'as short'));
+    await attempt(draft('dd'), fail('one', 'longer'));
+    await attempt(draft('e'), fail('two', 'other'));
     for (const request of [1, 2, 3, 4, 5])
       log.info({ requestId: `contract-7-add:cat.1-${request}`, reason: `cause ${request}` });
     expect(isFaultless()).toBe(false);
@@ -139,9 +139,9 @@ describe('a probe', () => {
   });
 
   test('runs another check of a response', async () => {
-    const { examine, written, findings, sentRequests } = await probed(() => answerOf(204));
-    await examine(written('a'), answerOf(200), accept);
-    await examine(written('a'), answerOf(200), async () => fail('one', 'late')());
+    const { examine, draft, findings, sentRequests } = await probed(() => answerOf(204));
+    await examine(draft('a'), answerOf(200), accept);
+    await examine(draft('a'), answerOf(200), async () => fail('one', 'late')());
     expect(await findings()).toMatchObject([
       { fault: { check: 'one' }, answer: { status: 200 }, cause: undefined },
     ]);
@@ -149,12 +149,12 @@ describe('a probe', () => {
   });
 
   test('rethrows errors other than faults', async () => {
-    const { attempt, examine, written } = await probed(() => answerOf(204));
+    const { attempt, examine, draft } = await probed(() => answerOf(204));
     const bug = () => {
       throw new TypeError('a bug');
     };
-    await expect(attempt(written('a'), bug)).rejects.toThrow(TypeError);
-    await expect(examine(written('a'), answerOf(200), bug)).rejects.toThrow(TypeError);
+    await expect(attempt(draft('a'), bug)).rejects.toThrow(TypeError);
+    await expect(examine(draft('a'), answerOf(200), bug)).rejects.toThrow(TypeError);
   });
 });
 

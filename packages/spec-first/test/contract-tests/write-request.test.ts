@@ -1,15 +1,19 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
-import { curlLine, type Written, writeRequest } from '../../src/contract-tests/write-request.ts';
+import {
+  curlLine,
+  type RequestDraft,
+  writeRequest,
+} from '../../src/contract-tests/write-request.ts';
 import { documentOf, operationIn, valuesOf } from './document-of.ts';
 
 const text = { type: 'string' };
 
 /** Writes a request to an operation with these members. */
-async function written(
+async function sentRequest(
   members: object,
   values: Readonly<Record<string, unknown>>,
-  deviations: Omit<Written, 'values'> = {},
+  deviations: Omit<RequestDraft, 'values'> = {},
   secrets: readonly Secret[] = [],
   path = '/a',
 ) {
@@ -39,7 +43,7 @@ describe('a request', () => {
       ],
     };
     const values = { 'path id': 'a/b', 'query id': 'c d', 'header X-Id': 'e', 'cookie id': 'f' };
-    expect(await written(members, values, {}, [], '/a/{id}')).toEqual({
+    expect(await sentRequest(members, values, {}, [], '/a/{id}')).toEqual({
       method: 'POST',
       target: '/a/a%2Fb?id=c%20d',
       headers: { 'X-Id': 'e', Cookie: 'id=f' },
@@ -57,7 +61,7 @@ describe('a request', () => {
     'with the values %p and the deviation %p has the query',
     async (values, undeclared, secrets, target) => {
       const members = { parameters: [parameter('query', 'q')] };
-      const sent = await written(
+      const sent = await sentRequest(
         members,
         values,
         undeclared === undefined ? {} : { undeclared },
@@ -74,7 +78,7 @@ describe('a request', () => {
       secret('cookie', 'other', 'o'),
     ];
     const members = { parameters: [parameter('cookie', 'id')] };
-    const { headers } = await written(members, { 'cookie id': 'f' }, {}, secrets);
+    const { headers } = await sentRequest(members, { 'cookie id': 'f' }, {}, secrets);
     expect(headers).toEqual({ Authorization: 'Bearer x', Cookie: 'id=f; session=s; other=o' });
   });
 
@@ -88,7 +92,7 @@ describe('a request', () => {
     ['application/x-www-form-urlencoded', { a: 'b c', d: ['e', 'f'] }, {}, 'a=b%20c&d=e&d=f'],
     ['application/json', { a: 1 }, { raw: '{"' }, '{"'],
   ])('has a body in %s with the value %p', async (type, value, deviations, body) => {
-    const sent = await written(bodyOf(type, { schema: true }), { body: value }, deviations);
+    const sent = await sentRequest(bodyOf(type, { schema: true }), { body: value }, deviations);
     expect([sent.headers, String(sent.body)]).toEqual([{ 'Content-Type': type }, body]);
   });
 
@@ -101,23 +105,23 @@ describe('a request', () => {
     ['video/*', 'video/mp4'],
     ['model/*', 'model/plain'],
   ])('has a media type in the range %s', async (range, type) => {
-    const sent = await written(bodyOf(range), { body: 'a' });
+    const sent = await sentRequest(bodyOf(range), { body: 'a' });
     expect(sent.headers).toEqual({ 'Content-Type': type });
   });
 
   test('may have another media type than the declared one', async () => {
-    const sent = await written(bodyOf('application/json'), { body: 1 }, { contentType: 'a/b' });
+    const sent = await sentRequest(bodyOf('application/json'), { body: 1 }, { contentType: 'a/b' });
     expect([sent.headers, String(sent.body)]).toEqual([{ 'Content-Type': 'a/b' }, '1']);
   });
 
   test('has one item of a stream', async () => {
     const items = { itemSchema: { type: 'object' } };
-    const line = await written(bodyOf('application/jsonl', items), { body: { a: 1 } });
+    const line = await sentRequest(bodyOf('application/jsonl', items), { body: { a: 1 } });
     expect([line.headers, String(line.body)]).toEqual([
       { 'Content-Type': 'application/jsonl' },
       '{"a":1}\n',
     ]);
-    const mixed = await written(bodyOf('multipart/mixed', items), { body: { a: 1 } });
+    const mixed = await sentRequest(bodyOf('multipart/mixed', items), { body: { a: 1 } });
     const [, boundary = ''] = /boundary=(.+)/.exec(mixed.headers['Content-Type'] ?? '') ?? [];
     expect(String(mixed.body)).toMatch(
       new RegExp(`^--${boundary}\\r\\n[^]*{"a":1}\\r\\n--${boundary}--`),
@@ -144,7 +148,11 @@ describe('a form with files', () => {
   const formOf = async (value: object, turn?: number) => {
     const deviations = turn === undefined ? {} : { turn };
     const members = bodyOf('multipart/form-data', { schema, encoding });
-    const { headers, body = Buffer.alloc(0) } = await written(members, { body: value }, deviations);
+    const { headers, body = Buffer.alloc(0) } = await sentRequest(
+      members,
+      { body: value },
+      deviations,
+    );
     return new Response(new Uint8Array(body), { headers }).formData();
   };
 
