@@ -104,8 +104,7 @@ export function testService({
       address = await new Promise<string>((done, fail) => {
         service.once('exit', () => fail(new Error(`${program} does not start`)));
         createInterface(service.stdout).on('line', (line) => {
-          log.line(line);
-          const { msg, url } = entryOf(line);
+          const { msg, url } = log.line(line);
           if (msg === 'listening') done(String(url));
         });
       });
@@ -117,13 +116,4 @@ export function testService({
       if (folder !== '') rmSync(folder, { recursive: true, force: true });
     },
   };
-}
-
-/** Returns an entry of the log, or an empty one for a line that a handler printed. */
-function entryOf(line: string): Readonly<Record<string, unknown>> {
-  try {
-    return Object(JSON.parse(line));
-  } catch {
-    return {};
-  }
 }

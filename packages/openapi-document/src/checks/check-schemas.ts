@@ -81,7 +81,7 @@ function errorsOf(schema: Json): ErrorObject[] {
 const REMARKS = {
   $dynamicRef: '$dynamicRef is read as $ref',
   unevaluatedItems: 'unevaluatedItems may be enforced wrongly beside "contains" or "anyOf"',
-  dependencies: 'dependencies is read as dependentRequired and dependentSchemas',
+  dependencies: 'dependencies is ignored: use dependentRequired or dependentSchemas',
   contentEncoding: 'contentEncoding is not checked',
 };
 

@@ -111,7 +111,7 @@ export interface CallOptions extends RequestInit {
 export type Client<Operations> = {
   readonly [Id in keyof Operations]: (
     ...args: Record<never, never> extends Input<Operations[Id]>
-      ? [input?: Input<Operations[Id]>, init?: CallOptions]
-      : [input: Input<Operations[Id]>, init?: CallOptions]
+      ? [input?: Input<Operations[Id]>, options?: CallOptions]
+      : [input: Input<Operations[Id]>, options?: CallOptions]
   ) => Promise<Reply<Operations[Id]>>;
 };

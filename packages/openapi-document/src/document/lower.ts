@@ -118,7 +118,6 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
       lowered[key] = lowerKeyword(key, value, IN_PLACE.has(key) ? context : NO_CONTEXT);
     }
     if (source.properties !== undefined) Object.assign(lowered, lowerProperties(source, context));
-    if (source.dependencies !== undefined) addDependencies(source, lowered, context);
     const required = asArray(source.required).filter((name) => !hidden.has(String(name)));
     if (required.length > 0) lowered.required = [...new Set(required)];
     if (context.wide && [source.type].flat().includes('integer')) lowered.format = 'int64';
@@ -174,20 +173,6 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     if (typeof $ref !== 'string' || tagOfParent(root, $ref) === undefined)
       return lowerIn(part, context);
     return withReference($ref, asObject(lowerIn(others, context)), context, true);
-  }
-
-  /** Splits `dependencies` of older drafts into `dependentRequired` and `dependentSchemas`. */
-  function addDependencies(
-    { dependencies, dependentRequired, dependentSchemas }: Json,
-    lowered: Record<string, unknown>,
-    context: Context,
-  ): void {
-    const entries = Object.entries(asObject(dependencies));
-    const names = entries.filter(([, dependency]) => Array.isArray(dependency));
-    const others = entries.filter(([, dependency]) => !Array.isArray(dependency));
-    const parts = { ...asObject(dependentSchemas), ...Object.fromEntries(others) };
-    lowered.dependentRequired = { ...asObject(dependentRequired), ...Object.fromEntries(names) };
-    lowered.dependentSchemas = lowerKeyword('dependentSchemas', parts, context);
   }
 
   function addUnion(

@@ -184,9 +184,9 @@ const SIMPLE_GROUP = /\((?:\?:|\?<\w+>)?(?:[^()|*+?{}]|\{\d+\})*\)/;
 const EXPONENTIAL = 64;
 
 /**
- * Estimates the exponent `n` so that matching a string takes at most `length ** n` steps.
- * Backtracking takes exponential time if a repeated group can match in several ways. Otherwise each
- * unbounded quantifier adds 1.
+ * Estimates the exponent `n` for which matching a string takes about `length ** n` steps. Each
+ * unbounded quantifier adds 1. A repeated group that can match in several ways takes exponential
+ * time.
  */
 export function patternDegree(pattern: string): number {
   let bare = pattern.replace(/\\./g, 'x').replace(/\[[^\]]*\]/g, 'x');

@@ -58,7 +58,7 @@ test.each<[schema: object, findings: readonly string[]]>([
     [
       'notice  $dynamicRef is read as $ref',
       'notice  unevaluatedItems may be enforced wrongly beside "contains" or "anyOf"',
-      'notice  dependencies is read as dependentRequired and dependentSchemas',
+      'notice  dependencies is ignored: use dependentRequired or dependentSchemas',
       'notice  contentEncoding is not checked',
     ],
   ],

@@ -495,19 +495,12 @@ describe('the default of a referenced schema', () => {
   });
 });
 
-test('dependencies of older drafts become dependentRequired and dependentSchemas', () => {
+test('dependencies of older drafts are ignored', () => {
   const declared = {
-    A: {
-      dependencies: { a: ['b'], c: { required: ['d'] } },
-      dependentRequired: { e: ['f'] },
-      dependentSchemas: { g: ref('B') },
-    },
+    A: { dependencies: { a: ['b'], c: ref('B') }, dependentSchemas: { g: ref('B') } },
     B: {},
   };
-  expect(lowered(declared, 'A').request.$defs.A).toEqual({
-    dependentRequired: { a: ['b'], e: ['f'] },
-    dependentSchemas: { c: { required: ['d'] }, g: def('B') },
-  });
+  expect(lowered(declared, 'A').request.$defs.A).toEqual({ dependentSchemas: { g: def('B') } });
 });
 
 describe('the data of events', () => {

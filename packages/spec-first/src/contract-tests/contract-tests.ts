@@ -57,7 +57,8 @@ export interface ContractTestOptions {
    */
   readonly runs?: number;
   /**
-   * The ids of operations that may respond with 400 or 422 to requests that the schemas allow.
+   * The ids of operations that may respond with 400, 415 or 422 to requests that the schemas allow,
+   * and that need not succeed.
    */
   readonly mayReject?: readonly string[];
   /**

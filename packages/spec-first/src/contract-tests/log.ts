@@ -26,12 +26,15 @@ export function testLog() {
   return {
     ...loggerWith({}),
     child: loggerWith,
-    /** Adds a line of JSON from the log of a service. */
-    line(text: string): void {
+    /** Adds a line of the output of a service. Returns its entry of the log, or an empty object. */
+    line(text: string): Json {
       try {
-        keep(asObject(JSON.parse(text)));
+        const entry = asObject(JSON.parse(text));
+        keep(entry);
+        return entry;
       } catch {
         // Handlers may print other lines.
+        return {};
       }
     },
     /** Resolves to the logged cause of a failure: a reason, or an error with its stack. */

@@ -107,9 +107,9 @@ describe('changesBetween', () => {
   });
 
   test.each([
-    ['true', 'oasdiff wrote no list of changes, but: '],
-    ["echo 'No changes'", 'oasdiff wrote no list of changes, but: No changes'],
-    ['echo {}', 'oasdiff wrote no list of changes, but: {}'],
+    ['true', 'the output of oasdiff is not a list of changes: '],
+    ["echo 'No changes'", 'the output of oasdiff is not a list of changes: No changes'],
+    ['echo {}', 'the output of oasdiff is not a list of changes: {}'],
     ['echo cannot read >&2; exit 3', 'cannot read'],
     [either('echo []', 'exit 3'), 'Command failed'],
   ])('rejects the output of %s', async (script, message) => {
@@ -118,7 +118,7 @@ describe('changesBetween', () => {
 
   test('shows the beginning of a long output only', async () => {
     const error = await changesOf(`echo '${'x'.repeat(300)}'`).catch(({ message }) => message);
-    expect(error).toBe(`oasdiff wrote no list of changes, but: ${'x'.repeat(200)}`);
+    expect(error).toBe(`the output of oasdiff is not a list of changes: ${'x'.repeat(200)}`);
   });
 
   test('accepts long lists', async () => {
