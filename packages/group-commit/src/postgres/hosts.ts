@@ -6,11 +6,8 @@ import type { SessionAttributes, Target, UrlSettings } from './url.ts';
 /** The time limit for closing a connection, in milliseconds. */
 const END_MS = 1_000;
 
-/** `prefer-standby` means `standby`, and then `any`. */
-type CheckedAttributes = Exclude<SessionAttributes, 'prefer-standby'>;
-
 /** The SQL conditions of the values of `target_session_attrs`. */
-const CONDITIONS: Readonly<Record<CheckedAttributes, string>> = {
+const CONDITIONS: Readonly<Record<SessionAttributes, string>> = {
   any: 'true',
   'read-write': "current_setting('transaction_read_only') = 'off'",
   'read-only': "current_setting('transaction_read_only') = 'on'",
@@ -53,7 +50,7 @@ export type Hosts = ReturnType<typeof createHosts>;
 
 /** @param setUp called with each new connection. */
 export function createHosts(
-  { targets, sessionAttributes, shuffled, prefersTls, connectMs }: UrlSettings,
+  { targets, sessionAttributes, prefersTls, connectMs }: UrlSettings,
   setUp: (client: Client) => Promise<void>,
   warn: (message: string) => void,
   onConnect?: (seconds: number) => void,
@@ -101,28 +98,24 @@ export function createHosts(
    *
    * @throws {Error} if the session does not have the expected attributes, or if `setUp` fails.
    */
-  async function prepare(
-    client: PoolClient,
-    target: Target,
-    expected: CheckedAttributes,
-  ): Promise<HostConnection> {
-    const text = `SELECT pg_backend_pid() AS pid, ${CONDITIONS[expected]} AS "isAccepted"`;
+  async function prepare(client: PoolClient, target: Target): Promise<HostConnection> {
+    const text = `SELECT pg_backend_pid() AS pid, ${CONDITIONS[sessionAttributes]} AS "isAccepted"`;
     const { rows } = await client.query<{ pid: number; isAccepted: boolean }>(text);
     if (!rows[0]?.isAccepted)
-      throw new Error(`${target.location} does not have target_session_attrs=${expected}`);
+      throw new Error(`${target.location} does not have target_session_attrs=${sessionAttributes}`);
     await client.query(DURABLE);
     await setUp(client);
     return { client, target, opened: performance.now(), pid: rows[0].pid };
   }
 
   /** Uses an idle connection or opens one to the current host. */
-  async function connectTo(target: Target, expected: CheckedAttributes): Promise<HostConnection> {
+  async function connectTo(target: Target): Promise<HostConnection> {
     const start = performance.now();
     const client = await poolClient(target);
     const idle = connections.get(client);
     if (idle) return idle;
     try {
-      const connection = await prepare(client, target, expected);
+      const connection = await prepare(client, target);
       connections.set(client, connection);
       onConnect?.((performance.now() - start) / 1000);
       return connection;
@@ -163,19 +156,14 @@ export function createHosts(
      * `target_session_attrs`. Starts with the host of the last connection.
      */
     async connect(): Promise<HostConnection> {
-      if (shuffled) current = targets[Math.floor(Math.random() * targets.length)] ?? current;
-      const accepted: readonly CheckedAttributes[] =
-        sessionAttributes === 'prefer-standby' ? ['standby', 'any'] : [sessionAttributes];
       const errors: unknown[] = [];
-      for (const expected of accepted) {
-        for (const _ of targets) {
-          const target = current;
-          try {
-            return await connectTo(target, expected);
-          } catch (error) {
-            errors.push(error);
-            avoid(target);
-          }
+      for (const _ of targets) {
+        const target = current;
+        try {
+          return await connectTo(target);
+        } catch (error) {
+          errors.push(error);
+          avoid(target);
         }
       }
       throw errors.length === 1 ? errors[0] : new AggregateError(errors);

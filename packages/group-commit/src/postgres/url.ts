@@ -2,15 +2,7 @@ import { Client, type ClientConfig } from 'pg';
 import { Unusable } from '../errors.ts';
 
 const MODES = ['disable', 'prefer', 'require', 'verify-ca', 'verify-full'] as const;
-const NEGOTIATIONS = ['postgres', 'direct'] as const;
-const SESSION_ATTRIBUTES = [
-  'any',
-  'read-write',
-  'read-only',
-  'primary',
-  'standby',
-  'prefer-standby',
-] as const;
+const SESSION_ATTRIBUTES = ['any', 'read-write', 'read-only', 'primary', 'standby'] as const;
 
 /** The parameters that this file implements. They are removed before pg parses the URL. */
 const OWN_PARAMETERS = [
@@ -26,13 +18,11 @@ const OWN_PARAMETERS = [
 const PARAMETERS = [
   ...OWN_PARAMETERS,
   'application_name',
-  'load_balance_hosts',
   'options',
   'password',
   'sslcert',
   'sslkey',
   'sslmode',
-  'sslnegotiation',
   'sslrootcert',
   'target_session_attrs',
   'user',
@@ -99,7 +89,6 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   // Without a file, pg uses the certificate authorities that Node trusts by default.
   if (parameters.get('sslrootcert') === 'system') parameters.delete('sslrootcert');
 
-  const negotiation = oneOf('sslnegotiation', NEGOTIATIONS, 'postgres');
   const statementTimeout = integer('statement_timeout', 3_000, 0, 60_000);
   const statementMs = statementTimeout || 3_000;
   const connectMs = 1000 * integer('connect_timeout', 3, 1, 60);
@@ -109,8 +98,6 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     // For statements outside of tasks, such as those of `setUp`: connections.ts limits tasks.
     query_timeout: statementMs + 500,
     options: parameters.get('options') ?? undefined,
-    // By default, pg uses PGSSLNEGOTIATION.
-    ...(negotiation === 'direct' && { sslnegotiation: negotiation }),
     keepAlive: true,
     keepAliveInitialDelayMillis: 1000 * integer('keepalives_idle', 30, 1, 7_200),
     pipeline: true,
@@ -150,7 +137,6 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     ...others.map((host, at) => targetOf(host, ports[at + 1] ?? ports[0])),
   ] as const;
   const locations = targets.map(({ location }) => location).join(',');
-  const balance = oneOf('load_balance_hosts', ['disable', 'random'], 'disable');
   return {
     targets,
     location: `${locations}/${targets[0].config.database ?? ''}`,
@@ -160,7 +146,6 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
       SESSION_ATTRIBUTES,
       PGTARGETSESSIONATTRS || 'any',
     ),
-    shuffled: balance === 'random',
     max: integer('max', 4, 1, 100),
     connectMs,
     /** The time limit of a statement, in milliseconds. */

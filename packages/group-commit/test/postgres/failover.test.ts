@@ -78,7 +78,6 @@ test.each([
   ['any', 'primary'],
   ['read-only', 'standby'],
   ['standby', 'standby'],
-  ['prefer-standby', 'standby'],
 ])('target_session_attrs=%s finds the %s', async (session, role) => {
   const database = await open(`target_session_attrs=${session}`, async () => {});
   const { rows } = await database.run((client) =>

@@ -101,16 +101,6 @@ describe('connect', () => {
     expect(dead.attempts).toBe(1);
   });
 
-  test('uses random hosts with load_balance_hosts=random', async () => {
-    const dead = await startDeadHost();
-    const url = withHosts(await server.createSchema(), '', `,127.0.0.1:${dead.port}`);
-    const { connect, discard } = create(`${url}&load_balance_hosts=random`);
-    for (let count = 0; count < 200 && dead.attempts === 0; count += 1) {
-      discard((await connect()).client);
-    }
-    expect(dead.attempts).toBe(1);
-  });
-
   test('rejects with the error of the host, or with those of all hosts', async () => {
     const [first, second] = [await startDeadHost(), await startDeadHost()];
     const url = `postgres://u:p@127.0.0.1:${first.port}`;
@@ -127,7 +117,6 @@ describe('connect', () => {
     ['read-only', false],
     ['primary', true],
     ['standby', false],
-    ['prefer-standby', true],
   ])('with target_session_attrs=%s, accepts a primary: %p', async (session, isAccepted) => {
     const url = await server.createSchema();
     const { connect, stats } = create(`${url}&target_session_attrs=${session}`);
