@@ -34,11 +34,11 @@ export function checkDocument(
   document: Document,
   { formats = [] }: { readonly formats?: readonly string[] } = {},
 ): CheckResult {
-  const { root, operations, unresolved, mended } = document;
+  const { root, operations, unresolved, corrections } = document;
   const faults: Finding[] = [];
   // Removing a reference causes further errors at its pointer. They are not reported.
   const removed = new Set(unresolved.map(({ pointer }) => pointer));
-  const notices = mended.filter(({ pointer }) => !removed.has(pointer));
+  const notices = corrections.filter(({ pointer }) => !removed.has(pointer));
   for (const finding of unresolved) {
     const isMissingPath = /^\/(paths|webhooks)\/[^/]+$/.test(finding.pointer);
     if (isMissingPath) {

@@ -1,6 +1,7 @@
 import { readFileSync, realpathSync } from 'node:fs';
 import { dirname, extname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { bundle } from './bundle.ts';
+import { correct } from './correct.ts';
 import {
   asArray,
   asObject,
@@ -10,7 +11,6 @@ import {
   type Json,
   resolveRef,
 } from './document.ts';
-import { mend } from './mend.ts';
 import { operationsOf, webhooksOf } from './operations.ts';
 import { describeFindings, originOf, parseFile, positionsOf } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
@@ -55,7 +55,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     contents.set(path, content);
     return content;
   });
-  const { root, mended } = await mend(file, bundled.root);
+  const { root, corrections } = await correct(file, bundled.root);
   const operations = operationsOf(root);
   const schemes = Object.entries(asObject(asObject(root.components).securitySchemes));
   const positions = (pointers: readonly string[]) =>
@@ -81,7 +81,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
     /** The references that cannot be resolved. They are removed from `root`. */
     unresolved: bundled.problems,
     /** The mistakes of the document that were corrected in `root`. */
-    mended: [...bundled.notices, ...mended],
+    corrections: [...bundled.notices, ...corrections],
     /** Formats findings as sorted, distinct lines: `file:line:column message`. */
     describe: (findings: readonly Finding[]) => describeFindings(findings, positions),
     /** Returns `file:line:column` of each pointer, or of the nearest value around it. */

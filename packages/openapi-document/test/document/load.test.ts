@@ -52,11 +52,11 @@ test('a document of one file has its absolute path', async () => {
 });
 
 test('corrected mistakes and unresolved references are listed', async () => {
-  const { mended, unresolved } = await load({
+  const { corrections, unresolved } = await load({
     'openapi.yaml': `${HEAD}components: { schemas: { S: { $ref: '#none' }, T: { items: { $ref: '#components/schemas/S' } }, U: { type: null } } }\n`,
   });
   expect(unresolved.map(({ pointer }) => pointer)).toEqual(['/components/schemas/S']);
-  expect(mended.map(({ pointer }) => pointer)).toEqual([
+  expect(corrections.map(({ pointer }) => pointer)).toEqual([
     '/components/schemas/T/items',
     '/components/schemas/U/type',
   ]);

@@ -1,19 +1,19 @@
 import { join } from 'node:path';
 import { describe, expect, test } from '@jest/globals';
 import { withFiles } from 'test-support/files';
-import { mend } from '../../src/document/mend.ts';
+import { correct } from '../../src/document/correct.ts';
 
 const HEAD = { openapi: '3.1.0', info: { title: 'A', version: '1.0.0' } };
 
 /** Mends a document with these members. */
-async function mended(members: object) {
-  const { root, mended: findings } = await mend('openapi.yaml', { ...HEAD, ...members });
+async function corrected(members: object) {
+  const { root, corrections: findings } = await correct('openapi.yaml', { ...HEAD, ...members });
   return { root: Object(root), findings };
 }
 
 /** Mends the component S. */
-async function mendedSchema(schema: object, openapi = '3.1.0') {
-  const { root, findings } = await mended({ openapi, components: { schemas: { S: schema } } });
+async function correctedSchema(schema: object, openapi = '3.1.0') {
+  const { root, findings } = await corrected({ openapi, components: { schemas: { S: schema } } });
   return { schema: root.components.schemas.S, findings };
 }
 
@@ -35,9 +35,9 @@ test.each([
     const source = Object.fromEntries(
       text.split('\n').map((line) => line.replaceAll('"', '').split(': ')),
     );
-    const rejection = expect(mend(file, source)).rejects;
+    const rejection = expect(correct(file, source)).rejects;
     await rejection.toThrow(expect.objectContaining({ name: 'DocumentError' }));
-    await expect(mend(file, source)).rejects.toThrow(`${file}:${message}`);
+    await expect(correct(file, source)).rejects.toThrow(`${file}:${message}`);
   });
 });
 
@@ -48,7 +48,7 @@ test.each(['3.0.3', '3.1.0', '3.2.0'])(
       parameters: [{ name: 'id', in: 'path', required: true, schema: { type: 'string' } }],
       responses: { '200': { description: 'it', headers: { A: { schema: {} } } } },
     };
-    const { root, findings } = await mended({ openapi, paths: { '/a/{id}': { get } } });
+    const { root, findings } = await corrected({ openapi, paths: { '/a/{id}': { get } } });
     expect(findings).toEqual([]);
     expect(root.paths['/a/{id}'].get).toEqual(get);
   },
@@ -56,7 +56,7 @@ test.each(['3.0.3', '3.1.0', '3.2.0'])(
 
 test('OpenAPI 3.0 is upgraded, but its examples stay the same', async () => {
   const value = { nullable: true, exclusiveMinimum: true };
-  const { root } = await mended({
+  const { root } = await corrected({
     openapi: '3.0.3',
     components: {
       schemas: {
@@ -75,7 +75,7 @@ test('OpenAPI 3.0 is upgraded, but its examples stay the same', async () => {
 });
 
 test('a missing info or paths is added', async () => {
-  expect(await mended({ info: undefined })).toEqual({
+  expect(await corrected({ info: undefined })).toEqual({
     root: { openapi: '3.1.0', info: { title: 'API', version: '0.0.0' }, paths: {} },
     findings: [
       { pointer: '', message: 'info is missing: add title and version' },
@@ -87,7 +87,7 @@ test('a missing info or paths is added', async () => {
 test.each(['paths', 'components', 'webhooks'])(
   'a document with %s needs no other',
   async (name) => {
-    const { root, findings } = await mended({ [name]: {} });
+    const { root, findings } = await corrected({ [name]: {} });
     expect(findings).toEqual([]);
     expect(root).toEqual({ ...HEAD, [name]: {} });
   },
@@ -111,11 +111,14 @@ describe('nullable', () => {
       { type: 'string', nullable: 'yes' },
     ],
   ])('in %j is replaced: %j', async (schema, result) => {
-    expect(await mendedSchema(structuredClone(schema))).toEqual({ schema: result, findings: [] });
+    expect(await correctedSchema(structuredClone(schema))).toEqual({
+      schema: result,
+      findings: [],
+    });
   });
 
   test('is replaced in the schemas inside a schema, but not in data', async () => {
-    const { schema } = await mendedSchema({
+    const { schema } = await correctedSchema({
       items: { type: 'string', nullable: true },
       default: { type: 'string', nullable: true },
     });
@@ -134,7 +137,7 @@ test.each<[type: unknown, result: unknown]>([
     ['object', 'null'],
   ],
 ])('in the type %j, null is read as a name', async (type, result) => {
-  expect(await mendedSchema({ type })).toEqual({
+  expect(await correctedSchema({ type })).toEqual({
     schema: { type: result },
     findings: [
       { pointer: `${at}/type`, message: "null has no quotation marks: it is read as 'null'" },
@@ -147,12 +150,12 @@ test.each(
     ' ',
   ),
 )('a bigint in %s becomes a number', async (keyword) => {
-  const { schema } = await mendedSchema({ [keyword]: 2n ** 63n, maximum: 2n ** 63n });
+  const { schema } = await correctedSchema({ [keyword]: 2n ** 63n, maximum: 2n ** 63n });
   expect(schema).toEqual({ [keyword]: 2 ** 63, maximum: 2n ** 63n });
 });
 
 test('a boolean in required of a property is moved to the list of the object', async () => {
-  const { schema, findings } = await mendedSchema({
+  const { schema, findings } = await correctedSchema({
     required: ['c', 'd'],
     properties: {
       'a/b': { required: true },
@@ -175,8 +178,8 @@ test('a boolean in required of a property is moved to the list of the object', a
 
 describe('a parameter', () => {
   const TEXT = { schema: { type: 'string' } };
-  const mendedParameter = async (parameter: object) => {
-    const { root, findings } = await mended({ components: { parameters: { P: parameter } } });
+  const correctedParameter = async (parameter: object) => {
+    const { root, findings } = await corrected({ components: { parameters: { P: parameter } } });
     return {
       parameter: root.components.parameters.P,
       messages: findings.map(({ message }) => message),
@@ -196,7 +199,7 @@ describe('a parameter', () => {
       'clients send a list of codings: it is read as a string',
     ],
   ])('%s is read as a string', async (_title, parameter, message) => {
-    expect(await mendedParameter({ ...parameter })).toEqual({
+    expect(await correctedParameter({ ...parameter })).toEqual({
       parameter: { ...parameter, ...TEXT },
       messages: [message],
     });
@@ -210,13 +213,13 @@ describe('a parameter', () => {
     [{ name: 'X-Accept-Encoding', in: 'header', schema: {} }],
     [{ name: 'Accept-Encodings', in: 'header', schema: {} }],
   ])('stays the same: %j', async (parameter) => {
-    expect(await mendedParameter({ ...parameter })).toEqual({ parameter, messages: [] });
+    expect(await correctedParameter({ ...parameter })).toEqual({ parameter, messages: [] });
   });
 
   test('of a path that is not declared is read as a string', async () => {
     const Id = { name: 'id', in: 'path', required: true, schema: { type: 'integer' } };
     const name = { ...Id, name: 'name' };
-    const { root, findings } = await mended({
+    const { root, findings } = await corrected({
       paths: {
         '/a/{id}/{name}': {
           parameters: [{ $ref: '#/components/parameters/Id' }],
@@ -240,7 +243,9 @@ describe('a parameter', () => {
   });
 
   test('that is a response header without a schema is read as a string', async () => {
-    const { root, findings } = await mended({ components: { headers: { H: { required: true } } } });
+    const { root, findings } = await corrected({
+      components: { headers: { H: { required: true } } },
+    });
     expect(root.components.headers.H).toEqual({ required: true, ...TEXT });
     expect(findings).toEqual([
       { pointer: '/components/headers/H', message: 'it has no schema: it is read as a string' },

@@ -16,13 +16,13 @@ import { pathTemplate } from './path-template.ts';
 /**
  * Upgrades a document of OpenAPI 3.0 to 3.1, and corrects common mistakes in place.
  *
- * @returns the document, and a finding for each corrected mistake (`mended`).
+ * @returns the document, and a finding for each corrected mistake (`corrections`).
  * @throws {DocumentError} for a version other than 3.0, 3.1 and 3.2.
  */
-export async function mend(
+export async function correct(
   file: string,
   source: Json,
-): Promise<{ readonly root: Json; readonly mended: Finding[] }> {
+): Promise<{ readonly root: Json; readonly corrections: Finding[] }> {
   const { openapi, swagger } = source;
   if (typeof openapi !== 'string' || !/^3\.[012]\.\d/.test(openapi)) {
     const message =
@@ -39,26 +39,26 @@ export async function mend(
     const { upgradeFromThreeToThreeOne } = await import('@scalar/openapi-upgrader/3.0-to-3.1');
     root = { ...upgradeFromThreeToThreeOne({ ...source }) };
   }
-  const mended: Finding[] = [];
+  const corrections: Finding[] = [];
   if (!isObject(root.info)) {
     root = { ...root, info: { title: 'API', version: '0.0.0' } };
-    mended.push({ pointer: '', message: 'info is missing: add title and version' });
+    corrections.push({ pointer: '', message: 'info is missing: add title and version' });
   }
   if (root.paths === undefined && root.components === undefined && root.webhooks === undefined) {
     root = { ...root, paths: {} };
-    mended.push({ pointer: '', message: 'paths is missing: no operation is served' });
+    corrections.push({ pointer: '', message: 'paths is missing: no operation is served' });
   }
   walk(root, 'document', '', (object, kind, pointer) => {
-    if (kind === 'parameter' || kind === 'header') readAsText(object, pointer, mended);
+    if (kind === 'parameter' || kind === 'header') readAsText(object, pointer, corrections);
     if (kind !== 'schema') return;
-    quoteNull(object, pointer, mended);
+    quoteNull(object, pointer, corrections);
     for (const key of SIZES)
       if (typeof object[key] === 'bigint') Reflect.set(object, key, Number(object[key]));
     allowNull(object);
-    requireMembers(object, pointer, mended);
+    requireMembers(object, pointer, corrections);
   });
-  declareParameters(root, mended);
-  return { root, mended };
+  declareParameters(root, corrections);
+  return { root, corrections };
 }
 
 const CONVERT = 'npx swagger2openapi --outfile openapi.json';
@@ -84,7 +84,7 @@ function allowNull(schema: Json): void {
 }
 
 /** Moves `required: true` of a property, as in JSON Schema draft 3, to the list of the object. */
-function requireMembers(schema: Json, pointer: string, mended: Finding[]): void {
+function requireMembers(schema: Json, pointer: string, corrections: Finding[]): void {
   for (const [name, property] of Object.entries(asObject(schema.properties))) {
     const { required } = asObject(property);
     if (typeof required !== 'boolean') continue;
@@ -93,7 +93,7 @@ function requireMembers(schema: Json, pointer: string, mended: Finding[]): void 
       Reflect.set(schema, 'required', [...new Set([...asArray(schema.required), name])]);
     const effect = `${name} is ${required ? 'required' : 'optional'}`;
     const message = `required must be a list of names beside "properties": ${effect}`;
-    mended.push({ pointer: `${pointer}/properties/${escapePointerToken(name)}`, message });
+    corrections.push({ pointer: `${pointer}/properties/${escapePointerToken(name)}`, message });
   }
 }
 
@@ -102,29 +102,29 @@ function requireMembers(schema: Json, pointer: string, mended: Finding[]): void 
  * without a schema. Documents often declare Accept-Encoding as an enum of codings, but clients send
  * a list of codings.
  */
-function readAsText(parameter: Json, pointer: string, mended: Finding[]): void {
+function readAsText(parameter: Json, pointer: string, corrections: Finding[]): void {
   const { $ref, schema = null, content, in: where, name } = parameter;
   if ($ref !== undefined || isObject(content)) return;
   const isEncodings = where === 'header' && /^accept-encoding$/i.test(String(name));
   if (!isEncodings && schema !== null) return;
   Reflect.set(parameter, 'schema', { type: 'string' });
   const reason = schema === null ? 'it has no schema' : 'clients send a list of codings';
-  mended.push({ pointer, message: `${reason}: it is read as a string` });
+  corrections.push({ pointer, message: `${reason}: it is read as a string` });
 }
 
 /** Corrects `type: null`: YAML needs quotation marks for the string `null`. */
-function quoteNull(schema: Json, pointer: string, mended: Finding[]): void {
+function quoteNull(schema: Json, pointer: string, corrections: Finding[]): void {
   const { type } = schema;
   const isUnquoted = type === null || (Array.isArray(type) && type.includes(null));
   if (!isUnquoted) return;
   const quoted = [type].flat().map((name) => name ?? 'null');
   Reflect.set(schema, 'type', quoted.length === 1 ? quoted[0] : quoted);
   const message = "null has no quotation marks: it is read as 'null'";
-  mended.push({ pointer: `${pointer}/type`, message });
+  corrections.push({ pointer: `${pointer}/type`, message });
 }
 
 /** Declares missing path parameters as strings. */
-function declareParameters(root: Json, mended: Finding[]): void {
+function declareParameters(root: Json, corrections: Finding[]): void {
   for (const { path, source, item, pointer } of operationObjects(pathItemsIn(root, 'paths'))) {
     const declared = [item.parameters, source.parameters]
       .flatMap(asArray)
@@ -135,7 +135,7 @@ function declareParameters(root: Json, mended: Finding[]): void {
       const parameter = { name, in: 'path', required: true, schema: { type: 'string' } };
       Reflect.set(source, 'parameters', [...asArray(source.parameters), parameter]);
       const message = `path parameter ${name} is not declared: it is read as a string`;
-      mended.push({ pointer, message });
+      corrections.push({ pointer, message });
     }
   }
 }
