@@ -33,9 +33,11 @@ function recorded(): { readonly app: RequestListener; readonly requests: string[
 describe('a failed test', () => {
   test('shows the operation, the check, the response, the shortest request and a command', async () => {
     process.env.CONTRACT_SEED = '7';
-    const { 'POST /items (addItem) follows the document': message = '' } = await failures({
-      app: createShop('failure on long names'),
-    });
+    const app = createShop('failure on long names');
+    const { 'POST /items (addItem) follows the document': message = '' } = await failures(
+      { app },
+      'addItem',
+    );
     expect(message).toMatch(/^POST \/items \(addItem\) does not follow the document\n/);
     expect(message).toContain('check:    no request makes the service fail\n');
     expect(message).toContain('response: 500 {"message":"crashed"}\n');
@@ -55,10 +57,10 @@ describe('the requests', () => {
   test('are the same for the same seed, and differ for another one', async () => {
     const [first, again, other] = [recorded(), recorded(), recorded()];
     process.env.CONTRACT_SEED = '11';
-    await failures({ app: first.app, runs: 10 });
-    await failures({ app: again.app, runs: 10 });
+    await failures({ app: first.app, runs: 4 }, 'addItem');
+    await failures({ app: again.app, runs: 4 }, 'addItem');
     process.env.CONTRACT_SEED = '12';
-    await failures({ app: other.app, runs: 10 });
+    await failures({ app: other.app, runs: 4 }, 'addItem');
     expect(again.requests).toEqual(first.requests);
     expect(other.requests).not.toEqual(first.requests);
   });
@@ -67,9 +69,9 @@ describe('the requests', () => {
     const [few, many] = [recorded(), recorded()];
     const listed = ({ requests }: typeof few) =>
       requests.filter((line) => /^GET \/v1\/items[ ?]/.test(line)).length;
-    await failures(few);
+    await failures({ app: few.app, runs: undefined }, 'listItems');
     process.env.CONTRACT_RUNS = '100';
-    await failures(many);
+    await failures({ app: many.app, runs: undefined }, 'listItems');
     expect(listed(few)).toBeGreaterThan(40);
     expect(listed(few)).toBeLessThan(100);
     expect(listed(many)).toBeGreaterThan(listed(few) + 30);
@@ -188,7 +190,7 @@ describe('contract tests', () => {
         security: { developmentToken: KEY },
         errorBody,
       });
-      expect(await failures({ document, app, credentials: KEY, runs: 25 })).toEqual({});
+      expect(await failures({ document, app, credentials: KEY, runs: 10 })).toEqual({});
     },
   );
 });

@@ -91,11 +91,36 @@ describe('contract tests', () => {
     expect(await failures({ app: createShop() })).toEqual({});
   });
 
-  test.each(FAULTS)('find a service with this fault: %s', async (fault) => {
-    const [name, message] = EXPECTED[fault];
-    const failed = await failures({ app: createShop(fault) }, `${name} `);
-    const at = Object.keys(failed).find((title) => title.startsWith(`${name} `));
-    expect(at === undefined ? failed : failed[at]).toMatch(message);
+  /** Faults of one shop. A test shows one fault for each operation and check. */
+  const SHOPS: readonly (readonly ShopFault[])[] = [
+    ['undeclared status', 'wrong media type'],
+    [
+      'missing header',
+      'failure on long names',
+      'enum ignored',
+      'no credentials needed',
+      'failure on 7',
+    ],
+    ['wrong header', 'valid rejected', 'date ignored', 'any credentials accepted'],
+    ['no answer'],
+    ['missing member accepted', 'wrong query accepted'],
+    ['wrong type accepted', 'old dates rejected'],
+    ['bounds ignored', 'undeclared query accepted', 'wrong body'],
+    ['int64 unbounded', 'closed object ignored'],
+    ['wrong media type accepted', 'empty query accepted', 'int64 rounded'],
+  ];
+
+  test.each(SHOPS)('find a service with these faults: %s', async (...faults) => {
+    const failed = Object.entries(await failures({ app: createShop(...faults), runs: 50 }));
+    for (const fault of faults) {
+      const [name, message] = EXPECTED[fault];
+      const [, text] = failed.find(([title]) => title.startsWith(`${name} `)) ?? [];
+      expect(text).toMatch(message);
+    }
+  });
+
+  test('find all faults', () => {
+    expect(SHOPS.flat().sort()).toEqual([...FAULTS].sort());
   });
 });
 

@@ -8,8 +8,9 @@ import { KEY } from './shop.ts';
 export const SHOP = join(import.meta.dirname, 'shop.yaml');
 
 /**
- * Runs the contract tests of a service, by default of the shop. Resolves to the messages of the
- * failed tests, by their names.
+ * Runs the contract tests of a service, by default of the shop, with fewer requests than users
+ * send. CONTRACT_RUNS sets another number. Resolves to the messages of the failed tests, by their
+ * names.
  *
  * @param last ends after the first test whose name contains this text.
  */
@@ -23,6 +24,7 @@ export async function failures(
     document: SHOP,
     credentials: { key: KEY },
     report() {},
+    runs: 20,
     ...options,
     test: collect,
   });

@@ -39,16 +39,17 @@ interface Reply {
 
 export const KEY = 'key-of-the-tests';
 
-/** Makes a shop that follows `shop.yaml`, except for one fault. It only uses `node:http`. */
-export function createShop(fault?: ShopFault): RequestListener {
+/** Makes a shop that follows `shop.yaml`, except for these faults. It only uses `node:http`. */
+export function createShop(...faults: readonly ShopFault[]): RequestListener {
+  const has = (fault: ShopFault) => faults.includes(fault);
   const items = new Map<bigint, unknown>();
   return async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
     const text = Buffer.concat(chunks).toString();
-    if (fault === 'no answer' && text.includes('"price"')) return request.socket.destroy();
+    if (has('no answer') && text.includes('"price"')) return request.socket.destroy();
     const { status, body, headers } = answer(request, text);
-    const type = fault === 'wrong media type' && status === 200 ? 'text/plain' : 'application/json';
+    const type = has('wrong media type') && status === 200 ? 'text/plain' : 'application/json';
     response.writeHead(status, { 'Content-Type': type, ...headers }).end(stringifyJson(body));
   };
 
@@ -57,22 +58,22 @@ export function createShop(fault?: ShopFault): RequestListener {
     const [, id] = /^\/v1\/items\/([^/]+)$/.exec(pathname) ?? [];
     if (id === undefined && pathname !== '/v1/items') return problem(404, 'nothing here');
     const key = headers['x-key'];
-    const denied = fault === 'any credentials accepted' ? key === undefined : key !== KEY;
-    if (denied && fault !== 'no credentials needed') return problem(401, 'wrong key');
+    const denied = has('any credentials accepted') ? key === undefined : key !== KEY;
+    if (denied && !has('no credentials needed')) return problem(401, 'wrong key');
     const names =
       id === undefined && method === 'GET' ? ['limit', 'color', 'since', 'filter[size]'] : [];
     const undeclared = [...searchParams.keys()].filter(
       (name) =>
-        !names.includes(name) && !(fault === 'closed object ignored' && name.startsWith('filter[')),
+        !names.includes(name) && !(has('closed object ignored') && name.startsWith('filter[')),
     );
-    if (undeclared.length > 0 && fault !== 'undeclared query accepted')
+    if (undeclared.length > 0 && !has('undeclared query accepted'))
       return problem(400, 'undeclared parameter');
     if (id !== undefined) return get(decodeURIComponent(id));
     return method === 'GET' ? list(searchParams) : add(headers['content-type'], text);
   }
 
   function add(type: string | undefined, text: string): Reply {
-    if (type !== 'application/json' && fault !== 'wrong media type accepted')
+    if (type !== 'application/json' && !has('wrong media type accepted'))
       return problem(415, 'not JSON');
     let item: Record<string, unknown>;
     try {
@@ -83,33 +84,30 @@ export function createShop(fault?: ShopFault): RequestListener {
     const wrong = violation(item);
     if (wrong !== undefined) return problem(400, wrong);
     const { id, name } = item;
-    if (fault === 'failure on long names' && String(name).length > 15)
-      return problem(500, 'crashed');
-    if (fault === 'undeclared status')
+    if (has('failure on long names') && String(name).length > 15) return problem(500, 'crashed');
+    if (has('undeclared status'))
       return { status: 202, body: item, headers: { 'X-Accepted': 'yes' } };
-    if (fault === 'valid rejected' && item.price === undefined)
-      return problem(422, 'a price is needed');
+    if (has('valid rejected') && item.price === undefined) return problem(422, 'a price is needed');
     items.set(BigInt(Number.isInteger(id) || typeof id === 'bigint' ? String(id) : 1), item);
-    const location = fault === 'wrong header' ? `/items/${id}` : `/v1/items/${id}`;
+    const location = has('wrong header') ? `/items/${id}` : `/v1/items/${id}`;
     return {
       status: 201,
       body: item,
-      ...(fault !== 'missing header' && { headers: { Location: location } }),
+      ...(!has('missing header') && { headers: { Location: location } }),
     };
   }
 
   function violation(item: Record<string, unknown>): string | undefined {
     const { id, name, price } = item;
-    const types = fault !== 'wrong type accepted';
-    const bounds = fault !== 'bounds ignored';
+    const types = !has('wrong type accepted');
+    const bounds = !has('bounds ignored');
     if (Array.isArray(item)) return 'must be an object';
     if (id === undefined) return 'id is missing';
     if (types ? !Number.isInteger(id) && typeof id !== 'bigint' : id === null)
       return 'id must be an integer';
-    if ((bounds && Number(id) < 1) || (fault !== 'int64 unbounded' && isTooLarge(id)))
+    if ((bounds && Number(id) < 1) || (!has('int64 unbounded') && isTooLarge(id)))
       return 'id is out of bounds';
-    if (name === undefined)
-      return fault === 'missing member accepted' ? undefined : 'name is missing';
+    if (name === undefined) return has('missing member accepted') ? undefined : 'name is missing';
     if (typeof name !== 'string') return 'name must be a string';
     if (bounds && ([...name].length < 1 || [...name].length > 30)) return 'name is out of bounds';
     if (price === undefined) return undefined;
@@ -119,26 +117,25 @@ export function createShop(fault?: ShopFault): RequestListener {
 
   function list(query: URLSearchParams): Reply {
     const limitText = query.get('limit') ?? '100';
-    const isAccepted = limitText === '' && fault === 'empty query accepted';
+    const isAccepted = limitText === '' && has('empty query accepted');
     const limit = isAccepted ? 100 : Number(limitText || 'none');
-    if (limit === 7 && fault === 'failure on 7') return problem(500, 'crashed');
+    if (limit === 7 && has('failure on 7')) return problem(500, 'crashed');
     const ok = Number.isInteger(limit) && limit >= 1 && limit <= 100;
-    if (!ok && fault !== 'wrong query accepted') return problem(400, 'limit is wrong');
-    const isColor = (color: string) =>
-      color === 'red' || color === 'green' || fault === 'enum ignored';
+    if (!ok && !has('wrong query accepted')) return problem(400, 'limit is wrong');
+    const isColor = (color: string) => color === 'red' || color === 'green' || has('enum ignored');
     if (!query.getAll('color').every(isColor)) return problem(400, 'no color');
     const since = query.get('since') ?? '2026-01-01T00:00:00Z';
     const isDate =
       /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/.test(since) &&
       isDay(since.slice(0, 10)) &&
       !Number.isNaN(Date.parse(since));
-    if (!isDate && fault !== 'date ignored') return problem(400, 'since is no date');
-    if (since < '1970' && fault === 'old dates rejected') return problem(400, 'since is too early');
+    if (!isDate && !has('date ignored')) return problem(400, 'since is no date');
+    if (since < '1970' && has('old dates rejected')) return problem(400, 'since is too early');
     const size = query.get('filter[size]') ?? 's';
     if (size !== 's' && size !== 'l') return problem(400, 'no size');
     return {
       status: 200,
-      body: fault === 'wrong body' ? [{ id: 'one', name: 'cup' }] : [...items.values()].slice(0, 3),
+      body: has('wrong body') ? [{ id: 'one', name: 'cup' }] : [...items.values()].slice(0, 3),
     };
   }
 
@@ -149,7 +146,7 @@ export function createShop(fault?: ShopFault): RequestListener {
     if (item === undefined) return problem(404, 'no such item');
     return {
       status: 200,
-      body: fault === 'int64 rounded' ? { ...Object(item), id: 2 ** 63 } : item,
+      body: has('int64 rounded') ? { ...Object(item), id: 2 ** 63 } : item,
     };
   }
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type AnyHandler, HttpError } from 'spec-first-server';
 
-/** The faults that the handlers of a store can have, one at a time. */
+/** The faults that the handlers of a store can have. */
 export const STORE_FAULTS = [
   'missing 404',
   'missing header',
@@ -33,8 +33,9 @@ interface Order {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Returns handlers of `store.yaml` with at most one fault. */
-export function storeHandlers(fault?: StoreFault): Record<string, AnyHandler> {
+/** Returns handlers of `store.yaml` with these faults. */
+export function storeHandlers(...faults: readonly StoreFault[]): Record<string, AnyHandler> {
+  const has = (fault: StoreFault) => faults.includes(fault);
   const orders = new Map<string, Order>();
   const payments = new Map<string, Order>();
   const find = (id: unknown): Order => {
@@ -45,32 +46,31 @@ export function storeHandlers(fault?: StoreFault): Record<string, AnyHandler> {
   const bodyOf = ({ version: _, ...order }: Order) => order;
   const replyWith = (status: number, order: Order) => ({
     status,
-    headers: fault === 'missing header' && status === 201 ? {} : { ETag: `"${order.version}"` },
+    headers: has('missing header') && status === 201 ? {} : { ETag: `"${order.version}"` },
     body: bodyOf(order),
   });
 
   return {
     createOrder({ body }) {
       const { number, channel, lines, note } = body as Fields & { lines: unknown[] };
-      if (fault === 'crash on one enum value' && channel === 'phone') throw new TypeError('phone');
-      if (fault === 'crash on two items' && lines.length === 2) throw new TypeError('two');
+      if (has('crash on one enum value') && channel === 'phone') throw new TypeError('phone');
+      if (has('crash on two items') && lines.length === 2) throw new TypeError('two');
       const order: Order = {
         id: randomUUID(),
-        number:
-          fault === 'rounded int64' ? BigInt(Math.trunc(Number(number) / 10) * 10) || 1 : number,
+        number: has('rounded int64') ? BigInt(Math.trunc(Number(number) / 10) * 10) || 1 : number,
         channel,
         lines,
-        ...(fault !== 'note lost in the list of members' && note !== undefined && { note }),
+        ...(!has('note lost in the list of members') && note !== undefined && { note }),
         state: 'open',
-        placedOn: fault === 'wrong date format' ? new Date().toISOString() : '2026-01-31',
+        placedOn: has('wrong date format') ? new Date().toISOString() : '2026-01-31',
         version: 1,
       };
-      if (fault !== 'created but not stored') orders.set(order.id, order);
+      if (!has('created but not stored')) orders.set(order.id, order);
       return replyWith(201, order);
     },
     getOrder({ path }) {
       const order = find(path.orderId);
-      if (fault === 'crash on a paid order' && order.state === 'paid') throw new TypeError('paid');
+      if (has('crash on a paid order') && order.state === 'paid') throw new TypeError('paid');
       return replyWith(200, order);
     },
     listOrders({ query: { limit, cursor } }) {
@@ -79,27 +79,27 @@ export function storeHandlers(fault?: StoreFault): Record<string, AnyHandler> {
       if (cursor !== undefined && last === -1) throw new HttpError(400, 'unknown cursor');
       const items = list.slice(last + 1, last + 1 + Number(limit));
       const isMore = items.length > 0 && items.at(-1) !== list.at(-1);
-      const next = isMore && fault !== 'lost second page' ? items.at(-1)?.id : null;
+      const next = isMore && !has('lost second page') ? items.at(-1)?.id : null;
       return { status: 200, body: { items: items.map(bodyOf), next } };
     },
     changeOrder({ path, header, body }) {
       const order = find(path.orderId);
       if (header['If-Match'] !== `"${order.version}"`)
         throw new HttpError(412, 'changed meanwhile');
-      if (fault !== 'PATCH keeps nothing') order.note = (body as Fields).note;
+      if (!has('PATCH keeps nothing')) order.note = (body as Fields).note;
       order.version += 1;
       return replyWith(200, order);
     },
     deleteOrder({ path }) {
-      const order = fault === 'missing 404' ? orders.get(String(path.orderId)) : find(path.orderId);
+      const order = has('missing 404') ? orders.get(String(path.orderId)) : find(path.orderId);
       if (order === undefined) throw new TypeError('no order');
-      if (fault !== 'DELETE deletes nothing') orders.delete(order.id);
+      if (!has('DELETE deletes nothing')) orders.delete(order.id);
       return { status: 204 };
     },
     payOrder({ path, body }) {
       const order = find(path.orderId);
       if (order.state !== 'open') throw new HttpError(409, 'the order is closed');
-      if (fault === 'voucher crash' && (body as Fields).kind === 'Voucher')
+      if (has('voucher crash') && (body as Fields).kind === 'Voucher')
         throw new TypeError('voucher');
       const id = randomUUID();
       payments.set(id, order);
