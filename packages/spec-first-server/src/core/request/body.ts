@@ -1,6 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { createGunzip } from 'node:zlib';
 import { kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import type { Bytes, Call } from '../call.ts';
 import { release, reserve } from '../memory.ts';
@@ -10,8 +9,6 @@ import { type OperationValidator, Violations } from '../validation/validator.ts'
 import { bodyLimitOf } from './body-limit.ts';
 import { multipart } from './multipart.ts';
 import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
-
-const unzip = promisify(gunzip);
 
 /** A parsed body, before its validation. */
 export interface ReceivedBody {
@@ -62,10 +59,13 @@ export function bodyReader(
     }
     if (isStreamed) return streamedBody(media, contentType, source, limit);
 
-    const memory = reserveMemory(source, length || limit);
+    const hasArrived = source instanceof Uint8Array;
+    const memory = hasArrived && !isZipped ? undefined : createReservation();
     try {
+      if (!hasArrived) memory?.add(length || limit);
       const read = await readBytes(source, limit, length);
-      const bytes = isZipped && read.length > 0 ? await decompress(read, limit) : read;
+      const bytes =
+        memory && isZipped && read.length > 0 ? await decompress(read, limit, memory) : read;
       if (bytes.length === 0 && kind === 'json') {
         memory?.release();
         return withoutBody();
@@ -155,18 +155,23 @@ function checkEncoding(header: string | undefined, isStreamed: boolean): string 
 /** The maximum number of bytes that one body reserves of the shared budget. */
 const MAX_RESERVED = 16 * 1024 ** 2;
 
-/** Reserves memory for a body that is not read yet. @throws {HttpError} 503 */
-function reserveMemory(body: Bytes | AsyncIterable<Bytes>, size: number) {
-  if (body instanceof Uint8Array) return undefined;
-  const bytes = Math.min(size, MAX_RESERVED);
-  if (!reserve(bytes)) {
-    throw new HttpError(503, 'too many large requests at once: try again later', {
-      headers: { 'Retry-After': 1 },
-      expected: true,
-    });
-  }
-  let reserved = bytes;
+type Reservation = ReturnType<typeof createReservation>;
+
+/** Creates the reservation of one body in the shared budget. */
+function createReservation() {
+  let reserved = 0;
   return {
+    /** @throws {HttpError} 503 */
+    add(size: number): void {
+      const bytes = Math.min(size, MAX_RESERVED - reserved);
+      if (!reserve(bytes)) {
+        throw new HttpError(503, 'too many large requests at once: try again later', {
+          headers: { 'Retry-After': 1 },
+          expected: true,
+        });
+      }
+      reserved += bytes;
+    },
     release(): void {
       release(reserved);
       reserved = 0;
@@ -227,12 +232,22 @@ const EMPTY = Buffer.alloc(0);
 const asBuffer = (bytes: Bytes): Buffer =>
   Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 
-/** @throws {HttpError} 400 or 413 */
-async function decompress(bytes: Buffer, limit: number): Promise<Buffer> {
+/** @throws {HttpError} 400, 413 or 503 */
+async function decompress(bytes: Buffer, limit: number, memory: Reservation): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  const gunzip = createGunzip();
+  gunzip.end(bytes);
   try {
-    return await unzip(bytes, { maxOutputLength: limit });
+    for await (const chunk of gunzip) {
+      size += chunk.length;
+      if (size > limit) throw tooLarge(limit);
+      memory.add(chunk.length);
+      chunks.push(chunk);
+    }
   } catch (error) {
-    if (Object(error).code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
+    if (error instanceof HttpError) throw error;
     throw new HttpError(400, 'the body does not have the declared Content-Encoding');
   }
+  return Buffer.concat(chunks, size);
 }

@@ -397,6 +397,37 @@ describe('the memory of a body', () => {
     expect(bytesLeft()).toBe(64 * MIB);
   });
 
+  test.each([
+    ['has arrived', (bytes: Buffer) => bytes],
+    ['is being received', (bytes: Buffer) => Readable.from([bytes])],
+  ])('that is compressed and %s includes its size after decompression', async (_title, send) => {
+    const text = '"1234567890"'.padEnd(50);
+    const bytes = gzipSync(text);
+    const headers = { 'content-encoding': 'gzip', 'content-length': String(bytes.length) };
+    const { release: end } = await read('/required', 'application/json', send(bytes), headers);
+    const received = send(bytes) === bytes ? 0 : bytes.length;
+    expect(bytesLeft()).toBe(64 * MIB - received - text.length);
+    end?.();
+    expect(bytesLeft()).toBe(64 * MIB);
+  });
+
+  test('of many compressed bodies at once is limited', async () => {
+    const [operation] = operations;
+    if (operation === undefined) throw new Error('no operation');
+    const reader = bodyReader(operation, 10 * MIB, createValidators(root)(operation));
+    const body = gzipSync(`"${'x'.repeat(9 * MIB)}"`);
+    const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+    const sent = Array.from({ length: 10 }, () =>
+      reader({ method: 'POST', path: '/', headers, body }),
+    );
+    const results = await Promise.allSettled(sent);
+    const accepted = results.filter((result) => result.status === 'fulfilled');
+    expect(accepted).toHaveLength(7);
+    for (const result of results)
+      if (result.status === 'rejected') expect(result.reason).toMatchObject({ status: 503 });
+    for (const { value } of accepted) value.release?.();
+  });
+
   test('must suffice, or else the answer is 503', async () => {
     holdAllBut(6);
     const send = (text: string) =>
