@@ -15,10 +15,15 @@ import { discardBody, endOf, faultOf, NodeCall, validAddress, writeBody } from '
  */
 export function expressHandler(service: Service): RequestHandler {
   return (request, response, next) => {
-    const call = new ExpressCall(request, response, request.baseUrl !== '');
-    if (!service.has(call.path, call.isMounted)) return next();
-    response.once('close', () => service.end(call, endOf(response)));
+    const { url } = request;
     const fault = faultOf(request);
+    const call = new ExpressCall(request, response, request.baseUrl !== '');
+    if (!service.has(call.path, call.isMounted)) {
+      // Express derives the URL for the next handler from the original one.
+      request.url = url;
+      return next();
+    }
+    response.once('close', () => service.end(call, endOf(response)));
     const written =
       fault === undefined
         ? answerCall(service, call)

@@ -1,4 +1,8 @@
+import { once } from 'node:events';
+import { get } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { Readable } from 'node:stream';
+import { text as readText } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, test } from '@jest/globals';
 import compression from 'compression';
@@ -57,6 +61,27 @@ async function serviceWith(path: string, server = '/'): Promise<Service> {
     createService(await loadDocument(`${folder}/openapi.yaml`), { handlers: { read, write } }),
   );
 }
+
+test.each([
+  ['/things', '/things'],
+  ['/v2/others?a', '/others'],
+  ['/next?a', 'next http://127.0.0.1/next?a'],
+])('a target in absolute form with the path %s is answered', async (path, expected) => {
+  const app = express()
+    .use(expressHandler(await serviceWith('/things')))
+    .use('/v2', expressHandler(await serviceWith('/others')))
+    .use(({ url }, response) => void response.send(`next ${url}`));
+  const server = app.listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const sent = get({ host: '127.0.0.1', port, path: `http://127.0.0.1${path}` });
+    const [response] = await once(sent, 'response');
+    expect(await readText(response)).toMatch(new RegExp(`^${RegExp.escape(expected)}`));
+  } finally {
+    server.close();
+  }
+});
 
 describe('in an app with other routes', () => {
   let app: Express;
