@@ -13,6 +13,7 @@ export {
   type Json,
   mapMembers,
   memoized,
+  pointerTokens,
   resolveRef,
   valueAt,
 } from './document/document.ts';

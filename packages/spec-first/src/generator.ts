@@ -7,6 +7,7 @@ import {
   type MediaType,
   type Operation,
   type Parameter,
+  pointerTokens,
   valueAt,
 } from 'openapi-document';
 import * as openapi from 'openapi-typescript';
@@ -144,10 +145,11 @@ function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
 
     responsesOf({ responses }: Operation, direction: TypeDirection): Json {
       const entries = responses.map(({ key, headers, media, source }) => {
-        const headersByName = headers.map((header) => [
-          nameInDocument(header),
-          typedValue(header, direction),
-        ]);
+        const headersByName = headers.map((header) => {
+          // As the document writes it: `header.name` is in lower case.
+          const [name] = pointerTokens(header.pointer).slice(-1);
+          return [name, typedValue(header, direction)];
+        });
         const content = contentOf(media, direction);
         return [
           key,
@@ -158,10 +160,3 @@ function converter(typeOf: ReturnType<typeof schemaTypes>['typeOf']) {
     },
   };
 }
-
-/** Returns the name of a header as the document writes it. `name` is in lower case. */
-const nameInDocument = ({ pointer }: Parameter): string =>
-  pointer
-    .slice(pointer.lastIndexOf('/') + 1)
-    .replaceAll('~1', '/')
-    .replaceAll('~0', '~');

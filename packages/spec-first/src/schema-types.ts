@@ -33,7 +33,7 @@ const SIMPLE: Readonly<Record<string, ts.TypeNode>> = {
 export type TypeDirection = 'request' | 'reply';
 
 /** The kind of a type: that of a direction, or `plain` for a reply whose dates are strings. */
-type Variant = TypeDirection | 'plain';
+type TypeKind = TypeDirection | 'plain';
 
 /** The type of a definition. */
 export interface NamedType {
@@ -43,14 +43,14 @@ export interface NamedType {
   readonly alias: string;
   readonly definition: string;
   readonly schema: unknown;
-  readonly variant: Variant;
+  readonly typeKind: TypeKind;
   /** Undefined until `makeTypes` completes it. */
   type?: ts.TypeNode;
 }
 
 /** The context of a schema. */
 interface TypeContext {
-  readonly variant: Variant;
+  readonly typeKind: TypeKind;
   /** The enclosing schemas that apply to the same value. */
   readonly around: readonly Json[];
   /** The Encoding Objects, if the schema is that of a form. They decide which parts are files. */
@@ -68,7 +68,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const replies = schemas.lower(root, 'response');
   const lowered = { request: schemas.lower(root, 'request'), reply: replies, plain: replies };
   const declared = Object.keys(asObject(asObject(root.components).schemas));
-  /** The types of definitions, by variant and definition. */
+  /** The types of definitions, by kind and definition. */
   const types = new Map<string, NamedType>();
   const equalDefinitions = new Map<string, boolean>();
   const aliases = new Map<string, string>();
@@ -88,8 +88,8 @@ export function schemaTypes(root: Json, isServer: boolean) {
      *   §4.8.14.3 and §4.8.15).
      */
     typeOf(source: unknown, direction: TypeDirection, encoding?: Json): ts.TypeNode {
-      const variant = direction === 'reply' && !isServer ? 'plain' : direction;
-      const type = typeIn(lowered[variant].lower(source), { variant, around: [], encoding });
+      const typeKind = direction === 'reply' && !isServer ? 'plain' : direction;
+      const type = typeIn(lowered[typeKind].lower(source), { typeKind, around: [], encoding });
       makeTypes();
       return type;
     },
@@ -103,7 +103,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
       for (const name of declared) {
         const $ref = `#/components/schemas/${escapePointerToken(name)}`;
         const isNamed = types.get(`request ${name}`)?.name === name;
-        if (!isNamed) typeIn(replies.lower({ $ref }), { variant: 'plain', around: [] });
+        if (!isNamed) typeIn(replies.lower({ $ref }), { typeKind: 'plain', around: [] });
       }
       makeTypes();
       const byName = Map.groupBy(types.values(), ({ name }) => name);
@@ -115,16 +115,16 @@ export function schemaTypes(root: Json, isServer: boolean) {
   /** Completes the named types. A loop, since recursion could exceed the stack on a long chain. */
   function makeTypes(): void {
     for (const named of types.values()) {
-      named.type ??= typeIn(named.schema, { variant: named.variant, around: [] });
+      named.type ??= typeIn(named.schema, { typeKind: named.typeKind, around: [] });
     }
   }
 
   function typeIn(schema: unknown, context: TypeContext): ts.TypeNode {
     if (!isObject(schema)) return schema === false ? openapi.NEVER : openapi.UNKNOWN;
-    const { variant, around, encoding } = context;
+    const { typeKind, around, encoding } = context;
     const { $ref, allOf, anyOf, oneOf } = schema;
     if (encoding !== undefined && $ref !== undefined) {
-      const form = targetOf(variant, schema);
+      const form = targetOf(typeKind, schema);
       if (form !== undefined && !around.includes(form)) return typeIn(form, context);
     }
     const values = Object.hasOwn(schema, 'const') ? [schema.const] : schema.enum;
@@ -158,7 +158,7 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const types = names.flatMap((name): ts.TypeNode | ts.TypeNode[] => {
       if (name === 'array') return arrayType(schema, context);
       if (name === 'object') return hasMembers ? objectType(schema, context) : RECORD;
-      if (name === 'string' && context.variant === 'reply' && isDate(schema))
+      if (name === 'string' && context.typeKind === 'reply' && isDate(schema))
         return [openapi.STRING, DATE];
       if (name === 'integer' && !isSafe(schema)) return INT64;
       return SIMPLE[String(name)] ?? openapi.UNKNOWN;
@@ -166,9 +166,9 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return [openapi.tsUnion(types)];
   }
 
-  function arrayType(schema: Json, { variant }: TypeContext): ts.TypeNode {
+  function arrayType(schema: Json, { typeKind }: TypeContext): ts.TypeNode {
     const { prefixItems, items, unevaluatedItems, minItems = 0, maxItems = Infinity } = schema;
-    const typeOf = (item: unknown) => typeIn(item, { variant, around: [] });
+    const typeOf = (item: unknown) => typeIn(item, { typeKind, around: [] });
     const rest = factory.createArrayTypeNode(typeOf(items));
     if (!Array.isArray(prefixItems)) return rest;
     const elements = prefixItems.map((item, index) =>
@@ -180,13 +180,13 @@ export function schemaTypes(root: Json, isServer: boolean) {
     return factory.createTupleTypeNode(elements);
   }
 
-  function objectType(schema: Json, { variant, around, encoding }: TypeContext): ts.TypeNode {
-    const { $defs } = lowered[variant];
+  function objectType(schema: Json, { typeKind, around, encoding }: TypeContext): ts.TypeNode {
+    const { $defs } = lowered[typeKind];
     const properties = asObject(schema.properties);
-    const required = requiredOf(schema, variant === 'request' && isServer);
-    const typeOf = (member: unknown) => typeIn(member, { variant, around: [] });
+    const required = requiredOf(schema, typeKind === 'request' && isServer);
+    const typeOf = (member: unknown) => typeIn(member, { typeKind, around: [] });
     const members = Object.entries(properties).map(([name, property]) => {
-      const file = encoding && fileType(property, asObject(encoding[name]).contentType, variant);
+      const file = encoding && fileType(property, asObject(encoding[name]).contentType, typeKind);
       const isOptional = !required.has(name);
       return memberOf(name, file ?? typeOf(property), { source: asObject(property), isOptional });
     });
@@ -202,39 +202,39 @@ export function schemaTypes(root: Json, isServer: boolean) {
   }
 
   /** Returns the type of a property of a form, if it is a file or a list of files. */
-  function fileType(property: unknown, contentType: unknown, variant: Variant) {
-    const { $defs } = lowered[variant];
+  function fileType(property: unknown, contentType: unknown, typeKind: TypeKind) {
+    const { $defs } = lowered[typeKind];
     const isFile = (field: unknown) => schemas.isFile({ $defs }, field, contentType);
-    const file = factory.createTypeReferenceNode(variant === 'request' ? 'File' : 'Blob');
+    const file = factory.createTypeReferenceNode(typeKind === 'request' ? 'File' : 'Blob');
     if (isFile(property)) return file;
-    const items = targetOf(variant, property)?.items;
+    const items = targetOf(typeKind, property)?.items;
     return items !== undefined && isFile(items) ? factory.createArrayTypeNode(file) : undefined;
   }
 
-  function targetOf(variant: Variant, schema: unknown): Json | undefined {
-    const { $defs } = lowered[variant];
+  function targetOf(typeKind: TypeKind, schema: unknown): Json | undefined {
+    const { $defs } = lowered[typeKind];
     return resolveRef({ $defs }, schema);
   }
 
-  function referenceTo($ref: string, { variant, around }: TypeContext): ts.TypeNode {
+  function referenceTo($ref: string, { typeKind, around }: TypeContext): ts.TypeNode {
     const definition = schemas.definitionName($ref);
-    const { $defs } = lowered[variant];
+    const { $defs } = lowered[typeKind];
     // A type cannot contain itself. The checks report such a schema.
     const contained = schemas.alternatives({ $defs }, $defs[definition]);
     const [outermost] = around;
     if (outermost !== undefined && contained.includes(outermost)) return openapi.UNKNOWN;
-    return factory.createTypeReferenceNode(namedType(definition, variant).alias);
+    return factory.createTypeReferenceNode(namedType(definition, typeKind).alias);
   }
 
   /** Returns the named type of a definition. `makeTypes` completes it. */
-  function namedType(definition: string, variant: Variant): NamedType {
-    const key = `${variant} ${definition}`;
+  function namedType(definition: string, typeKind: TypeKind): NamedType {
+    const key = `${typeKind} ${definition}`;
     const existingType = types.get(key);
     if (existingType !== undefined) return existingType;
     const isPlain =
-      (variant === 'request' && isInReplies(definition) && hasEqualTypes(definition)) ||
-      (variant === 'reply' && !hasDates(root, replies.$defs[definition]));
-    const named = isPlain ? namedType(definition, 'plain') : newType(definition, variant);
+      (typeKind === 'request' && isInReplies(definition) && hasEqualTypes(definition)) ||
+      (typeKind === 'reply' && !hasDates(root, replies.$defs[definition]));
+    const named = isPlain ? namedType(definition, 'plain') : newType(definition, typeKind);
     types.set(key, named);
     return named;
   }
@@ -244,20 +244,20 @@ export function schemaTypes(root: Json, isServer: boolean) {
   }
 
   /** Makes a named type. A name with a suffix never equals the name of another definition. */
-  function newType(definition: string, variant: Variant): NamedType {
+  function newType(definition: string, typeKind: TypeKind): NamedType {
     const suffix = {
       request: isInReplies(definition) ? 'Writable' : '',
       reply: 'Reply',
       plain: '',
-    }[variant];
+    }[typeKind];
     const isTaken = (text: string) =>
       suffix === ''
         ? suffixedNames.has(text)
         : aliases.has(text) || Object.hasOwn(replies.$defs, text);
     const name = freeName(definition + suffix, isTaken);
     if (suffix !== '') suffixedNames.add(name);
-    const schema = lowered[variant].$defs[definition];
-    return { name, alias: aliasOf(name), definition, schema, variant };
+    const schema = lowered[typeKind].$defs[definition];
+    return { name, alias: aliasOf(name), definition, schema, typeKind };
   }
 
   /** Returns the name of a type in TypeScript. It differs only if TypeScript forbids the name. */

@@ -13,7 +13,7 @@ import {
   valueAt,
 } from './document.ts';
 import { componentGroup, type MemberKind, memberKind } from './kinds.ts';
-import { type Content, resolver } from './resolver.ts';
+import { type FileContent, resolver } from './resolver.ts';
 
 type Members = Record<string, unknown>;
 
@@ -35,7 +35,7 @@ interface Member {
  *   `problems` are references that cannot be resolved. They are removed. The `notices` are
  *   references that OpenAPI does not allow, but that are resolved.
  */
-export function bundle(documentFile: string, source: Json, read: (file: string) => Content) {
+export function bundle(documentFile: string, source: Json, read: (file: string) => FileContent) {
   const { placeOf, valueIn, dynamicAnchors } = resolver(read);
   const components = new Map<string, Map<string, unknown>>();
   /** The `$ref` to each part of another file that became a component, by `file#pointer`. */

@@ -14,7 +14,7 @@ import {
 import { operationsOf, webhooksOf } from './operations.ts';
 import { describeFindings, originOf, parseFile, positionsOf } from './parse.ts';
 import { pathTemplate } from './path-template.ts';
-import type { Content } from './resolver.ts';
+import type { FileContent } from './resolver.ts';
 
 /** An OpenAPI document. Each `$ref` points into `root`, even if there are several files. */
 export interface Document extends Awaited<ReturnType<typeof read>> {}
@@ -32,7 +32,7 @@ export async function loadDocument(
 ): Promise<Document> {
   const file = join(name);
   // Also contains files that cannot be read: tools watch them, too.
-  const contents = new Map<string, Content>();
+  const contents = new Map<string, FileContent>();
   try {
     return await read(file, contents, allowOutside);
   } catch (error) {
@@ -45,7 +45,7 @@ export async function loadDocument(
 const absolutePaths = (files: Iterable<string>): string[] =>
   [...new Set(files)].map((file) => resolve(file));
 
-async function read(file: string, contents: Map<string, Content>, allowOutside: boolean) {
+async function read(file: string, contents: Map<string, FileContent>, allowOutside: boolean) {
   const source = parseFile(file, readFileSync(file, 'utf8'));
   if (!isObject(source))
     throw new DocumentError(`${file}:1:1 an OpenAPI document must be an object`);
@@ -90,7 +90,7 @@ async function read(file: string, contents: Map<string, Content>, allowOutside: 
 }
 
 /** Reads a referenced file. Checks the folder of the file after resolving symbolic links. */
-function contentOf(file: string, document: string, root: Json, allowOutside: boolean): Content {
+function contentOf(file: string, document: string, root: Json, allowOutside: boolean): FileContent {
   try {
     const path = relative(realpathSync(dirname(document)), realpathSync(file));
     if (!allowOutside && (path.split(sep)[0] === '..' || isAbsolute(path))) {

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import { decoded, escapePointerToken, type Location, pointersTo, valueAt } from './document.ts';
 
 /** The value in a file, or the reason why it cannot be read. */
-export type Content = { readonly value: unknown } | { readonly reason: string };
+export type FileContent = { readonly value: unknown } | { readonly reason: string };
 
 /**
  * Keywords whose values are data without references. As keys inside `NAMED`, these words are names
@@ -16,7 +16,7 @@ const NAMED = new Set(['properties', '$defs', 'schemas']);
  * Finds the targets of references: by path and pointer, by the `$id` and the anchors of schemas
  * (JSON Schema 2020-12 §8.2), or by the `$self` of the document (OpenAPI 3.2 §4.1.2.2.2).
  */
-export function resolver(read: (file: string) => Content) {
+export function resolver(read: (file: string) => FileContent) {
   const uris = new Map<string, string>();
   /** The locations of files, and of schemas with an `$id` or an anchor, by URI. */
   const resources = new Map<string, Location>();

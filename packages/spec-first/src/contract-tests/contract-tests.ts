@@ -13,7 +13,7 @@ import { type Credentials, misplacedSecrets, type Secret, secretsFor } from './c
 import type { TestLog } from './log.ts';
 import { replyOracle } from './oracle.ts';
 import { creatorOf, inOrder, isEnding } from './order.ts';
-import { type Finding, isMock, type Target } from './probe.ts';
+import { type FailedCheck, isMock, type Target } from './probe.ts';
 import { trackResources } from './resources.ts';
 import { readerOf } from './state.ts';
 import {
@@ -159,12 +159,12 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   }
 
   /** Throws an error that describes the failed checks, if there are any. */
-  function throwFindings(operation: Operation, findings: readonly Finding[]): void {
-    if (findings.length === 0) return;
+  function throwFailedChecks(operation: Operation, failedChecks: readonly FailedCheck[]): void {
+    if (failedChecks.length === 0) return;
     const sameRuns = process.env.CONTRACT_RUNS ? ` CONTRACT_RUNS=${runs}` : '';
     const title = `${titleOf(operation)} does not follow the document`;
     const repeat = `  repeat:   CONTRACT_SEED=${seed}${sameRuns} npm test`;
-    throw new Error([title, ...findings.map(describe), repeat].join('\n\n'));
+    throw new Error([title, ...failedChecks.map(describe), repeat].join('\n\n'));
   }
 
   for (const operation of operations) {
@@ -173,16 +173,16 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
       if (creator !== undefined) await createFresh(await targetOf(creator), resources, seed);
       const outcome = await testOperation(await contextOf(operation));
       outcomes.set(operation, outcome);
-      throwFindings(operation, outcome.findings);
+      throwFailedChecks(operation, outcome.failedChecks);
     };
     test(`${titleOf(operation)} follows the document`, run, timeout);
   }
 
   const runAgain = async () => {
-    for (const [operation, { answers, findings, isMissing }] of outcomes) {
-      const isDone = isMissing || findings.length > 0 || answers.some(isMock);
+    for (const [operation, { answers, failedChecks, isMissing }] of outcomes) {
+      const isDone = isMissing || failedChecks.length > 0 || answers.some(isMock);
       if (isDone || operation.method === 'delete') continue;
-      throwFindings(operation, await testAgain(await contextOf(operation)));
+      throwFailedChecks(operation, await testAgain(await contextOf(operation)));
     }
   };
   test('operations follow the document after others have changed the data', runAgain, timeout);
@@ -224,7 +224,7 @@ function variable(name: string, form: RegExp, expected: string): number | undefi
   return Number(text);
 }
 
-const describe = ({ fault: { check, message }, answer, cause, curl }: Finding): string =>
+const describe = ({ fault: { check, message }, answer, cause, curl }: FailedCheck): string =>
   [
     `  check:    ${check}`,
     `  reason:   ${message}`,

@@ -11,7 +11,7 @@ export interface Target extends CheckedOperation {
 }
 
 /** A failed check, with the shortest request that shows it. */
-export interface Finding {
+export interface FailedCheck {
   readonly fault: Fault;
   readonly answer: ReceivedResponse | undefined;
   readonly curl: string;
@@ -24,7 +24,7 @@ export type Probe = ReturnType<typeof probeOf>;
 /** Sends requests to an operation, checks the responses, and keeps the faults. */
 export function probeOf(target: Target, seed: number, log?: TestLog) {
   const { operation, client } = target;
-  const failures = new Map<string, Omit<Finding, 'cause'> & { readonly requestId?: string }>();
+  const failures = new Map<string, Omit<FailedCheck, 'cause'> & { readonly requestId?: string }>();
   let sentRequests = 0;
 
   /** Keeps a fault, unless a shorter request already shows it. Rethrows other errors. */
@@ -87,7 +87,7 @@ export function probeOf(target: Target, seed: number, log?: TestLog) {
       }
     },
 
-    findings: () =>
+    failedChecks: () =>
       Promise.all(
         [...failures.values()].map(async ({ requestId, ...failure }) => ({
           ...failure,

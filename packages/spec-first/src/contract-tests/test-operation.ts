@@ -46,25 +46,25 @@ export async function testOperation(context: OperationTest) {
   /** The responses to valid requests. */
   const answers = await sendValid(context, probe, valid, checkState);
   const isMissing = isNotImplemented(answers);
-  if (isMissing) return { findings: [], answers, sentRequests: 1, isMissing };
+  if (isMissing) return { failedChecks: [], answers, sentRequests: 1, isMissing };
 
   await checkPaging(context, probe, requests, answers);
   for (const draft of requests.invalid(runs)) await probe.attempt(draft, rejects(draft.label));
   await checkCredentials(context, probe, requests);
   const mayFail = mayReject || answers.some(isMock) || !probe.isFaultless();
   if (!mayFail) await checkSuccess(context, probe, requests, answers);
-  const findings = await probe.findings();
-  return { findings, answers, sentRequests: probe.sentRequests(), isMissing };
+  const failedChecks = await probe.failedChecks();
+  return { failedChecks, answers, sentRequests: probe.sentRequests(), isMissing };
 }
 
-/** Calls an operation again, after others have changed its resources. Resolves to the findings. */
+/** Calls an operation again, after others have changed its resources. Returns failed checks. */
 export async function testAgain(context: OperationTest) {
   const { resources, runs, seed, log } = context;
   const probe = probeOf(context, seed, log);
   const requests = requestsOf(context, resources, seed + 2);
   const answers = await sendValid(context, probe, requests.existing(Math.ceil(runs / 4)));
   await checkPaging(context, probe, requests, answers);
-  return probe.findings();
+  return probe.failedChecks();
 }
 
 /** Sends valid requests until one shows that there is no handler. Resolves to the responses. */

@@ -82,9 +82,9 @@ describe('a probe', () => {
     ['a body that is too large', answerOf(413), undefined],
     ['a client error', answerOf(499), 'each status is declared'],
   ])('checks the response: %s', async (_name, answer, check) => {
-    const { attempt, draft, findings } = await probed(() => answer);
+    const { attempt, draft, failedChecks } = await probed(() => answer);
     await attempt(draft('a'), accept, { isStrict: true });
-    const checks = (await findings()).map(({ fault }) => fault.check);
+    const checks = (await failedChecks()).map(({ fault }) => fault.check);
     expect(checks).toEqual(check === undefined ? [] : [check]);
   });
 
@@ -95,11 +95,11 @@ describe('a probe', () => {
   });
 
   test('reports a request without a response', async () => {
-    const { attempt, draft, findings } = await probed(() => {
+    const { attempt, draft, failedChecks } = await probed(() => {
       throw new Error('socket hang up');
     });
     expect(await attempt(draft('a'), accept)).toBeUndefined();
-    expect(await findings()).toMatchObject([
+    expect(await failedChecks()).toMatchObject([
       {
         fault: {
           check: 'each request gets a response',
@@ -111,7 +111,7 @@ describe('a probe', () => {
   });
 
   test('keeps the shortest request for each check, with the logged cause', async () => {
-    const { attempt, draft, findings, log, isFaultless } = await probed(() => answerOf(204));
+    const { attempt, draft, failedChecks, log, isFaultless } = await probed(() => answerOf(204));
     await attempt(draft('bbb'), fail('one', 'long'));
     await attempt(draft('a'), fail('one', 'short'));
     await attempt(draft('c'), fail('one', 'as short'));
@@ -122,7 +122,7 @@ describe('a probe', () => {
     expect(isFaultless()).toBe(false);
     const curl = (body: string) =>
       `curl -i -X POST 'http://cats/cats' -H 'X-Key: a' -H 'Content-Type: application/json' --data-binary '"${body}"'`;
-    expect(await findings()).toEqual([
+    expect(await failedChecks()).toEqual([
       {
         fault: new Fault('one', 'short'),
         answer: answerOf(204),
@@ -139,10 +139,10 @@ describe('a probe', () => {
   });
 
   test('runs another check of a response', async () => {
-    const { examine, draft, findings, sentRequests } = await probed(() => answerOf(204));
+    const { examine, draft, failedChecks, sentRequests } = await probed(() => answerOf(204));
     await examine(draft('a'), answerOf(200), accept);
     await examine(draft('a'), answerOf(200), async () => fail('one', 'late')());
-    expect(await findings()).toMatchObject([
+    expect(await failedChecks()).toMatchObject([
       { fault: { check: 'one' }, answer: { status: 200 }, cause: undefined },
     ]);
     expect(sentRequests()).toBe(0);

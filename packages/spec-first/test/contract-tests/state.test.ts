@@ -81,8 +81,8 @@ function checksOf(document: Document, id: string, respond: (sent: Sent) => Recei
         answer,
         new Map(subject && [['/rooms/{roomId}', { ...subject }]]),
       ),
-    findings: async () =>
-      (await probe.findings()).map(({ fault }) => `${fault.check}: ${fault.message}`),
+    failedChecks: async () =>
+      (await probe.failedChecks()).map(({ fault }) => `${fault.check}: ${fault.message}`),
   };
 }
 
@@ -91,9 +91,9 @@ const stored = (body: unknown, status = 200) => answerOf(status, JSON_TYPE, body
 /** Checks that a reply contains what was sent. */
 async function differences(properties: object, body: unknown, reply: ReceivedResponse) {
   const document = await roomsOf(properties);
-  const { check, findings } = checksOf(document, 'putBeds', () => answerOf(404));
+  const { check, failedChecks } = checksOf(document, 'putBeds', () => answerOf(404));
   await check({ 'path roomId': 7, body }, reply);
-  return findings();
+  return failedChecks();
 }
 
 describe('the reply to a change', () => {
@@ -154,9 +154,9 @@ describe('the reply to a change', () => {
     ],
     ['a long text', text, 'x'.repeat(200), '', `/m was sent as "${'x'.repeat(99)}, and is ""`],
   ])('cannot have %s', async (_name, schema, sent, received, message) => {
-    const findings = await differences({ m: schema }, { m: sent }, stored({ m: received }));
-    expect(findings).toEqual([expect.stringContaining(`a change is stored: ${message}`)]);
-    expect(findings[0]).toMatch(/ in the reply$/);
+    const failedChecks = await differences({ m: schema }, { m: sent }, stored({ m: received }));
+    expect(failedChecks).toEqual([expect.stringContaining(`a change is stored: ${message}`)]);
+    expect(failedChecks[0]).toMatch(/ in the reply$/);
   });
 
   test.each([
@@ -175,21 +175,23 @@ describe('a resource', () => {
   const document = () => roomsOf({ name: text });
 
   test.each(['add', 'replace', 'change'])('is read after %s', async (id) => {
-    const { check, findings, sent } = checksOf(await document(), id, () => stored({ name: 'b' }));
+    const { check, failedChecks, sent } = checksOf(await document(), id, () =>
+      stored({ name: 'b' }),
+    );
     await check({ body: { name: 'a' } }, reply, { roomId: 7 });
     expect(sent.map(({ method, target }) => `${method} ${target}`)).toEqual([
       'GET /rooms/7?view=all&mode=a',
     ]);
     expect(sent.map(({ headers }) => headers['X-Key'])).toEqual(['get']);
-    expect(await findings()).toEqual([
+    expect(await failedChecks()).toEqual([
       'a change is stored: /name was sent as "a", and is "b" in GET /rooms/{roomId}',
     ]);
   });
 
   test.each([404, 410])('is missing with the status %i', async (status) => {
-    const { check, findings } = checksOf(await document(), 'add', () => answerOf(status));
+    const { check, failedChecks } = checksOf(await document(), 'add', () => answerOf(status));
     await check({ body: { name: 'a' } }, reply, { roomId: 7 });
-    expect(await findings()).toEqual([
+    expect(await failedChecks()).toEqual([
       `a change is stored: GET /rooms/{roomId} has the status ${status} for a stored resource`,
     ]);
   });
@@ -207,10 +209,12 @@ describe('a resource', () => {
     [410, []],
     [500, []],
   ])('is gone after a deletion: %i', async (status, expected) => {
-    const { check, findings, sent } = checksOf(await document(), 'remove', () => answerOf(status));
+    const { check, failedChecks, sent } = checksOf(await document(), 'remove', () =>
+      answerOf(status),
+    );
     await check({ 'path roomId': 8 }, answerOf(204));
     expect(sent.map(({ target }) => target)).toEqual(['/rooms/8?view=all&mode=a']);
-    expect(await findings()).toEqual(expected);
+    expect(await failedChecks()).toEqual(expected);
   });
 
   test('is read at most ten times', async () => {
@@ -225,9 +229,9 @@ describe('a resource', () => {
     ['that is only read', 'get', { roomId: 7 }],
     ['without a GET', 'putBeds', { roomId: 7 }],
   ])('is not read: %s', async (_name, id, subject) => {
-    const { check, findings, sent } = checksOf(await document(), id, () => answerOf(404));
+    const { check, failedChecks, sent } = checksOf(await document(), id, () => answerOf(404));
     await check({ body: { name: 'a' } }, reply, subject);
-    expect([sent, await findings()]).toEqual([[], []]);
+    expect([sent, await failedChecks()]).toEqual([[], []]);
   });
 });
 

@@ -106,8 +106,8 @@ function contextOf(
 
 /** Returns the failed checks of an operation. */
 async function checksOf(...options: Parameters<typeof contextOf>) {
-  const { findings } = await testOperation(contextOf(...options).context);
-  return findings.map(({ fault }) => `${fault.check}: ${fault.message}`);
+  const { failedChecks } = await testOperation(contextOf(...options).context);
+  return failedChecks.map(({ fault }) => `${fault.check}: ${fault.message}`);
 }
 
 const mock = (answer: ReceivedResponse): ReceivedResponse => ({
@@ -125,8 +125,8 @@ describe('the test of an operation', () => {
     'passes if the service follows the document: %s',
     async (id) => {
       const { context, sent } = contextOf(await rooms(), id, follow);
-      const { findings, answers, sentRequests, isMissing } = await testOperation(context);
-      expect({ findings, isMissing }).toEqual({ findings: [], isMissing: false });
+      const { failedChecks, answers, sentRequests, isMissing } = await testOperation(context);
+      expect({ failedChecks, isMissing }).toEqual({ failedChecks: [], isMissing: false });
       expect(answers.length).toBeGreaterThanOrEqual(4);
       expect(answers.every(({ status }) => status < 300)).toBe(true);
       // Pages are not counted.
@@ -153,7 +153,7 @@ describe('the test of an operation', () => {
   test('ends after one request to an operation without a handler', async () => {
     const { context, sent } = contextOf(await rooms(), 'add', () => answerOf(501));
     const outcome = await testOperation(context);
-    expect(outcome).toMatchObject({ findings: [], sentRequests: 1, isMissing: true });
+    expect(outcome).toMatchObject({ failedChecks: [], sentRequests: 1, isMissing: true });
     expect(sent).toHaveLength(1);
     const mocked = contextOf(await rooms(), 'add', () => mock(answerOf(501)));
     expect((await testOperation(mocked.context)).isMissing).toBe(false);
@@ -200,14 +200,14 @@ describe('the test of an operation', () => {
 
   test('fails if a request gets no response, and continues', async () => {
     let count = 0;
-    const { findings, answers } = await testOperation(
+    const { failedChecks, answers } = await testOperation(
       contextOf(await rooms(), 'get', (sent) => {
         count += 1;
         if (count === 2) throw new Error('socket hang up');
         return follow(sent);
       }).context,
     );
-    expect(findings.map(({ fault }) => fault.message)).toEqual([
+    expect(failedChecks.map(({ fault }) => fault.message)).toEqual([
       'there is no response: socket hang up',
     ]);
     expect(answers.length).toBeGreaterThanOrEqual(3);
@@ -308,9 +308,11 @@ test('an operation is tested again with existing resources only', async () => {
   const { context, sent } = contextOf(document, 'get', crash, { runs: 20 });
   const values = valuesOf(context.operation, { 'path roomId': 1_234_567 });
   context.resources.learn(context.operation, values, answerOf(204));
-  const findings = await testAgain(context);
+  const failedChecks = await testAgain(context);
   expect(sent.map(({ target }) => target)).toEqual(Array(5).fill('/rooms/1234567'));
-  expect(findings.map(({ fault }) => fault.check)).toEqual(['no request makes the service fail']);
+  expect(failedChecks.map(({ fault }) => fault.check)).toEqual([
+    'no request makes the service fail',
+  ]);
   const list = contextOf(document, 'list', follow);
   expect(await testAgain(list.context)).toEqual([]);
   expect(list.sent.map(({ target }) => target)).toContain('/rooms?limit=20');
