@@ -1,5 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -10,7 +11,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, test } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { groupRuns, SPEC_FIRST, start } from 'test-support/project';
 import { run } from '../src/diff.ts';
@@ -48,8 +49,12 @@ const write = (file: string, text: string) => writeFileSync(join(folder, file), 
 
 const diff = (args: readonly string[], cwd = folder) => call(cwd, run, ...args);
 
-beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'diff-test-'));
+/** A repository with one commit. */
+let template: string;
+
+beforeAll(() => {
+  template = mkdtempSync(join(tmpdir(), 'diff-test-'));
+  folder = template;
   git('init', '-q', '-b', 'main');
   mkdirSync(join(folder, 'schemas'));
   write('openapi.yaml', DOCUMENT);
@@ -58,7 +63,14 @@ beforeEach(() => {
   git('commit', '-q', '-m', 'first');
 });
 
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'diff-test-'));
+  cpSync(template, folder, { recursive: true });
+});
+
 afterEach(() => rmSync(folder, { recursive: true }));
+
+afterAll(() => rmSync(template, { recursive: true }));
 
 test('exits with 0 when the document has not changed', async () => {
   expect(await diff(['main'])).toEqual({
@@ -201,22 +213,11 @@ components:
       flows: { clientCredentials: { tokenUrl: https://x.test/t, scopes: { read: '', write: '' } } }
 `;
 
-const PAIR = 'type: array, prefixItems: [{ type: string }, { type: integer }]';
-
 test.each([
   ['a new maxLength', limited('type: string'), limited('type: string, maxLength: 5')],
   ['an added scope', limited('type: string'), limited('type: string', 'read, write')],
-  [
-    'swapped prefixItems',
-    limited(PAIR),
-    limited('type: array, prefixItems: [{ type: integer }, { type: string }]'),
-  ],
   ['a new uniqueItems', limited('type: array'), limited('type: array, uniqueItems: true')],
   ['a new const', limited('type: string'), limited('type: string, const: a')],
-  ['a new multipleOf', limited('type: integer'), limited('type: integer, multipleOf: 3')],
-  ['a new maxItems', limited('type: array'), limited('type: array, maxItems: 3')],
-  ['closed objects', limited('type: object'), limited('type: object, additionalProperties: false')],
-  ['a new not', limited('type: string'), limited('type: string, not: { const: a }')],
 ])('exits with 1 for %s, with its line', async (_, before, after) => {
   write('openapi.yaml', before);
   git('commit', '-qam', 'before');
@@ -227,33 +228,6 @@ test.each([
       /^openapi\.yaml:(5|11):\d+ (error|warning) \[[\w-]+\] POST \/plants: /,
     ),
   });
-  expect(await diff(['HEAD', '--fail-on', 'none'])).toMatchObject({ status: 0 });
-});
-
-test('names each place inside a schema where a limit has changed, but no annotation', async () => {
-  const places = (limit: object) => {
-    const list = { type: 'array', description: JSON.stringify(limit), ...limit };
-    const properties = {
-      p: list,
-      l: { type: 'array', items: list },
-      m: { type: 'object', additionalProperties: list },
-      o: { oneOf: [list, { type: 'string' }] },
-      u: { anyOf: [{ type: 'string' }, list] },
-    };
-    return limited(JSON.stringify({ type: 'object', properties }).slice(1, -1));
-  };
-  write('openapi.yaml', places({}));
-  git('commit', '-qam', 'before');
-  write('openapi.yaml', places({ uniqueItems: true }));
-  const { status, stdout } = await diff(['HEAD']);
-  expect(status).toBe(1);
-  const matches = stdout.matchAll(/\[not-compared-by-oasdiff\] POST \/plants: (\S+) has changed/g);
-  const inValue = 'properties/value/properties';
-  expect([...matches].map(([, place]) => place).sort()).toEqual(
-    ['l/items', 'm/additionalProperties', 'o/oneOf/0', 'p', 'u/anyOf/1'].map(
-      (place) => `${inValue}/${place}/uniqueItems`,
-    ),
-  );
 });
 
 test('names each operation that has the same change', async () => {
@@ -267,18 +241,12 @@ test('names each operation that has the same change', async () => {
   expect(stdout).toContain('Changes since HEAD: error 2, warning 0, info 0');
 });
 
-test('exits with 0 when a request loses a limit that oasdiff does not compare', async () => {
-  write('openapi.yaml', limited('type: array, uniqueItems: true'));
-  git('commit', '-qam', 'before');
-  write('openapi.yaml', limited('type: array'));
-  expect(await diff(['HEAD'])).toMatchObject({ status: 0 });
-});
-
-test('--fail-on error lets warnings pass, --fail-on info fails on any change', async () => {
+test('--fail-on error lets warnings pass, none all changes, and info no change', async () => {
   write('openapi.yaml', limited('type: string'));
   git('commit', '-qam', 'before');
   write('openapi.yaml', limited('type: string, maxLength: 5'));
-  expect(await diff(['HEAD', '--fail-on', 'error'])).toMatchObject({ status: 0 });
+  for (const level of ['error', 'none'])
+    expect(await diff(['HEAD', '--fail-on', level])).toMatchObject({ status: 0 });
   write('openapi.yaml', limited('type: string }, other: { type: string'));
   expect(await diff(['HEAD', '--fail-on', 'warning'])).toMatchObject({ status: 0 });
   expect(await diff(['HEAD', '--fail-on', 'info'])).toMatchObject({ status: 1 });
@@ -316,27 +284,17 @@ Changes since main: error 1, warning 0, info 0 (oasdiff 99.1.0)
   });
 });
 
-test.each([
-  [3, 'error'],
-  [2, 'warning'],
-  [1, 'notice'],
-])('annotates a change of level %i as %s, with escaped characters', async (level, command) => {
-  const change = { id: 'new-check', text: '%0A 100 %', level, operation: 'POST', path: '/plants' };
-  const bin = fakeOasdiff('99.1.0', `printf %s '[${JSON.stringify(change)}]'`);
-  expect(await withPath(bin, ['main', '--format', 'githubactions'])).toMatchObject({
-    stdout: `::${command} title=new-check,file=openapi.yaml,line=5,col=5::POST /plants: %250A 100 %25\n`,
-  });
+test('annotates a change of each level, with escaped characters', async () => {
+  const change = { text: '%0A 100 %', operation: 'POST', path: '/plants' };
+  const levels = ['error', 'warning', 'notice'];
+  const changes = levels.map((id, index) => ({ ...change, id, level: 3 - index }));
+  const bin = fakeOasdiff('99.1.0', `printf %s '${JSON.stringify(changes)}'`);
+  const { stdout } = await withPath(bin, ['main', '--format', 'githubactions']);
+  const place = 'file=openapi.yaml,line=5,col=5::POST /plants: %250A 100 %25';
+  expect(stdout).toBe(levels.map((level) => `::${level} title=${level},${place}\n`).join(''));
 });
 
-test('does not use an older oasdiff on the PATH', async () => {
-  const { status, stdout } = await withPath(fakeOasdiff('0.9.0', 'exit 1'), ['main']);
-  expect({ status, stdout }).toMatchObject({
-    status: 0,
-    stdout: expect.not.stringContaining('0.9.0'),
-  });
-});
-
-test.each(['exit 3', 'kill -9 $$', "echo 'No changes'", 'true'])(
+test.each(['exit 3', 'kill -9 $$'])(
   'exits with 2, removes its temporary folder and prints no summary if oasdiff fails: %s',
   async (script) => {
     const folders = () =>

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -38,7 +39,7 @@ export async function findOasdiff(): Promise<Oasdiff> {
     .split(delimiter)
     .filter((folder) => !folder.includes('node_modules'));
   const files = [...packagedFiles(), ...folders.map((folder) => join(folder, PROGRAM))];
-  const installed = (await Promise.all(files.map(versionOf))).flat();
+  const installed = (await Promise.all(files.filter(existsSync).map(versionOf))).flat();
   const { compare } = new Intl.Collator('en', { numeric: true });
   const [newest] = installed.sort((one, other) => compare(other.version, one.version));
   if (newest !== undefined) return newest;
