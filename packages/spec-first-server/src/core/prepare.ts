@@ -11,7 +11,7 @@ import type { Tracing } from './record.ts';
 import { bodyLimitFindings } from './request/body-limit.ts';
 import { completeHandlers, type WhenMissing } from './response/complete-handlers.ts';
 import { type ErrorBody, PROBLEM_DETAILS } from './response/problem.ts';
-import { schemesOf, tokenSchemes, unverified, type Verifiers } from './security/schemes.ts';
+import { schemesOf, tokenSchemes, unverifiedSchemes, type Verifiers } from './security/schemes.ts';
 import { type Authenticator, type AuthSettings, createAuthenticator } from './security/tokens.ts';
 import { createValidators, type Formats } from './validation/validator.ts';
 
@@ -108,7 +108,7 @@ export async function prepare(source: Document | string, options: ServiceOptions
   const faults = [
     ...problems,
     ...rejected,
-    ...unverified(handled, schemes),
+    ...unverifiedSchemes(handled, schemes),
     ...bodyLimitFindings(operations),
     ...findings,
   ];

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, register } from 'prom-client';
 import { lostLines, versions } from './log.ts';
 
-const SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
+const BATCH_SIZES = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512];
 const SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 /** Registers the metrics of Node, of the log and of the versions. */
@@ -41,7 +41,7 @@ export function createMetrics() {
   const batches = histogram(
     'store_batch_size',
     'Requests that shared a commit of the store',
-    SIZES,
+    BATCH_SIZES,
   );
   const commits = histogram('store_commit_duration_seconds', 'Time of one commit of the store');
   const connects = histogram(

@@ -2,7 +2,7 @@ import { listen } from '../adapters/node/index.ts';
 import type { ReadResource } from './page/page.ts';
 
 /** The time limit for a request to arrive, in milliseconds. */
-const REQUEST_LIMIT = 5_000;
+const REQUEST_TIMEOUT = 5_000;
 
 /**
  * Serves pages for operators, by path, on a separate address. An error of a page becomes a 503.
@@ -32,7 +32,7 @@ export async function serveOperators(
       host,
       port,
       exclusive: true,
-      limits: { requestTimeout: REQUEST_LIMIT, headersTimeout: REQUEST_LIMIT },
+      limits: { requestTimeout: REQUEST_TIMEOUT, headersTimeout: REQUEST_TIMEOUT },
     },
   );
   return {

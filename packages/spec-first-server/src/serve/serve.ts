@@ -105,7 +105,7 @@ async function run<V extends Variables>(
   { open, variables, ...definition }: ServeOptions<V>,
   allowOutside?: boolean,
 ): Promise<void> {
-  const ready = handleSignals();
+  const setSignalHandlers = handleSignals();
   const { config, values, log } = await configure(variables);
   process.once('uncaughtException', (error) => {
     log.fatal({ err: error }, 'uncaught exception; the process ends');
@@ -138,7 +138,7 @@ async function run<V extends Variables>(
     }
   }
   log.flush();
-  ready({
+  setSignalHandlers({
     stop: stopper(service, log, config.DRAIN_SECONDS),
     reload: service.reload,
     changeLogLevel: () => toggleLogLevel(log, config.LOG_LEVEL),

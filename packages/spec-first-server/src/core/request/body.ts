@@ -18,7 +18,7 @@ export interface ReceivedBody {
   readonly release?: (() => void) | undefined;
 }
 
-const NONE: ReceivedBody = { media: undefined, body: undefined };
+const NO_BODY: ReceivedBody = { media: undefined, body: undefined };
 
 /**
  * Returns the function that reads the bodies of an operation, by declared media type. JSON is
@@ -42,7 +42,7 @@ export function bodyReader(
 
   /** @throws {HttpError} 400, 413, 415 or 503 */
   return async (call: Call): Promise<ReceivedBody> => {
-    if (requestBody === undefined) return NONE;
+    if (requestBody === undefined) return NO_BODY;
     const { headers, body: source } = call;
     if (source === undefined) return withoutBody();
     const contentType = headers['content-type'] ?? '';
@@ -81,7 +81,7 @@ export function bodyReader(
 
   /** @throws {Violations} if a body is required. */
   function withoutBody(): ReceivedBody {
-    if (!requestBody?.required) return NONE;
+    if (!requestBody?.required) return NO_BODY;
     throw new Violations([{ path: '/body', message: requirement, keyword: 'required' }]);
   }
 

@@ -17,13 +17,13 @@ type ReplyHeaders = Readonly<Record<string, string | number | readonly string[]>
 const securityHeaders = [...SECURITY_HEADERS].flat();
 
 /** Headers that are derived from the body. An error or a reply cannot set them. */
-const FROM_BODY = new Set(['content-length', 'content-type', 'transfer-encoding']);
+const BODY_HEADERS = new Set(['content-length', 'content-type', 'transfer-encoding']);
 
 /** Statuses without a `Content-Length` (RFC 9110 §8.6). */
-const WITHOUT_LENGTH = new Set([204, 304]);
+const STATUSES_WITHOUT_LENGTH = new Set([204, 304]);
 
 /** Makes caches and proxies forward each item immediately. nginx reads `X-Accel-Buffering`. */
-const UNBUFFERED = [
+const UNBUFFERED_HEADERS = [
   ['Cache-Control', 'no-cache'],
   ['X-Accel-Buffering', 'no'],
 ] as const;
@@ -47,7 +47,7 @@ export function createAnswer(
 ): Answer {
   const { status, type, headers, body } = reply;
   const isStream = isItemStream(body);
-  const unbuffered = isStream && body.areChunks !== true ? UNBUFFERED : [];
+  const unbuffered = isStream && body.areChunks !== true ? UNBUFFERED_HEADERS : [];
   const list =
     headers === undefined
       ? [...defaultHeaders(id), ...unbuffered.flat()]
@@ -59,7 +59,7 @@ export function createAnswer(
     discard(body, streamOptions);
     return { status, headers: list, body: undefined };
   }
-  if (!WITHOUT_LENGTH.has(status)) list.push('Content-Length', String(lengthOf(body)));
+  if (!STATUSES_WITHOUT_LENGTH.has(status)) list.push('Content-Length', String(lengthOf(body)));
   return { status, headers: list, body: method === 'HEAD' ? undefined : body };
 }
 
@@ -97,7 +97,7 @@ function withDefaults(
   for (const [name, value] of Object.entries(headers)) {
     const lower = name.toLowerCase();
     names.add(lower);
-    if (FROM_BODY.has(lower)) continue;
+    if (BODY_HEADERS.has(lower)) continue;
     for (const line of [value].flat()) list.push(name, String(line));
   }
   const missing = defaults.filter(([name]) => !names.has(name.toLowerCase()));

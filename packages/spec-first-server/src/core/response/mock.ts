@@ -6,7 +6,7 @@ import type { AnyHandler, AnyReply, AnyRequest } from '../handlers/types.ts';
 import type { OperationValidator } from '../validation/validator.ts';
 import { HttpError } from './http-error.ts';
 import type { ErrorBody } from './problem.ts';
-import { BODILESS, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
+import { BODILESS_STATUSES, checkBody, isAsyncIterable, mismatchOf, responseFor } from './reply.ts';
 
 type Example = Partial<ReturnType<MediaType['examples']>[number]>;
 
@@ -41,7 +41,7 @@ export function mock(
       preferences.map(([, name, value]) => [name, value]),
     );
     const [status, declared] = chosenResponse(operation, code);
-    const media = BODILESS.has(status) ? undefined : mediaFor(declared, accepts);
+    const media = BODILESS_STATUSES.has(status) ? undefined : mediaFor(declared, accepts);
     const key = [status, media?.type, example].join(' ');
     const reply = replies.get(key) ?? make(status, declared, media, example);
     replies.set(key, reply);

@@ -16,7 +16,7 @@ import { isHeader } from './headers.ts';
 import { InvalidReply } from './http-error.ts';
 
 /** Headers that frame a message: only the server sets them (RFC 9112 §6, RFC 9110 §7.6.1). */
-const FRAMING = new Set([
+const FRAMING_HEADERS = new Set([
   'connection',
   'content-length',
   'content-type',
@@ -29,9 +29,9 @@ const FRAMING = new Set([
  * Statuses whose answers have no body, even if a `default` response declares one (RFC 9110 §15.3.5,
  * §15.3.6, §15.4.5).
  */
-export const BODILESS = new Set([204, 205, 304]);
+export const BODILESS_STATUSES = new Set([204, 205, 304]);
 
-const NOTHING: DeclaredResponse = {
+const NO_BODY_DECLARED: DeclaredResponse = {
   key: 'default',
   media: [],
   headers: [],
@@ -44,7 +44,7 @@ const NOTHING: DeclaredResponse = {
  * with any status, without a body.
  */
 export const responseFor = (operation: Operation, status: number): DeclaredResponse | undefined =>
-  operation.responses.length === 0 ? NOTHING : declaredFor(operation, status);
+  operation.responses.length === 0 ? NO_BODY_DECLARED : declaredFor(operation, status);
 
 type ReplyValidator = Pick<OperationValidator, 'response' | 'responseHeaders'>;
 
@@ -101,7 +101,7 @@ export function checkBody(
   declared: DeclaredResponse,
   { status, contentType, body }: AnyReply,
 ): Pick<CheckedReply, 'type' | 'body'> {
-  const mediaTypes = BODILESS.has(status) ? [] : declared.media;
+  const mediaTypes = BODILESS_STATUSES.has(status) ? [] : declared.media;
   const media = contentType === undefined ? mediaTypes[0] : mediaTypeFor(mediaTypes, contentType);
   if (media === undefined) {
     if (mediaTypes.length > 0)
@@ -185,7 +185,8 @@ function writeHeaders(
   for (const [name, value] of Object.entries(headers)) {
     if (value === undefined) continue;
     const lower = name.toLowerCase();
-    if (FRAMING.has(lower)) throw new InvalidReply(`the header ${name} is set by the server only`);
+    if (FRAMING_HEADERS.has(lower))
+      throw new InvalidReply(`the header ${name} is set by the server only`);
     const write = declared.find((header) => header.name === lower)?.write ?? String;
     // The values of `Set-Cookie` cannot be joined (RFC 9110 §5.3).
     written[name] =

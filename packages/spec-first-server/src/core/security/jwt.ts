@@ -177,11 +177,11 @@ function checkUrl({ protocol, hostname, host, username, password }: URL): void {
  * Types of access tokens (RFC 9068 §2.1). Issuers sign others with the same keys, such as logout
  * tokens (RFC 8725 §3.11).
  */
-const TYPE = /^(application\/)?(at\+)?jwt$/i;
+const ACCESS_TOKEN_TYPE = /^(application\/)?(at\+)?jwt$/i;
 
 function callerOf({ payload, protectedHeader: { typ = 'JWT' } }: JWTVerifyResult): Caller {
   const { sub: subject, scope, scp, exp = 0 } = payload;
-  if (typeof typ !== 'string' || !TYPE.test(typ))
+  if (typeof typ !== 'string' || !ACCESS_TOKEN_TYPE.test(typ))
     throw new Unauthorized('The type of the token ("typ") is neither JWT nor at+jwt');
   if (subject !== undefined && typeof subject !== 'string')
     throw new Unauthorized('The "sub" claim of the token is not a string');

@@ -33,12 +33,12 @@ export type VerifyScheme = (
 
 export type Verifiers = Readonly<Record<string, VerifyScheme>>;
 
-/** The form of a scheme's credentials. */
-interface Form {
+/** The kind of credentials that a scheme uses. */
+interface CredentialKind {
   /** Bearer tokens may be signed, API keys are static. `undefined` for other credentials. */
   readonly token?: 'bearer' | 'apiKey';
   /**
-   * Returns the credential of a request; `undefined` if it has none of this form.
+   * Returns the credential of a request; `undefined` if it has none of this kind.
    *
    * @throws {Unauthorized} if it is malformed.
    */
@@ -56,11 +56,14 @@ const CROSS_ORIGIN =
  * Several credentials in one Authorization header: a comma, another scheme and its credential. Some
  * servers join two headers in this way.
  */
-const SEVERAL = /,\s*[\w-]+ +[^\s=,]/;
+const SEVERAL_CREDENTIALS = /,\s*[\w-]+ +[^\s=,]/;
 
 /** @throws {HttpError} 400 for several credentials, since a proxy may have checked another one. */
 function checkAuthorization(authorization: string | undefined): void {
-  if (authorization?.includes(',') && SEVERAL.test(authorization.replace(/"[^"]*"/g, '""')))
+  if (
+    authorization?.includes(',') &&
+    SEVERAL_CREDENTIALS.test(authorization.replace(/"[^"]*"/g, '""'))
+  )
     throw new HttpError(400, 'the header authorization must have one credential');
 }
 
@@ -92,18 +95,18 @@ export function schemesOf(
   trustedOrigins: readonly string[] = [],
 ) {
   const schemes = Object.entries(declared).map(([name, source]) => {
-    const { token: tokenForm, read, required, challenge } = formOf(source);
+    const { token: tokenKind, read, required, challenge } = credentialKindOf(source);
     // A scheme may have the name of a property of every object, such as `constructor`.
     const verifier = Object.hasOwn(verifiers, name) ? verifiers[name] : undefined;
-    const isVerified = tokenForm !== undefined || verifier !== undefined;
-    /** Without a verifier, mocks accept any credential of the declared form. */
+    const isVerified = tokenKind !== undefined || verifier !== undefined;
+    /** Without a verifier, mocks accept any credential of the declared kind. */
     const verify: VerifyScheme = (credentials, scopes) => {
       const token = read(credentials);
       if (token === undefined) throw new Unauthorized(required, false);
       if (source.in === 'cookie' && isForged(credentials, trustedOrigins))
         throw new HttpError(403, CROSS_ORIGIN);
       if (verifier !== undefined) return verifier(credentials, scopes);
-      return tokenForm ? authenticator.verify(token, scopes, name) : ANYONE;
+      return tokenKind ? authenticator.verify(token, scopes, name) : ANYONE;
     };
     return [name, { isVerified, verify, challenge }] as const;
   });
@@ -115,8 +118,10 @@ export function tokenSchemes(
   declared: Document['securitySchemes'],
   verifiers: Verifiers = {},
 ): TokenSchemes {
-  const forms = Object.entries(declared).map(([name, source]) => [name, formOf(source)] as const);
-  const schemes = forms.filter(([name, { token }]) => token && !Object.hasOwn(verifiers, name));
+  const kinds = Object.entries(declared).map(
+    ([name, source]) => [name, credentialKindOf(source)] as const,
+  );
+  const schemes = kinds.filter(([name, { token }]) => token && !Object.hasOwn(verifiers, name));
   return new Map(schemes.map(([name, { token }]) => [name, token === 'bearer']));
 }
 
@@ -141,7 +146,7 @@ export const apiKeyQueryNames = (declared: Document['securitySchemes']) =>
     Object.values(declared).flatMap((scheme) => (scheme.in === 'query' ? String(scheme.name) : [])),
   );
 
-function formOf({ type, scheme, in: location, name }: Json): Form {
+function credentialKindOf({ type, scheme, in: location, name }: Json): CredentialKind {
   const http = String(scheme).toLowerCase();
   if (type === 'apiKey') return apiKey(String(location), String(name));
   if (type === 'oauth2' || type === 'openIdConnect' || (type === 'http' && http === 'bearer'))
@@ -162,22 +167,22 @@ function formOf({ type, scheme, in: location, name }: Json): Form {
   };
 }
 
-const BEARER: Form = {
+const BEARER: CredentialKind = {
   token: 'bearer',
   read: bearerToken,
   required: 'A bearer token is required, in a header "Authorization: Bearer <token>"',
   challenge: (presented) => (presented ? 'Bearer error="invalid_token"' : 'Bearer'),
 };
 
-const PLACES: Readonly<Record<string, string>> = { query: 'query parameter' };
+const PLACE_NAMES: Readonly<Record<string, string>> = { query: 'query parameter' };
 
-const apiKey = (location: string, name: string): Form => ({
+const apiKey = (location: string, name: string): CredentialKind => ({
   token: 'apiKey',
   read({ headers, query, cookies }) {
     if (location === 'header') return valueIn(headers, name.toLowerCase());
     return valueIn(location === 'query' ? query : cookies, name);
   },
-  required: `An API key is required, in the ${PLACES[location] ?? location} "${name}"`,
+  required: `An API key is required, in the ${PLACE_NAMES[location] ?? location} "${name}"`,
   // Headers allow fewer characters than names of parameters.
   challenge: () => `ApiKey in="${location}", name="${encodeURI(name)}"`,
 });
@@ -189,7 +194,7 @@ function valueIn(values: Readonly<Record<string, unknown>>, name: string): strin
 }
 
 /** A bearer token (RFC 6750 §2.1). Its parts share no characters, so a match takes linear time. */
-const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
+const BEARER_CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
 
 /**
  * Returns the token in an Authorization header, if it is of this scheme (RFC 9110 §11.4).
@@ -199,7 +204,8 @@ const CREDENTIALS = /^bearer +([\w\-.~+/]+=*)$/i;
 export function bearerToken({
   headers: { authorization },
 }: Pick<Credentials, 'headers'>): string | undefined {
-  const token = authorization === undefined ? undefined : CREDENTIALS.exec(authorization)?.[1];
+  const token =
+    authorization === undefined ? undefined : BEARER_CREDENTIALS.exec(authorization)?.[1];
   if (token !== undefined || !isOfScheme('bearer', authorization)) return token;
   const form =
     'it must be "Bearer", a space and the token, which is made of letters, digits and -._~+/';
@@ -218,7 +224,7 @@ const schemesIn = (operations: readonly Operation[]) =>
   new Set(operations.flatMap(({ security }) => security.flatMap(Object.keys)));
 
 /** Reports the schemes of operations whose credentials nothing verifies. */
-export const unverified = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
+export const unverifiedSchemes = (operations: readonly Operation[], schemes: Schemes): Finding[] =>
   [...schemesIn(operations)]
     .filter((name) => schemes.get(name)?.isVerified === false)
     .map((name) => ({
@@ -264,7 +270,7 @@ export function authentication(operation: Operation, schemes: Schemes, isMock: b
       return callers.find(({ subject }) => subject !== undefined) ?? callers[0];
     }
     if (isOptional && reasons.every(isAbsence)) return undefined;
-    throw denial(reasons);
+    throw mostImportant(reasons);
   };
 
   function verifierOf(name: string) {
@@ -282,7 +288,7 @@ const isAbsence = (reason: unknown): boolean => reason instanceof Unauthorized &
  * Returns the most important reason: an error of a check (503, 500), then a caller without
  * permission (403), then a rejected credential (401).
  */
-const denial = (reasons: readonly unknown[]): unknown =>
+const mostImportant = (reasons: readonly unknown[]): unknown =>
   reasons.find((reason) => !(reason instanceof Unauthorized || reason instanceof Forbidden)) ??
   reasons.find((reason) => reason instanceof Forbidden) ??
   reasons.find((reason) => !isAbsence(reason)) ??

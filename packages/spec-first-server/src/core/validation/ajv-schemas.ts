@@ -1,18 +1,18 @@
 import { asArray, asObject, isObject, type Json, schemas } from 'openapi-document';
-import { ASSERTIONS } from './keywords.ts';
+import { NUMBER_ASSERTIONS } from './keywords.ts';
 
 type Schema = schemas.LoweredSchema;
 type Keywords = Record<string, unknown>;
 
 /** Keywords that are copied for Ajv. Schemas in their values are converted. */
-const COPIED = new Set([
+const COPIED_KEYWORDS = new Set([
   ...Object.values(schemas.SUBSCHEMAS).flat(),
   ...['maxLength', 'minLength', 'pattern', 'maxItems', 'minItems', 'uniqueItems', 'required'],
   ...['maxProperties', 'minProperties', 'minContains', 'maxContains', 'dependentRequired'],
   'x-json-schema',
 ]);
 
-const CLOSING = /^(additional|unevaluated)Properties$/;
+const CLOSING_KEYWORDS = /^(additional|unevaluated)Properties$/;
 
 /** The options of one conversion. */
 export interface Conversion {
@@ -49,8 +49,9 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     const convertPart = (part: unknown) => convert(part, conversion);
     const schema: Keywords = {};
     for (const [key, value] of Object.entries(source)) {
-      const isIgnored = conversion.open && value === false && CLOSING.test(key);
-      if (COPIED.has(key) && !isIgnored) schema[key] = schemas.mapKeyword(key, value, convertPart);
+      const isIgnored = conversion.open && value === false && CLOSING_KEYWORDS.test(key);
+      if (COPIED_KEYWORDS.has(key) && !isIgnored)
+        schema[key] = schemas.mapKeyword(key, value, convertPart);
     }
     addAssertions(schema, source);
     const dropped = asArray(source['x-dropped']).map((name) => [String(name), drops]);
@@ -74,7 +75,7 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     const types = [type].flat();
     const isNumeric = types.includes('integer') || types.includes('number');
     const isSizedInteger = format === 'int64' || format === 'int32';
-    const isBounded = Object.keys(ASSERTIONS).some((key) => key in source);
+    const isBounded = Object.keys(NUMBER_ASSERTIONS).some((key) => key in source);
     if (!isNumeric && type !== undefined) schema.type = type;
     if (!isSizedInteger && typeof format === 'string' && hasFormat(format)) schema.format = format;
     if (isNumeric || isSizedInteger || isBounded) {

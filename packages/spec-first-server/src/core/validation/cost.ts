@@ -4,7 +4,7 @@ import { asArray, asObject, isObject, type Json, schemas } from 'openapi-documen
 export type Cost = ReturnType<typeof costOf>;
 
 /** Keywords whose values are not schemas. */
-const DATA = new Set(['enum', 'const', 'default', 'example', 'examples']);
+const DATA_KEYWORDS = new Set(['enum', 'const', 'default', 'example', 'examples']);
 
 /** Adds up the costs of a lowered schema and of all schemas that it needs. */
 export function costOf(source: schemas.LoweredSchema, $defs: Json) {
@@ -38,7 +38,7 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     cost.hasAlternatives ||= (part.anyOf ?? part.oneOf ?? part.if ?? part.not) !== undefined;
     cost.changesValues ||= part['x-dropped'] !== undefined || Object.hasOwn(part, 'default');
 
-    for (const [key, value] of Object.entries(part)) if (!DATA.has(key)) measure(value);
+    for (const [key, value] of Object.entries(part)) if (!DATA_KEYWORDS.has(key)) measure(value);
     if (typeof $ref !== 'string' || seen.has($ref)) return;
     seen.add($ref);
     measure($defs[schemas.definitionName($ref)]);

@@ -21,7 +21,7 @@ const NONE: readonly Mismatch[] = [];
 type Exact = number | bigint;
 
 /** The keywords about numbers (JSON Schema 2020-12, Validation §6.2). */
-export const ASSERTIONS: Readonly<
+export const NUMBER_ASSERTIONS: Readonly<
   Record<string, readonly [string, (value: Exact, bound: Exact) => boolean]>
 > = {
   minimum: ['>=', (value, bound) => value >= bound],
@@ -32,8 +32,8 @@ export const ASSERTIONS: Readonly<
 };
 
 /**
- * Keywords of Ajv that replace standard ones. `numeric` checks the type, format and `ASSERTIONS` of
- * numbers, with `bigint` and decimal fractions. `enumValues` and `constValues` compare numbers
+ * Keywords of Ajv that replace standard ones. `numeric` checks the type, the format and the bounds
+ * of numbers, with `bigint` and decimal fractions. `enumValues` and `constValues` compare numbers
  * exactly. `x-json-schema` validates values that are schemas. `file` validates files.
  */
 export const keywords = (isRequest: boolean): Vocabulary => [
@@ -80,7 +80,7 @@ function numeric({ type, format, ...bounds }: Json, isRequest: boolean): Test {
   const typeNames = types.length > 0 ? types.join(',') : 'integer';
   const wrongType = [{ keyword: 'type', message: `must be ${typeNames}` }];
   const assertions = Object.entries(bounds).flatMap(([keyword, bound]) => {
-    const [relation, holds] = ASSERTIONS[keyword] ?? [];
+    const [relation, holds] = NUMBER_ASSERTIONS[keyword] ?? [];
     if (holds === undefined || (typeof bound !== 'number' && typeof bound !== 'bigint')) return [];
     const mismatch = { keyword, message: `must be ${relation} ${bound}` };
     return [(value: Exact) => (holds(value, bound) ? NONE : [mismatch])];

@@ -12,7 +12,7 @@ export type Shape = ReturnType<typeof shapeFrom>;
 export type ShapeOf = (schema: Json, value: unknown) => Shape;
 
 /** Keywords whose schemas apply to some values only. */
-const CONDITIONAL = ['anyOf', 'oneOf', 'if', 'dependentSchemas'];
+const CONDITIONAL_KEYWORDS = ['anyOf', 'oneOf', 'if', 'dependentSchemas'];
 
 /**
  * Creates the function that finds the shape of a value. Follows references and `allOf`, and the
@@ -31,7 +31,9 @@ export function createShapes(
     const cached = cache.get(schema);
     if (cached !== undefined) return cached;
     const parts = schemas.allOf(root, schema);
-    const isConditional = parts.some((part) => CONDITIONAL.some((key) => part[key] !== undefined));
+    const isConditional = parts.some((part) =>
+      CONDITIONAL_KEYWORDS.some((key) => part[key] !== undefined),
+    );
     if (isConditional) return shapeFrom(root, direction, [...partsFor(schema, value)]);
     const shape = shapeFrom(root, direction, parts);
     cache.set(schema, shape);

@@ -14,7 +14,7 @@ import {
   bearerToken as read,
   schemesOf,
   tokenSchemes,
-  unverified,
+  unverifiedSchemes,
   type Verifiers,
 } from '../../../src/core/security/schemes.ts';
 import { type AuthSettings, createAuthenticator } from '../../../src/core/security/tokens.ts';
@@ -358,7 +358,7 @@ describe('each scheme', () => {
       get: [{ bearer: [], basic: [], hmac: [] }, { cookie: [] }],
       other: [{ hmac: [] }],
     });
-    expect(unverified(operations, schemes)).toEqual([
+    expect(unverifiedSchemes(operations, schemes)).toEqual([
       {
         pointer: '/components/securitySchemes/hmac',
         message:

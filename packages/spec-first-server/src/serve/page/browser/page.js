@@ -41,7 +41,7 @@ const exactNumbers = ({ React: { createElement }, getComponent }) => ({
 });
 
 /** Media types of responses whose items arrive one by one. */
-const STREAMS = /event-stream|jsonl|ndjson|json-seq|multipart\/mixed/i;
+const STREAM_TYPES = /event-stream|jsonl|ndjson|json-seq|multipart\/mixed/i;
 
 /** The number of characters at the end of a stream that the page shows. */
 const MAX_STREAM = 100_000;
@@ -86,7 +86,8 @@ const showStreams = () => ({
 /** Sends a request as `fetch` does, and shows a stream until it ends or is aborted. */
 async function fetchAndShow(url, request, { signal, show }) {
   const response = await fetch(url, { ...request, signal });
-  if (!STREAMS.test(response.headers.get('content-type') ?? '') || !response.body) return response;
+  if (!STREAM_TYPES.test(response.headers.get('content-type') ?? '') || !response.body)
+    return response;
   const { ok, status, statusText } = response;
   const headers = Object.fromEntries(response.headers);
   let text = '';
@@ -144,7 +145,7 @@ function nameAlternatives({ components: { schemas = {} } = {}, ...rest }) {
 }
 
 /** Accessible names and roles of parts that have none in Swagger UI, by selector. */
-const NAMES = [
+const ACCESSIBLE_NAMES = [
   ['#servers', () => 'Server'],
   ['.examples-select-element', () => 'Example'],
   ['.body-param__text', () => 'Request body'],
@@ -163,7 +164,7 @@ const NAMES = [
 
 /** Names parts of the page for assistive technology (WCAG 4.1.2). */
 function nameParts() {
-  for (const [selector, nameOf, role] of NAMES) {
+  for (const [selector, nameOf, role] of ACCESSIBLE_NAMES) {
     for (const element of document.querySelectorAll(selector)) {
       element.ariaLabel = nameOf(element);
       if (role) element.role = role;
