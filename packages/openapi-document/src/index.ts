@@ -13,6 +13,7 @@ export {
   type Json,
   mapMembers,
   memoized,
+  onFirstUse,
   pointerTokens,
   resolveRef,
   valueAt,

@@ -8,6 +8,7 @@ import {
   type Json,
   mapMembers,
   memoized,
+  onFirstUse,
   resolveRef,
   schemas,
 } from 'openapi-document';
@@ -70,11 +71,15 @@ export function schemaTypes(root: Json, isServer: boolean) {
   const declared = Object.keys(asObject(asObject(root.components).schemas));
   /** The types of definitions, by kind and definition. */
   const types = new Map<string, NamedType>();
-  const equalDefinitions = new Map<string, boolean>();
   const aliases = new Map<string, string>();
   const suffixedNames = new Set<string>();
   const takenAliases = new Set(RESERVED_NAMES);
   for (const name of declared) aliasOf(name);
+  /** Returns true if a definition is the same in requests and in replies. */
+  const isEqual = onFirstUse((definition: string): boolean => {
+    const [request, reply] = [lowered.request, replies].map(({ $defs }) => $defs[definition]);
+    return isDeepStrictEqual(comparable(request, isServer), comparable(reply, false));
+  });
   /** Returns true if a schema of replies contains dates, also in schemas that it references. */
   const hasDates = memoized((_root: Json, schema: unknown): boolean => {
     const reached = [...schemas.reachedFrom(replies.$defs, schema)];
@@ -279,15 +284,6 @@ export function schemaTypes(root: Json, isServer: boolean) {
     const requests = lowered.request.$defs;
     const reached = schemas.reachedFrom(requests, requests[definition]);
     return [definition, ...reached].every(isEqual);
-  }
-
-  function isEqual(definition: string): boolean {
-    const [request, reply] = [lowered.request, replies].map(({ $defs }) => $defs[definition]);
-    const result =
-      equalDefinitions.get(definition) ??
-      isDeepStrictEqual(comparable(request, isServer), comparable(reply, false));
-    equalDefinitions.set(definition, result);
-    return result;
   }
 }
 

@@ -4,13 +4,14 @@ import schema31 from '@seriousme/openapi-schema-validator/schemas/v3.1/schema.js
 import schema32 from '@seriousme/openapi-schema-validator/schemas/v3.2/schema.json' with {
   type: 'json',
 };
-import type { ErrorObject, ValidateFunction } from 'ajv';
+import type { ErrorObject } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import {
   escapePointerToken,
   isObject,
   type Json,
+  onFirstUse,
   pointersTo,
   pointerTokens,
   valueAt,
@@ -29,12 +30,8 @@ export interface Report {
 
 const SCHEMAS = { '3.1': schema31, '3.2': schema32 };
 
-const validators = new Map<string, ValidateFunction>();
-
 /** Compiles the official JSON Schema of a version once, which takes most of the time of a check. */
-function validatorOf(version: keyof typeof SCHEMAS): ValidateFunction {
-  const existing = validators.get(version);
-  if (existing !== undefined) return existing;
+const validatorOf = onFirstUse((version: keyof typeof SCHEMAS) => {
   // Without `optimize`, Ajv compiles this schema in two thirds of the time.
   const code = { optimize: false };
   const ajv = new Ajv2020({
@@ -46,10 +43,8 @@ function validatorOf(version: keyof typeof SCHEMAS): ValidateFunction {
     code,
   });
   addFormats.default(ajv, ['email', 'regex', 'uri', 'uri-reference']);
-  const validate = ajv.compile(SCHEMAS[version]);
-  validators.set(version, validate);
-  return validate;
-}
+  return ajv.compile(SCHEMAS[version]);
+});
 
 /** Checks a document against the official JSON Schema of OpenAPI. Unknown members are notices. */
 export function checkStructure(root: Json, report: Report): void {

@@ -80,6 +80,18 @@ export function memoized<V, T>(compute: (root: Json, value: V) => T): typeof com
   };
 }
 
+/** Returns a function that creates the value of each key when it is first used. */
+export function onFirstUse<Key, Value>(create: (key: Key) => Value): (key: Key) => Value {
+  const values = new Map<Key, Value>();
+  return (key) => {
+    const existing = values.get(key);
+    if (existing !== undefined) return existing;
+    const value = create(key);
+    values.set(key, value);
+    return value;
+  };
+}
+
 /** Returns a word with its first letter in upper case. */
 export const capitalized = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1);
 

@@ -1,4 +1,4 @@
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
 import {
   asArray,
   asObject,
@@ -12,6 +12,7 @@ import {
   isObject,
   mapMembers,
   memoized,
+  onFirstUse,
   pointersTo,
   pointerTokens,
   refTo,
@@ -176,6 +177,30 @@ describe('directPointer', () => {
     ['/loop/x', '/loop/x'],
   ])('of %s is %s', (pointer, direct) => {
     expect(directPointer(root, pointer)).toBe(direct);
+  });
+});
+
+describe('onFirstUse', () => {
+  test('creates each value once, when it is first used', () => {
+    const create = jest.fn((name: string) => ({ name }));
+    const lookUp = onFirstUse(create);
+    expect(create).not.toHaveBeenCalled();
+    const first = lookUp('a');
+    expect(first).toEqual({ name: 'a' });
+    expect(lookUp('b')).toEqual({ name: 'b' });
+    expect(lookUp('a')).toBe(first);
+    expect(create.mock.calls).toEqual([['a'], ['b']]);
+  });
+
+  test('creates a value again if that has failed', () => {
+    const create = jest
+      .fn(() => 'a')
+      .mockImplementationOnce(() => {
+        throw new Error('not yet');
+      });
+    const lookUp = onFirstUse(create);
+    expect(() => lookUp(1)).toThrow('not yet');
+    expect(lookUp(1)).toBe('a');
   });
 });
 

@@ -1,4 +1,4 @@
-import type { Document, Operation } from 'openapi-document';
+import { type Document, type Operation, onFirstUse } from 'openapi-document';
 import { accessLog } from './access-log.ts';
 import type { Answer, Call, CallEnd, CallRecord } from './call.ts';
 import { prepareOperation } from './operation.ts';
@@ -8,7 +8,6 @@ import { type CheckedReply, createAnswer } from './response/answer.ts';
 import { failureAnswer } from './response/failures.ts';
 import { HttpError } from './response/http-error.ts';
 import { createRouter, type FindRoute } from './router.ts';
-import { onFirstUse } from './validation/on-first-use.ts';
 
 /** A service without a socket: adapters connect it to a server. */
 export interface Service {

@@ -1,6 +1,13 @@
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { asObject, isObject, type Json, type MediaType, schemas } from 'openapi-document';
+import {
+  asObject,
+  isObject,
+  type Json,
+  type MediaType,
+  onFirstUse,
+  schemas,
+} from 'openapi-document';
 
 /**
  * Makes a second validator of replies: Ajv with the schemas of the document, which are not lowered.
@@ -20,24 +27,19 @@ export function replyOracle(root: Json) {
       schemas: { document: { components: toAjvSchema(writeOnly, asObject(root.components)) } },
     }),
   );
-  const compiled = new Map<unknown, ValidateFunction | undefined>();
-
-  function validatorFor({ schema }: MediaType): ValidateFunction | undefined {
-    if (!compiled.has(schema)) {
-      try {
-        compiled.set(schema, ajv.compile(asObject(toAjvSchema(writeOnly, schema))));
-      } catch {
-        compiled.set(schema, undefined);
-      }
+  const checkOf = onFirstUse((schema: unknown): ((text: string) => string | undefined) => {
+    try {
+      const validate = ajv.compile(asObject(toAjvSchema(writeOnly, schema)));
+      return (text) =>
+        validate(JSON.parse(text))
+          ? undefined
+          : ajv.errorsText(validate.errors, { dataVar: '/body' });
+    } catch {
+      return () => undefined;
     }
-    return compiled.get(schema);
-  }
+  });
 
-  return (media: MediaType, text: string): string | undefined => {
-    const validate = validatorFor(media);
-    if (validate === undefined || validate(JSON.parse(text))) return undefined;
-    return ajv.errorsText(validate.errors, { dataVar: '/body' });
-  };
+  return ({ schema }: MediaType, text: string) => checkOf(schema)(text);
 }
 
 /** Returns the names of all `writeOnly` members in the document. */

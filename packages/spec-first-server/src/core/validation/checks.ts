@@ -1,10 +1,9 @@
 import type { ErrorObject, ValidateFunction } from 'ajv';
-import { type Json, schemas } from 'openapi-document';
+import { type Json, onFirstUse, schemas } from 'openapi-document';
 import { createAjvSchemas } from './ajv-schemas.ts';
 import { withinBudget } from './budget.ts';
 import { type Cost, costOf } from './cost.ts';
 import { createEovAjv, type Formats } from './eov.ts';
-import { onFirstUse } from './on-first-use.ts';
 import { plainJson, rewrite } from './rewrite.ts';
 import { createShapes } from './shapes.ts';
 import { copyStart, measureValue, type Size } from './size.ts';

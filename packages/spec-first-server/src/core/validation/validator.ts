@@ -3,13 +3,13 @@ import {
   type Json,
   type MediaType,
   type Operation,
+  onFirstUse,
   type Parameter,
   schemas,
   stringifyJson,
 } from 'openapi-document';
 import { createChecks } from './checks.ts';
 import type { Formats } from './eov.ts';
-import { onFirstUse } from './on-first-use.ts';
 
 export type { Formats } from './eov.ts';
 export { Violations } from './violations.ts';
