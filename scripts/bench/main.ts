@@ -3,10 +3,8 @@ import { cpus } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Contender, contendersByPaths, contendersIn } from './contenders.ts';
-import { benchFailingCalls } from './failing-calls.ts';
 import { hasWrk, LOADS, type Load, type Measurement } from './load.ts';
 import { type Server, start, takeCore } from './servers.ts';
-import { benchStreams } from './streams.ts';
 
 const HELP = `Measures POST /plants, with a new plant in each request, and compares other servers.
 
@@ -21,6 +19,7 @@ const HELP = `Measures POST /plants, with a new plant in each request, and compa
   --seconds S         length of a measurement (2)
   --warm-up S         load on each server before its first measurement of a round (4)
   --connections N,N   how many connections, each with one request at a time (32,128)
+  --open N            how many streams, with --streams (1000)
   --load PROGRAM      wrk or autocannon (wrk where it is installed)
   --json FILE         writes all figures
   --svg FILE          draws the responses per second over the first number of connections
@@ -73,6 +72,7 @@ function readFlags() {
       seconds: text('2'),
       'warm-up': text('4'),
       connections: text('32,128'),
+      open: text('1000'),
     },
   });
   const positive = (value: string): number => {
@@ -91,6 +91,7 @@ function readFlags() {
     rounds: positive(values.rounds),
     seconds: positive(values.seconds),
     warmUp: positive(values['warm-up']),
+    open: positive(values.open),
   };
 }
 
@@ -98,9 +99,16 @@ async function benchmark(): Promise<void> {
   const flags = readFlags();
   const { rounds, seconds } = flags;
   if (flags.help) return console.log(HELP);
-  if (flags.streams) return benchStreams(seconds);
+  // Each benchmark loads only its own dependencies.
+  if (flags.streams) {
+    const { benchStreams } = await import('./streams.ts');
+    return benchStreams(seconds, flags.open);
+  }
   const data = makeDataFolder();
-  if (flags.failing) return benchFailingCalls(data, rounds, seconds);
+  if (flags.failing) {
+    const { benchFailingCalls } = await import('./failing-calls.ts');
+    return benchFailingCalls(data, rounds, seconds);
+  }
 
   const cores = takeCore();
   const runs = new Map<string, Run>();

@@ -13,7 +13,6 @@ import { setTimeout as delay, setImmediate as turn } from 'node:timers/promises'
 import express from 'express';
 import { createApp } from 'spec-first-server';
 
-const OPEN = 1_000;
 const plant = { id: 1, name: 'Monstera deliciosa', tag: 'tropical' };
 const EVENT = `id: 1\ndata: ${JSON.stringify(plant)}\n\n`;
 
@@ -75,15 +74,15 @@ const contenders = {
   },
 };
 
-/** Prints events per second of one stream and of many, and the memory of an idle stream. */
-export async function benchStreams(seconds: number): Promise<void> {
+/** Prints events per second of one stream and of `open` streams, and the memory of an idle stream. */
+export async function benchStreams(seconds: number, open: number): Promise<void> {
   const rows: Record<string, object> = {};
   for (const name of Object.keys(contenders)) {
     const one = await measure(name, 1, seconds);
-    const { rate, memory } = await measure(name, OPEN, seconds);
+    const { rate, memory } = await measure(name, open, seconds);
     rows[name] = {
       'events/s, 1 stream': one.rate,
-      [`${OPEN} streams`]: rate,
+      [`${open} streams`]: rate,
       'KiB per idle stream': memory,
     };
   }

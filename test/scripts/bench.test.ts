@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, describe, expect, test } from '@jest/globals';
 import { contendersIn } from '../../scripts/bench/contenders.ts';
-import { hasWrk, TOKEN } from '../../scripts/bench/load.ts';
+import { hasWrk, LOADS, TOKEN } from '../../scripts/bench/load.ts';
 import { start } from '../../scripts/bench/servers.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -25,52 +25,36 @@ async function outputOf({ stdout, stderr }: ChildProcess) {
   return { stdout: printed, stderr: errors };
 }
 
+const MEASUREMENT = {
+  rate: expect.any(Number),
+  responses: expect.any(Number),
+  failures: 0,
+  p50: expect.any(Number),
+  p99: expect.any(Number),
+};
+
 /** Lists the folders that a run has not removed. */
 const leftFolders = () =>
   readdirSync(join(root, 'data')).filter((name) => name.startsWith('bench-'));
 
-/** Measures contenders, and checks the figures and the chart. */
-async function benchWith(
-  load: string,
-  seconds: string,
-  rounds: number,
-  names: readonly string[],
-): Promise<void> {
+test('npm run bench measures the selected contenders, writes figures and a chart, and removes its folders', async () => {
+  const names = ['Express, in memory', 'This service, on disk, shared commits'];
   const [json, svg] = [join(folder, 'figures.json'), join(folder, 'chart.svg')];
-  const only = ['--only', `^(${names.join('|')})$`, '--load', load];
-  const short = ['--rounds', String(rounds), '--seconds', seconds, '--warm-up', seconds];
-  const outputs = ['--connections', '4', '--json', json, '--svg', svg];
-  const { stdout, stderr } = await outputOf(bench(...only, ...short, ...outputs));
-  expect(stderr).toContain(`round ${rounds} of ${rounds}`);
+  const only = ['--only', `^(${names.join('|')})$`, '--load', 'autocannon'];
+  const short = ['--rounds', '1', '--seconds', '0.1', '--warm-up', '0.1', '--connections', '4'];
+  const { stdout, stderr } = await outputOf(bench(...only, ...short, '--json', json, '--svg', svg));
+  expect(stderr).toContain('round 1 of 1');
   expect(stdout).toContain('POST /plants over 4 connections');
   const { runs }: { runs: { name: string; samples: object[] }[] } = JSON.parse(
     readFileSync(json, 'utf8'),
   );
   expect(runs.map(({ name }) => name)).toEqual(names);
-  const sample = {
-    rate: expect.any(Number),
-    responses: expect.any(Number),
-    failures: 0,
-    p50: expect.any(Number),
-    p99: expect.any(Number),
-    ...(process.platform === 'linux' && { cpu: expect.any(Number) }),
-  };
-  for (const { samples } of runs) expect(samples).toEqual(Array(rounds).fill(sample));
+  const cpu = process.platform === 'linux' && { cpu: expect.any(Number) };
+  for (const { samples } of runs) expect(samples).toEqual([{ ...MEASUREMENT, ...cpu }]);
   const chart = readFileSync(svg, 'utf8');
   for (const name of names) expect(chart).toContain(`>${name}<`);
   expect(leftFolders()).toEqual([]);
-}
-
-test('npm run bench measures the selected contenders, writes figures and a chart, and removes its folders', () =>
-  benchWith('autocannon', '0.3', 1, [
-    'Express, in memory',
-    'This service, on disk, shared commits',
-  ]));
-
-// wrk loads for whole seconds.
-(hasWrk() ? test : test.skip)('npm run bench sends requests with wrk', () =>
-  benchWith('wrk', '1', 1, ['Express, in memory']),
-);
+});
 
 test('npm run bench -- --failing measures group-commit when calls fail', async () => {
   const { stdout, stderr } = await outputOf(
@@ -82,7 +66,7 @@ test('npm run bench -- --failing measures group-commit when calls fail', async (
 });
 
 test('npm run bench -- --streams measures events of this service and of Express', async () => {
-  const { stdout, stderr } = await outputOf(bench('--streams', '--seconds', '0.1'));
+  const { stdout, stderr } = await outputOf(bench('--streams', '--seconds', '0.02', '--open', '20'));
   expect(stderr).toBe('');
   for (const name of ['This service', 'Express']) {
     expect(stdout).toMatch(new RegExp(`│ ${name} +│ [1-9]\\d* +│ \\d+ +│ \\d+ `));
@@ -98,7 +82,6 @@ test('npm run bench ends its servers and removes their files when it is interrup
 });
 
 test.each([
-  [['--rounds', '0'], /"0" must be a number above 0/],
   [['--connections', '32,x'], /"x" must be a number above 0/],
   [['--load', 'ab'], /--load must be wrk or autocannon, got "ab"/],
 ])('npm run bench rejects %j', async (flags, message) => {
@@ -107,10 +90,22 @@ test.each([
   expect(stderr).toMatch(message);
 });
 
+// wrk loads for whole seconds.
+(hasWrk() ? test : test.skip)('wrk measures requests', async () => {
+  const [contender] = contendersIn(folder).filter(({ name }) => name === 'node:http, in memory');
+  if (contender === undefined) throw new Error('no contender');
+  const { url, end } = await start(contender, join(folder, 'log'));
+  try {
+    const measured = await LOADS.wrk({ url, connections: 1, seconds: 1, firstId: 1 });
+    expect(measured).toEqual(MEASUREMENT);
+    expect(measured.responses).toBeGreaterThan(1);
+  } finally {
+    await end();
+  }
+});
+
 describe('a contender that validates requests', () => {
-  const validating = contendersIn(folder).filter(({ name }) =>
-    /(EOV|glue|service), in memory/.test(name),
-  );
+  const validating = contendersIn(folder).filter(({ name }) => /(EOV|glue), in memory/.test(name));
 
   test.each(validating)('$name rejects a missing token and an invalid plant', async (contender) => {
     const { url, end } = await start(contender, join(folder, 'log'));
