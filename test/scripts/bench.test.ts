@@ -66,7 +66,9 @@ test('npm run bench -- --failing measures group-commit when calls fail', async (
 });
 
 test('npm run bench -- --streams measures events of this service and of Express', async () => {
-  const { stdout, stderr } = await outputOf(bench('--streams', '--seconds', '0.02', '--open', '20'));
+  const { stdout, stderr } = await outputOf(
+    bench('--streams', '--seconds', '0.02', '--open', '20'),
+  );
   expect(stderr).toBe('');
   for (const name of ['This service', 'Express']) {
     expect(stdout).toMatch(new RegExp(`│ ${name} +│ [1-9]\\d* +│ \\d+ +│ \\d+ `));
