@@ -74,7 +74,7 @@ const contenders = {
   },
 };
 
-/** Prints events per second of one stream and of `open` streams, and the memory of an idle stream. */
+/** Prints events per second of one stream and of `open` streams, and the memory of an idle one. */
 export async function benchStreams(seconds: number, open: number): Promise<void> {
   const rows: Record<string, object> = {};
   for (const name of Object.keys(contenders)) {

@@ -17,7 +17,7 @@ import { parse } from 'yaml';
 import { type Service, serve, start, TOKEN } from './support/plant-service.ts';
 
 /** The number of requests for each property. */
-const RUNS = Number(process.env.FUZZ_RUNS ?? 50);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 15);
 const LIMIT = 100 * 1024;
 const MIB = 1024 * 1024;
 

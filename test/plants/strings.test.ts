@@ -7,7 +7,7 @@ import fc from 'fast-check';
 import { openStore } from '../../src/stores/index.ts';
 import { plantsIn, type Service, serve, TOKEN } from './support/plant-service.ts';
 
-const RUNS = Number(process.env.FUZZ_RUNS ?? 100);
+const RUNS = Number(process.env.FUZZ_RUNS ?? 30);
 
 let folder: string;
 let path: string;
