@@ -13,6 +13,7 @@ export default {
   testEnvironment: '<rootDir>/test/support/test-environment.js',
   testMatch: ['<rootDir>/test/**/*.test.ts', '<rootDir>/packages/*/test/**/*.test.ts'],
   extensionsToTreatAsEsm: ['.ts'],
+  moduleNameMapper: { '^typescript$': '<rootDir>/test/support/typescript.cjs' },
   transform: { '\\.ts$': '<rootDir>/test/support/strip-types.js' },
   // Longer than each wait inside a test: its error names the missing condition.
   testTimeout: 120_000,

@@ -471,6 +471,8 @@ test('an editor completes the declared statuses of a reply', async () => {
       allowImportingTsExtensions: true,
       module: ts.ModuleKind.NodeNext,
       target: ts.ScriptTarget.ESNext,
+      lib: ['lib.esnext.d.ts'],
+      types: [],
     }),
     getScriptFileNames: () => [file],
     getScriptVersion: () => '1',

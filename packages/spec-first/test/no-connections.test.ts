@@ -114,8 +114,10 @@ describe('the tools open no connection', () => {
   });
 
   test('in dev', async () => {
+    // The compiler is not a Node program, and takes most of the time.
+    rmSync(join(folder, 'tsconfig.json'));
     const loop = start(folder, [SPEC_FIRST, 'dev'], { LOG_LEVEL: 'error', ...DENIED });
-    await loop.said(/^Served[\s\S]*The types fit/m).finally(() => end(loop));
+    await loop.said(/^Served/m).finally(() => end(loop));
     await loop.exit;
   });
 
