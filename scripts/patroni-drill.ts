@@ -21,7 +21,7 @@ leader. Exits with 1 if an acknowledged plant is missing afterwards.
 const CALLERS = 16;
 
 /** The maximum time without a leader, in milliseconds. */
-const FAILOVER_MS = 120_000;
+const MAX_OUTAGE_MS = 120_000;
 
 const name = `drill ${randomUUID()}`;
 
@@ -62,7 +62,7 @@ function load(store: PlantStore) {
 /** Waits until the store has acknowledged 500 more plants. */
 async function waitForPlants({ acknowledged }: ReturnType<typeof load>): Promise<void> {
   const target = acknowledged.size + 500;
-  const deadline = performance.now() + FAILOVER_MS;
+  const deadline = performance.now() + MAX_OUTAGE_MS;
   while (acknowledged.size < target) {
     if (performance.now() > deadline) throw new Error('the cluster had no leader for two minutes');
     await delay(50);

@@ -47,7 +47,8 @@ export const run = command(USAGE, OUTSIDE, 2, async (values, [folder, document])
   console.log(`Reading ${document ?? 'the example, a library of books'} …`);
   const { files, problems } = await projectFiles(folder, document, values['allow-outside']);
   for (const problem of problems) console.error(problem);
-  if (problems.length > 0) console.error('Operations with an error answer 501 until it is fixed.');
+  if (problems.length > 0)
+    console.error('Operations with an error answer 501 until you fix the error.');
   for (const [path, content] of files) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });
     writeFileSync(join(folder, path), content, { flag: 'wx' });

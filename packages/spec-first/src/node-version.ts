@@ -1,7 +1,7 @@
 // Imports nothing: older versions of Node cannot load the other modules.
 
 /** The oldest major version of Node that the tools run on. */
-const OLDEST = 24;
+const MIN_NODE = 24;
 
 /**
  * Returns a message if a version of Node is too old, otherwise `undefined`.
@@ -9,10 +9,10 @@ const OLDEST = 24;
  * @param command the command line to run again.
  */
 export function problemWithNode(version: string, command: string): string | undefined {
-  if (Number.parseInt(version, 10) >= OLDEST) return undefined;
+  if (Number.parseInt(version, 10) >= MIN_NODE) return undefined;
   const tool = command.split(' ', 1)[0];
-  return `${tool} needs Node.js ${OLDEST} or newer, but this is ${version}. Install a newer version
-from https://nodejs.org, or run it once with a version from npm:
+  return `${tool} needs Node.js ${MIN_NODE} or newer, but this is ${version}. Install a newer
+version from https://nodejs.org, or run it once with a version from npm:
 
-  npx --yes --package=node@${OLDEST} --package=${tool} -- ${command}`.trimEnd();
+  npx --yes --package=node@${MIN_NODE} --package=${tool} -- ${command}`.trimEnd();
 }

@@ -23,7 +23,7 @@ export interface ReceivedResponse {
 }
 
 /** The maximum time without data during a response. */
-const IDLE_SECONDS = 10;
+const MAX_IDLE_SECONDS = 10;
 
 /** The origin that messages show for a service that stops with the tests. */
 export const PLACEHOLDER_ORIGIN = 'http://localhost:3000';
@@ -57,8 +57,8 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<ReceivedResponse> {
       const outgoing = request(origin, { method, path: prefix + target, headers, agent });
-      outgoing.setTimeout(IDLE_SECONDS * 1_000, () =>
-        outgoing.destroy(new Error(`no response in ${IDLE_SECONDS} seconds`)),
+      outgoing.setTimeout(MAX_IDLE_SECONDS * 1_000, () =>
+        outgoing.destroy(new Error(`no data for ${MAX_IDLE_SECONDS} seconds`)),
       );
       // If the connection is reset during the response, reading the response throws.
       outgoing.on('error', () => {});

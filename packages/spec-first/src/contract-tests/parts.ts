@@ -115,7 +115,7 @@ export function partsOf({ root, operation, validator }: CheckedOperation): {
   if (missing !== undefined || (requestBody.required && !bodies.some(hasValue))) {
     const place =
       missing === undefined ? 'the body' : `the ${missing.in} parameter ${missing.name}`;
-    const advice = 'Add an example to the document, or check that the schema allows any value.';
+    const advice = 'Add an example to the document, or check that a value can satisfy the schema.';
     throw new Error(`No valid value was found for ${place}. ${advice}`);
   }
   return { parameters: parameters.filter(hasValue), bodies: bodies.filter(hasValue) };

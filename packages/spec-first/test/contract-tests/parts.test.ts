@@ -218,7 +218,7 @@ describe('a part without a valid value', () => {
   ])('is an error, if %s is required', async (place, members) => {
     await expect(partsIn(members)).rejects.toThrow(
       `No valid value was found for ${place}. ` +
-        'Add an example to the document, or check that the schema allows any value.',
+        'Add an example to the document, or check that a value can satisfy the schema.',
     );
   });
 
