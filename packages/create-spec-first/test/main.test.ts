@@ -24,8 +24,8 @@ test.each([
     const main = `packages/${name}/src/main.ts`;
     expect(await run('.', [...OLDER, main, arg])).toEqual({
       code: 1,
-      output: `${name} needs Node.js 24 or newer, but this is 20.19.5. Install a newer version
-from https://nodejs.org, or run it once with a version from npm:
+      output: `${name} needs Node.js 24 or newer, but this is 20.19.5. Install a newer
+version from https://nodejs.org, or run it once with a version from npm:
 
   npx --yes --package=node@24 --package=${name} -- ${name} ${arg}
 `,
