@@ -40,7 +40,7 @@ export const variables = {
   },
   MAX_WAITING: {
     default: '1000',
-    description: 'requests that may wait for the store; further ones get 503',
+    description: 'the maximum number of requests that wait for the store; others get 503',
     parse(text: string): number {
       const count = /^\d{1,7}$/.test(text) ? Number(text) : 0;
       if (count < 1 || count > 1_000_000) throw new Error('an integer from 1 to 1000000');

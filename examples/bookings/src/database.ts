@@ -33,8 +33,8 @@ export default function bookings(db: DatabaseSync) {
   const updateRoom = db.prepare(
     'UPDATE rooms SET name = ?, beds = ?, amenities = ? WHERE id = ? RETURNING *',
   );
-  const oneRoom = db.prepare('SELECT * FROM rooms WHERE id = ?');
-  const someRooms = db.prepare('SELECT * FROM rooms WHERE beds >= ? ORDER BY id LIMIT 1000');
+  const roomById = db.prepare('SELECT * FROM rooms WHERE id = ?');
+  const roomsByBeds = db.prepare('SELECT * FROM rooms WHERE beds >= ? ORDER BY id LIMIT 1000');
   const deleteRoom = db.prepare('DELETE FROM rooms WHERE id = ?');
   const insertBooking = db.prepare(
     'INSERT INTO bookings (room, day, guest) VALUES (?, ?, ?) ON CONFLICT DO NOTHING RETURNING *',
@@ -42,28 +42,28 @@ export default function bookings(db: DatabaseSync) {
   const moveBooking = db.prepare(
     'UPDATE OR IGNORE bookings SET day = ?, guest = ? WHERE id = ? RETURNING *',
   );
-  const oneBooking = db.prepare('SELECT * FROM bookings WHERE id = ?');
-  const bookingsOf = db.prepare('SELECT * FROM bookings WHERE room = ? ORDER BY day');
+  const bookingById = db.prepare('SELECT * FROM bookings WHERE id = ?');
+  const bookingsByRoom = db.prepare('SELECT * FROM bookings WHERE room = ? ORDER BY day');
   const deleteBooking = db.prepare('DELETE FROM bookings WHERE id = ?');
-  const optional = <T>(row: Row | undefined, read: (row: Row) => T): T | undefined =>
+  const converted = <T>(row: Row | undefined, read: (row: Row) => T): T | undefined =>
     row && read(row);
 
   return {
     addRoom: ({ name, beds, amenities = [] }: Schemas['NewRoom']) =>
-      optional(insertRoom.get(name, beds, JSON.stringify(amenities)), roomOf),
+      converted(insertRoom.get(name, beds, JSON.stringify(amenities)), roomOf),
     changeRoom: (id: number, { name, beds, amenities = [] }: Schemas['NewRoom']) =>
-      optional(updateRoom.get(name, beds, JSON.stringify(amenities), id), roomOf),
-    room: (id: number) => optional(oneRoom.get(id), roomOf),
-    rooms: (beds: number) => someRooms.all(beds).map(roomOf),
+      converted(updateRoom.get(name, beds, JSON.stringify(amenities), id), roomOf),
+    room: (id: number) => converted(roomById.get(id), roomOf),
+    rooms: (beds: number) => roomsByBeds.all(beds).map(roomOf),
     removeRoom: (id: number) => deleteRoom.run(id).changes === 1,
     /** Returns `undefined` if the room is taken on that day. */
     book: (room: number, { day, guest }: Schemas['NewBooking']) =>
-      optional(insertBooking.get(room, day, guest), bookingOf),
+      converted(insertBooking.get(room, day, guest), bookingOf),
     /** Returns `undefined` if the room is taken on that day. */
     move: (id: number, { day, guest }: Schemas['NewBooking']) =>
-      optional(moveBooking.get(day, guest, id), bookingOf),
-    booking: (id: number) => optional(oneBooking.get(id), bookingOf),
-    bookings: (room: number) => bookingsOf.all(room).map(bookingOf),
+      converted(moveBooking.get(day, guest, id), bookingOf),
+    booking: (id: number) => converted(bookingById.get(id), bookingOf),
+    bookings: (room: number) => bookingsByRoom.all(room).map(bookingOf),
     cancel: (id: number) => deleteBooking.run(id).changes === 1,
   };
 }

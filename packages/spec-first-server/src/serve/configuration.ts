@@ -115,7 +115,7 @@ export const SERVER_VARIABLES = {
     'a token for all security schemes and scopes; not with NODE_ENV=production',
     optional(tokenText),
   ),
-  JWKS_URL: variable('', 'the keys of signed tokens (RFC 7517)', optional(url)),
+  JWKS_URL: variable('', 'the URL of the keys of signed tokens (RFC 7517)', optional(url)),
   JWT_ISSUER: variable('', 'the issuer that signed tokens must name', optional(String)),
   JWT_AUDIENCE: variable('', 'the audience that signed tokens must name', optional(String)),
   CORS_ORIGINS: variable(
@@ -130,7 +130,7 @@ export const SERVER_VARIABLES = {
   ),
   BODY_LIMIT: variable(
     '100kb',
-    'the largest body, also after decompression; at most 256mb',
+    'the maximum size of a body, also after decompression; at most 256mb',
     (text) => parseSize(text),
   ),
   LOG_LEVEL: variable('info', LOG_LEVELS.join(', '), oneOf(...LOG_LEVELS)),
@@ -142,7 +142,7 @@ export const SERVER_VARIABLES = {
   OPENAPI_FILE: variable('openapi.yaml', 'the document that is served', String),
   MISSING_OPERATIONS: variable(
     'refuse',
-    'without a handler: refuse to start, answer 501, or mock (not with NODE_ENV=production)',
+    'operations without a handler: refuse to start, 501, or mock (not with NODE_ENV=production)',
     oneOf('refuse', '501', 'mock'),
   ),
   DOCS: variable('on', 'on or off: /docs, /openapi.yaml and /openapi.json', oneOf('on', 'off')),
