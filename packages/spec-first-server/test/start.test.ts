@@ -406,7 +406,7 @@ describe('the start logs a notice for', () => {
     [
       'dependencies of older drafts of JSON Schema',
       schema('{ dependencies: { a: [b] } }'),
-      'openapi.yaml:12:5 dependencies is read as dependentRequired and dependentSchemas',
+      'openapi.yaml:12:5 dependencies is ignored: use dependentRequired or dependentSchemas',
     ],
     [
       'the schema of a stream',
