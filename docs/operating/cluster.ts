@@ -8,6 +8,7 @@ cluster.setupPrimary({ exec: 'src/main.ts' });
 let isStopping = false;
 
 function fork(metricsPort: number): void {
+  if (isStopping) return;
   const worker = cluster.fork({ METRICS_PORT: String(metricsPort) });
   worker.once('exit', () => {
     if (!isStopping) setTimeout(fork, 1_000, metricsPort);

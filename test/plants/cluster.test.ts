@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { freePort } from 'test-support/free-port';
 import {
@@ -16,8 +16,10 @@ import {
 } from '../support/launch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'plants-cluster-'));
-afterEach(endAll);
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(async () => {
+  await endAll();
+  rmSync(folder, { recursive: true });
+});
 
 /** The documented primary, with two workers. On SIGUSR2, it disconnects a worker. */
 const PRIMARY = join(folder, 'cluster.ts');
@@ -60,57 +62,67 @@ function sendPlants(url: string): () => Promise<Set<number>> {
   };
 }
 
-test('a worker finishes its requests on SIGTERM and SIGINT, and the primary replaces it', async () => {
-  const { primary, url } = await launchTwo();
-  const finish = sendPlants(url);
-  for (const [index, signal] of (['SIGTERM', 'SIGINT'] as const).entries()) {
-    process.kill(childrenOf(primary.pid)[0] ?? 0, signal);
-    await eventually(() => ends(primary).length === index + 1);
-    await eventually(() => starts(primary).length === index + 3);
-  }
-  expect(await finish()).toEqual(new Set([200]));
-  expect(ends(primary)).toMatchObject([
-    { code: 0, signal: null },
-    { code: 0, signal: null },
-  ]);
+describe('workers of one primary', () => {
+  let primary: Launched;
+  let url = '';
+  beforeAll(async () => {
+    ({ primary, url } = await launchTwo());
+  });
+
+  test('have separate ports for metrics', async () => {
+    for (let id = 0; id < 10; id += 1) {
+      expect(await post(url, { id, name: 'Fern' })).toBe(200);
+    }
+    const counts = await Promise.all(
+      starts(primary).map(async ({ metrics }) => {
+        const text = await (await fetch(String(metrics))).text();
+        return Number(/^http_requests_total\{operation="createPlant".*\} (\d+)$/m.exec(text)?.[1]);
+      }),
+    );
+    expect(counts).toHaveLength(2);
+    expect(Math.min(...counts)).toBeGreaterThan(0);
+    expect(counts.reduce((sum, count) => sum + count)).toBe(10);
+  });
+
+  test('finish their requests on SIGTERM and SIGINT, and are replaced', async () => {
+    const finish = sendPlants(url);
+    for (const [index, signal] of (['SIGTERM', 'SIGINT'] as const).entries()) {
+      process.kill(childrenOf(primary.pid)[0] ?? 0, signal);
+      await eventually(() => ends(primary).length === index + 1);
+      await eventually(() => starts(primary).length === index + 3);
+    }
+    expect(await finish()).toEqual(new Set([200]));
+    expect(ends(primary)).toMatchObject([
+      { code: 0, signal: null },
+      { code: 0, signal: null },
+    ]);
+  });
+
+  test('finish their requests when they are disconnected, and exit', async () => {
+    const sendRest = await Promise.all(
+      [1, 2, 3, 4].map((id) => postAlmost(url, { id, name: 'Fern' })),
+    );
+    primary.child.kill('SIGUSR2');
+    await primary.line(({ msg }) => msg === 'disconnected');
+    for (const response of await Promise.all(sendRest.map((send) => send()))) {
+      expect(response).toMatch(/^HTTP\/1\.1 200 /);
+    }
+    await eventually(() => ends(primary).length === 3);
+    expect(ends(primary).at(-1)).toMatchObject({ code: 0, signal: null });
+  });
+
+  test('end when the primary is stopped', async () => {
+    primary.child.kill('SIGTERM');
+    expect(await primary.exit).toBe(0);
+    const codes = ends(primary).map(({ code }) => code);
+    expect(codes).toEqual(starts(primary).map(() => 0));
+  });
 });
 
-test('a disconnected worker finishes its requests and exits', async () => {
-  const { primary, url } = await launchTwo();
-  const sendRest = await Promise.all(
-    [1, 2, 3, 4].map((id) => postAlmost(url, { id, name: 'Fern' })),
-  );
-  primary.child.kill('SIGUSR2');
-  await primary.line(({ msg }) => msg === 'disconnected');
-  for (const response of await Promise.all(sendRest.map((send) => send()))) {
-    expect(response).toMatch(/^HTTP\/1\.1 200 /);
-  }
-  await eventually(() => ends(primary).length === 1);
-  expect(ends(primary)).toMatchObject([{ code: 0, signal: null }]);
-});
-
-test('each worker has a separate port for metrics', async () => {
-  const { primary, url } = await launchTwo();
-  for (let id = 0; id < 10; id += 1) {
-    expect(await post(url, { id, name: 'Fern' })).toBe(200);
-  }
-  const counts = await Promise.all(
-    starts(primary).map(async ({ metrics }) => {
-      const text = await (await fetch(String(metrics))).text();
-      return Number(/^http_requests_total\{operation="createPlant".*\} (\d+)$/m.exec(text)?.[1]);
-    }),
-  );
-  expect(counts).toHaveLength(2);
-  expect(Math.min(...counts)).toBeGreaterThan(0);
-  expect(counts.reduce((sum, count) => sum + count)).toBe(10);
-});
-
-test('all workers end when the primary is stopped, or killed', async () => {
-  const [stopped, killed] = await Promise.all([launchTwo(), launchTwo()]);
-  stopped.primary.child.kill('SIGTERM');
-  expect(await stopped.primary.exit).toBe(0);
-  expect(ends(stopped.primary)).toMatchObject([{ code: 0 }, { code: 0 }]);
-  const workers = childrenOf(killed.primary.pid);
-  killed.primary.child.kill('SIGKILL');
+test('all workers end when the primary is killed', async () => {
+  const { primary } = await launchTwo();
+  const workers = childrenOf(primary.pid);
+  expect(workers).toHaveLength(2);
+  primary.child.kill('SIGKILL');
   await eventually(() => !workers.some(isRunning));
 });
