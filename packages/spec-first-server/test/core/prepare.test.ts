@@ -66,6 +66,37 @@ test('a document may be a file, and nothing is logged by default', async () => {
   });
 });
 
+test('formats of the service and trusted origins are used', async () => {
+  const formats = { even: (text: string) => text.length % 2 === 0 };
+  const parameters = [{ name: 'word', in: 'query', schema: { type: 'string', format: 'even' } }];
+  const members = {
+    paths: { '/a': { post: { operationId: 'a', parameters, responses } } },
+    security: [{ session: [] }],
+    components: {
+      securitySchemes: { session: { type: 'apiKey', in: 'cookie', name: 'session' } },
+    },
+  };
+  const { operations, context } = await prepared(members, {
+    formats,
+    handlers: { a: done },
+    accessTokens: ['ann:secret'],
+    trustedOrigins: ['https://app.example'],
+  });
+  const [operation] = operations;
+  if (operation === undefined || context === undefined) throw new Error('no operation');
+  const values = { path: {}, query: { word: 'odd' }, header: {}, cookie: {} };
+  const validator = context.validatorOf(operation);
+  expect(() => validator.request(values, undefined, undefined)).toThrow('must match format "even"');
+  const authenticate = authentication(operation, context.schemes, false);
+  const statusOf = (origin: string) =>
+    authenticate(credentialsOf('POST', { cookie: 'session=secret', origin }, '')).then(
+      () => 200,
+      ({ status }) => status,
+    );
+  expect(await statusOf('https://app.example')).toBe(200);
+  expect(await statusOf('https://evil.example')).toBe(403);
+});
+
 describe('an operation without a handler', () => {
   test('fails the start by default', async () => {
     const { error } = await prepared({}, { handlers: { a: done } });

@@ -5,7 +5,8 @@ import { text } from 'node:stream/consumers';
 import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from '@jest/globals';
 import express from 'express';
-import { type AnyHandler, createApp, loadDocument } from 'spec-first-server';
+import { pino } from 'pino';
+import { type AnyHandler, createApp, HttpError, loadDocument } from 'spec-first-server';
 import request from 'supertest';
 import { documentFile, serve, withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
@@ -154,6 +155,53 @@ describe('createApp', () => {
         .expect(200, { subject: null });
     },
   );
+});
+
+test('each request has one record, with its operation, client and id', async () => {
+  const lines: Record<string, unknown>[] = [];
+  const log = pino({ base: null }, { write: (line: string) => void lines.push(JSON.parse(line)) });
+  const document = documentFile('security.yaml');
+  const app = await createApp({ document, handlers, log, trustProxy: true });
+  const headers = { 'X-Forwarded-For': '203.0.113.9' };
+  const answer = await request(app).get('/open').set(headers).expect(200);
+  await eventually(() => lines.some(({ status }) => status === 200));
+  expect(lines.find(({ status }) => status === 200)).toMatchObject({
+    operationId: 'open',
+    client: '203.0.113.9',
+    requestId: answer.headers['x-request-id'],
+  });
+  const direct = request(await createApp({ document, handlers, log }));
+  await direct.get('/nowhere').set(headers).expect(404);
+  await eventually(() => lines.some(({ status }) => status === 404));
+  expect(lines.find(({ status }) => status === 404)?.client).not.toBe('203.0.113.9');
+});
+
+test('GET /readyz is the answer of the option ready', async () => {
+  const document = documentFile('security.yaml');
+  const ready = () => Promise.reject(new HttpError(503, 'not yet'));
+  await request(await createApp({ document, handlers, ready }))
+    .get('/readyz')
+    .expect(503);
+  await request(await createApp({ document, handlers }))
+    .get('/readyz')
+    .expect(200);
+});
+
+test('the page sends requests to the base path of the document', async () => {
+  const document = await withFiles(
+    {
+      'openapi.json': JSON.stringify({
+        openapi: '3.1.0',
+        info: { title: 'A', version: '1' },
+        servers: [{ url: 'https://api.example/v1' }],
+        paths: {},
+      }),
+    },
+    (folder) => loadDocument(`${folder}/openapi.json`),
+  );
+  const client = request(await createApp({ document, handlers: {} }));
+  const { body } = await client.get('/openapi.json').expect(200);
+  expect(body.servers).toEqual([{ url: './v1' }]);
 });
 
 describe('with corsOrigins', () => {

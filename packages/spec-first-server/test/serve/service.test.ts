@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -6,6 +9,7 @@ import { afterAll, afterEach, beforeEach, describe, expect, test } from '@jest/g
 import { pino } from 'pino';
 import { register } from 'prom-client';
 import { eventually } from 'test-support/eventually';
+import { exchange } from 'test-support/raw-http';
 import { HttpError } from '../../src/core/response/http-error.ts';
 import { ConfigError, readConfig } from '../../src/serve/configuration.ts';
 import {
@@ -205,6 +209,73 @@ describe('a service', () => {
     expect((await get('/readyz')).status).toBe(500);
   });
 
+  test('logs the cause if its backend is unavailable', async () => {
+    const ready = () => Promise.reject(new HttpError(503, 'connection refused'));
+    await start({ open: () => ({ handlers, ready }) });
+    expect(JSON.stringify(lines.at(-1))).toContain('connection refused');
+  });
+
+  test('is not ready while its backend opens, but alive', async () => {
+    const free = createServer().listen(0, '127.0.0.1');
+    await once(free, 'listening');
+    const { port } = free.address() as AddressInfo;
+    free.close();
+    await once(free, 'close');
+    let proceed = () => {};
+    const opening = new Promise<void>((resolve) => {
+      proceed = resolve;
+    });
+    const open = async () => {
+      await opening;
+      return { handlers };
+    };
+    const starting = start({ open }, { METRICS_PORT: String(port) });
+    const answerTo = (path: string) =>
+      fetch(`http://127.0.0.1:${port}${path}`, { headers: { Connection: 'close' } });
+    await eventually(() => answerTo('/healthz').then(Boolean, () => false));
+    const before = await answerTo('/readyz');
+    proceed();
+    await starting;
+    expect([before.status, (await answerTo('/readyz')).status]).toEqual([503, 200]);
+  });
+
+  test('accepts only local hosts in development', async () => {
+    const statusFor = async (mode: string) => {
+      process.env.NODE_ENV = mode;
+      const { service } = await start();
+      const message = 'GET /healthz HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n';
+      const { responses } = await exchange(Number(new URL(service.started.url).port), message);
+      await service.stop();
+      return responses[0]?.status;
+    };
+    expect([await statusFor('development'), await statusFor('production')]).toEqual([421, 200]);
+  });
+
+  test('has no tokens for a scheme that the project verifies', async () => {
+    const text = DOCUMENT.replace(
+      'type: http, scheme: digest',
+      'type: apiKey, in: header, name: K',
+    );
+    const env = { OPENAPI_FILE: file('keys.yaml', text), ACCESS_TOKENS: 'ann:secret scheme=ours' };
+    await expect(start({}, env)).rejects.toThrow('unknown scheme');
+    const verified = { bearer: () => ANN };
+    await start({ verifiers: verified }, env);
+  });
+
+  test('logs that the keys of signed tokens cannot be fetched', async () => {
+    const env = { ACCESS_TOKENS: '', JWKS_URL: 'http://127.0.0.1:1/keys' };
+    const { service } = await start({}, env);
+    const token = ['{"alg":"RS256","kid":"a"}', '{"exp":1}', 'a']
+      .map((part) => Buffer.from(part).toString('base64url'))
+      .join('.');
+    const headers = { Authorization: `Bearer ${token}`, Connection: 'close' };
+    expect((await fetch(`${service.started.url}/token`, { headers })).status).toBe(503);
+    expect(lines.map(({ level, msg }) => [level, msg])).toContainEqual([
+      50,
+      'the keys of signed tokens cannot be fetched',
+    ]);
+  });
+
   test('reloads its file of tokens, and keeps the previous ones after an error', async () => {
     const tokens = file('tokens', 'one\n');
     const { service } = await start({}, { ACCESS_TOKENS: '', ACCESS_TOKENS_FILE: tokens });
@@ -260,6 +331,7 @@ describe('a service', () => {
     };
     expect(await isWarned({})).toBe(true);
     expect(await isWarned({ JWT_ISSUER: 'a' })).toBe(true);
+    expect(await isWarned({ JWT_AUDIENCE: 'b' })).toBe(true);
     expect(await isWarned({ JWT_ISSUER: 'a', JWT_AUDIENCE: 'b' })).toBe(false);
   });
 });
