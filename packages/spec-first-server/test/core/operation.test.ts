@@ -359,3 +359,18 @@ test('around gets an error that the handler throws as a rejection', async () => 
     next().catch(() => ({ status: 204 }));
   expect((await call(['add', fail, { around }], { body: body('a') })).status).toBe(204);
 });
+
+test.each<[string, Parameters<typeof operationOf>, status: number]>([
+  ['a reply', ['watch', () => ({ status: 200, body: notes('a') })], 200],
+  ['an event stream', ['follow', () => ({ status: 200, body: [{ data: 'a' }] })], 200],
+  ['an error', ['watch', () => Promise.reject(new HttpError(404, 'none'))], 404],
+  ['a broken operation', ['broken', reply], 501],
+])('a request with HEAD gets no body: %s', async (_title, operation, status) => {
+  const options = { missing: 'mock' } as const;
+  const [id, handler] = operation;
+  for (const method of ['GET', 'HEAD']) {
+    const { answered } = await call([id, handler, options], { method });
+    expect(answered.status).toBe(status);
+    expect(answered.body === undefined).toBe(method === 'HEAD');
+  }
+});

@@ -23,7 +23,8 @@ function linesOf(list: readonly string[]): string[] {
 
 /** Returns the headers that a reply adds to the default ones. */
 function addedBy(reply: CheckedReply, method = 'GET'): string[] {
-  const { headers } = createAnswer(reply, record, method);
+  const { status, headers } = createAnswer(reply, record, method);
+  expect(status).toBe(reply.status);
   expect(headers.slice(0, DEFAULTS.length)).toEqual(DEFAULTS);
   return linesOf(headers.slice(DEFAULTS.length));
 }
@@ -108,7 +109,7 @@ test('headers of a reply replace the default ones, in any case', () => {
 
 describe('an answer to HEAD', () => {
   test('has the headers of GET, without the body', () => {
-    const reply = { status: 200, type: 'text/plain', body: 'abc' };
+    const reply = { status: 201, type: 'text/plain', body: 'abc' };
     const get = createAnswer(reply, record, 'GET');
     expect(get.body).toBe('abc');
     expect(createAnswer(reply, record, 'HEAD')).toEqual({ ...get, body: undefined });
@@ -122,6 +123,8 @@ describe('an answer to HEAD', () => {
     };
     const reply = { status: 200, body: streamOf([], { items }) };
     expect(await streamedAnswer(reply, record, 'HEAD', { onEnd })).toMatchObject({
+      status: 200,
+      headers: expect.arrayContaining(['Cache-Control', 'no-cache']),
       body: undefined,
     });
     expect([items.destroyed, ends]).toEqual([true, 1]);
