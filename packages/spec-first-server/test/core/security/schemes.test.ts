@@ -194,6 +194,30 @@ describe('alternatives', () => {
 });
 
 test.each([
+  ['ab', 'a'],
+  ['cd', 'c'],
+  ['ad', 401],
+  ['ac', 401],
+  ['bc', 401],
+  ['bd', 401],
+  ['abcd', 'a'],
+  ['bcd', 'c'],
+])('of two alternatives with two schemes each, the keys %s: %j', async (keys, outcome) => {
+  const names = ['a', 'b', 'c', 'd'];
+  const schemes = Object.fromEntries(names.map((name) => [name, header(`X-${name}`)]));
+  const document = await documentWith(schemes, {
+    get: [
+      { a: [], b: [] },
+      { c: [], d: [] },
+    ],
+  });
+  const accessTokens = names.map((name) => `${name}:key-${name} scheme=${name}`);
+  const authenticate = await authenticating(document, { accessTokens });
+  const headers = Object.fromEntries([...keys].map((name) => [`x-${name}`, `key-${name}`]));
+  expect(await subjectOrStatus(authenticate('get', { headers }))).toBe(outcome);
+});
+
+test.each([
   ['the first error of a verifier', ['absent', 'wrong', 'forbidden', 'down', 'late down'], 'down'],
   ['the first missing permission', ['absent', 'wrong', 'forbidden', 'late forbidden'], 'forbidden'],
   ['the first rejected credential', ['absent', 'wrong', 'late wrong'], 'wrong'],
