@@ -8,9 +8,10 @@ export function encodeBody(
   body: unknown,
   encoding: FormEncoding = {},
 ): RequestInit['body'] {
-  if (isJsonType(essenceOf(type))) return stringifyJson(body);
-  if (type === 'application/x-www-form-urlencoded') return writeForm(Object(body), encoding);
-  if (type !== 'multipart/form-data') return body as RequestInit['body'];
+  const essence = essenceOf(type);
+  if (isJsonType(essence)) return stringifyJson(body);
+  if (essence === 'application/x-www-form-urlencoded') return writeForm(Object(body), encoding);
+  if (essence !== 'multipart/form-data') return body as RequestInit['body'];
   const form = new FormData();
   for (const [name, value] of Object.entries<unknown>(Object(body))) {
     const isStyled = styledField(name, encoding[name]) !== undefined;

@@ -39,8 +39,9 @@ export function clientOf<Operations>(
       const target = targetOf(route, input);
       const url = (route.path === '' ? baseUrl : baseUrl.replace(/\/$/, '')) + target.url;
       const type = input.body === undefined ? undefined : (input.contentType ?? media[0]);
-      // `fetch` sets the Content-Type of a multipart body, since it chooses the boundary.
-      const isMultipart = type?.startsWith('multipart/');
+      const sentBody = type && encodeBody(type, input.body, encoding[type]);
+      // `fetch` sets the Content-Type of a form, since it chooses the boundary.
+      const hasType = type !== undefined && !(sentBody instanceof FormData);
       const request = async (signal: AbortSignal | null | undefined, extraHeaders: Headers = {}) =>
         send(url, {
           ...init,
@@ -48,14 +49,11 @@ export function clientOf<Operations>(
           method,
           headers: {
             ...(typeof headers === 'function' ? await headers(id, input) : headers),
-            ...(type !== undefined && !isMultipart && { 'Content-Type': type }),
+            ...(hasType && { 'Content-Type': type }),
             ...target.headers,
             ...extraHeaders,
           },
-          ...(type !== undefined && {
-            body: encodeBody(type, input.body, encoding[type]),
-            duplex: 'half',
-          }),
+          ...(type !== undefined && { body: sentBody, duplex: 'half' }),
         });
       const isRepeatable = /^(GET|HEAD|OPTIONS|TRACE|QUERY|PUT|DELETE)$/.test(method);
       const isSentOnce = !isRepeatable || input.body instanceof ReadableStream;
@@ -101,7 +99,7 @@ export function targetOf(
     // URL parsers remove the segments `.` and `..`, so the request would have another path.
     else if (/^\.{0,2}$/.test(text))
       throw new TypeError(`the path parameter ${name} cannot be "${text}"`);
-    else url = url.replaceAll(`{${name}}`, () => text);
+    else url = url.replaceAll(encodedPath(`{${name}}`), () => text);
   }
   if (cookies.length > 0) headers.Cookie = cookies.join('; ');
   return { url: query.length > 0 ? `${url}?${query.join('&')}` : url, headers };

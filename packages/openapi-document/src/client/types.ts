@@ -4,7 +4,8 @@ export type Get<T, K extends PropertyKey> = K extends keyof T ? T[K] : undefined
 export type Flat<T> = { [K in keyof T]: T[K] } & {};
 type JsonEssence = 'application/json' | `application/${string}+json` | 'text/json';
 export type JsonType = JsonEssence | `${JsonEssence};${string}`;
-export type FormType = 'multipart/form-data' | 'application/x-www-form-urlencoded';
+type FormEssence = 'multipart/form-data' | 'application/x-www-form-urlencoded';
+export type FormType = FormEssence | `${FormEssence};${string}`;
 type SentBytes =
   | string
   | Blob

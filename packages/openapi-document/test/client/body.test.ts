@@ -7,6 +7,7 @@ test.each<[type: string, body: unknown, encoding: FormEncoding | undefined, text
   ['application/vnd.a+json; version=2', 'a', undefined, '"a"'],
   ['application/x-www-form-urlencoded', { a: [1, 'b c'] }, undefined, 'a=1&a=b%20c'],
   ['application/x-www-form-urlencoded', { a: [1, 2] }, { a: { explode: false } }, 'a=1,2'],
+  ['Application/X-WWW-Form-Urlencoded; charset=utf-8', { a: 1 }, undefined, 'a=1'],
   ['text/plain', 'a', undefined, 'a'],
 ])('a body of %s from %p with the encoding %j', (type, body, encoding, text) => {
   expect(encodeBody(type, body, encoding)).toBe(text);

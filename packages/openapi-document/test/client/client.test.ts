@@ -52,6 +52,7 @@ const parameter = (where: Styled['in'], name: string, style = 'form'): Styled =>
 describe('the target of a call', () => {
   const parameters = [
     parameter('path', 'id'),
+    parameter('path', 'größe in m'),
     parameter('query', 'q'),
     parameter('query', 'r'),
     parameter('header', 'X-A'),
@@ -67,6 +68,7 @@ describe('the target of a call', () => {
     ['/a', { header: { 'X-A': 'b c' } }, '/a', { 'X-A': 'b c' }],
     ['/a', { cookie: { d: 1, c: 'b;' } }, '/a', { Cookie: 'c=b%3B; d=1' }],
     ['/{id}', { path: { id: '...' } }, '/...', {}],
+    ['/ä/{größe in m}', { path: { 'größe in m': 2 } }, '/%C3%A4/2', {}],
   ])('%s with %j is %s', (path, input, url, headers) => {
     expect(targetOf({ path, parameters }, input)).toEqual({ url, headers });
   });
@@ -100,7 +102,13 @@ describe('a call', () => {
   >([
     [['application/json', 'text/plain'], undefined, { 'Content-Type': 'application/json' }, '"b"'],
     [['application/json', 'text/plain'], 'text/plain', { 'Content-Type': 'text/plain' }, 'b'],
-    [['multipart/mixed'], undefined, {}, 'b'],
+    [
+      ['multipart/mixed'],
+      'multipart/mixed; boundary=x',
+      { 'Content-Type': 'multipart/mixed; boundary=x' },
+      'b',
+    ],
+    [['multipart/form-data'], undefined, {}, expect.any(FormData)],
     [[], undefined, {}, undefined],
   ])(
     'with the media types %j and contentType %s sends the headers %j',
@@ -109,7 +117,7 @@ describe('a call', () => {
       await callWith({ ...GET, method: 'POST', media }, { fetch })({ body: 'b', contentType });
       expect(requests).toMatchObject([{ method: 'POST', headers }]);
       expect(requests[0]?.headers).toEqual(headers);
-      expect(requests[0]?.body).toBe(body);
+      expect(requests[0]?.body).toEqual(body);
     },
   );
 

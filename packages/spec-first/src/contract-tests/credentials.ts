@@ -104,10 +104,11 @@ function secretOf(
     };
   }
   const http = type === 'http' ? String(scheme) : 'Bearer';
-  const headerOf = (token: string) =>
-    http.toLowerCase() === 'basic'
-      ? `Basic ${btoa(token.includes(':') ? token : `user:${token}`)}`
-      : `${http.replace(/^bearer$/i, 'Bearer')} ${token}`;
+  const headerOf = (token: string) => {
+    if (http.toLowerCase() !== 'basic') return `${http.replace(/^bearer$/i, 'Bearer')} ${token}`;
+    const user = token.includes(':') ? token : `user:${token}`;
+    return `Basic ${Buffer.from(user).toString('base64')}`;
+  };
   return {
     scheme: schemeName,
     in: 'header',

@@ -31,6 +31,7 @@ describe('a secret', () => {
   test.each([
     ['basic', 'ada:x', AUTHORIZATION, `Basic ${btoa('ada:x')}`, `Basic ${btoa('user:wrongadax')}`],
     ['basic', 'x', AUTHORIZATION, `Basic ${btoa('user:x')}`, `Basic ${btoa('user:wrongx')}`],
+    ['basic', 'ada:ä€', AUTHORIZATION, 'Basic YWRhOsOk4oKs', `Basic ${btoa('user:wrongada')}`],
     ['bearer', 'a.b.c', AUTHORIZATION, 'Bearer a.b.c', 'Bearer wrongabc'],
     ['upper', 'x', AUTHORIZATION, 'Bearer x', 'Bearer wrongx'],
     ['custom', 'x', AUTHORIZATION, 'X-Bearer x', 'X-Bearer wrongx'],
