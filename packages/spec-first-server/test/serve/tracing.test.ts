@@ -45,10 +45,8 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 test.each([
   ['--import', './tracing.mjs'],
-  ['--import', './tracing.cjs'],
   ['--require', './tracing.cjs'],
   ['--import', './agent.cjs'],
-  ['--require', './agent.cjs'],
 ])('with %s %s, spans have the path template and the operationId', async (flag, file) => {
   const running = start(folder, [flag, file, 'main.mjs'], { ACCESS_TOKENS: 'a' });
   try {
