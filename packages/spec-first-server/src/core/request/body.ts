@@ -2,12 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { createGunzip } from 'node:zlib';
 import { kindOf, type MediaType, mediaTypeFor, type Operation, parseJson } from 'openapi-document';
 import type { Bytes, Call } from '../call.ts';
-import { release, reserve } from '../memory.ts';
 import { HttpError } from '../response/http-error.ts';
 import { inTurn } from '../turns.ts';
 import { type OperationValidator, Violations } from '../validation/validator.ts';
 import { bodyLimitOf } from './body-limit.ts';
 import { multipart } from './multipart.ts';
+import { createReservation, type Reservation } from './reservation.ts';
 import { checkedItems, cutOff, limitedStream, tooLarge } from './streams.ts';
 
 /** A parsed body, before its validation. */
@@ -62,7 +62,7 @@ export function bodyReader(
     const hasArrived = source instanceof Uint8Array;
     const memory = hasArrived && !isZipped ? undefined : createReservation();
     try {
-      if (!hasArrived) memory?.add(length || limit);
+      if (!hasArrived) memory?.resize(length || limit);
       const read = await readBytes(source, limit, length);
       const bytes =
         memory && isZipped && read.length > 0 ? await decompress(read, limit, memory) : read;
@@ -152,33 +152,6 @@ function checkEncoding(header: string | undefined, isStreamed: boolean): string 
   });
 }
 
-/** The maximum number of bytes that one body reserves of the shared budget. */
-const MAX_RESERVED = 16 * 1024 ** 2;
-
-type Reservation = ReturnType<typeof createReservation>;
-
-/** Creates the reservation of one body in the shared budget. */
-function createReservation() {
-  let reserved = 0;
-  return {
-    /** @throws {HttpError} 503 */
-    add(size: number): void {
-      const bytes = Math.min(size, MAX_RESERVED - reserved);
-      if (!reserve(bytes)) {
-        throw new HttpError(503, 'too many large requests at once: try again later', {
-          headers: { 'Retry-After': 1 },
-          expected: true,
-        });
-      }
-      reserved += bytes;
-    },
-    release(): void {
-      release(reserved);
-      reserved = 0;
-    },
-  };
-}
-
 /**
  * Reads a body. Rejects it as soon as it is too large.
  *
@@ -242,7 +215,7 @@ async function decompress(bytes: Buffer, limit: number, memory: Reservation): Pr
     for await (const chunk of gunzip) {
       size += chunk.length;
       if (size > limit) throw tooLarge(limit);
-      memory.add(chunk.length);
+      memory.resize(bytes.length + size);
       chunks.push(chunk);
     }
   } catch (error) {

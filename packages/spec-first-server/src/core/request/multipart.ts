@@ -9,6 +9,7 @@ import { buffer } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import type { MediaType } from 'openapi-document';
 import { HttpError } from '../response/http-error.ts';
+import { createReservation } from './reservation.ts';
 import { cutOff } from './streams.ts';
 
 /** The size in bytes of a body above which its files are written to disk. */
@@ -24,7 +25,7 @@ type Part = string | File | Promise<string | File>;
  * they arrive. The parser ignores parts with another `Content-Disposition` than `form-data`.
  *
  * @returns the object, and a function that removes the files on disk.
- * @throws {HttpError} 400 or 413
+ * @throws {HttpError} 400, 413 or 503
  */
 export async function multipart(
   media: MediaType,
@@ -38,10 +39,14 @@ export async function multipart(
   const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_IN_MEMORY;
   const parts = new Map<string, Promise<string | File>[]>();
   let folder: string | undefined;
+  const memory = createReservation();
   const release = (): void => {
+    memory.release();
     if (folder === undefined) return;
     rm(folder, { recursive: true, force: true, maxRetries: 5 }, () => undefined);
   };
+  /** The bytes that have arrived and are not on disk. */
+  let held = 0;
   let failure: unknown;
   try {
     // The parser emits `partsLimit` at the end of the last part that it accepts.
@@ -91,7 +96,7 @@ export async function multipart(
     form.on('partsLimit', () =>
       fail(new HttpError(413, `the body must have at most ${MAX_PARTS} parts`)),
     );
-    await pipeline(bytes, form);
+    await pipeline(bytes, counted, form);
   } catch (error) {
     const reason = failure ?? error;
     // Waits for files that are being written, or they would not be removed.
@@ -110,10 +115,22 @@ export async function multipart(
     throw error;
   }
 
+  async function* counted(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+    for await (const chunk of chunks) {
+      held += chunk.length;
+      memory.resize(held);
+      yield chunk;
+    }
+  }
+
   async function fileOf(part: Readable, name: string, type: string): Promise<File> {
     if (isSmall) return new File([await buffer(part)], name, { type });
     folder ??= mkdtempSync(join(tmpdir(), 'upload-'));
     const path = join(folder, randomUUID());
+    part.on('data', (chunk: Buffer) => {
+      held -= chunk.length;
+      memory.resize(held);
+    });
     await pipeline(part, createWriteStream(path, { flags: 'wx', mode: 0o600 }));
     return new File([await openAsBlob(path)], name, { type });
   }

@@ -6,6 +6,7 @@ import { afterEach, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { withFiles } from 'test-support/documents';
 import { eventually } from 'test-support/eventually';
+import { bytesLeft, release as freeBytes, reserve } from '../../../src/core/memory.ts';
 import { multipart } from '../../../src/core/request/multipart.ts';
 import { cutOff, limitedStream } from '../../../src/core/request/streams.ts';
 
@@ -258,6 +259,30 @@ test('a text is read to its end, however long it is', async () => {
     limit: 3e6,
   });
   expect(other).toHaveLength(2e6);
+});
+
+describe('the memory of a form', () => {
+  const MIB = 1024 ** 2;
+  const limit = 10 * MIB;
+  const text = part('form-data; name="other"', 'x'.repeat(MIB));
+
+  test('includes its texts, but not its files on disk', async () => {
+    const upload = part('form-data; name="upload"; filename="a"', Buffer.alloc(5 * MIB));
+    await read(form(text, upload), { limit });
+    const reserved = 64 * MIB - bytesLeft();
+    expect(reserved).toBeGreaterThan(MIB);
+    expect(reserved).toBeLessThan(1.01 * MIB);
+    for (const release of releases.splice(0)) release();
+    expect(bytesLeft()).toBe(64 * MIB);
+  });
+
+  test('must suffice, or else the answer is 503', async () => {
+    const others = bytesLeft() - MIB;
+    expect(reserve(others)).toBe(true);
+    await expect(read(form(text), { limit })).rejects.toMatchObject({ status: 503 });
+    expect(bytesLeft()).toBe(MIB);
+    freeBytes(others);
+  });
 });
 
 test('a form whose client disconnects is rejected', async () => {
