@@ -64,7 +64,7 @@ function rowsIn(url: string): Promise<Record<string, unknown>[]> {
 const plants: readonly StoredPlant[] = [
   { id: -(2n ** 63n), name: 'the first' },
   { id: -1n, name: '', tag: '' },
-  ...Array.from({ length: 2500 }, (_, at) => ({
+  ...Array.from({ length: 1500 }, (_, at) => ({
     id: BigInt(at),
     name: `plant ${at}`,
     tag: `NULL "{\\}" ${at}`,
@@ -92,16 +92,16 @@ test('copies every plant exactly, keeps the plants of TO, and can be run again',
 test('can be run again after it was killed', async () => {
   const store = await openStore(sqlite, { maxWaiting: 100_000 });
   await Promise.all(
-    Array.from({ length: 20_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
+    Array.from({ length: 5_000 }, (_, at) => store.add({ id: BigInt(at), name: 'Basil' })),
   );
   await store.close();
   const target = await server.createSchema();
   await fill(target, [{ id: 0n, name: 'Basil' }]);
   // Another transaction adds the same plant, so the copy waits in the middle until it is killed.
   const rival = await server.connect(target);
-  const key = plantKey({ id: 10_000n, name: 'Basil' }).toString('hex');
+  const key = plantKey({ id: 2_500n, name: 'Basil' }).toString('hex');
   await rival.query(
-    `BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 10000, 'Basil')`,
+    `BEGIN; INSERT INTO plants (key, id, name) VALUES ('\\x${key}', 2500, 'Basil')`,
   );
   const first = spawn(process.execPath, [SCRIPT, sqlite, `${target}&statement_timeout=60000`], {
     stdio: 'ignore',
@@ -118,7 +118,7 @@ test('can be run again after it was killed', async () => {
   await rival.end();
   expect((await copy(sqlite, target)).code).toBe(0);
   expect(await server.query('SELECT count(*)::int FROM plants', target)).toEqual([
-    { count: 20_000 },
+    { count: 5_000 },
   ]);
 });
 
@@ -139,7 +139,7 @@ test('exits with 1 if TO cannot hold a plant, and names the plant', async () => 
 test('copies all plants that FROM had at the start, while plants are added', async () => {
   const source = await openStore(sqlite, { maxWaiting: 10_000 });
   await Promise.all(
-    Array.from({ length: 5000 }, (_, at) => source.add({ id: 2n * BigInt(at), name: 'Basil' })),
+    Array.from({ length: 3000 }, (_, at) => source.add({ id: 2n * BigInt(at), name: 'Basil' })),
   );
   let isStopped = false;
   let late = 0;
@@ -157,7 +157,7 @@ test('copies all plants that FROM had at the start, while plants are added', asy
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toMatch(/^FROM holds (\d+) plants; \1 of them are in TO/);
   expect(late).toBeGreaterThan(10);
-  expect([...plantsIn(to).values()].filter(({ name }) => name === 'Basil')).toHaveLength(5000);
+  expect([...plantsIn(to).values()].filter(({ name }) => name === 'Basil')).toHaveLength(3000);
 });
 
 test('an error names FROM or TO, shows no password, and leaves no file', async () => {
@@ -168,9 +168,7 @@ test('an error names FROM or TO, shows no password, and leaves no file', async (
     copy(wrong, sqlite),
     copy(sqlite, wrong),
     copy(`sqlite:${none}`, 'sqlite:b'),
-    copy(sqlite, 'postgres://postgres:s3cret@127.0.0.1:1/plants'),
     copy('mysql://u:s3cret@host/db', sqlite),
-    copy('sqlite://tmp/x.db', sqlite),
     copy(sqlite, 'sqlite::memory:'),
     copy(sqlite),
     copy(sqlite, sqlite),
@@ -184,9 +182,7 @@ test('an error names FROM or TO, shows no password, and leaves no file', async (
       ),
     ],
     [1, `${none}: unable to open database file\n`],
-    [1, expect.stringMatching(/^PostgreSQL at 127.*ECONNREFUSED.*\n$/)],
     [1, expect.stringMatching(/^There is no store for mysql: URLs\. Use sqlite:/)],
-    [1, expect.stringMatching(/^A sqlite: URL has a path, but no \/\/ before it/)],
     [1, 'sqlite::memory: cannot be shared between processes; name a file\n'],
     [2, expect.stringMatching(/^Usage: npm run copy-plants -- FROM_URL TO_URL\n/)],
     [2, expect.stringMatching(/^Usage/)],
