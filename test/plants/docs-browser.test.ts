@@ -3,7 +3,7 @@ import { createServer, request as forward, type RequestListener, type Server } f
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import axe from 'axe-core';
 import express from 'express';
 import type { Browser, BrowserContext, Locator, Page } from 'playwright-core';
@@ -109,29 +109,56 @@ test('shows the 401 without a token, and keeps a token in its tab only, also aft
   });
 });
 
-test('shows parents and summaries of tags, fills in a body for alternatives, and shows integers exactly', async () => {
-  await visit(`${origin(otherService)}/docs#/care/care`, async (page) => {
+describe('the page of a document with `tryItOut`', () => {
+  let page: Page;
+  beforeAll(async () => {
+    page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    await page.goto(`${origin(otherService)}/docs#/care/care`);
+    await page.waitForSelector('.opblock');
+  });
+  afterAll(() => page.close());
+
+  /** Opens an operation, which shows its form. */
+  async function opened(id: string): Promise<Locator> {
+    const operation = page.locator(`#operations-${id}`);
+    await operation.locator('.opblock-summary-control').click();
+    return operation;
+  }
+
+  test('shows parents and summaries of tags', async () => {
     const titles = await page.locator('.opblock-tag').allInnerTexts();
     expect(titles.map((title) => title.replace(/\s+/g, ' '))).toEqual([
       'plants The plants in the store',
       'care Water and light – Part of plants.',
     ]);
-    // With `tryItOut`, each operation opens with its form.
+  });
+
+  test('fills in a body for alternatives', async () => {
     const care = page.locator('#operations-care-care');
     expect(JSON.parse(await care.locator('textarea').inputValue())).toEqual({
       kind: 'water',
       amount: 2,
     });
+  });
+
+  test.each([
+    ['alternatives', { kind: 'by-water', amount: 1 }],
+    ['children', { kind: 'Feeding', grams: 1 }],
+  ])('fills in the property that selects the schema, with %s', async (form, expected) => {
+    const body = (await opened(`care-${form}`)).locator('textarea');
+    expect(JSON.parse(await body.inputValue())).toEqual(expected);
+  });
+
+  test('shows integers exactly', async () => {
     await authorize(page);
     expect(await createPlant(page, '{"id": 9007199254740993, "name": "Fern"}')).toContain(
       '"id": 9007199254740993',
     );
   });
-});
 
-test('shows the items of a stream as they arrive, and ends the stream when it is cleared', async () => {
-  await visit(`${origin(otherService)}/docs#/plants/watchPlants`, async (page) => {
-    const operation = page.locator('#operations-plants-watchPlants');
+  test('shows the items of a stream as they arrive, and ends the stream when it is cleared', async () => {
+    const operation = await opened('plants-watchPlants');
     await operation.locator('.execute').click();
     const answer = operation.locator('.live-responses-table tbody');
     await answer.getByText('"item 3"').waitFor();
@@ -142,18 +169,6 @@ test('shows the items of a stream as they arrive, and ends the stream when it is
     expect(await operation.locator('.live-responses-table').count()).toBe(0);
   });
 });
-
-test.each(['alternatives', 'children'])(
-  'fills in the property that selects the schema, with %s',
-  async (form) => {
-    await visit(`${origin(otherService)}/docs#/care/${form}`, async (page) => {
-      const body = page.locator(`#operations-care-${form} textarea`);
-      expect(JSON.parse(await body.inputValue())).toEqual(
-        form === 'alternatives' ? { kind: 'by-water', amount: 1 } : { kind: 'Feeding', grams: 1 },
-      );
-    });
-  },
-);
 
 test('opens the operation of a link, also with /docs/ and a prefix', async () => {
   await visit(`${origin(proxy)}/prefix/docs/#/plants/createPlant`, async (page, events) => {
