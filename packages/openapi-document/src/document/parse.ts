@@ -72,7 +72,7 @@ export function parseFile(file: string, text: string): unknown {
 
 /** Returns the position and a message if the text has a git merge conflict. */
 export function conflictIn(text: string): string | undefined {
-  const marker = /^(?:<{7}|={7}|>{7})(?= |\r?$)/m.exec(text);
+  const marker = /^(?:<{7}|>{7})(?= |\r?$)/m.exec(text);
   if (marker === null) return undefined;
   const line = text.slice(0, marker.index).split('\n').length;
   return `${line}:1 has a merge conflict (${marker[0]}): resolve it first`;

@@ -94,7 +94,8 @@ test.each([
     'a\n<<<<<<< HEAD\nb\n=======\nc\n>>>>>>> main\n',
     '2:1 has a merge conflict (<<<<<<<): resolve it first',
   ],
-  ['a\n=======\r\nb', '2:1 has a merge conflict (=======): resolve it first'],
+  // A heading in a comment or in a template.
+  ['A plant\n=======\r\nIt grows.', undefined],
   ['>>>>>>> main', '1:1 has a merge conflict (>>>>>>>): resolve it first'],
   ['========\n <<<<<<< HEAD\n<<<<<<<HEAD', undefined],
 ])('the text %j has the conflict %j', (text, conflict) => {
