@@ -1,6 +1,6 @@
 import type { Call, CallEnd } from './call.ts';
 import { describeError } from './describe-error.ts';
-import type { Log } from './handlers/types.ts';
+import type { Log, RequestLog } from './handlers/types.ts';
 
 export interface AccessLogOptions {
   /**
@@ -31,11 +31,7 @@ export function accessLog(
   const outages = new Map<string, { readonly since: number; failed: number }>();
 
   /** Logs an entry. The logger may throw while it reads the properties of a thrown value. */
-  function write(
-    level: 'debug' | 'info' | 'warn' | 'error',
-    entry: { readonly err: unknown },
-    message: string,
-  ): void {
+  function write(level: keyof RequestLog, entry: { readonly err: unknown }, message: string): void {
     try {
       log[level](entry, message);
     } catch {

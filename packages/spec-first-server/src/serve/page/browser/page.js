@@ -10,10 +10,10 @@ followColorScheme();
 dark.addEventListener('change', followColorScheme);
 
 /** Formats JSON, and keeps each number as it is written. Swagger UI rounds integers beyond 2^53. */
-const formatJson = (text, indent) => {
+const formatJson = (text) => {
   const keepNumber = (_key, value, { source }) =>
     typeof value === 'number' ? JSON.rawJSON(source) : value;
-  return JSON.stringify(JSON.parse(text, keepNumber), null, indent);
+  return JSON.stringify(JSON.parse(text, keepNumber), null, 2);
 };
 
 const exactNumbers = ({ React: { createElement }, getComponent }) => ({
@@ -30,7 +30,7 @@ const exactNumbers = ({ React: { createElement }, getComponent }) => ({
         const code = createElement(
           getComponent('HighlightCode', true),
           options,
-          formatJson(props.content, 2),
+          formatJson(props.content),
         );
         return createElement('div', null, createElement('h5', null, 'Response body'), code);
       } catch {
