@@ -502,6 +502,11 @@ test.concurrent('the examples in TypeScript compile', async () => {
   expect(await run('node_modules/.bin/tsc -p tsconfig.examples.json')).toBe('');
 });
 
+test('the page for operators has the list of variables of --help', async () => {
+  const [, list = ''] = /```text\n(PORT .*?)```/s.exec(read('docs/operating.md')) ?? [];
+  expect(await readHelp()).toContain(`\n${list.replace(/^/gm, '  ').trimEnd()}\n`);
+});
+
 /** The variables of the service that the pages for operators name. */
 const variables = (): Set<string> => {
   const text = read('docs/operating.md') + read('docs/databases.md');

@@ -11,12 +11,11 @@ function constant(place: string): number {
     `(?:const ${name} =|^  ${name}:|integer\\(.*'${name}',) ([\\d_.* ]+)[;,]`,
     'gm',
   );
-  const texts = globSync(`packages/${library}/src${folder}/**/*.ts`, { cwd: PROJECT }).flatMap(
-    (file) => {
-      const text = readFileSync(join(PROJECT, file), 'utf8');
-      return Array.from(text.matchAll(declaration), ([, value = '']) => value);
-    },
-  );
+  const root = library === 'src' ? 'src' : `packages/${library}/src`;
+  const texts = globSync(`${root}${folder}/**/*.ts`, { cwd: PROJECT }).flatMap((file) => {
+    const text = readFileSync(join(PROJECT, file), 'utf8');
+    return Array.from(text.matchAll(declaration), ([, value = '']) => value);
+  });
   const values = new Set(texts.map((text) => product(text.replaceAll('_', ''))));
   expect({ place, values: [...values] }).toEqual({ place, values: [expect.any(Number)] });
   return [...values][0] ?? Number.NaN;
@@ -62,6 +61,7 @@ const documented = new Map(rows.map(([label = '', value = '']) => [label, value]
 const CONSTANTS: Readonly<Record<string, string>> = {
   'target, names and values of headers': 'spec-first-server/MAX_HEADER_SIZE',
   'number of headers at which a request is rejected': 'spec-first-server/MAX_HEADERS',
+  'requests of one connection that wait for responses': 'spec-first-server/MAX_REQUESTS',
   'memory of all requests whose bytes are not read yet': 'spec-first-server/core/BUDGET',
   'time for the header section': 'spec-first-server/headersTimeout',
   'time for the whole request': 'spec-first-server/requestTimeout',
@@ -69,6 +69,8 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'between two requests of a connection': 'spec-first-server/keepAliveTimeout',
   'CPU time to validate a request; large bodies have more':
     'spec-first-server/core/validation/VALIDATING_MS',
+  'nesting of JSON': 'openapi-document/json/MAX_DEPTH',
+  'parts of a form': 'spec-first-server/core/request/MAX_PARTS',
   token: 'spec-first-server/core/security/MAX_LENGTH',
   'characters of waiting requests': 'group-commit/MAX_WAITING_SIZE',
   'requests in flight': 'spec-first-server/stopTimeout',
@@ -93,6 +95,29 @@ test.each(Object.entries(CONSTANTS))('%s: the documentation has the value of %s'
   expect(amount(documented.get(label) ?? '')).toBe(
     constant(name) * (IN_SECONDS.has(name) ? 1000 : 1),
   );
+});
+
+test.each([
+  ['spec-first-server/SMALL_BODY', 65_536],
+  ['spec-first-server/lingerTimeout', 2_000],
+  ['spec-first-server/idleStopTimeout', 1_000],
+  ['spec-first-server/arrivalStopTimeout', 1_000],
+  ['spec-first-server/maxArrivalStop', 5_000],
+  ['spec-first-server/serve/SAME_SIGNAL', 1_000],
+  ['spec-first-server/serve/MAX_AGE', 600],
+  ['spec-first-server/serve/REQUEST_TIMEOUT', 5_000],
+  ['spec-first-server/core/request/MAX_IN_MEMORY', 65_536],
+  ['spec-first-server/core/response/FIRST_ITEM_MS', 500],
+  ['spec-first-server/core/response/MAX_SENT', 16_384],
+  ['spec-first-server/core/response/ITEM_INTERVAL', 300],
+  ['spec-first-server/core/response/MAX_MESSAGE', 8_192],
+  ['spec-first-server/core/security/MAX_KEY_SET', 1_048_576],
+  ['group-commit/CALL_MS', 5_000],
+  ['group-commit/READY_MS', 800],
+  ['group-commit/MAX_BATCH', 1_000],
+  ['src/PASSWORD_MS', 2_500],
+])('%s, which no page names, is %i', (name, value) => {
+  expect(constant(name)).toBe(value);
 });
 
 const HEAP = 'JavaScript heap: `--max-heap-size` of the script `start`';
