@@ -62,7 +62,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'target, names and values of headers': 'spec-first-server/MAX_HEADER_SIZE',
   'number of headers at which a request is rejected': 'spec-first-server/MAX_HEADERS',
   'requests of one connection that wait for responses': 'spec-first-server/MAX_REQUESTS',
-  'memory of all requests whose bytes are not read yet': 'spec-first-server/core/BUDGET',
+  'memory of the large bodies and unread bytes of all requests': 'spec-first-server/core/BUDGET',
   'time for the header section': 'spec-first-server/headersTimeout',
   'time for the whole request': 'spec-first-server/requestTimeout',
   'no byte in either direction, or a response that is not read': 'spec-first-server/idleTimeout',
