@@ -2,7 +2,7 @@ import { describe, expect, test } from '@jest/globals';
 import { Fault, validatorOf } from '../../src/contract-tests/checks.ts';
 import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
-import { testLog } from '../../src/contract-tests/log.ts';
+import { type TestLog, testLog } from '../../src/contract-tests/log.ts';
 import { isMock, probeOf } from '../../src/contract-tests/probe.ts';
 import { answerOf, documentOf, json, operationIn, valuesOf } from './document-of.ts';
 
@@ -11,7 +11,10 @@ const secret = (value: string): Secret => ({
 });
 
 /** Returns a probe of an operation with the id `add:cat/1` that accepts a text. */
-async function probed(respond: (sent: Sent) => ReceivedResponse, id = 'add:cat/1') {
+async function probed(
+  respond: (sent: Sent) => ReceivedResponse,
+  { id = 'add:cat/1', log }: { readonly id?: string; readonly log?: TestLog } = {},
+) {
   const document = await documentOf({
     paths: {
       '/cats': {
@@ -35,9 +38,8 @@ async function probed(respond: (sent: Sent) => ReceivedResponse, id = 'add:cat/1
     client: { base: 'http://cats', send },
     validator: validatorOf(root, operation),
   };
-  const log = testLog();
   const draft = (text: string) => ({ values: valuesOf(operation, { body: text }) });
-  return { ...probeOf(target, 7, log), sent, log, draft };
+  return { ...probeOf(target, 7, log), sent, draft };
 }
 
 const accept = () => {};
@@ -68,7 +70,7 @@ describe('a probe', () => {
   });
 
   test('shortens the id of a request to 64 characters, so that it remains unique', async () => {
-    const { attempt, sent, draft } = await probed(() => answerOf(204), 'x'.repeat(100));
+    const { attempt, sent, draft } = await probed(() => answerOf(204), { id: 'x'.repeat(100) });
     await attempt(draft('a'), accept);
     expect(sent[0]?.headers['X-Request-Id']).toBe(`${'x'.repeat(62)}-1`);
   });
@@ -111,7 +113,10 @@ describe('a probe', () => {
   });
 
   test('keeps the shortest request for each check, with the logged cause', async () => {
-    const { attempt, draft, failedChecks, log, isFaultless } = await probed(() => answerOf(204));
+    const log = testLog();
+    const { attempt, draft, failedChecks, isFaultless } = await probed(() => answerOf(204), {
+      log,
+    });
     await attempt(draft('bbb'), fail('one', 'long'));
     await attempt(draft('a'), fail('one', 'short'));
     await attempt(draft('c'), fail('one', 'as short'));
