@@ -240,8 +240,14 @@ await new Promise(() => setInterval(() => 0, 1e6));`;
     write('src/backend.ts', backend('greet', exits));
     const farewell = () => get(`${url}/farewell`);
     await eventually(async () => expect((await farewell()).headers).not.toHaveProperty('x-mock'));
+    const isLost = () =>
+      greeting().then(
+        () => false,
+        () => true,
+      );
     await following(
-      () => void greeting().catch(() => undefined),
+      // The former server may still respond for a moment.
+      () => void eventually(isLost),
       /^The server has ended\.\nNot served: fix the error and save\.$/m,
     );
     await following(() =>
