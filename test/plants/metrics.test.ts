@@ -71,9 +71,17 @@ test('METRICS_PORT serves request, duration, queue, batch, event-loop and memory
   expect(await service.exit).toBe(0);
 });
 
+/** Writes `loaded` to standard error when the metrics code is loaded. */
+const LOADING = [
+  '--import',
+  'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "prom-client") console.error("loaded"); return next(specifier, context); } });',
+];
+
 test('METRICS_HOST is a separate address for metrics and health', async () => {
-  const service = launch({ METRICS_PORT: '0', METRICS_HOST: '127.0.0.2', DRAIN_SECONDS: '60' });
+  const env = { METRICS_PORT: '0', METRICS_HOST: '127.0.0.2', DRAIN_SECONDS: '60' };
+  const service = launch(env, { flags: LOADING });
   await service.url;
+  expect(service.stderr()).toBe('loaded\n');
   const { metrics } = service.lines()[0] ?? {};
   expect(metrics).toMatch(/^http:\/\/127\.0\.0\.2:\d+\/metrics$/);
   const status = async (path: string) => (await fetch(new URL(path, String(metrics)))).status;
@@ -84,12 +92,8 @@ test('METRICS_HOST is a separate address for metrics and health', async () => {
 });
 
 test('without METRICS_PORT, the metrics code is not loaded', async () => {
-  const loading =
-    'data:text/javascript,import { registerHooks } from "node:module";registerHooks({ resolve(specifier, context, next) { if (specifier === "prom-client") console.error("loaded"); return next(specifier, context); } });';
-  const flags = ['--import', loading];
-  const [off, on] = [launch({}, { flags }), launch({ METRICS_PORT: '0' }, { flags })];
-  await Promise.all([off.url, on.url]);
-  expect(on.stderr()).toBe('loaded\n');
-  expect(off.stderr()).toBe('');
-  expect(off.lines()[0]).not.toHaveProperty('metrics');
+  const service = launch({}, { flags: LOADING });
+  await service.url;
+  expect(service.stderr()).toBe('');
+  expect(service.lines()[0]).not.toHaveProperty('metrics');
 });
