@@ -47,9 +47,10 @@ function fromText(
   const { prefix, delimiter, delimiters = delimiter, exploded, isNamed } = styleOf(parameter);
   if (!text?.startsWith(prefix)) return undefined;
   if (json) return jsonOrText(decode(text));
-  const namePrefix = where === 'path' && isNamed ? `${name}=` : '';
-  const unnamed = (part: string) =>
-    part.startsWith(namePrefix) ? part.slice(namePrefix.length) : part;
+  const unnamed = (part: string) => {
+    const [key, value] = splitOnce(part, '=');
+    return where === 'path' && isNamed && decode(key) === name ? value : part;
+  };
   const bare = text.slice(prefix.length);
   const shape = shapeOf(root, schema);
   if (shape === 'text') return coerce(root, [schema], decode(unnamed(bare)));

@@ -58,7 +58,7 @@ export function writeParameter(parameter: Styled, value: unknown): string {
   const { prefix, delimiter, exploded, isNamed } = styleOf(parameter);
   const encode = encoderOf(parameter);
   const isPair = where === 'query' || where === 'cookie';
-  const namePrefix = isPair || isNamed ? `${isPair ? encode(name) : name}=` : '';
+  const namePrefix = isPair || isNamed ? `${encode(name)}=` : '';
   if (parameter.style === 'querystring') {
     const isForm = parameter.media?.kind === 'form' && isComposite(value);
     return isForm ? writeForm(value, parameter.media?.encoding) : encodeURIComponent(scalar(value));

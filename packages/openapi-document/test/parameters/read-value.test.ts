@@ -131,6 +131,8 @@ test.each<[members: Partial<Parameter>, text: string | undefined, value: unknown
   [{ in: 'path', style: 'label', schema: integer }, '5', undefined],
   [{ in: 'path', style: 'matrix', schema: integer }, ';value=5', 5],
   [{ in: 'path', style: 'matrix', schema: integer }, ';5', 5],
+  [{ in: 'path', style: 'matrix' }, ';value', ''],
+  [{ in: 'path', style: 'matrix', name: 'Größe', schema: integer }, ';Gr%c3%b6%C3%9Fe=5', 5],
   [{ in: 'path', style: 'matrix', schema: integer }, 'value=5', undefined],
   [{ in: 'path', style: 'matrix', schema: point }, ';value=x,1', { x: 1 }],
   [{ in: 'path', style: 'matrix', schema: list, explode: true }, ';value=1;value=2', [1, 2]],

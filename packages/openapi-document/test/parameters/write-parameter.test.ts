@@ -23,6 +23,7 @@ test.each<[parameter: Partial<Styled>, value: unknown, text: string]>([
   [{ in: 'path', style: 'label', explode: true }, COLOURS, '.blue.black%2C%20white'],
   [{ in: 'path', style: 'label', explode: true }, POINT, '.x=1.y=b%20c'],
   [{ in: 'path', style: 'matrix' }, 5, ';value=5'],
+  [{ in: 'path', style: 'matrix', name: 'Größe' }, 5, ';Gr%C3%B6%C3%9Fe=5'],
   [{ in: 'path', style: 'matrix' }, COLOURS, ';value=blue,black%2C%20white'],
   [{ in: 'path', style: 'matrix', explode: true }, ['a', 'b'], ';value=a;value=b'],
   [{ in: 'path', style: 'matrix' }, POINT, ';value=x,1,y,b%20c'],
