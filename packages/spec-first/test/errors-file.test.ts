@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { makeProject } from 'test-support/project';
+import { compile, makeProject } from 'test-support/project';
 import { errorsFile } from '../src/errors-file.ts';
 import { generateTypes } from '../src/types.ts';
 import { withDocument } from './folder.ts';
@@ -212,9 +211,7 @@ describe('src/errors.ts', () => {
       writeFileSync(join(top, 'generated/openapi.ts'), await generateTypes(document));
       writeFileSync(join(top, 'src/errors.ts'), errorsFile(document));
     }
-    const tsc = [resolve('node_modules/typescript/bin/tsc'), '--pretty', 'false'];
-    const { stdout } = spawnSync(process.execPath, tsc, { cwd: folder, encoding: 'utf8' });
-    lines = stdout.split('\n');
+    lines = compile(folder).split('\n');
   });
 
   test.each(CASES)('compiles only if its body fits: %s', (title, _schema, _schemas, error) => {

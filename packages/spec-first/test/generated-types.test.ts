@@ -1,9 +1,8 @@
-import { spawnSync } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
-import { makeProject } from 'test-support/project';
+import { compile, makeProject } from 'test-support/project';
 import ts from 'typescript';
 import { generateClient, generateTypes } from '../src/types.ts';
 import { writeFiles } from './folder.ts';
@@ -276,11 +275,7 @@ beforeAll(async () => {
     const generated = await writeSources(top, document);
     await writeSources(join(folder, 'src', `${name}-names`), withTakenNames(document, generated));
   }
-  const tsc = join(folder, 'node_modules/typescript/bin/tsc');
-  const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder, '--pretty', 'false'], {
-    encoding: 'utf8',
-  });
-  errors = stdout.trim().split('\n');
+  errors = compile(folder).trim().split('\n');
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 

@@ -1,10 +1,9 @@
-import { spawnSync } from 'node:child_process';
 import { rmSync, writeFileSync } from 'node:fs';
-import { basename, join, resolve } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import { loadDocument } from 'openapi-document';
 import { documentFile } from 'test-support/documents';
-import { makeProject } from 'test-support/project';
+import { compile, makeProject } from 'test-support/project';
 import { generateTypes } from '../src/types.ts';
 
 /**
@@ -424,15 +423,9 @@ beforeAll(async () => {
   ]) {
     writeFileSync(join(folder, name, 'types.ts'), await generateTypes(await loadDocument(file)));
   }
-  const args = [
-    resolve('node_modules/typescript/bin/tsc'),
-    '-p',
-    'tsconfig.all.json',
-    '--pretty',
-    'false',
-  ];
-  const { stdout } = spawnSync(process.execPath, args, { cwd: folder, encoding: 'utf8' });
-  for (const error of stdout.trim().split(/\n(?=\S)/)) {
+  for (const error of compile(folder, '-p', 'tsconfig.all.json')
+    .trim()
+    .split(/\n(?=\S)/)) {
     const match = /^(.*)\.ts\((\d+),\d+\): error TS\d+: ([\s\S]*)$/.exec(error);
     const [, file = '', line, message] = match ?? ['', '', 0, error];
     messages.set(file, [...(messages.get(file) ?? []), `${line} ${message}`]);
