@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import { checkFile } from './check.ts';
 import { command, documentFile, OUTSIDE } from './command.ts';
 import { generateClient, generateTypes, TYPES } from './types.ts';
+import { upgradeNotice } from './upgrade.ts';
 
 const USAGE = `Usage: spec-first generate [--client FILE] [--check] [--strict] [--all]
                            [--allow-outside]
@@ -62,6 +63,8 @@ export const run = command(
         console.log(`${path} written from ${file}`);
       }
     }
+    const upgrade = upgradeNotice();
+    if (upgrade !== undefined) console.log(upgrade);
     if (strict && notices.length > 0) console.error(`${file} has notices, which --strict rejects.`);
     if (problems.length > 0)
       console.error(`${file} has ${count}. Operations with an error answer 501.`);

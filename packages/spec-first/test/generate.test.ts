@@ -62,6 +62,16 @@ describe('npm run generate', () => {
     });
   });
 
+  test('prints a notice after an upgrade', async () => {
+    const marker = { 'node_modules/.cache/spec-first/version': '0.9.0' };
+    const files = { 'openapi.yaml': SMALL, 'schemas/plant.yaml': PLANT, ...marker };
+    await inFolder(files, async (folder) => {
+      expect((await generate(folder)).stdout).toMatch(
+        /^spec-first was upgraded from 0\.9\.0 to .*docs\/upgrading\.md$/m,
+      );
+    });
+  });
+
   test('leaves invalid parts out of the types, and names their places', async () => {
     const broken = `${SMALL.replace('summary: Lists plants.', 'summary: { $ref: plants.md }')}components:
   schemas:
