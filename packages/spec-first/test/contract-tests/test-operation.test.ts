@@ -302,6 +302,16 @@ describe('the credentials of an operation', () => {
   });
 });
 
+test.each([400, 404, 410, 422])(
+  'an operation that is tested again may reject the ids and cursors of former replies with %i',
+  async (status) => {
+    const { context } = contextOf(await rooms(), 'get', () => answerOf(status), { runs: 20 });
+    const values = valuesOf(context.operation, { 'path roomId': 1_234_567 });
+    context.resources.learn(context.operation, values, answerOf(204));
+    expect(await testAgain(context)).toEqual([]);
+  },
+);
+
 test('an operation is tested again with existing resources only', async () => {
   const document = await rooms();
   const crash = () => answerOf(500);
