@@ -11,7 +11,7 @@ type OrderOperations = 'listOrders' | 'createOrder' | 'getOrder' | 'cancelOrder'
 
 export type Orders = ReturnType<typeof createOrders>;
 
-/** Creates functions that read and close orders, and an emitter of their changes. */
+/** Creates functions that read and close orders, and an emitter of committed changes. */
 export function createOrders(database: Database) {
   const changes = new EventEmitter<Record<string, [OrderStatus]>>().setMaxListeners(0);
 
@@ -40,9 +40,9 @@ export function createOrders(database: Database) {
       };
     },
 
-    /** Ends an open order. @throws {Conflict} if it is not open */
-    async close(id: string, status: 'paid' | 'cancelled'): Promise<void> {
-      const { numUpdatedRows } = await database
+    /** Ends an open order, in a transaction of the caller. @throws {Conflict} if it is not open */
+    async close(transaction: Database, id: string, status: 'paid' | 'cancelled'): Promise<void> {
+      const { numUpdatedRows } = await transaction
         .updateTable('orders')
         .set({ status })
         .where('id', '=', id)
@@ -50,7 +50,6 @@ export function createOrders(database: Database) {
         .executeTakeFirstOrThrow();
       if (numUpdatedRows === 0n)
         throw new Conflict('order-closed', 'the order is paid or cancelled');
-      changes.emit(id, status);
     },
   };
 }
@@ -134,7 +133,8 @@ export function orderHandlers(database: Database, orders: Orders): Pick<Handlers
 
     async cancelOrder({ caller, path: { orderId } }) {
       await orders.find(orderId, caller.subject);
-      await orders.close(orderId, 'cancelled');
+      await orders.close(database, orderId, 'cancelled');
+      orders.changes.emit(orderId, 'cancelled');
       return { status: 200, body: await orders.find(orderId, caller.subject) };
     },
 

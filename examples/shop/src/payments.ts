@@ -32,15 +32,19 @@ export const paymentHandlers = (
   },
 
   async notifyPayment({ body: { paymentId, state } }) {
-    const payment = await database
-      .updateTable('payments')
-      .set({ state })
-      .where('id', '=', paymentId)
-      .where('state', '=', 'pending')
-      .returning('orderId')
-      .executeTakeFirst();
+    const payment = await database.transaction().execute(async (transaction) => {
+      const pending = await transaction
+        .updateTable('payments')
+        .set({ state })
+        .where('id', '=', paymentId)
+        .where('state', '=', 'pending')
+        .returning('orderId')
+        .executeTakeFirst();
+      if (pending !== undefined) await orders.close(transaction, pending.orderId, 'paid');
+      return pending;
+    });
     if (payment !== undefined) {
-      await orders.close(payment.orderId, 'paid');
+      orders.changes.emit(payment.orderId, 'paid');
       return { status: 204 };
     }
     // The provider repeats a notification until it gets a response.

@@ -157,6 +157,19 @@ test('the event stream of an order ends when the provider notifies the payment',
   deepEqual(statuses, ['open', 'paid']);
 });
 
+test('a payment of a cancelled order is not received, also if the provider notifies again', async () => {
+  const [shop, provider] = [await customer(ANN), clientWith({ 'X-Api-Key': PROVIDER_KEY })];
+  const placed = await order(shop, await newProduct(shop));
+  ok(placed.status === 201);
+  const path = { orderId: placed.body.id };
+  const paid = await shop.payOrder({ path, body: { method: 'card', token: 'tok_0000004242' } });
+  ok(paid.status === 201);
+  equal((await shop.cancelOrder({ path })).status, 200);
+  const notification = { body: { paymentId: paid.body.id, state: 'received' as const } };
+  equal((await provider.notifyPayment(notification)).status, 409);
+  equal((await provider.notifyPayment(notification)).status, 409);
+});
+
 test('the custom format `iban` rejects a wrong checksum', async () => {
   const shop = await customer(ANN);
   const placed = await order(shop, await newProduct(shop));
@@ -214,6 +227,7 @@ test('a credential is accepted for its own scheme only, and a token needs the sc
   const unscoped = clientWith({ Authorization: `Bearer ${service.unscoped}` });
   for (const shop of [unscoped, await customer(ANN, 'reports:read')])
     equal((await order(shop, 1n)).status, 403);
+  equal((await unscoped.getCustomer({ path: { customerId: randomUUID() } })).status, 403);
 });
 
 test('only origins in CORS_ORIGINS pass a CORS preflight', async () => {
