@@ -479,7 +479,7 @@ export interface operations {
         };
     };
     /**
-     * @see paths/customers.yaml:45
+     * @see paths/customers.yaml:46
      */
     deleteCustomer: {
         parameters: {
@@ -511,7 +511,7 @@ export interface operations {
         };
     };
     /**
-     * @see paths/customers.yaml:29
+     * @see paths/customers.yaml:30
      */
     updateCustomer: {
         parameters: {
