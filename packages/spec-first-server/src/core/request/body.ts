@@ -38,7 +38,8 @@ export function bodyReader(
   const mediaByType = new Map(
     declared.flatMap((media) => (/[*;]/.test(media.type) ? [] : [[media.type, media]])),
   );
-  const requirement = `is required, as ${types.join(' or ') || 'declared'}`;
+  const typeNames = types.join(' or ');
+  const requirement = typeNames === '' ? 'is required' : `is required, as ${typeNames}`;
 
   /** @throws {HttpError} 400, 413, 415 or 503 */
   return async (call: Call): Promise<ReceivedBody> => {
@@ -108,7 +109,11 @@ export function bodyReader(
     const media = mediaTypeFor(declared, contentType);
     if (media === undefined) {
       const headers = { Accept: types.join(', ') };
-      throw new HttpError(415, `the body must be ${types.join(' or ') || 'declared'}`, { headers });
+      const message =
+        typeNames === ''
+          ? 'the document declares no media type for the body'
+          : `the body must be ${typeNames}`;
+      throw new HttpError(415, message, { headers });
     }
     const charset = /;\s*charset\s*=\s*"?([^\s;"]+)/i.exec(contentType)?.[1]?.toLowerCase();
     if (

@@ -181,10 +181,12 @@ describe('a missing body', () => {
   });
 
   test('is rejected with another message if no media type is declared', async () => {
-    const violations = [
-      { path: '/body', message: 'is required, as declared', keyword: 'required' },
-    ];
+    const violations = [{ path: '/body', message: 'is required', keyword: 'required' }];
     await expect(read('/undeclared', undefined, undefined)).rejects.toMatchObject({ violations });
+    await expect(read('/undeclared', 'text/plain', 'text')).rejects.toMatchObject({
+      status: 415,
+      message: 'the document declares no media type for the body',
+    });
   });
 });
 
