@@ -20,8 +20,8 @@ Checks the OpenAPI document and writes its types to ${TYPES}.
 The document is openapi.yaml, or the file that OPENAPI_FILE names.
 An error means that an operation cannot be served as declared. A notice never stops anything
 without --strict.
-Exit codes: 0 the types fit, 1 an error, a stale file or, with --strict, a notice, 2 a wrong
-command line.`;
+Exit codes: 0 the types are up to date, 1 an error, a stale file or, with --strict, a notice, 2 a
+wrong command line.`;
 
 const FLAGS = {
   check: { type: 'boolean' },

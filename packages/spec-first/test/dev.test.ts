@@ -132,7 +132,9 @@ describe('npm run dev', () => {
   });
 
   test('names a type error with its place', async () => {
-    await loop.said(/^The types do not fit:\nsrc\/backend\.ts\(4,7\): error TS2741: .*forget/m);
+    await loop.said(
+      /^The code does not compile:\nsrc\/backend\.ts\(4,7\): error TS2741: .*forget/m,
+    );
     // Ends the checks of types, which take most of the time.
     rmSync(path('tsconfig.json'));
   });

@@ -19,10 +19,10 @@ export async function checkTypes(signal: AbortSignal): Promise<string | undefine
   return new Promise((done) => {
     execFile(process.execPath, args, options, (error, stdout, stderr) => {
       if (signal.aborted) return done(undefined);
-      if (error === null) return done('The types fit.');
+      if (error === null) return done('The code compiles.');
       const lines = (`${stdout}${stderr}`.trim() || error.message).split(/\r?\n/);
       const rest = lines.length - MAX_LINES;
-      const output = ['The types do not fit:', ...lines.slice(0, MAX_LINES)];
+      const output = ['The code does not compile:', ...lines.slice(0, MAX_LINES)];
       if (rest > 0) output.push(`… and ${rest} more lines. "npx tsc" shows all.`);
       done(output.join('\n'));
     });

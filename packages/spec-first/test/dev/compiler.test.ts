@@ -27,22 +27,24 @@ const printing = (count: number) =>
   `console.log(${JSON.stringify(lines(count).join('\r\n'))}); process.exitCode = 2;`;
 
 test.each<[title: string, script: string, result: string]>([
-  ['that fit', '', 'The types fit.'],
-  ['with few errors', printing(20), ['The types do not fit:', ...lines(20)].join('\n')],
+  ['that fit', '', 'The code compiles.'],
+  ['with few errors', printing(20), ['The code does not compile:', ...lines(20)].join('\n')],
   [
     'with many errors',
     printing(21),
-    ['The types do not fit:', ...lines(20), '… and 1 more lines. "npx tsc" shows all.'].join('\n'),
+    ['The code does not compile:', ...lines(20), '… and 1 more lines. "npx tsc" shows all.'].join(
+      '\n',
+    ),
   ],
   [
     'that the compiler reports on both streams',
     'console.log("out"); console.error("err"); process.exitCode = 1;',
-    'The types do not fit:\nout\nerr',
+    'The code does not compile:\nout\nerr',
   ],
   [
     'with its own options',
     'console.log(process.argv.slice(2).join(" ")); process.exitCode = 1;',
-    'The types do not fit:\n--noEmit --pretty false',
+    'The code does not compile:\n--noEmit --pretty false',
   ],
 ])('describes types %s', async (_, script, result) => {
   expect(await check(projectWith(script))).toBe(result);
@@ -50,14 +52,14 @@ test.each<[title: string, script: string, result: string]>([
 
 test('describes a compiler that ends without a word', async () => {
   expect(await check(projectWith('process.exit(1);'))).toMatch(
-    /^The types do not fit:\nCommand failed: .*bin\/tsc --noEmit/,
+    /^The code does not compile:\nCommand failed: .*bin\/tsc --noEmit/,
   );
 });
 
 test('shows long lines', async () => {
   const script = "console.log('x'.repeat(2_000_000)); process.exitCode = 1;";
   expect(await check(projectWith(script))).toHaveLength(
-    'The types do not fit:\n'.length + 2_000_000,
+    'The code does not compile:\n'.length + 2_000_000,
   );
 });
 
