@@ -1,6 +1,6 @@
 /**
- * The build script: lints the OpenAPI document and writes its types. With `--check` it only
- * compares.
+ * The build script: checks the OpenAPI document and writes its types. With `--check`, it only
+ * compares them.
  */
 import 'spec-first-server/compile-cache';
 

@@ -64,8 +64,8 @@ const PREPARED_PER_SECOND = 50_000;
 const useAutocannon: Load = async ({ url, connections, seconds, firstId }) => {
   const each = Math.ceil((PREPARED_PER_SECOND * seconds) / connections);
   let connection = 0;
-  // The ids of all connections are interleaved. A block of ids for each connection would double the
-  // time of a sorted index.
+  // The ids of all connections are interleaved. With a block of ids for each connection, an insert
+  // into a sorted index would take twice as long.
   const setupClient = (client: Client) => {
     const first = firstId + connection++;
     const idAt = (at: number) => first + at * connections;

@@ -4,7 +4,10 @@ export interface Database {
   readonly location: string;
   /** Resolves if a call would succeed now. @throws {Unavailable} within 800 ms. */
   ready(): Promise<void>;
-  /** Measurements by name, such as the number of `waiting` calls. The README lists all. */
+  /**
+   * Measurements by name: the number of `waiting` calls; with SQLite, the sizes of the files; with
+   * PostgreSQL, the numbers of connections.
+   */
   stats(): Readonly<Record<string, number>>;
   /** Closes the database after the waiting calls. Rejects new calls. */
   close(): Promise<void>;

@@ -64,7 +64,7 @@ const CALL_MS = 5_000;
 /** The time limit of `ready`, in milliseconds. Probes often time out after a second. */
 const READY_MS = 800;
 
-/** Returns the time limit for the engine. It is shorter, so that its error arrives in time. */
+/** Returns a shorter limit for the engine, so that its error arrives before the call times out. */
 const withMargin = (milliseconds: number): number => milliseconds - Math.min(500, milliseconds / 2);
 
 /** The code of a database that another process has locked. All waiting calls fail with it. */

@@ -320,7 +320,7 @@ function requiredOf({ required, properties }: Json, fillsDefaults: boolean): Set
   return new Set([...asArray(required).map(String), ...names]);
 }
 
-/** Returns the index signature of an object. In TypeScript, its type includes all members. */
+/** Returns the index signature of an object. TypeScript requires that all members fit its type. */
 function indexSignatures(
   { additionalProperties = false, patternProperties }: Json,
   members: readonly ts.PropertySignature[],

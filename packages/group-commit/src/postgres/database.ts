@@ -71,7 +71,7 @@ export interface PostgresDatabase<Row, Result = void> extends Database {
 /** The maximum number of attempts if concurrent transactions cause a rollback. */
 const MAX_ATTEMPTS = 20;
 
-/** The default time limit of a call in milliseconds, unless the limits in the URL are longer. */
+/** The minimum of the default time limit of a call, in milliseconds. */
 const CALL_MS = 5_000;
 
 /**

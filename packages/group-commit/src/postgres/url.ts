@@ -95,7 +95,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
   const shared: ClientConfig = {
     connectionTimeoutMillis: connectMs,
     statement_timeout: statementTimeout,
-    // For statements outside of tasks, such as those of `setUp`: connections.ts limits tasks.
+    // Limits statements outside of tasks, such as those of `setUp`. connections.ts limits tasks.
     query_timeout: statementMs + 500,
     options: parameters.get('options') ?? undefined,
     keepAlive: true,

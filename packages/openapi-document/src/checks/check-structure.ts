@@ -193,7 +193,7 @@ export function describe(root: unknown, error: ErrorObject): string {
   if (name === 'parameters' && keyword === 'not')
     return 'parameters in query and in querystring cannot be used together';
   if (name === 'additionalOperations' && keyword === 'not')
-    return 'write methods such as GET as members of the path item, in lower case';
+    return 'declare methods such as GET as members of the path item, in lower case';
   const isSchema = keyword === 'type' && String(params.type) === 'object,boolean';
   const reason = isSchema ? 'must be a schema: an object, true or false' : reasonOf(error);
   const valueText = stringifyJson(value) ?? '';

@@ -174,7 +174,7 @@ export function translate(source: string): string {
   return parts.join('') + closed(open.at(-1));
 }
 
-/** The maximum number of steps of a regular expression without a time limit: milliseconds. */
+/** The maximum steps of a regular expression without a time limit. They take milliseconds. */
 const MAX_STEPS = 1_000_000;
 
 /** Matches a group that is safe to repeat, since it can match a string in only one way. */

@@ -93,7 +93,7 @@ export function writeForm(fields: object, encoding: FormEncoding = {}): string {
     .join('&');
 }
 
-/** Returns the parameter that a field is serialized like, if its encoding has a style. */
+/** Returns a query parameter with the serialization of a field, if its encoding has a style. */
 export function styledField(name: string, { style, explode }: FormEncoding[string] = {}) {
   if (style === undefined && explode === undefined) return undefined;
   return { ...queryField(name, style), explode: explode ?? style === 'form' };

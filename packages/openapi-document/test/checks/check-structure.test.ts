@@ -228,7 +228,7 @@ test('a document of OpenAPI 3.2 is checked by its own schema', () => {
     `notice /components/examples/b value and serializedValue ${together}`,
     'notice /paths/~1a/query/other other is not a member of OpenAPI 3.2 here: it is ignored',
     'problem /components/pathItems/item/additionalOperations must be object, but additionalOperations is 5',
-    'problem /paths/~1a/additionalOperations write methods such as GET as members of the path item, in lower case',
+    'problem /paths/~1a/additionalOperations declare methods such as GET as members of the path item, in lower case',
     'problem /paths/~1a/get/parameters parameters in query and in querystring cannot be used together',
   ]);
 });

@@ -75,7 +75,7 @@ export function createMetrics() {
       for (const name of Object.keys(stats())) {
         new Gauge({
           name: `store_${name}`,
-          help: `The store's ${name.replaceAll('_', ' ')}, now`,
+          help: `Current value of the store: ${name.replaceAll('_', ' ')}`,
           collect() {
             this.set(stats()[name] ?? 0);
           },

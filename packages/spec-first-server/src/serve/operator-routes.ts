@@ -35,7 +35,7 @@ export function operatorRoutes(
   for (const path of shadowed) routes.delete(path);
 
   return {
-    // Operators need no warning about the redirect from /.
+    // A document may have the path `/`: only the redirect to the page is lost, so no warning.
     shadowed: shadowed.filter((path) => path !== '/').map((path) => prefix + path),
     answerOperator(call) {
       const { path } = call;

@@ -37,7 +37,7 @@ export interface Backend extends Hooks {
   /**
    * Called for `GET /readyz`.
    *
-   * @throws {HttpError} with the reason, if it cannot answer now.
+   * @throws {HttpError} with the reason, if the backend cannot be used now.
    */
   ready?(): Promise<void>;
   /** Current values by name, such as `waiting`: the metrics `store_NAME`. */

@@ -79,7 +79,7 @@ test('the current values of the store are read for each scrape', async () => {
   waiting = 5;
   expect(await linesOf('store_waiting_calls')).toEqual(['store_waiting_calls 5']);
   expect(await linesOf('# HELP store_waiting_calls')).toEqual([
-    "# HELP store_waiting_calls The store's waiting calls, now",
+    '# HELP store_waiting_calls Current value of the store: waiting calls',
   ]);
 });
 

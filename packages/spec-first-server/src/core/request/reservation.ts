@@ -10,7 +10,7 @@ export type Reservation = ReturnType<typeof createReservation>;
 export function createReservation() {
   let reserved = 0;
 
-  /** Reserves this number of bytes in all. @throws {HttpError} 503 if it is larger than before */
+  /** Changes the reservation to a number of bytes. @throws {HttpError} 503 if too few are left */
   function resize(size: number): void {
     const target = Math.min(size, MAX_RESERVED);
     if (!reserve(target - reserved)) {

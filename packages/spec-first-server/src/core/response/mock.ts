@@ -105,8 +105,8 @@ export function mock(
   }
 
   /**
-   * Yields the possible bodies, best first. A failure declared for a range of statuses starts with
-   * the body of `errorBody`, which contains the status.
+   * Yields the possible bodies, best first. For a failure that is declared for a range of statuses,
+   * the first is that of `errorBody`, which contains the status.
    */
   function* bodies(
     status: number,

@@ -32,7 +32,7 @@ export function withinBudget(task: () => void, milliseconds: number): boolean {
   return false;
 }
 
-/** Checks the code: the error is from another context, and not an instance of this `Error`. */
+/** Checks `error.code`: the error comes from another context, so `instanceof Error` is false. */
 const isTimeout = (error: unknown): boolean =>
   typeof error === 'object' &&
   error !== null &&

@@ -45,7 +45,7 @@ export function createEovAjv({ direction, allErrors, formats }: EovOptions): Ajv
     ...preprocessor,
     allErrors,
     keywords: keywords(direction === 'request'),
-    // Values are completed after the validation.
+    // `rewrite.ts` adds the defaults after the validation.
     useDefaults: false,
     coerceTypes: false,
     // EOV rejects `prefixItems` without `minItems`, which JSON Schema allows.
