@@ -76,9 +76,10 @@ const plants: readonly StoredPlant[] = [
 const N = plants.length;
 
 test('copies every plant exactly, keeps the plants of TO, and can be run again', async () => {
-  await fill(sqlite, plants.slice(10));
+  // FROM has all special plants. TO has some plants of FROM, and ten others.
+  await fill(sqlite, plants.toSpliced(100, 10));
   const target = await server.createSchema();
-  await fill(target, plants.slice(0, 20));
+  await fill(target, plants.slice(90, 120));
   const done = {
     code: 0,
     out: `FROM holds ${N - 10} plants; ${N - 10} of them are in TO.\n`,
