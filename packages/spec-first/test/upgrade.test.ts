@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from '@jest/globals';
@@ -55,5 +56,20 @@ test('nothing is written where no packages are installed, or the installation is
   });
   await inFolder({ 'node_modules/.cache': 'a file' }, async (folder) => {
     expect(await noticeIn(folder)).toBe('undefined');
+  });
+});
+
+test('no run prints the notice if the version of the last run cannot be replaced', async () => {
+  const module = JSON.stringify(new URL('../src/upgrade.ts', import.meta.url));
+  const script = `import(${module}).then((tools) => {
+    console.log(tools.upgradeNotice({ version: '1.2.0' }));
+  })`;
+  // The process may not write files.
+  const flags = ['--permission', '--allow-fs-read=*', '--no-warnings'];
+  await inFolder({ [MARKER]: '0.9.0' }, (folder) => {
+    const options = { cwd: folder, encoding: 'utf8' } as const;
+    const output = execFileSync(process.execPath, [...flags, '--eval', script], options);
+    expect(output).toBe('undefined\n');
+    expect(readFileSync(join(folder, MARKER), 'utf8')).toBe('0.9.0');
   });
 });
