@@ -142,7 +142,7 @@ describe('the options of contract tests', () => {
     ...{ operationId, responses: { 204: { description: '' }, '4XX': { description: '' } } },
     ...members,
   });
-  const garden = () =>
+  const garden = (security: readonly object[] = [{ key: [] }]) =>
     documentOf({
       servers: [{ url: '/v2' }],
       paths: {
@@ -153,7 +153,7 @@ describe('the options of contract tests', () => {
         '/plants': {
           get: operation('list', {
             parameters: ['Content-Length', 'TE', 'Expect', 'x-key', 'X-A'].map(header),
-            security: [{ key: [] }],
+            security,
           }),
         },
         '/plants#fragment': { post: operation('unreachable') },
@@ -212,6 +212,20 @@ describe('the options of contract tests', () => {
     const keys = new Set(requests.filter(({ url }) => url === '/v2/plants').map(({ key }) => key));
     expect(keys).toEqual(new Set(['a', undefined, 'wronga']));
   });
+
+  test.each([
+    ['every alternative', [{ key: ['read'] }, { key: ['admin'] }], true],
+    ['one of two alternatives', [{ key: ['admin'] }, { key: [] }], false],
+    ['no alternative', [{ key: [] }], false],
+  ])(
+    'credentials without a scope are sent to an operation with scopes in %s: %j',
+    async (_name, security, isSent) => {
+      const document = await garden(security);
+      const { requests, run } = await registered({ document, unscoped: 'b' });
+      await run();
+      expect(requests.some(({ key }) => key === 'b')).toBe(isSent);
+    },
+  );
 
   test.each([
     [{ CI: 'true' }, /Seed 1\.$/m],

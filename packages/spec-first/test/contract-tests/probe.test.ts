@@ -20,6 +20,7 @@ async function probed(
       '/cats': {
         post: {
           operationId: id,
+          parameters: [{ name: 'X-Request-Id', in: 'header', schema: { type: 'string' } }],
           requestBody: json({ type: 'string' }),
           responses: { 204: { description: '' } },
         },
@@ -38,7 +39,9 @@ async function probed(
     client: { base: 'http://cats', send },
     validator: validatorOf(root, operation),
   };
-  const draft = (text: string) => ({ values: valuesOf(operation, { body: text }) });
+  const draft = (text: string, parameters: Readonly<Record<string, unknown>> = {}) => ({
+    values: valuesOf(operation, { ...parameters, body: text }),
+  });
   return { ...probeOf(target, 7, log), sent, draft };
 }
 
@@ -73,6 +76,12 @@ describe('a probe', () => {
     const { attempt, sent, draft } = await probed(() => answerOf(204), { id: 'x'.repeat(100) });
     await attempt(draft('a'), accept);
     expect(sent[0]?.headers['X-Request-Id']).toBe(`${'x'.repeat(62)}-1`);
+  });
+
+  test('keeps the value of a declared parameter X-Request-Id', async () => {
+    const { attempt, sent, draft } = await probed(() => answerOf(204));
+    await attempt(draft('a', { 'header X-Request-Id': 'of the draft' }), accept);
+    expect(sent[0]?.headers['X-Request-Id']).toBe('of the draft');
   });
 
   test.each([
