@@ -16,9 +16,17 @@ function fork(metricsPort: number): void {
 }
 
 for (let index = 0; index < WORKERS; index += 1) fork(METRICS_PORT + index);
+
+function signalWorkers(signal: NodeJS.Signals): void {
+  for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill(signal);
+}
+
 for (const signal of ['SIGTERM', 'SIGINT'] as const) {
   process.on(signal, () => {
     isStopping = true;
-    for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill(signal);
+    signalWorkers(signal);
   });
 }
+process.on('SIGUSR2', signalWorkers);
+// A terminal that is closed sends SIGHUP, too: then all processes end.
+if (!process.stdout.isTTY) process.on('SIGHUP', signalWorkers);

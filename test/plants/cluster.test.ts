@@ -37,9 +37,12 @@ process.on('SIGUSR2', () => {
 `,
 );
 
+const TOKENS = join(folder, 'tokens');
+writeFileSync(TOKENS, 'token');
+
 async function launchTwo(): Promise<{ readonly primary: Launched; readonly url: string }> {
   const port = String(await freePort());
-  const primary = launch({ ACCESS_TOKENS: 'token', PORT: port }, { main: PRIMARY });
+  const primary = launch({ ACCESS_TOKENS_FILE: TOKENS, PORT: port }, { main: PRIMARY });
   await eventually(() => starts(primary).length === 2);
   return { primary, url: `http://127.0.0.1:${port}` };
 }
@@ -82,6 +85,14 @@ describe('workers of one primary', () => {
     expect(counts).toHaveLength(2);
     expect(Math.min(...counts)).toBeGreaterThan(0);
     expect(counts.reduce((sum, count) => sum + count)).toBe(10);
+  });
+
+  test('read the file of tokens again when the primary gets SIGHUP', async () => {
+    primary.child.kill('SIGHUP');
+    const reloads = () => primary.lines().filter(({ msg }) => msg === 'access tokens read again');
+    await eventually(() => reloads().length === 2);
+    expect(await post(url, { id: 1, name: 'Fern' })).toBe(200);
+    expect(ends(primary)).toEqual([]);
   });
 
   test('finish their requests on SIGTERM and SIGINT, and are replaced', async () => {
