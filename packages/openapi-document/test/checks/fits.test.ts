@@ -15,11 +15,13 @@ const root = {
       },
       Tree: { type: 'object', properties: { parent: { $ref: '#/components/schemas/Tree' } } },
       Never: false,
+      Mass: { type: 'integer', maximum: 2n ** 61n },
     },
   },
 };
 const Plant = { $ref: '#/components/schemas/Plant' };
 const Tree = { $ref: '#/components/schemas/Tree' };
+const Mass = { $ref: '#/components/schemas/Mass' };
 
 test.each<[value: unknown, schema: object, misfit: string | undefined]>([
   ['x', { type: 'integer' }, 'must be integer'],
@@ -29,6 +31,8 @@ test.each<[value: unknown, schema: object, misfit: string | undefined]>([
   [2n ** 60n, { type: 'integer', maximum: 2n ** 61n }, undefined],
   [2n ** 62n, { type: 'integer', maximum: 2n ** 61n }, 'must be <= 2305843009213694000'],
   [{ a: [1, 'x'] }, { properties: { a: { items: { type: 'integer' } } } }, '/a/1 must be integer'],
+  [2n ** 60n, Mass, undefined],
+  [2n ** 62n, Mass, 'must be <= 2305843009213694000'],
   [{}, { type: 'object', required: ['a'] }, "must have required property 'a'"],
   [{ name: 'Fern' }, Plant, undefined],
   [{ id: 1, name: 'Fern', key: 'k' }, Plant, undefined],
