@@ -433,6 +433,10 @@ components:
       expect.stringContaining('https://example.com/a is not fetched'),
     ],
     ["$dynamicRef: '#x'", '$dynamicRef: #x may lead to several schemas: use $ref to select one'],
+    [
+      "$dynamicRef: 'openapi.yaml#x'",
+      '$dynamicRef: openapi.yaml#x may lead to several schemas: use $ref to select one',
+    ],
   ])('{ %s } is removed, with a problem', (members, message) => {
     const { schema, problems } = withRef(`{ ${members}, title: T }`, { 'parts.yaml': '{}' });
     expect(schema.$ref).toBeUndefined();
