@@ -91,6 +91,34 @@ describe('the log', () => {
   });
 });
 
+test('each warning about lost lines has the number since the previous one', () => {
+  const script = `
+    import * as log from ${JSON.stringify(LOG)};
+    const out = await log.createLog('info');
+    const flush = () => new Promise((resolve) => out.flush(resolve));
+    for (let burst = 0; burst < 2; burst += 1) {
+      // More than the buffer holds. Nothing is written meanwhile.
+      for (let line = 0; line < 20; line += 1) out.info('x'.repeat(1024 ** 2));
+      await flush();
+      await flush();
+    }
+    await log.endProcess(0);
+  `;
+  const { stdout } = spawnSync(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: folder,
+    encoding: 'utf8',
+    maxBuffer: 64 * 1024 ** 2,
+  });
+  const lines = stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  const lost = lines.filter(({ level }) => level === 40).map((line) => Number(line.lines));
+  expect(lost).toHaveLength(2);
+  const written = lines.filter(({ level }) => level === 30).length;
+  expect(written + lost.reduce((sum, count) => sum + count, 0)).toBe(40);
+});
+
 test('an error at the start is one line on standard error', () => {
   const { stdout, stderr } = run("log.logStartError('PORT is wrong'); process.exit();");
   expect(stdout).toBe('');

@@ -188,6 +188,14 @@ describe('a service', () => {
     expect(slow).toMatchObject({ level: 40, client: '203.0.113.9' });
   });
 
+  test('logs no request as slow by default', async () => {
+    const { get } = await start();
+    expect((await get('/who')).status).toBe(200);
+    await eventually(() => lines.some(({ operationId }) => operationId === 'who'));
+    const line = lines.find(({ operationId }) => operationId === 'who');
+    expect(line).toMatchObject({ level: 30, msg: 'answered' });
+  });
+
   test('is ready when its backend is', async () => {
     let isDown = false;
     const ready = async () => {

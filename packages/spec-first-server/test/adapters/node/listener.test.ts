@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, test } from '@jest/globals';
 import { eventually } from 'test-support/eventually';
 import { connected, exchange, request } from 'test-support/raw-http';
-import { CUT_OFF } from '../../../src/adapters/node/listen.ts';
+import { CUT_OFF, listen } from '../../../src/adapters/node/listen.ts';
 import { endOf, nodeListener, serviceListener } from '../../../src/adapters/node/listener.ts';
 import type { Answer, Call } from '../../../src/core/call.ts';
 import { HttpError } from '../../../src/index.ts';
@@ -122,6 +122,35 @@ test('an answer that cannot be written closes the connection and is recorded', a
   expect([responses, closed]).toEqual([[], true]);
   expect(failures).toEqual([expect.objectContaining({ code: 'ERR_INVALID_CHAR' })]);
   await eventually(() => notes.ends[0]?.end.isComplete === false);
+});
+
+test('the end of a request that the server rejects while it is answered has the reason', async () => {
+  const notes = await createNotes();
+  const begun = Promise.withResolvers<void>();
+  const listening = await listen(
+    serviceListener(
+      {
+        ...notes,
+        handle(call) {
+          begun.resolve();
+          return notes.handle(call);
+        },
+      },
+      {},
+    ),
+    { host: '127.0.0.1', port: 0 },
+  );
+  const socket = await connected(Number(new URL(listening.url).port));
+  socket.resume().write(request('POST /notes', { ...POST, 'Transfer-Encoding': 'chunked' }));
+  await begun.promise;
+  socket.write('no size\r\n');
+  await eventually(() => notes.ends.length === 1);
+  expect(notes.ends[0]?.end).toMatchObject({
+    status: 400,
+    failure: { status: 400, reason: expect.stringContaining('its size in hex digits') },
+  });
+  socket.destroy();
+  await listening.stop();
 });
 
 describe('endOf', () => {

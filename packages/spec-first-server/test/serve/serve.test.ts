@@ -1,0 +1,36 @@
+import { spawnSync } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, expect, test } from '@jest/globals';
+import { ENVIRONMENT } from 'test-support/environment';
+import { makeProject } from 'test-support/project';
+
+const folder = makeProject({
+  'api/openapi.yaml': `openapi: 3.1.0
+info: { title: A, version: 1.0.0 }
+paths:
+  /a: { get: { operationId: a, responses: { $ref: '../responses.yaml' } } }
+`,
+  'responses.yaml': "{ '204': { description: done } }\n",
+  'main.mjs': `import { serve } from 'spec-first-server';
+await serve({ open: () => ({ handlers: { a: () => ({ status: 204 }) } }) });
+`,
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+test.each([
+  [['--check'], 1],
+  [['--check', '--allow-outside'], 0],
+])('a file outside the folder of the document, with %j: the process ends with %s', (args, code) => {
+  const { status, stdout, stderr } = spawnSync(
+    process.execPath,
+    [join(folder, 'main.mjs'), ...args],
+    {
+      cwd: folder,
+      env: { ...ENVIRONMENT, OPENAPI_FILE: 'api/openapi.yaml' },
+      encoding: 'utf8',
+    },
+  );
+  expect([status, stderr.includes('responses.yaml')]).toEqual([code, code === 1]);
+  expect(stdout.includes('api/openapi.yaml are valid')).toBe(code === 0);
+});
