@@ -22,7 +22,7 @@ export interface ReceivedResponse {
   readonly isCut: boolean;
 }
 
-/** The maximum time without data during a response. */
+/** The maximum time without data, until a response ends. */
 const MAX_IDLE_SECONDS = 10;
 
 /** The origin that messages show for a service that stops with the tests. */
@@ -56,14 +56,15 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
 
     /** Sends a request, and reads the response. @throws {Error} if there is no response. */
     async send({ method, target, headers, body }: Sent): Promise<ReceivedResponse> {
-      const outgoing = request(origin, { method, path: prefix + target, headers, agent });
-      outgoing.setTimeout(MAX_IDLE_SECONDS * 1_000, () =>
-        outgoing.destroy(new Error(`no data for ${MAX_IDLE_SECONDS} seconds`)),
-      );
-      // If the connection is reset during the response, reading the response throws.
-      outgoing.on('error', () => {});
-      outgoing.end(body);
-      const incoming: http.IncomingMessage = (await once(outgoing, 'response'))[0];
+      const start = () => {
+        const outgoing = request(origin, { method, path: prefix + target, headers, agent });
+        limitIdleTime(outgoing);
+        // If the connection is reset during the response, reading the response throws.
+        outgoing.on('error', () => {});
+        outgoing.end(body);
+        return outgoing;
+      };
+      const incoming = await responseTo(start);
       const type = incoming.headers['content-type'] ?? '';
       const isStream = /event-stream|multipart\/mixed|json-seq|jsonl|ndjson/.test(type);
       let isCut = false;
@@ -87,6 +88,36 @@ export function connect(base: string, displayedOrigin = new URL(base).origin) {
       return { status, headers: Object.fromEntries(joined), body: Buffer.concat(chunks), isCut };
     },
   };
+}
+
+/**
+ * Resolves to the response to a request. Sends the request again if its connection was idle before,
+ * since the service may close an idle connection at any time.
+ */
+async function responseTo(start: () => http.ClientRequest): Promise<http.IncomingMessage> {
+  const outgoing = start();
+  try {
+    return (await once(outgoing, 'response'))[0];
+  } catch (error) {
+    if (outgoing.reusedSocket && Object(error).code === 'ECONNRESET') return responseTo(start);
+    throw error;
+  }
+}
+
+/**
+ * Ends a request if no data is sent or received for a time. Counts only seconds in which this
+ * process runs, since a busy machine may suspend it together with the service.
+ */
+function limitIdleTime(outgoing: http.ClientRequest): void {
+  let [idleSeconds, transferred] = [0, 0];
+  const timer = setInterval(() => {
+    const { bytesRead = 0, bytesWritten = 0 } = outgoing.socket ?? {};
+    idleSeconds = bytesRead + bytesWritten === transferred ? idleSeconds + 1 : 0;
+    transferred = bytesRead + bytesWritten;
+    if (idleSeconds < MAX_IDLE_SECONDS) return;
+    outgoing.destroy(new Error(`no data for ${MAX_IDLE_SECONDS} seconds`));
+  }, 1_000);
+  outgoing.once('close', () => clearInterval(timer));
 }
 
 /**

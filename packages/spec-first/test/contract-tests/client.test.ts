@@ -1,6 +1,8 @@
 import type { RequestListener } from 'node:http';
+import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
-import { describe, expect, test } from '@jest/globals';
+import { describe, expect, jest, test } from '@jest/globals';
+import { eventually } from 'test-support/eventually';
 import { connect, listen } from '../../src/contract-tests/client.ts';
 
 /** Starts a service, and returns a client with the base path `/v1/`. */
@@ -10,6 +12,19 @@ async function clientOf(app: RequestListener) {
 }
 
 const GET = { method: 'GET', target: '/a', headers: {} };
+
+/** All timers but intervals. */
+const REAL_TIMERS = [
+  'Date',
+  'hrtime',
+  'nextTick',
+  'performance',
+  'queueMicrotask',
+  'setImmediate',
+  'clearImmediate',
+  'setTimeout',
+  'clearTimeout',
+] as const;
 
 describe('a client', () => {
   test('sends requests to the base URL on one connection', async () => {
@@ -101,6 +116,40 @@ describe('a client', () => {
   ])('throws if the connection ends %s', async (_name, text) => {
     const { send } = await clientOf((request) => request.socket.end(text));
     await expect(send(GET)).rejects.toThrow(/socket hang up|aborted/);
+  });
+
+  test('sends a request again if the service has closed its idle connection', async () => {
+    const sockets = new Set<Socket>();
+    let requests = 0;
+    const { send } = await clientOf((request, response) => {
+      requests += 1;
+      // The second request on a connection arrives while the service closes it.
+      if (sockets.has(request.socket)) return void request.socket.resetAndDestroy();
+      sockets.add(request.socket);
+      response.end();
+    });
+    for (const expected of [1, 3, 5]) {
+      expect(await send(GET)).toHaveProperty('status', 200);
+      expect(requests).toBe(expected);
+    }
+  });
+
+  test('throws after 10 seconds without data, in which the process runs', async () => {
+    jest.useFakeTimers({ advanceTimers: false, doNotFake: [...REAL_TIMERS] });
+    try {
+      let isReceived = false;
+      const { send } = await clientOf(() => {
+        isReceived = true;
+      });
+      const failed = send(GET).catch(({ message }: Error) => message);
+      await eventually(() => isReceived);
+      jest.advanceTimersByTime(10_000);
+      const pending = await Promise.race([failed, delay(50, 'pending')]);
+      jest.advanceTimersByTime(1_000);
+      expect([pending, await failed]).toEqual(['pending', 'no data for 10 seconds']);
+    } finally {
+      jest.useRealTimers();
+    }
   });
 
   test('throws if the connection is reset within a response', async () => {
