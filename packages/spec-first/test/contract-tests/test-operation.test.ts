@@ -239,6 +239,16 @@ describe('the test of an operation', () => {
     expect(await checksOf(await rooms(), 'list', (sent) => mock(lose(sent)))).toEqual([]);
   });
 
+  test('fails if an unknown cursor makes the service fail, but not if it is rejected', async () => {
+    const isUnknown = ({ target }: Sent) => /cursor=[^&]*[^&\d]/.test(target);
+    const respond = (status: number) => (sent: Sent) =>
+      isUnknown(sent) ? answerOf(status) : follow(sent);
+    expect(await checksOf(await rooms(), 'list', respond(500))).toEqual([
+      'no request makes the service fail: the status 500 is a failure of the service',
+    ]);
+    expect(await checksOf(await rooms(), 'list', respond(400))).toEqual([]);
+  });
+
   test('reads pages without other optional parameters', async () => {
     const { context, sent } = contextOf(await rooms(), 'list', follow, { secrets: [] });
     await testOperation(context);
