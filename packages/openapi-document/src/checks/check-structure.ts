@@ -22,7 +22,10 @@ import { reasonOf } from './reason.ts';
 
 /** Receives the findings of a check. */
 export interface Report {
-  /** Reports a reason why the document, or the operations that use a part, cannot be served. */
+  /**
+   * Reports an error. The operations that use the part at the pointer cannot be served. If it may
+   * affect any operation, the document cannot be served.
+   */
   problem(pointer: string, message: string): void;
   /** Reports a part that is not served or not checked as the document says. */
   notice(pointer: string, message: string): void;
@@ -69,7 +72,8 @@ export function checkStructure(root: Json, report: Report): void {
   const enclosing = new Set(unknown.flatMap(({ pointer }) => pointersTo(pointer).slice(0, -1)));
   const otherErrors = errors.filter(({ name }) => name === undefined);
   const precise = otherErrors.filter(({ keyword }) => !BRANCHES.includes(keyword));
-  // An ignored error inside a branch of `if` or `oneOf` makes the whole keyword fail.
+  // An ignored error inside a branch of `if` or `oneOf` makes the whole keyword fail. So a failed
+  // keyword is reported only if there are no other errors.
   const isOnlyBranches = precise.length === 0 && otherErrors.length === schemaErrors.length;
   for (const error of isOnlyBranches ? otherErrors : precise) {
     const level = isHarmless(root, error, error.instancePath) ? 'notice' : 'problem';

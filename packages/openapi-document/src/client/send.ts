@@ -8,7 +8,7 @@ interface Sending {
   readonly retries: number;
 }
 
-/** Statuses of temporary failures (RFC 9110 §15.5, §15.6; RFC 6585 §4). */
+/** Statuses of temporary failures (RFC 9110 §15.6, RFC 6585 §4). */
 const TEMPORARY = new Set([429, 502, 503, 504]);
 
 /**

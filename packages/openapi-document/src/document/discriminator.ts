@@ -23,7 +23,7 @@ export interface Tag {
 }
 
 export interface UnionTag extends Tag {
-  /** True if the values come from the discriminator, not from constants of the alternatives. */
+  /** False if the alternatives are known to require their values, as constants. */
   readonly isMapped: boolean;
 }
 
@@ -67,8 +67,9 @@ function areDistinct(values: Tag['values']): boolean {
 /** The tag of a schema that other schemas extend by `allOf`. */
 export interface ParentTag extends UnionTag {
   /**
-   * References to the schemas that extend the parent, then to the parent itself. With `isBase`, a
-   * reference means the schema alone, not the union of the schemas that extend it.
+   * References to the schemas that extend the parent, then to the parent itself if it has values of
+   * its own. With `isBase`, a reference means the schema alone, not the union of the schemas that
+   * extend it.
    */
   readonly refs: readonly { readonly ref: string; readonly isBase: boolean }[];
 }

@@ -134,8 +134,8 @@ export const MAX_URLS = 1_000;
 /** The URLs of a server: one for each combination of the values of its variables. */
 function urlsOf({ url, variables }: Json): string[] {
   let urls = [String(url)];
-  // Begins with the last variables: they are in the path, and only the paths of the URLs are used.
-  // Variables of the host are the first to lose values beyond the maximum.
+  // Only the paths of the URLs are used, and the last variables are in the path. They are replaced
+  // first, so that the maximum leaves out values of the host before values of the path.
   for (const name of pathTemplate(String(url)).names.toReversed()) {
     urls = variableValues(variables, name)
       .flatMap((value) => urls.map((text) => text.replaceAll(`{${name}}`, String(value))))

@@ -123,7 +123,8 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     if (context.wide && [source.type].flat().includes('integer')) lowered.format = 'int64';
 
     const parts = asArray(source.allOf);
-    // Elsewhere, a single part is a reference to which annotations are added, as in OpenAPI 3.0.
+    // Outside definitions, an `allOf` with a single part does not extend a schema: it only adds
+    // annotations to a reference, as in OpenAPI 3.0.
     const isExtension = isDefinition || parts.length > 1;
     const lowerPart = isExtension ? lowerExtended : lowerIn;
     if (parts.length > 0) lowered.allOf = parts.map((part) => lowerPart(part, context));

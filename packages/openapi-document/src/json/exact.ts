@@ -69,7 +69,7 @@ function isTooDeep(text: string): boolean {
 export function parseJson(text: string): unknown {
   if (text.length > MAX_DEPTH && isTooDeep(text))
     throw new RangeError(`JSON nested at most ${MAX_DEPTH} levels deep`);
-  // Only numbers of 16 digits or with an exponent can be integers beyond 2^53.
+  // Only numbers of 16 or more digits or with an exponent can be integers beyond 2^53.
   return /\d[\d.]{15}|\d[eE][+-]?\d/.test(text) ? JSON.parse(text, exactReviver) : JSON.parse(text);
 }
 

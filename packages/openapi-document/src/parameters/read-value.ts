@@ -138,9 +138,9 @@ export function deepPath({ name, style }: Styled, key: string): string[] | undef
 }
 
 /**
- * Parses a parameter. By default, `text` has the format that `writeParameter` returns.
+ * Parses a parameter. Without `pairs`, `text` must have the format that `writeParameter` returns.
  *
- * @param pairs the names and values of the query or the cookies.
+ * @param pairs the names and values of the query or the cookies. By default, those in `text`.
  * @param isDeclared returns true for the names of other parameters.
  * @throws {URIError | ParameterError}
  */

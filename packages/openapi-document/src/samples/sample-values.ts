@@ -9,7 +9,7 @@ import { lowerSchemas } from '../lowered.ts';
 /** The maximum number of values for one schema. */
 const MAX_VALUES = 20;
 
-/** Generation stops after a value when the values have more parts than this in total. */
+/** The number of parts of all values together after which no further value is generated. */
 const MAX_PARTS = 100_000;
 
 /** Uses the examples and defaults of the schemas, and generates all members. */
