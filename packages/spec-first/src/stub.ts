@@ -4,7 +4,7 @@ import { loadDocument } from 'openapi-document';
 import { command, documentFile, OUTSIDE, UsageError } from './command.ts';
 import { addStubs, readHandlers } from './handlers-file.ts';
 
-/** The file that gets the stubs, unless only another file has an object for all handlers. */
+/** The file that gets the stubs, if it has an object for all handlers or no file has one. */
 const DEFAULT_FILE = join('src', 'handlers.ts');
 
 const USAGE = `Usage: spec-first stub ID… | --all [--allow-outside]

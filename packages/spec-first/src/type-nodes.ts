@@ -42,7 +42,10 @@ export function addComment(node: ts.Node, { source, line }: Described): void {
 const TEXTS = ['title', 'summary', 'description', 'format'];
 const KEYWORDS = ['deprecated', 'type', 'enum', 'const'];
 
-/** Returns the annotations of a source that editors show. Leaves out texts of another type. */
+/**
+ * Returns the annotations of a source that editors show. Leaves out titles, summaries, descriptions
+ * and formats that are not strings.
+ */
 export function annotationsOf(source: Json): Json {
   const entries = Object.entries(source).filter(
     ([key, value]) => KEYWORDS.includes(key) || (TEXTS.includes(key) && typeof value === 'string'),

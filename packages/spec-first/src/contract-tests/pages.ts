@@ -33,7 +33,7 @@ export function pagingOf({ method, parameters }: Operation): Paging | undefined 
 
 /**
  * Returns true for the parameter with the cursor of a list. Only values from replies are valid
- * cursors. A parameter with a date, such as `after`, is not a cursor.
+ * cursors. A parameter whose values are dates is not a cursor, even if its name is `after`.
  */
 export const isCursor = ({ in: where, name, schema }: Pick<Part, 'in' | 'name' | 'schema'>) =>
   where === 'query' && CURSOR.test(name) && !/^date/.test(String(asObject(schema).format));

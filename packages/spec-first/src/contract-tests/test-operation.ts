@@ -193,7 +193,7 @@ async function checkSuccess(
   });
 }
 
-/** The maximum number of resources that are created before an operation that deletes them. */
+/** The maximum number of resources that are created before an operation that ends them. */
 const MAX_FRESH = 10;
 
 /** The maximum number of requests to create these resources. */

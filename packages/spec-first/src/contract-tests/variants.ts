@@ -133,7 +133,7 @@ function candidatesOf(root: Json, subschemas: readonly Json[], value: unknown): 
   return { notable: listed, others: [...examples, ...opposite] };
 }
 
-/** Returns a list with a valid value of an alternative, if one can be generated. */
+/** Returns a list with a value of an alternative, if one can be generated. It may be invalid. */
 const sampleOf = memoized((root, schema: Json): readonly unknown[] => [
   ...valuesOf(root, schema, 'request').take(1),
 ]);

