@@ -150,7 +150,7 @@ export function readUrl(url: string, name: string, password?: () => Promise<stri
     connectMs,
     /** The time limit of a statement, in milliseconds. */
     statementMs,
-    /** True with `statement_timeout=0`, for a pooler. The server then does not limit statements. */
+    /** True with `statement_timeout=0`, for a pooler. The server then limits only transactions. */
     pooled: statementTimeout === 0,
   };
 }

@@ -47,8 +47,8 @@ export interface SqliteDatabase<Define extends (db: DatabaseSync) => Functions> 
 const MAX_READS = 8;
 
 /**
- * Opens a SQLite database in a thread. Waiting calls share one transaction. Each promise resolves
- * after the commit, when the data is on disk.
+ * Opens a SQLite database in a thread, or `:memory:` in the current one. Waiting calls share one
+ * transaction. Each promise resolves after the commit, when the data of a file is on disk.
  *
  * Also resolves if the database is locked or its disk is full. It is then not ready until it is
  * usable.

@@ -3,7 +3,7 @@ import { RowRejected, Unavailable } from '../errors.ts';
 /** An error that is sent between threads. Structured cloning would drop its name and code. */
 export type SentError = Readonly<Record<string, unknown>>;
 
-/** The reason why no call of a request ran. */
+/** The reason why a whole request failed. Its calls may have been committed. */
 export interface ThreadError {
   /** A message for the operator. */
   readonly message: string;

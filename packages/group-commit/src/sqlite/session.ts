@@ -39,8 +39,10 @@ const LOG_BYTES = 48 * 1024 * 1024;
 const SETTINGS = `PRAGMA synchronous = FULL; PRAGMA fullfsync = ON;
   PRAGMA wal_autocheckpoint = ${LOG_PAGES}; PRAGMA journal_size_limit = ${LOG_BYTES}`;
 
-/** Loads the module and returns a session. After an error, the next request opens the
- * file again. */
+/**
+ * Loads the module and returns a session. After an error other than a lock, the next request opens
+ * the file again.
+ */
 export async function openSession(source: Source) {
   const { file, module, readOnly } = source;
   const inMemory = file === ':memory:';
