@@ -11,7 +11,7 @@ import { dirname, join } from 'node:path/posix';
 
 type Imports = Readonly<Record<string, readonly string[]>>;
 
-/** The other folders that each folder may import. The names are relative to the first key. */
+/** The other folders that each folder may import. The names are relative to the outer key. */
 const FOLDERS: Readonly<Record<string, Imports>> = {
   src: {
     '.': ['stores', '../generated'],
