@@ -72,7 +72,7 @@ const CONSTANTS: Readonly<Record<string, string>> = {
   'nesting of JSON': 'openapi-document/json/MAX_DEPTH',
   'parts of a form': 'spec-first-server/core/request/MAX_PARTS',
   token: 'spec-first-server/core/security/MAX_LENGTH',
-  'characters of waiting requests': 'group-commit/MAX_WAITING_SIZE',
+  'characters of requests that wait for the store': 'group-commit/MAX_WAITING_SIZE',
   'requests in flight': 'spec-first-server/stopTimeout',
   'all steps but the second': 'spec-first-server/STOP_LIMIT',
   'the last lines of the log': 'spec-first-server/FLUSH_LIMIT',
