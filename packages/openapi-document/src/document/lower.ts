@@ -30,8 +30,8 @@ export type LoweredSchema = Json | boolean;
  * - Members of the other direction are removed from `properties` and `required`, and listed in
  *   `x-dropped`. A value may contain them, but they are removed from it. With `x-read-only: reject`
  *   beside `readOnly` or at the top of the document, their schema is `false`.
- * - With a `discriminator`, each alternative requires its values. `x-tag` contains the name of the
- *   member and the values. `x-tag` is also added if constants distinguish the alternatives.
+ * - Each alternative of a `discriminator` requires the values that select it. `x-tag` contains the
+ *   name of the member and the values. It is also added if constants distinguish the alternatives.
  * - A schema with a `discriminator` that others extend by `allOf` becomes a `oneOf` of these
  *   schemas. They extend the definition `NameBase`, which is the original schema.
  * - Integers that may be beyond ±(2^53−1) have `format: int64`.
