@@ -1,7 +1,7 @@
 /** The CPU time that requests may use in one round of the event loop, in milliseconds. */
 const MAX_ROUND_MS = 2;
 
-/** Work for later rounds of the event loop, in order of arrival. */
+/** Work for later rounds of the event loop: continued work first, other work as it arrived. */
 const waiting: (() => void)[] = [];
 
 let isScheduled = false;
@@ -32,8 +32,8 @@ export function inTurn<T>(work: () => T, isContinued = false): T | Promise<T> {
 }
 
 /**
- * Resolves in a round of the event loop in which no other work starts. For work that cannot be
- * timed, such as parsing the next bytes of a body.
+ * Resolves in a round of the event loop in which no other work starts afterwards. For work that
+ * cannot be timed, such as parsing the next bytes of a body.
  */
 export function nextRound(): Promise<void> {
   return new Promise((resolve) => {

@@ -18,7 +18,7 @@ export interface AppOptions
     ServiceOptions,
     'loggedPaths' | 'methods' | 'probePaths' | 'tracing' | 'trustedOrigins'
   > {
-  /** An OpenAPI 3.1 document, or its file. */
+  /** An OpenAPI document, or its file. */
   readonly document: Document | string;
   /**
    * True in development. Logs unknown paths too, which may contain secrets. Rejects requests whose

@@ -188,7 +188,7 @@ export async function startService(config: Config, definition: ServiceDefinition
 /**
  * Checks the configuration and the document, without opening a backend or a port.
  *
- * @throws {Error} if the service would not start, or would not serve an operation.
+ * @throws {Error} if one of them has an error, or an operation could not be served.
  */
 export async function checkService(
   config: Config,

@@ -140,7 +140,7 @@ export async function listen(app: RequestListener, options: ListenOptions) {
   ): void {
     // The body may have been rejected while the request waited.
     if (response.headersSent) return;
-    // Waits one round while draining: a body that arrived with its head is complete then, so its
+    // While draining, waits one round: a body that came with the headers is complete then, so the
     // response can close the connection.
     if (draining && !isLater) return void setImmediate(begin, connection, response, fault, true);
     if (portClosing !== undefined)
@@ -283,8 +283,8 @@ export async function listen(app: RequestListener, options: ListenOptions) {
         0,
       );
       // Closing the port resets connections that are not accepted yet. New requests are delayed
-      // meanwhile: clients that wait for a response do not open connections. The primary of a
-      // cluster gives new connections to other workers.
+      // meanwhile, since clients that wait for a response open no other connection. A worker of a
+      // cluster needs no delay: the primary gives new connections to other workers.
       if (!cluster.isWorker) portClosing = Promise.withResolvers();
       await requestsArrived(
         ({ isUsed }) => !isUsed,

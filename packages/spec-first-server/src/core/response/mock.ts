@@ -172,8 +172,8 @@ function chosenResponse(
 }
 
 /**
- * Returns the media type that the client accepts. Prefers JSON, the only type generated from a
- * schema.
+ * Returns the media type that the client accepts. Prefers JSON, since most other types cannot be
+ * generated from a schema.
  */
 function mediaFor(
   { media }: DeclaredResponse,

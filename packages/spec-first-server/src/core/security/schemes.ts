@@ -22,7 +22,7 @@ export interface Credentials {
 
 /**
  * Verifies the credential of one security scheme and returns its caller. Called only if the request
- * has one.
+ * has such a credential; for mutual TLS, always.
  *
  * @throws {Unauthorized | Forbidden}
  */

@@ -33,8 +33,8 @@ export interface ConversionOptions {
 
 /**
  * Creates the function that converts lowered schemas to schemas for Ajv, with the keywords of
- * `keywords.ts`: numbers are compared exactly, a tag selects one alternative, and `contains` marks
- * only matching items as evaluated.
+ * `keywords.ts`: numbers are compared exactly, `x-tag` selects one alternative, and `contains`
+ * marks only matching items as evaluated.
  */
 export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: ConversionOptions) {
   const { hasFormat, tracksItems, drops } = options;

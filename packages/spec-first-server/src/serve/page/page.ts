@@ -24,7 +24,7 @@ const FILES = {
   'favicon-32x32.png': 'image/png',
 };
 
-/** Called when a file is first requested: a bundle may not contain swagger-ui-dist. */
+/** Called when a file is first requested: a bundle may lack swagger-ui-dist. */
 const fileOf = (name: string): string =>
   name.startsWith('page.')
     ? join(import.meta.dirname, 'browser', name)

@@ -113,8 +113,8 @@ async function fetchAndShow(url, request, { signal, show }) {
 }
 
 /**
- * Gives each alternative of a discriminator the value that selects it, so that examples contain it:
- * alternatives of `oneOf` and `anyOf`, and schemas with the parent in `allOf`.
+ * Gives each alternative of a discriminator the value that selects it, so that examples contain it.
+ * Alternatives are in `oneOf` or `anyOf`, or extend the schema of the discriminator by `allOf`.
  */
 function nameAlternatives({ components: { schemas = {} } = {}, ...rest }) {
   const refOf = (name) => `#/components/schemas/${name}`;
@@ -135,7 +135,8 @@ function nameAlternatives({ components: { schemas = {} } = {}, ...rest }) {
         const isAlternative = alternatives.some(({ $ref }) => $ref === refOf(name));
         if (isChild || isAlternative) select(name, propertyName, mapping);
       }
-      // Without an entry for the union itself, Swagger UI omits the property from examples.
+      // Removes the mapping: if it has no entry for the union itself, Swagger UI omits the property
+      // from examples.
       value.discriminator = { propertyName };
     }
     for (const member of Object.values(value)) visit(member);
