@@ -84,7 +84,7 @@ export interface operations {
         };
     };
     /**
-     * Export all notes of the caller. Not a tool, without x-mcp.
+     * Export all notes of the caller. Without x-mcp, this is not a tool.
      * @see openapi.yaml:29
      */
     exportNotes: {
