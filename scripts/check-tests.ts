@@ -11,7 +11,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
 
 /** Matches files that start a process or a thread, or only export other files. */
-const PROCESSES = /\/(index|main|serve|thread|write-types)\.ts$/;
+const PROCESSES = /\/(index|main|thread)\.ts$/;
 
 /** Matches the first line of a function, a class or a constant. */
 const CODE = /^(export )?(async )?(function|class|const|let)\b/m;

@@ -103,7 +103,7 @@ interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+/** A handler for each operation. Handlers<typeof verifiers> sets the type of callers. */
 export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
 /** Middleware around all handlers. */
 export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;

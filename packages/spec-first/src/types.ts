@@ -31,7 +31,7 @@ const FOR_HANDLERS = `interface contract {
     security: security;
     defaults: defaults;
 }
-/** A handler for each operation. Handlers<typeof verifiers> get the callers of your verifiers. */
+/** A handler for each operation. Handlers<typeof verifiers> sets the type of callers. */
 export type Handlers<V extends Verifiers = {}> = HandlersOf<contract, V>;
 /** Middleware around all handlers. */
 export type Around<V extends Verifiers = {}> = AroundOf<contract, V>;
