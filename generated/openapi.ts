@@ -10,7 +10,7 @@ export type Int64 = number | bigint;
 
 /**
  * @description A plant.
- * @see openapi.yaml:152
+ * @see openapi.yaml:153
  */
 export type Plant = {
     /**
@@ -26,7 +26,7 @@ export type Plant = {
 };
 /**
  * @description A plant with its id.
- * @see openapi.yaml:165
+ * @see openapi.yaml:166
  */
 export type NewPlant = Plant & {
     /**
@@ -38,7 +38,7 @@ export type NewPlant = Plant & {
 };
 /**
  * @description What went wrong.
- * @see openapi.yaml:177
+ * @see openapi.yaml:178
  */
 export type Error = {
     /**
@@ -73,7 +73,7 @@ export interface operations {
      *     | a body that does not match `NewPlant` | 400, the message names every violation |
      *
      *     Properties that `NewPlant` does not name are accepted and not kept.
-     * @see openapi.yaml:32
+     * @see openapi.yaml:33
      */
     createPlant: {
         parameters: {
