@@ -22,7 +22,7 @@ type Part = string | File | Promise<string | File>;
 
 /**
  * Reads a `multipart/form-data` body as an object, with a `File` for each file. Parts are read as
- * they arrive. The parser ignores parts with another `Content-Disposition` than `form-data`.
+ * they arrive.
  *
  * @returns the object, and a function that removes the files on disk.
  * @throws {HttpError} 400, 413 or 503
@@ -48,6 +48,8 @@ export async function multipart(
   /** The bytes that have arrived and are not on disk. */
   let held = 0;
   let failure: unknown;
+  /** Parts that have arrived, minus those that the parser has reported. */
+  let unreadParts = 0;
   try {
     // The parser emits `partsLimit` at the end of the last part that it accepts.
     const limits = { parts: MAX_PARTS + 1, fieldSize: limit };
@@ -76,6 +78,7 @@ export async function multipart(
       values.push(value);
     };
     form.on('field', (name, text, { mimeType }) => {
+      unreadParts -= 1;
       add(name, text, (field) => {
         const { isText, types } = reader.partOf(field);
         if (!isText) throw notFile(field);
@@ -85,6 +88,7 @@ export async function multipart(
       });
     });
     form.on('file', (name, part, { filename = '', mimeType }) => {
+      unreadParts -= 1;
       // The parser destroys the parts of a rejected form with an error.
       part.on('error', () => {});
       add(name, filename, (field) => {
@@ -96,7 +100,11 @@ export async function multipart(
     form.on('partsLimit', () =>
       fail(new HttpError(413, `the body must have at most ${MAX_PARTS} parts`)),
     );
-    await pipeline(bytes, counted, form);
+    const delimiter = delimiterOf(headers['content-type']);
+    const countPart = () => (unreadParts += 1);
+    await pipeline(bytes, counted, (chunks) => countParts(chunks, delimiter, countPart), form);
+    // The parser skips a part with another Content-Disposition than form-data.
+    if (unreadParts > 0) throw new HttpError(400, UNNAMED);
   } catch (error) {
     const reason = failure ?? error;
     // Waits for files that are being written, or they would not be removed.
@@ -136,7 +144,38 @@ export async function multipart(
   }
 }
 
-const UNNAMED = 'each part of the body must have a name (RFC 7578 §4.2)';
+const UNNAMED =
+  'each part of the body must have the Content-Disposition form-data and a name (RFC 7578 §4.2)';
+
+/** Returns the bytes before each part (RFC 2046 §5.1.1). */
+function delimiterOf(contentType = ''): Buffer {
+  const [, quoted, plain] = /;\s*boundary=(?:"([^"]*)"|([^\s;]*))/i.exec(contentType) ?? [];
+  return Buffer.from(`\r\n--${quoted ?? plain}\r\n`);
+}
+
+/** Passes on the chunks of a form, and calls `onPart` for each delimiter before a part. */
+async function* countParts(
+  chunks: AsyncIterable<Buffer>,
+  delimiter: Buffer,
+  onPart: () => void,
+): AsyncGenerator<Buffer> {
+  const overlap = delimiter.length - 1;
+  // The first delimiter may be at the start of the body.
+  let end = Buffer.from('\r\n');
+  for await (const chunk of chunks) {
+    // A delimiter may be cut into two chunks.
+    const joint = Buffer.concat([end, chunk.subarray(0, overlap)]);
+    for (const bytes of [joint, chunk]) {
+      let index = bytes.indexOf(delimiter);
+      while (index >= 0) {
+        onPart();
+        index = bytes.indexOf(delimiter, index + 1);
+      }
+    }
+    end = Buffer.concat([end, chunk.subarray(-overlap)]).subarray(-overlap);
+    yield chunk;
+  }
+}
 
 const notFile = (name: string): HttpError =>
   new HttpError(

@@ -6,7 +6,6 @@ import {
   onFirstUse,
   type Parameter,
   schemas,
-  stringifyJson,
 } from 'openapi-document';
 import { createChecks } from './checks.ts';
 import type { Formats } from './eov.ts';
@@ -61,8 +60,7 @@ export function createValidators(
   root: Json,
   { formats = {}, onDrop, drops = true }: ValidatorOptions = {},
 ): (operation: Operation) => OperationValidator {
-  const tracksItems = stringifyJson(root)?.includes('"unevaluatedItems"') === true;
-  const options = { formats, drops, tracksItems };
+  const options = { formats, drops, tracksItems: hasKey(root, 'unevaluatedItems') };
   const requests = schemas.lower(root, 'request');
   const responses = schemas.lower(root, 'response');
   const checkRequest = createChecks(requests, 'request', options);
@@ -115,4 +113,9 @@ function schemaOfMembers(
   const required = members.filter((member) => member.required).map(({ name }) => name);
   const properties = members.map(({ name, schema }) => [name, lower(schema)]);
   return { type: 'object', required, properties: Object.fromEntries(properties) };
+}
+
+function hasKey(value: unknown, key: string): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.hasOwn(value, key) || Object.values(value).some((item) => hasKey(item, key));
 }
