@@ -40,9 +40,14 @@ export function createOrders(database: Database) {
       };
     },
 
-    /** Ends an open order, in a transaction of the caller. @throws {Conflict} if it is not open */
-    async close(transaction: Database, id: string, status: 'paid' | 'cancelled'): Promise<void> {
-      const { numUpdatedRows } = await transaction
+    /**
+     * Ends an open order.
+     *
+     * @param connection the database, or a transaction of it.
+     * @throws {Conflict} if the order is not open.
+     */
+    async close(connection: Database, id: string, status: 'paid' | 'cancelled'): Promise<void> {
+      const { numUpdatedRows } = await connection
         .updateTable('orders')
         .set({ status })
         .where('id', '=', id)
