@@ -19,8 +19,8 @@ export {
   valueAt,
 } from './document/document.ts';
 export { type Document, loadDocument } from './document/load.ts';
-export { type MediaType, mediaTypeFor } from './document/media.ts';
-export { kindOf } from './document/media-types.ts';
+export type { MediaType } from './document/media.ts';
+export { kindOf, mediaTypeFor } from './document/media-types.ts';
 export {
   type DeclaredResponse,
   declaredFor,

@@ -1,4 +1,5 @@
 import { encodedPath } from '../document/document.ts';
+import { essenceOf, mediaTypeFor } from '../document/media-types.ts';
 import { type Styled, writeParameter } from '../parameters/write-parameter.ts';
 import { encodeBody, readBody } from './body.ts';
 import { itemsOf } from './items.ts';
@@ -63,8 +64,11 @@ export function clientOf<Operations>(
         retries: isSentOnce ? 0 : retries,
       });
       const { response } = reading;
-      const contentType = response.headers.get('Content-Type')?.split(';')[0];
-      const stream = contentType === undefined ? undefined : streams[contentType];
+      const header = response.headers.get('Content-Type');
+      const contentType = header === null ? undefined : essenceOf(header);
+      const streamTypes = Object.keys(streams).map((type) => ({ type }));
+      const { type: streamType = '' } = mediaTypeFor(streamTypes, header ?? '') ?? {};
+      const stream = streams[streamType];
       if (stream === undefined) {
         const body = await readBody(response, contentType).finally(reading.end);
         return { status: response.status, contentType, body, response };

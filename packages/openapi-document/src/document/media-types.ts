@@ -69,3 +69,27 @@ export const essenceOf = (type: string): string =>
 /** @param essence a media type without parameters, in lower case. */
 export const isJsonType = (essence: string): boolean =>
   /^application\/(.+\+)?json$/.test(essence) || essence === 'text/json';
+
+/**
+ * Finds the declared media type of a body. A media type with the same parameters takes precedence
+ * over one without parameters, and this one over ranges (OpenAPI 3.1 §4.8.14.1).
+ */
+export function mediaTypeFor<Media extends { readonly type: string }>(
+  media: readonly Media[],
+  contentType: string,
+): Media | undefined {
+  const exact = media.find(({ type }) => type === contentType);
+  if (exact !== undefined) return exact;
+  const full = normalized(contentType);
+  const [essence = ''] = full.split(';');
+  const choices = [full, essence, essence.replace(/\/.*/, '/*'), '*/*'];
+  const matches = choices.map((choice) => media.find(({ type }) => normalized(type) === choice));
+  return matches.find((match) => match !== undefined);
+}
+
+/** Returns a media type in lower case, without spaces, quotation marks or a charset. */
+const normalized = (type: string): string =>
+  type
+    .toLowerCase()
+    .replace(/[\s"]/g, '')
+    .replace(/;charset=[^;]*/, '');

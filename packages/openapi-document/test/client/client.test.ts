@@ -259,6 +259,16 @@ describe('a stream of events', () => {
     expect(requests).toHaveLength(count);
   });
 
+  test.each(['text/event-stream ; charset=utf-8', 'Text/Event-Stream;charset=utf-8'])(
+    'with the Content-Type %s is read',
+    async (type) => {
+      const events = new Response('data: a\n\n', { headers: { 'Content-Type': type } });
+      const { body, contentType } = await callWith(EVENTS, { fetch: fetchOf(events).fetch })();
+      expect(contentType).toBe('text/event-stream');
+      expect(await Array.fromAsync(body)).toEqual([{ data: 'a' }]);
+    },
+  );
+
   test('of another sequence is not opened again', async () => {
     const { fetch, requests } = fetchOf(
       new Response('{"id":"1"}\n', { headers: { 'Content-Type': 'application/jsonl; a=b' } }),

@@ -5,6 +5,7 @@ import {
   isFile,
   isJsonType,
   kindOf,
+  mediaTypeFor,
   sequenceOf,
 } from '../../src/document/media-types.ts';
 
@@ -117,4 +118,31 @@ test.each<[schema: unknown, encodingType: string | undefined, file: boolean]>([
   [{ $ref: '#/none' }, undefined, false],
 ])('a field with the schema %j and the encoding %s is a file: %j', (schema, type, file) => {
   expect(isFile({ File: { format: 'binary' } }, schema, type)).toBe(file);
+});
+
+test.each([
+  ['application/json', 'application/json'],
+  ['Application/JSON; charset=UTF-8', 'application/json'],
+  ['application/json;charset="utf-8"; version=2', 'application/json; version=2'],
+  ['application/json; version="2"', 'application/json; version=2'],
+  ['application/json ;version=2', 'application/json; version=2'],
+  ['application/json; version=3', 'application/json'],
+  ['text/csv; header="present"', 'text/csv;header="present"'],
+  ['text/csv; header=present', 'text/csv;header="present"'],
+  ['text/csv', 'text/*'],
+  ['text/plain', 'text/*'],
+  ['image/png', '*/*'],
+])('a body of %s has the declared media type %s', (contentType, declared) => {
+  const types = ['*/*', 'text/*', 'text/csv;header="present"'];
+  const jsonTypes = ['application/json', 'application/json; version=2'];
+  const media = [...types, ...jsonTypes].map((type) => ({ type }));
+  expect(mediaTypeFor(media, contentType)?.type).toBe(declared);
+  expect(mediaTypeFor(media.slice(1, 2), 'application/json')).toBeUndefined();
+});
+
+test('a declared media type with a charset is only for bodies with the same name', () => {
+  const media = ['text/csv', 'text/csv; charset=utf-8'].map((type) => ({ type }));
+  const declared = (contentType: string) => mediaTypeFor(media, contentType)?.type;
+  expect(declared('text/csv; charset=utf-8')).toBe('text/csv; charset=utf-8');
+  expect(declared('text/csv;charset=UTF-8')).toBe('text/csv');
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { examplesOf, mediaOf, mediaTypeFor } from '../../src/document/media.ts';
+import { examplesOf, mediaOf } from '../../src/document/media.ts';
 
 /** Reads one Media Type Object. */
 function mediaType(type: string, source: unknown, root: object = {}) {
@@ -171,32 +171,4 @@ describe('examples', () => {
       { value: example, pointer: '#/at/content/application~1json/example' },
     ]);
   });
-});
-
-test.each([
-  ['application/json', 'application/json'],
-  ['Application/JSON; charset=UTF-8', 'application/json'],
-  ['application/json;charset="utf-8"; version=2', 'application/json; version=2'],
-  ['application/json; version="2"', 'application/json; version=2'],
-  ['application/json ;version=2', 'application/json; version=2'],
-  ['application/json; version=3', 'application/json'],
-  ['text/csv; header="present"', 'text/csv;header="present"'],
-  ['text/csv; header=present', 'text/csv;header="present"'],
-  ['text/csv', 'text/*'],
-  ['text/plain', 'text/*'],
-  ['image/png', '*/*'],
-])('a body of %s has the declared media type %s', (contentType, declared) => {
-  const types = ['*/*', 'text/*', 'text/csv;header="present"'];
-  const jsonTypes = ['application/json', 'application/json; version=2'];
-  const content = Object.fromEntries([...types, ...jsonTypes].map((type) => [type, {}]));
-  const media = mediaOf({}, content, '');
-  expect(mediaTypeFor(media, contentType)?.type).toBe(declared);
-  expect(mediaTypeFor(media.slice(1, 2), 'application/json')).toBeUndefined();
-});
-
-test('a declared media type with a charset is only for bodies with the same name', () => {
-  const media = mediaOf({}, { 'text/csv': {}, 'text/csv; charset=utf-8': {} }, '');
-  const declared = (contentType: string) => mediaTypeFor(media, contentType)?.type;
-  expect(declared('text/csv; charset=utf-8')).toBe('text/csv; charset=utf-8');
-  expect(declared('text/csv;charset=UTF-8')).toBe('text/csv');
 });
