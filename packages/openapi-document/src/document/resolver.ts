@@ -1,16 +1,20 @@
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { decoded, escapePointerToken, type Location, pointersTo, valueAt } from './document.ts';
+import { SUBSCHEMAS } from './kinds.ts';
 
 /** The value in a file, or the reason why it cannot be read. */
 export type FileContent = { readonly value: unknown } | { readonly reason: string };
 
-/**
- * Keywords whose values are data without references. As keys inside `NAMED`, these words are names
- * of schemas.
- */
+/** Keywords whose values are data without references. */
 const DATA = new Set(['const', 'enum', 'example', 'examples', 'default']);
-const NAMED = new Set(['properties', '$defs', 'schemas']);
+
+/** Keywords whose values have names as keys. A name may also be a word of `DATA`. */
+const NAMED = new Set([
+  ...SUBSCHEMAS.named,
+  ...['schemas', 'responses', 'parameters', 'requestBodies', 'headers', 'callbacks', 'pathItems'],
+  ...['mediaTypes', 'encoding', 'webhooks'],
+]);
 
 /**
  * Finds the targets of references: by path and pointer, by the `$id` and the anchors of schemas
@@ -50,7 +54,7 @@ export function resolver(read: (file: string) => FileContent) {
     const uri = pathToFileURL(resolve(file)).href;
     uris.set(file, uri);
     resources.set(uri, { file, pointer: '' });
-    scan(valueIn({ file, pointer: '' }), file, [], uri);
+    scan(valueIn({ file, pointer: '' }), file, [], uri, false);
     return uri;
   }
 
@@ -72,7 +76,13 @@ export function resolver(read: (file: string) => FileContent) {
     return undefined;
   }
 
-  function scan(value: unknown, file: string, path: string[], base: string): void {
+  function scan(
+    value: unknown,
+    file: string,
+    path: string[],
+    base: string,
+    hasNames: boolean,
+  ): void {
     if (typeof value !== 'object' || value === null) return;
     const { $id, $self, $anchor, $dynamicAnchor } = value as Record<string, unknown>;
     const identifier = path.length === 0 ? ($self ?? $id) : $id;
@@ -93,9 +103,9 @@ export function resolver(read: (file: string) => FileContent) {
     if (typeof $dynamicAnchor === 'string')
       dynamicAnchors.set($dynamicAnchor, (dynamicAnchors.get($dynamicAnchor) ?? 0) + 1);
     for (const [key, item] of Object.entries(value)) {
-      if (DATA.has(key) && !NAMED.has(path.at(-1) ?? '')) continue;
+      if (!hasNames && DATA.has(key)) continue;
       path.push(key);
-      scan(item, file, path, uri);
+      scan(item, file, path, uri, !hasNames && NAMED.has(key));
       path.pop();
     }
   }
