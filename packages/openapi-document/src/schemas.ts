@@ -1,4 +1,5 @@
 // Functions and types for the Schema Objects of a document.
+export { addDefinitions } from './checks/ajv-definitions.ts';
 export { isStandardFormat, misfitOf } from './checks/fits.ts';
 export type { Tag } from './document/discriminator.ts';
 export { mapKeyword, SUBSCHEMAS } from './document/kinds.ts';

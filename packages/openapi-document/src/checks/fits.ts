@@ -11,11 +11,12 @@ import {
   pointerTokens,
 } from '../document/document.ts';
 import { walk } from '../document/kinds.ts';
-import { createLowering, definitionRef } from '../document/lower.ts';
+import { createLowering, definitionName, definitionRef } from '../document/lower.ts';
 import { examplesOf } from '../document/media.ts';
 import { kindOf } from '../document/media-types.ts';
 import { patternEngine } from '../document/schema.ts';
 import { stringifyJson } from '../json/exact.ts';
+import { addDefinitions } from './ajv-definitions.ts';
 import { reasonOf } from './reason.ts';
 
 const { formats } = addFormats.default(new Ajv2020({ meta: false }));
@@ -79,7 +80,6 @@ const validatorsFor = memoized((root) => {
     new Ajv2020({ strict: false, logger: false, validateSchema: false, inlineRefs: false, code }),
   );
   const { $defs, lower } = createLowering(root);
-  const added = new Set<string>();
   const compiled = new Map<string, ValidateFunction>();
 
   return (schema: Json): ValidateFunction | undefined => {
@@ -88,10 +88,9 @@ const validatorsFor = memoized((root) => {
         ([key]) => !ANNOTATION.test(key),
       );
       const lowered = withDoubles(Object.fromEntries(assertions));
-      for (const [name, definition] of Object.entries($defs)) {
-        if (!added.has(name)) ajv.addSchema(asSchema(withDoubles(definition)), definitionRef(name));
-        added.add(name);
-      }
+      addDefinitions(ajv, Object.keys($defs).map(definitionRef), (ref) =>
+        asSchema(withDoubles($defs[definitionName(ref)])),
+      );
       const key = JSON.stringify(lowered);
       const validate = compiled.get(key) ?? ajv.compile(asSchema(lowered));
       compiled.set(key, validate);

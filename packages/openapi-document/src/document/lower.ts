@@ -85,8 +85,17 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
   const dropped = direction === 'request' ? 'readOnly' : 'writeOnly';
   /** The targets that are being copied. Prevents endless copies of circular references. */
   const inlined: unknown[] = [];
+  /** Lowers definitions. Called in a loop: calls inside one another could overflow the stack. */
+  const pending: (() => void)[] = [];
 
-  return { $defs, lower };
+  return {
+    $defs,
+    lower(schema) {
+      const lowered = lower(schema);
+      for (let next = pending.shift(); next !== undefined; next = pending.shift()) next();
+      return lowered;
+    },
+  };
 
   function lower(schema: unknown): LoweredSchema {
     if (!isObject(schema)) return schema !== false;
@@ -222,7 +231,7 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     return wide && !schemas.some(isInt64) && schemas.some(isInteger);
   }
 
-  /** Returns the reference to a definition. The first call lowers the schema. */
+  /** Returns the reference to a definition, which is lowered later. */
   function definition(ref: string, isBase: boolean): string {
     const key = `${isBase ? 'base' : 'whole'} ${ref}`;
     const definedName = names.get(key);
@@ -230,10 +239,12 @@ export function createLowering(root: Json, direction?: Direction, fits?: Fits): 
     const name = nameFor(ref, isBase);
     names.set(key, name);
     $defs[name] = true;
-    const target = valueAt(root, ref);
-    const tag = isBase ? undefined : tagOfParent(root, ref);
-    $defs[name] =
-      tag === undefined ? lowerIn(target, NO_CONTEXT, true) : lowerParent(asObject(target), tag);
+    pending.push(() => {
+      const target = valueAt(root, ref);
+      const tag = isBase ? undefined : tagOfParent(root, ref);
+      $defs[name] =
+        tag === undefined ? lowerIn(target, NO_CONTEXT, true) : lowerParent(asObject(target), tag);
+    });
     return definitionRef(name);
   }
 

@@ -133,3 +133,15 @@ describe('examples that do not match their schemas', () => {
     ]);
   });
 });
+
+test('an example of a schema at the start of a long chain of references is checked', () => {
+  const names = Array.from({ length: 1_000 }, (_, index) => `S${index}`);
+  const declared = names.map((name, index) => {
+    const next = { $ref: `#/components/schemas/${names[index + 1] ?? 'S0'}` };
+    return [name, { type: 'object', properties: { next } }];
+  });
+  const chain = { components: { schemas: Object.fromEntries(declared) } };
+  const first = { $ref: '#/components/schemas/S0' };
+  expect(misfitOf(chain, first, { next: { next: {} } })).toBeUndefined();
+  expect(misfitOf(chain, first, { next: { next: 1 } })).toBe('/next/next must be object');
+});

@@ -36,6 +36,19 @@ const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const def = (name: string) => ({ $ref: `#/$defs/${name}` });
 
 describe('references', () => {
+  test('may form a long chain', () => {
+    const names = Array.from({ length: 3_000 }, (_, index) => `S${index}`);
+    const chain = names.map((name, index) => [
+      name,
+      { properties: { next: ref(names[index + 1] ?? 'S0') } },
+    ]);
+    const { request, response } = lowered(Object.fromEntries(chain), 'S0');
+    for (const { $defs } of [request, response]) {
+      expect(Object.keys($defs)).toEqual(names);
+      expect($defs.S2998).toEqual({ properties: { next: def('S2999') } });
+    }
+  });
+
   test('keep the names of components, and name other schemas after their pointers', () => {
     const inner = { $ref: '#/components/schemas/A/properties/b/items' };
     const declared = {

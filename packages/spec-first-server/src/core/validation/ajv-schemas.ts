@@ -41,8 +41,17 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
   const names = new Map<string, string>();
   /** The targets of references in converted schemas. Grows while schemas are converted. */
   const definitions = new Map<string, Schema>();
+  /** Converts definitions. Called in a loop: calls inside one another could overflow the stack. */
+  const pending: (() => void)[] = [];
 
-  return { definitions, convert };
+  return {
+    definitions,
+    convert(source: unknown, conversion: Conversion): Schema {
+      const schema = convert(source, conversion);
+      for (let next = pending.shift(); next !== undefined; next = pending.shift()) next();
+      return schema;
+    },
+  };
 
   function convert(source: unknown, conversion: Conversion): Schema {
     if (!isObject(source)) return source !== false;
@@ -95,7 +104,9 @@ export function createAjvSchemas({ $defs }: schemas.LoweredSchemas, options: Con
     if (existing !== undefined) return existing;
     const name = `#/$defs/S${names.size}`;
     names.set(key, name);
-    definitions.set(name, convert($defs[schemas.definitionName(ref)], conversion));
+    pending.push(() => {
+      definitions.set(name, convert($defs[schemas.definitionName(ref)], conversion));
+    });
     return name;
   }
 }

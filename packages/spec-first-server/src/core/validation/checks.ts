@@ -146,13 +146,9 @@ export function createChecks(
   /** Returns a function that compiles schemas. Creates Ajv for the first one. */
   function createCompiler(allErrors: boolean): (schema: Schema) => ValidateFunction {
     let ajv: ReturnType<typeof createEovAjv> | undefined;
-    const added = new Set<string>();
     return (schema) => {
       ajv ??= createEovAjv({ direction, allErrors, formats });
-      for (const [ref, definition] of definitions) {
-        if (!added.has(ref)) ajv.addSchema(definition, ref);
-        added.add(ref);
-      }
+      schemas.addDefinitions(ajv, definitions.keys(), (ref) => definitions.get(ref) ?? true);
       return ajv.compile(schema);
     };
   }

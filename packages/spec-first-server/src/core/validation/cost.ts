@@ -21,8 +21,10 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     /** True if valid values are changed: defaults are added, or members removed. */
     changesValues: false,
   };
-  const seen = new Set<string>();
+  const references = new Set<string>();
   measure(source);
+  // Grows during the loop.
+  for (const ref of references) measure($defs[schemas.definitionName(ref)]);
   return cost;
 
   function measure(part: unknown): void {
@@ -39,8 +41,6 @@ export function costOf(source: schemas.LoweredSchema, $defs: Json) {
     cost.changesValues ||= part['x-dropped'] !== undefined || Object.hasOwn(part, 'default');
 
     for (const [key, value] of Object.entries(part)) if (!DATA_KEYWORDS.has(key)) measure(value);
-    if (typeof $ref !== 'string' || seen.has($ref)) return;
-    seen.add($ref);
-    measure($defs[schemas.definitionName($ref)]);
+    if (typeof $ref === 'string') references.add($ref);
   }
 }

@@ -253,6 +253,41 @@ test.each([
   });
 });
 
+test('schemas may form a long chain of references', () => {
+  const names = Array.from({ length: 2_000 }, (_, index) => `S${index}`);
+  const chain = names.map((name, index) => {
+    const next = { $ref: `#/components/schemas/${names[index + 1] ?? 'S0'}` };
+    return [name, { type: 'object', properties: { next } }];
+  });
+  const content = { 'application/json': { schema: { $ref: '#/components/schemas/S0' } } };
+  const chained = {
+    ...document,
+    components: { schemas: Object.fromEntries(chain) },
+    paths: {
+      '/a': {
+        post: { requestBody: { content }, responses: { 200: { description: '', content } } },
+      },
+    },
+  };
+  return withFiles({ 'openapi.json': JSON.stringify(chained) }, async (folder) => {
+    const { root: chainRoot, operations: chainOperations } = await loadDocument(
+      `${folder}/openapi.json`,
+    );
+    const [operation] = chainOperations;
+    const request = operation?.requestBody?.media[0];
+    const reply = operation?.responses[0]?.media[0];
+    if (operation === undefined || request === undefined || reply === undefined)
+      throw new Error('no operation');
+    const validator = createValidators(chainRoot)(operation);
+    const wrong = { next: { next: 1 } };
+    const messages = ['/body/next/next must be object'];
+    expect(messagesOf(() => validator.request(VALID, request, { next: {} }))).toEqual([]);
+    expect(messagesOf(() => validator.request(VALID, request, wrong))).toEqual(messages);
+    expect(validator.response(reply, { next: { id: 1 } })).toEqual({ next: {} });
+    expect(messagesOf(() => validator.response(reply, wrong))).toEqual(messages);
+  });
+});
+
 test('formats of the service are checked', () => {
   const formats = { even: (text: string) => text.length % 2 === 0 };
   const query = { word: 'odd' };
