@@ -15,6 +15,7 @@ export {
   memoized,
   onFirstUse,
   pointerTokens,
+  refTo,
   resolveRef,
   valueAt,
 } from './document/document.ts';

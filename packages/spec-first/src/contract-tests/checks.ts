@@ -19,18 +19,19 @@ import {
 import type { ReceivedResponse } from './client.ts';
 
 /**
- * Returns the server's validator of an operation, with two differences. A `readOnly` member in a
- * request and a `writeOnly` member in a reply are errors. No parameter is required, so that each
- * value can be validated alone.
+ * Returns a function that makes the server's validator of an operation, with two differences. A
+ * `readOnly` member in a request and a `writeOnly` member in a reply are errors. No parameter is
+ * required, so that each value can be validated alone.
  */
-export function validatorOf(
+export function validatorsFor(
   root: Json,
-  operation: Operation,
   formats?: Formats | undefined,
-): OperationValidator {
-  const optional = operation.parameters.map((parameter) => ({ ...parameter, required: false }));
+): (operation: Operation) => OperationValidator {
   const validatorFor = createValidators(root, { drops: false, formats });
-  return validatorFor({ ...operation, parameters: optional });
+  return (operation) => {
+    const optional = operation.parameters.map((parameter) => ({ ...parameter, required: false }));
+    return validatorFor({ ...operation, parameters: optional });
+  };
 }
 
 /** Returns the violations that a check throws, or `undefined` for none. */

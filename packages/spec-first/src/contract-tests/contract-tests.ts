@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { RequestListener } from 'node:http';
 import { type Document, loadDocument, type Operation } from 'openapi-document';
-import { validatorOf } from './checks.ts';
+import { validatorsFor } from './checks.ts';
 import {
   type Client,
   connect,
@@ -111,6 +111,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
   const operations = inOrder(root, reachable);
   const resources = trackResources(root, operations);
   const outcomes = new Map<Operation, Outcome>();
+  const validatorFor = validatorsFor(root, options.formats);
   const oracle = replyOracle(root);
 
   let connecting: Promise<Client> | undefined;
@@ -125,7 +126,7 @@ export async function contractTests(options: ContractTestOptions): Promise<void>
     const client = await connecting;
     const secrets = secretsFor(document, operation, readCredentials(options.credentials));
     const tested = withoutClientParameters(operation, secrets);
-    const validator = validatorOf(root, tested, options.formats);
+    const validator = validatorFor(tested);
     return { root, operation: tested, validator, oracle, client, secrets };
   }
 

@@ -2,10 +2,12 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import {
   asObject,
+  escapePointerToken,
   isObject,
   type Json,
   type MediaType,
   onFirstUse,
+  refTo,
   schemas,
 } from 'openapi-document';
 
@@ -18,17 +20,25 @@ import {
  */
 export function replyOracle(root: Json) {
   const writeOnly = writeOnlyNames(root);
+  const components = asObject(toAjvSchema(writeOnly, asObject(root.components)));
   const ajv = addFormats.default(
     new Ajv2020({
       strict: false,
       logger: false,
       validateSchema: false,
       multipleOfPrecision: 9,
-      schemas: { document: { components: toAjvSchema(writeOnly, asObject(root.components)) } },
+      schemas: { document: { components } },
     }),
+  );
+  const definitions = new Map(
+    Object.entries(asObject(components.schemas)).map(([name, schema]) => [
+      `document${refTo(`/components/schemas/${escapePointerToken(name)}`)}`,
+      schema === false ? false : asObject(schema),
+    ]),
   );
   const checkOf = onFirstUse((schema: unknown): ((text: string) => string | undefined) => {
     try {
+      schemas.addDefinitions(ajv, definitions.keys(), (ref) => definitions.get(ref) ?? true);
       const validate = ajv.compile(asObject(toAjvSchema(writeOnly, schema)));
       return (text) =>
         validate(JSON.parse(text))

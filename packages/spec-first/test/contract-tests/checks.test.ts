@@ -3,7 +3,7 @@ import {
   checkAnswer,
   Fault,
   parsedBody,
-  validatorOf,
+  validatorsFor,
   violationsOf,
 } from '../../src/contract-tests/checks.ts';
 import { replyOracle } from '../../src/contract-tests/oracle.ts';
@@ -24,7 +24,7 @@ async function checkerOf(responses: object, { isStrict = true, method = 'post' }
   const checked = {
     root,
     operation,
-    validator: validatorOf(root, operation),
+    validator: validatorsFor(root)(operation),
     oracle: replyOracle(root),
   };
   return (answer: Parameters<typeof checkAnswer>[1], oracle = checked.oracle) =>
@@ -226,7 +226,7 @@ describe('the validator of requests', () => {
       paths: { '/a': { get: { operationId: 'get', parameters, responses: {} } } },
     });
     const formats = { even: (value: string) => value.length % 2 === 0 };
-    const validator = validatorOf(document.root, operationIn(document, 'get'), formats);
+    const validator = validatorsFor(document.root, formats)(operationIn(document, 'get'));
     const validate = (a: string) =>
       violationsOf(() =>
         validator.request({ path: {}, query: { a }, header: {}, cookie: {} }, undefined, undefined),
@@ -244,7 +244,7 @@ describe('the validator of requests', () => {
       paths: { '/a': { post: { operationId: 'add', requestBody, responses: {} } } },
     });
     const operation = operationIn(document, 'add');
-    const validator = validatorOf(document.root, operation);
+    const validator = validatorsFor(document.root)(operation);
     const nothing = { path: {}, query: {}, header: {}, cookie: {} };
     const [media] = operation.requestBody?.media ?? [];
     expect(violationsOf(() => validator.request(nothing, media, { id: 1 }))).toContain('/body/id');

@@ -53,6 +53,17 @@ describe('the second validator of replies', () => {
     expect(validate(invalid)).toContain(message);
   });
 
+  test('follows a long circle of references', async () => {
+    const names = Array.from({ length: 1_000 }, (_, index) => `S ${index}`);
+    const circle = names.map((name, index) => {
+      const next = { $ref: `#/components/schemas/${names[index + 1] ?? 'S 0'}` };
+      return [name, { type: 'object', properties: { next } }];
+    });
+    const validate = await oracleFor(ref('S 0'), Object.fromEntries(circle));
+    expect(validate('{"next":{"next":{}}}')).toBeUndefined();
+    expect(validate('{"next":{"next":1}}')).toBe('/body/next/next must be object');
+  });
+
   test('follows references, also recursive ones', async () => {
     const Node = { type: 'object', properties: { next: ref('Node'), size: { type: 'integer' } } };
     const validate = await oracleFor({ items: ref('Node') }, { Node });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { validatorOf } from '../../src/contract-tests/checks.ts';
+import { validatorsFor } from '../../src/contract-tests/checks.ts';
 import { namedIn, type Part, partsOf } from '../../src/contract-tests/parts.ts';
 import { documentOf, operationIn } from './document-of.ts';
 
@@ -12,7 +12,7 @@ async function partsIn(members: object, schemas: object = {}, path = '/a') {
   });
   const { root } = document;
   const call = operationIn(document, 'call');
-  const validator = validatorOf(root, call);
+  const validator = validatorsFor(root)(call);
   return partsOf({ root, operation: call, validator, oracle: () => undefined });
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { Fault, validatorOf } from '../../src/contract-tests/checks.ts';
+import { Fault, validatorsFor } from '../../src/contract-tests/checks.ts';
 import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { type TestLog, testLog } from '../../src/contract-tests/log.ts';
@@ -37,7 +37,7 @@ async function probed(
   const target = {
     ...{ root, operation, oracle: () => undefined, secrets: [secret('a')] },
     client: { base: 'http://cats', send },
-    validator: validatorOf(root, operation),
+    validator: validatorsFor(root)(operation),
   };
   const draft = (text: string, parameters: Readonly<Record<string, unknown>> = {}) => ({
     values: valuesOf(operation, { ...parameters, body: text }),

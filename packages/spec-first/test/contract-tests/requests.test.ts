@@ -1,5 +1,5 @@
 import { describe, expect, test } from '@jest/globals';
-import { validatorOf } from '../../src/contract-tests/checks.ts';
+import { validatorsFor } from '../../src/contract-tests/checks.ts';
 import { namedIn, type Values } from '../../src/contract-tests/parts.ts';
 import { requestsOf } from '../../src/contract-tests/requests.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
@@ -24,7 +24,7 @@ async function requestsTo(members: object, { seed = 1, path = '/a', method = 'po
   const checked = {
     root,
     operation: call,
-    validator: validatorOf(root, call),
+    validator: validatorsFor(root)(call),
     oracle: () => undefined,
   };
   const learn = (values: Readonly<Record<string, unknown>>, headers = {}, body: unknown = '') =>
@@ -145,7 +145,7 @@ describe('existing resources', () => {
       const call = operationIn(document, operationId);
       const resources = trackResources(root, operations);
       resources.learn(call, valuesOf(call, { 'path roomId': 1_000_001 }), answerOf(200));
-      const validator = validatorOf(root, call);
+      const validator = validatorsFor(root)(call);
       const checked = { root, operation: call, validator, oracle: () => undefined };
       const { valid } = requestsOf(checked, resources, 1);
       expect(valuesAt(valid(8), 'path', 'roomId').map(isExisting)).toEqual(expected);

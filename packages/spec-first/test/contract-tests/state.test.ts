@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
-import { validatorOf } from '../../src/contract-tests/checks.ts';
+import { validatorsFor } from '../../src/contract-tests/checks.ts';
 import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
 import { probeOf } from '../../src/contract-tests/probe.ts';
 import { readerOf, stateChecks } from '../../src/contract-tests/state.ts';
@@ -62,7 +62,7 @@ function checksOf(document: Document, id: string, respond: (sent: Sent) => Recei
     secrets: [
       { scheme: 'key', in: 'header', name: 'X-Key', value: operation.id, wrong: '' },
     ] as const,
-    validator: validatorOf(root, operation),
+    validator: validatorsFor(root)(operation),
   });
   const operation = operationIn(document, id);
   const reader = readerOf(operation, operations);

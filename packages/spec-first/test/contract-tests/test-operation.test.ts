@@ -1,6 +1,6 @@
 import { describe, expect, test } from '@jest/globals';
 import type { Document } from 'openapi-document';
-import { validatorOf } from '../../src/contract-tests/checks.ts';
+import { validatorsFor } from '../../src/contract-tests/checks.ts';
 import type { ReceivedResponse, Sent } from '../../src/contract-tests/client.ts';
 import type { Secret } from '../../src/contract-tests/credentials.ts';
 import { trackResources } from '../../src/contract-tests/resources.ts';
@@ -94,7 +94,7 @@ function contextOf(
   };
   const context: OperationTest = {
     ...{ root, operation, oracle: () => undefined, secrets: [] },
-    validator: validatorOf(root, operation),
+    validator: validatorsFor(root)(operation),
     client: { base: 'http://rooms', send },
     resources: trackResources(root, operations),
     ...{ runs: 8, seed: 1, misplaced: [], unscoped: undefined },
