@@ -5,7 +5,8 @@ import type { Log, RequestLog } from './handlers/types.ts';
 export interface AccessLogOptions {
   /**
    * Paths outside the document that are logged even if the request fails. Any other path is logged
-   * only if the request succeeds, since it may contain a secret. By default none.
+   * only if the request succeeds and is not a preflight, since it may contain a secret. By default
+   * none.
    */
   readonly loggedPaths?: ReadonlySet<string> | 'all';
   /** The paths of health probes, which are logged at level debug. By default none. */
@@ -46,10 +47,12 @@ export function accessLog(
     const failure = endFailure ?? record.failure;
     const durationMs = Math.round((performance.now() - record.started) * 1000) / 1000;
     const path = operationId === undefined ? call.path : undefined;
-    const isLogged =
-      path !== undefined && (status < 400 || loggedPaths === 'all' || loggedPaths.has(path));
+    const isListed = path !== undefined && (loggedPaths === 'all' || loggedPaths.has(path));
+    const isKnown = path !== undefined && (status < 400 || isListed);
+    // A preflight of any path succeeds, so its path may contain a secret, too.
+    const isLogged = isKnown && (isListed || call.method !== 'OPTIONS');
     const isProbe = path !== undefined && probePaths.includes(path);
-    const name = operationId ?? metricName(isProbe, isLogged);
+    const name = operationId ?? metricName(isProbe, isKnown);
     const outageKey = isProbe ? path : operationId;
     observe?.(name, status, durationMs / 1000);
     // The logger omits undefined properties.
@@ -90,7 +93,7 @@ export function accessLog(
   };
 }
 
-function metricName(isProbe: boolean, isLogged: boolean): string {
+function metricName(isProbe: boolean, isKnown: boolean): string {
   if (isProbe) return '(probe)';
-  return isLogged ? '(page)' : '(unknown)';
+  return isKnown ? '(page)' : '(unknown)';
 }

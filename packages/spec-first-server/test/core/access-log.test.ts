@@ -4,7 +4,7 @@ import { type AccessLogOptions, accessLog } from '../../src/core/access-log.ts';
 import type { CallEnd, CallRecord } from '../../src/core/call.ts';
 import { HttpError } from '../../src/core/response/http-error.ts';
 
-type Facts = Partial<CallRecord> & { readonly path?: string };
+type Facts = Partial<CallRecord> & { readonly method?: string; readonly path?: string };
 
 /** Logs calls to pino, and returns the lines and the arguments of `observe`. */
 function started(options: AccessLogOptions = {}) {
@@ -17,7 +17,11 @@ function started(options: AccessLogOptions = {}) {
   return {
     lines,
     observed,
-    end({ path = '/plants', ...facts }: Facts, status: number, others: Partial<CallEnd> = {}) {
+    end(
+      { method = 'GET', path = '/plants', ...facts }: Facts,
+      status: number,
+      others: Partial<CallEnd> = {},
+    ) {
       const record: CallRecord = {
         id: 'request-1',
         traceId: undefined,
@@ -30,7 +34,7 @@ function started(options: AccessLogOptions = {}) {
         failure: undefined,
         ...facts,
       };
-      const call = { method: 'GET', path, query: 'key=secret', headers: {}, record };
+      const call = { method, path, query: 'key=secret', headers: {}, record };
       end(call, { status, isComplete: true, ...others });
     },
   };
@@ -85,6 +89,18 @@ describe('a line', () => {
     const { end, lines } = started(options);
     end({ path }, status);
     expect(lines[0]?.path).toBe(logged);
+  });
+
+  test('does not contain the path of a preflight, except in development', () => {
+    const preflight = { method: 'OPTIONS', path: '/plants/secret' };
+    const { end, lines, observed } = started();
+    end(preflight, 204);
+    expect(lines[0]).toMatchObject({ method: 'OPTIONS', status: 204 });
+    expect(lines[0]).not.toHaveProperty('path');
+    expect(observed).toEqual([['(page)', 204, expect.any(Number)]]);
+    const development = started({ loggedPaths: 'all' });
+    development.end(preflight, 204);
+    expect(development.lines[0]?.path).toBe('/plants/secret');
   });
 
   test('does not contain the path or the query of an operation', () => {
