@@ -79,6 +79,8 @@ export function checkReply(
     }
     return { status, headers, ...checkBody(validator, declared, reply) };
   } catch (error) {
+    // An unread stream would keep its file open.
+    if (reply.body instanceof Readable) reply.body.destroy();
     const mismatch = mismatchOf(error);
     throw mismatch === undefined
       ? error

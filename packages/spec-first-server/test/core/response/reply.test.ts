@@ -267,6 +267,14 @@ describe('a reply that the document does not declare is rejected', () => {
     );
   });
 
+  test('with a stream, which is destroyed', () => {
+    const body = Readable.from(['a']);
+    const headers = { 'X-A': 'a\nb' };
+    const contentType = 'application/octet-stream';
+    expect(() => check({ status: 202, headers, contentType, body })).toThrow(InvalidReply);
+    expect(body.destroyed).toBe(true);
+  });
+
   test('by its own error, if that is not about the reply', () => {
     const error = new TypeError('a fault of the handler');
     const value = {
