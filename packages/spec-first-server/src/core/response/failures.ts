@@ -108,14 +108,15 @@ function readFailure(error: unknown): Failure | undefined {
     };
   }
   if (status === 500) return undefined;
-  const publicMessage = expose === true ? shorten(message) : reasonPhrase(status).toLowerCase();
+  const phrase = reasonPhrase(status).toLowerCase();
   const isFault = status >= 500 || expose !== true;
   return {
     ...INTERNAL,
     status,
-    message: publicMessage,
+    message: expose === true ? shorten(message) : phrase,
     headers: written,
-    reason: publicMessage,
+    // The message may quote the client: that of a body parser contains parts of the body.
+    reason: phrase,
     cause: isFault ? error : cause,
   };
 }

@@ -228,6 +228,12 @@ test.each([
   expect(failureOf(Object.assign(error, members)).cause).toMatchObject({ message: logged });
 });
 
+test('the reason for the log does not quote a message that the client gets', () => {
+  const message = 'Unexpected token in "secret"';
+  const failure = failureOf({ status: 400, expose: true, message });
+  expect(failure).toMatchObject({ message, reason: 'bad request' });
+});
+
 const VIOLATIONS = new Violations([
   { path: '/body/name', message: 'must be string', keyword: 'type' },
   { path: '/query/secret', message: 'is not a parameter', keyword: 'additionalProperties' },
