@@ -68,7 +68,7 @@ function parsedBody({ body, headers, readableEnded }: Request): Bytes | undefine
   if (!readableEnded || body === undefined) return undefined;
   if (body instanceof Uint8Array) return body;
   if (typeof body === 'string') return Buffer.from(body);
-  const isForm = headers['content-type']?.startsWith('application/x-www-form-urlencoded');
+  const isForm = /^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '');
   return Buffer.from(isForm ? formText(body) : (stringifyJson(body) ?? ''));
 }
 

@@ -206,6 +206,7 @@ describe('ExpressCall', () => {
     ['application/json', express.raw({ type: '*/*' }), '{"a": 1}', '{"a": 1}'],
     [FORM, express.urlencoded(), 'a=b%20c&d=1&d=2', 'a=b+c&d=1&d=2'],
     [`${FORM};charset=utf-8`, express.urlencoded(), 'a=%26', 'a=%26'],
+    [FORM.toUpperCase(), express.urlencoded(), 'a=1', 'a=1'],
     [FORM, express.urlencoded({ extended: true }), 'a[b][c]=1&a[d]=2', 'a[b][c]=1&a[d]=2'],
     [FORM, express.urlencoded({ extended: true }), 'a[]=1&a[]=2', 'a=1&a=2'],
   ])('has the bytes of a parsed body of %s', async (type, parser, body, bytes) => {
