@@ -29,12 +29,14 @@ const HEADER_OVERFLOW = new HttpError(
  * 9110 §7.1).
  */
 export function faultOf(request: IncomingMessage): HttpError | undefined {
-  const { httpVersion, headers, url = '' } = request;
+  const { httpVersion, headers, rawHeaders, url = '' } = request;
   if (httpVersion !== '1.1' && httpVersion !== '1.0')
     return fault('the version of HTTP must be 1.1 (RFC 9112 §2.3)');
   // Node has removed further headers. One of them may be the length of the body.
-  if (request.rawHeaders.length >= 2 * MAX_HEADERS) return HEADER_OVERFLOW;
-  if (headers.host === undefined ? httpVersion === '1.1' : !HOST.test(headers.host)) {
+  if (rawHeaders.length >= 2 * MAX_HEADERS) return HEADER_OVERFLOW;
+  // By default, Node drops a second host or authorization.
+  const isHost = headers.host === undefined ? httpVersion === '1.0' : HOST.test(headers.host);
+  if (!isHost || isRepeated(rawHeaders, 'host')) {
     return fault('the header host must come once, as host or host:port (RFC 9112 §3.2)');
   }
   if (!url.startsWith('/') && !(url === '*' && request.method === 'OPTIONS')) {
@@ -46,7 +48,7 @@ export function faultOf(request: IncomingMessage): HttpError | undefined {
   }
   // Express fails to parse some targets with a fragment, before any of its handlers runs.
   if (url.includes('#')) request.url = request.url?.replace(/#.*/s, '');
-  if (headers.authorization !== undefined && isRepeated(request.rawHeaders, 'authorization'))
+  if (headers.authorization !== undefined && isRepeated(rawHeaders, 'authorization'))
     return fault('the header authorization must come once');
   const coding = headers['transfer-encoding'];
   if (coding !== undefined && (httpVersion === '1.0' || coding.toLowerCase() !== 'chunked')) {

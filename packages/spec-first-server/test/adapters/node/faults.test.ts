@@ -44,7 +44,12 @@ describe('the header host', () => {
   );
 
   test('must come once', () => {
-    expect(messageOf({ rawHeaders: ['Host', 'a', 'host', 'a'] })).toBe(HOST);
+    const rawHeaders = ['Host', 'a', 'host', 'a'];
+    expect(messageOf({ rawHeaders })).toBe(HOST);
+    const { request } = createRequest({ rawHeaders });
+    // Node's default: only the first one is in `headers`.
+    request.headers.host = 'a';
+    expect(faultOf(request)?.message).toBe(HOST);
   });
 
   test('is required in HTTP/1.1 only', () => {
