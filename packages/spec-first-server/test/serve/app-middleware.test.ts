@@ -1,4 +1,7 @@
+import { once } from 'node:events';
+import { request as httpRequest } from 'node:http';
 import { join } from 'node:path';
+import { json as readJson } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, test } from '@jest/globals';
 import compression from 'compression';
 import express, { type NextFunction } from 'express';
@@ -109,12 +112,23 @@ describe('middleware of a project', () => {
     const broken = await fetch(`${listening.url}/hooks`, {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
-      body: '{"a":',
+      body: '{"a":secret',
     });
     expect([broken.status, broken.headers.get('content-type')]).toEqual([
       400,
       'application/problem+json',
     ]);
+    await eventually(() => lines.some(({ status }) => status === 400));
+    expect(JSON.stringify(lines)).not.toContain('secret');
+  });
+
+  test('reads a body whose client waits for 100 Continue', async () => {
+    const headers = { Expect: '100-continue', 'Content-Type': 'application/json' };
+    const client = httpRequest(`${listening.url}/hooks`, { method: 'POST', headers });
+    client.on('continue', () => client.end('{"a":1}'));
+    client.flushHeaders();
+    const [answer] = await once(client, 'response');
+    expect(await readJson(answer)).toEqual({ received: { a: 1 } });
   });
 
   test('does not change the routes for operators, nor unknown paths', async () => {

@@ -11,7 +11,7 @@ import { ClientConnection, isLarge } from './connection.ts';
 import { faultOf, MAX_HEADER_SIZE, MAX_HEADERS } from './faults.ts';
 import { limitConnections } from './open-files.ts';
 import { http, NO_MEMORY, type OnRejected, rejecter } from './rejected.ts';
-import { hasBody } from './request-body.ts';
+import { continueRequest, hasBody } from './request-body.ts';
 import { watchMemory } from './watch-memory.ts';
 
 /** The interval between two checks of the open connections during a stop, in milliseconds. */
@@ -201,8 +201,14 @@ export async function listen(app: RequestListener, options: ListenOptions) {
     socket.once('close', () => connections.delete(socket));
     admit(socket);
   });
-  // With this listener, the app decides when to send `100 Continue`.
-  server.on('checkContinue', onRequest);
+  // With this listener, Node does not send `100 Continue`. It is sent when the app or middleware
+  // begins to read the body.
+  server.on('checkContinue', (request: ServerResponse['req'], response: ServerResponse) => {
+    request.on('newListener', (event) => {
+      if (event === 'data' || event === 'readable') continueRequest(request, response);
+    });
+    onRequest(request, response);
+  });
   server.on('checkExpectation', (request: ServerResponse['req'], response: ServerResponse) =>
     onRequest(request, response, UNKNOWN_EXPECTATION),
   );

@@ -96,9 +96,16 @@ export function readAll(request: IncomingMessage): Buffer | null {
   }
 }
 
-/** Sends `100 Continue` if the client expects it. Otherwise Node would close the connection. */
+/**
+ * Sends `100 Continue` if the client waits for it. Otherwise Node would close the connection after
+ * the response.
+ */
 export function continueRequest(request: IncomingMessage, response: ServerResponse): void {
   const { headers, httpVersion } = request;
   // An expectation from HTTP/1.0 is ignored (RFC 9110 §10.1.1).
-  if (headers.expect !== undefined && httpVersion !== '1.0') response.writeContinue();
+  if (headers.expect === undefined || httpVersion === '1.0' || response.headersSent) return;
+  // A server without a listener for `checkContinue` has sent it before the request. Only this
+  // undocumented property of Node tells.
+  if ('_sent100' in response && response._sent100 === true) return;
+  response.writeContinue();
 }

@@ -80,6 +80,29 @@ test.each<[string, string[]]>([
   socket.destroy();
 });
 
+test('100 Continue is sent once, by Node or by the listener', async () => {
+  const listener = nodeListener(await createNotes());
+  const headers = { ...POST, 'Content-Length': '4', Expect: '100-continue' };
+  for (const events of [['request'], ['request', 'checkContinue']]) {
+    const server = createServer();
+    for (const event of events) server.on(event, listener);
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    closers.push(() => server.close());
+    const socket = await connected((server.address() as AddressInfo).port);
+    let received = '';
+    socket.on('data', (chunk) => {
+      received += chunk;
+    });
+    socket.write(request('POST /notes', headers));
+    await eventually(() => received.includes('100 Continue'));
+    socket.write('moss');
+    await eventually(() => received.endsWith('0\r\n\r\n'));
+    expect(received.match(/^HTTP.*$/gm)).toEqual(['HTTP/1.1 100 Continue', 'HTTP/1.1 200 OK']);
+    socket.destroy();
+  }
+});
+
 test('trustProxy is the proxies whose X-Forwarded-For is trusted', async () => {
   const notes = await createNotes();
   const port = await start(nodeListener(notes, { trustProxy: 1 }));

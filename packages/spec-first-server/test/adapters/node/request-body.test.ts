@@ -57,6 +57,12 @@ describe('continueRequest', () => {
     continueRequest(request, response);
     expect(count).toBe(isSent ? 1 : 0);
   });
+
+  test('does not send 100 after the headers of the response', () => {
+    const { request, response } = createRequest({ rawHeaders: ['Expect', '100-continue'] });
+    response.writeHead(200);
+    expect(() => continueRequest(request, response)).not.toThrow();
+  });
 });
 
 /** Creates a body, and collects its chunks. */
