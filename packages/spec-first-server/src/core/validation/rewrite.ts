@@ -31,7 +31,14 @@ export function rewrite(
   if (typeof value === 'string') return shape.isDay ? value.replace(/T.*/, '') : value;
   if (Array.isArray(value)) return rewriteItems(rewriting, shape, value);
   if (typeof value !== 'object' || value === null) return value;
-  return rewriteMembers(rewriting, shape, value as Record<string, unknown>);
+  return rewriteMembers(rewriting, shape, enumerable(value));
+}
+
+/** Returns an object with the members that JSON writes. An `Error` has more, which Ajv accepts. */
+function enumerable(object: object): Readonly<Record<string, unknown>> {
+  const prototype: unknown = Object.getPrototypeOf(object);
+  const isPlain = prototype === Object.prototype || prototype === null;
+  return isPlain ? (object as Record<string, unknown>) : { ...object };
 }
 
 function rewriteItems(rewriting: Rewriting, shape: Shape, items: readonly unknown[]): unknown {

@@ -119,6 +119,12 @@ describe('a reply', () => {
     expect(rewritten('response', schema, value).dropped).toEqual(['password', 'a', 'a', 'b']);
   });
 
+  test('has the members of an error that JSON writes', () => {
+    const schema = { properties: { code: {}, message: {} } };
+    const value = reply(schema, Object.assign(new Error('secret'), { code: 'a' }));
+    expect(Object.getOwnPropertyNames(value)).toEqual(['code']);
+  });
+
   test('has the class instances of rows without their inherited members', () => {
     class Row {
       name = 'a';
