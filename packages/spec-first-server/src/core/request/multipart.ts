@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
 import { createWriteStream, mkdtempSync, openAsBlob, rm } from 'node:fs';
 import type { IncomingHttpHeaders } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -18,7 +19,8 @@ const MAX_IN_MEMORY = 65_536;
 /** Bounds the memory of a form: each part takes memory besides its bytes. */
 const MAX_PARTS = 1000;
 
-type Part = string | File | Promise<string | File>;
+/** The value of a part; `undefined` for a file input without a file. */
+type PartValue = string | File | undefined;
 
 /**
  * Reads a `multipart/form-data` body as an object, with a `File` for each file. Parts are read as
@@ -37,7 +39,7 @@ export async function multipart(
   const { default: busboy } = await import('busboy');
   const reader = media.formReader();
   const isSmall = Number(headers['content-length'] ?? Infinity) <= MAX_IN_MEMORY;
-  const parts = new Map<string, Promise<string | File>[]>();
+  const parts = new Map<string, Promise<PartValue>[]>();
   let folder: string | undefined;
   const memory = createReservation();
   const release = (): void => {
@@ -64,7 +66,11 @@ export async function multipart(
      * @param name `undefined` for a part without a name, although the types of the parser say
      *   `string`.
      */
-    const add = (name: string | undefined, text: string, read: (name: string) => Part): void => {
+    const add = (
+      name: string | undefined,
+      text: string,
+      read: (name: string) => PartValue | Promise<PartValue>,
+    ): void => {
       if (name === undefined) {
         fail(new HttpError(400, UNNAMED));
         return;
@@ -91,8 +97,9 @@ export async function multipart(
       unreadParts -= 1;
       // The parser destroys the parts of a rejected form with an error.
       part.on('error', () => {});
-      add(name, filename, (field) => {
+      add(name, filename, async (field) => {
         const { isFile, types } = reader.partOf(field);
+        if (isFile && filename === '' && (await isEmpty(part))) return undefined;
         checkType(field, types, mimeType);
         return isFile ? fileOf(part, filename, mimeType) : readText(part);
       });
@@ -116,7 +123,10 @@ export async function multipart(
   }
   try {
     const fields = new Map<string, (string | File)[]>();
-    for (const [name, values] of parts) fields.set(name, await Promise.all(values));
+    for (const [name, values] of parts) {
+      const present = (await Promise.all(values)).filter((value) => value !== undefined);
+      if (present.length > 0) fields.set(name, present);
+    }
     return { body: reader.multipart(fields), release };
   } catch (error) {
     release();
@@ -201,6 +211,17 @@ function checkType(name: string, declared: readonly string[], type: string): voi
   throw new HttpError(415, `the part ${JSON.stringify(name)} of the body ${reason}`, {
     reason: `a part of the body ${reason}`,
   });
+}
+
+/**
+ * Returns true if a part has no bytes. For a file input without a file, browsers send such a part
+ * with an empty filename (https://html.spec.whatwg.org/#constructing-the-form-data-set).
+ */
+async function isEmpty(part: Readable): Promise<boolean> {
+  await once(part, 'readable');
+  if (part.readableLength > 0) return false;
+  part.resume();
+  return true;
 }
 
 async function readText(part: Readable): Promise<string> {

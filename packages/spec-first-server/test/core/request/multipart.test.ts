@@ -99,6 +99,29 @@ test('texts are values of the types in the schema, and files are File objects', 
   expect(Buffer.from(await (upload as File).arrayBuffer())).toEqual(Buffer.from([0x61, 0xff]));
 });
 
+describe('a part with an empty filename', () => {
+  const unnamed = (name: string, text: string) =>
+    part(`form-data; name="${name}"; filename=""`, text, 'application/octet-stream');
+
+  test('and no bytes is a file input without a file, so it is left out', async () => {
+    const file = part('form-data; name="scans"; filename="a.png"', 'a', 'image/png');
+    for (const isDeclared of [true, false]) {
+      const bytes = form(unnamed('photo', ''), unnamed('scans', ''), file);
+      expect(await read(bytes, { isDeclared })).toEqual({ scans: [expect.any(File)] });
+    }
+    expect(await read(form(unnamed('scans', '')))).toEqual({});
+  });
+
+  test('and bytes is a file', async () => {
+    const text = 'a'.repeat(200_000);
+    for (const isDeclared of [true, false]) {
+      const { upload } = await read(form(unnamed('upload', text)), { isDeclared });
+      expect(await (upload as File).text()).toBe(text);
+    }
+    await expect(read(form(unnamed('photo', 'a')))).rejects.toMatchObject({ status: 415 });
+  });
+});
+
 test('a form without parts is an empty object', async () => {
   expect(await read(form())).toEqual({});
 });
