@@ -42,6 +42,8 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
   const componentRefs = new Map<string, string>();
   const references: { readonly holder: Members; readonly at: string }[] = [];
   const origins = new Map<string, Location>();
+  /** The targets that are being copied in place of a reference. */
+  const copying: string[] = [];
   const problems: Finding[] = [];
   const notices: Finding[] = [];
 
@@ -156,6 +158,11 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
     at: string,
   ): unknown {
     const target = placeOf(ref, from);
+    const key = target === undefined ? '' : locationKey(target);
+    if (target !== undefined && copying.includes(key)) {
+      notices.push({ pointer: at, message: `$ref: ${ref} is circular: it has no effect here` });
+      return undefined;
+    }
     const value = target && valueIn(target);
     // No notice for `paths: { $ref: _index.yaml }`, which is common.
     if (kind !== 'pathItem' && !['/paths', '/webhooks'].includes(at)) {
@@ -163,7 +170,9 @@ export function bundle(documentFile: string, source: Json, read: (file: string) 
       const effect = value === undefined ? 'has no effect' : `is replaced by a copy of ${ref}`;
       notices.push({ pointer: at, message: `OpenAPI has no $ref in ${name}: it ${effect}` });
     }
+    copying.push(key);
     const copies = copyMembers(membersOf(holder, from, at), kind, at);
+    copying.pop();
     if (typeof value === 'string') return value;
     if (Array.isArray(value)) return Object.values(copies);
     return Object.keys(copies).length > 0 ? copies : undefined;

@@ -140,6 +140,21 @@ paths: { /a: { $ref: '#/paths/~1b' }, /b: { $ref: '#/paths/~1c' }, /c: { $ref: '
   ]);
 });
 
+test('a callback may lead to the path item that declares it', () => {
+  const callback = "callbacks: { again: { '{$url}': { $ref: '#/paths/~1a' } } }";
+  const { root, problems, notices } = bundled({
+    'openapi.yaml': `paths: { /a: { post: { operationId: a, ${callback} } } }`,
+  });
+  const inside = { post: { operationId: 'a', callbacks: { again: {} } } };
+  expect(root.paths).toEqual({
+    '/a': { post: { operationId: 'a', callbacks: { again: { '{$url}': inside } } } },
+  });
+  expect(problems).toEqual([]);
+  expect(notices.map(({ message }) => message)).toEqual([
+    '$ref: #/paths/~1a is circular: it has no effect here',
+  ]);
+});
+
 test('a part of another file becomes a component of its kind', () => {
   const { root, notices } = bundled({
     'openapi.yaml': `
