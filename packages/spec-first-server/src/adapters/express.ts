@@ -4,7 +4,15 @@ import { stringifyJson } from 'openapi-document';
 import type { Answer, Bytes, CallRecord } from '../core/call.ts';
 import { SECURITY_HEADERS } from '../core/response/headers.ts';
 import type { Service } from '../core/service.ts';
-import { discardBody, endOf, faultOf, NodeCall, validAddress, writeBody } from './node/index.ts';
+import {
+  discardBody,
+  endOf,
+  faultOf,
+  hasBody,
+  NodeCall,
+  validAddress,
+  writeBody,
+} from './node/index.ts';
 
 /**
  * Connects a service to an Express app. A path that the document does not have goes to the next
@@ -64,8 +72,10 @@ export class ExpressCall extends NodeCall {
  * Returns the bytes of a body that middleware has parsed; `undefined` if none has. A parsed object
  * is written as JSON or as a form again.
  */
-function parsedBody({ body, headers, readableEnded }: Request): Bytes | undefined {
-  if (!readableEnded || body === undefined) return undefined;
+function parsedBody(request: Request): Bytes | undefined {
+  const { body, headers, readableEnded } = request;
+  // Without a body, express.json() may set an empty object.
+  if (!readableEnded || body === undefined || !hasBody(request)) return undefined;
   if (body instanceof Uint8Array) return body;
   if (typeof body === 'string') return Buffer.from(body);
   const isForm = /^application\/x-www-form-urlencoded/i.test(headers['content-type'] ?? '');

@@ -235,6 +235,16 @@ describe('ExpressCall', () => {
     expect(call.headers['content-encoding']).toBe('gzip');
   });
 
+  test('has no body if the request has none, also after a parser', async () => {
+    const bodies: unknown[] = [];
+    const app = express().use(express.json(), (received, response) => {
+      bodies.push(received.body, new ExpressCall(received, response, true).body);
+      response.end();
+    });
+    await request(app).post('/').set({ 'Content-Type': 'application/json', 'Content-Length': '0' });
+    expect(bodies).toEqual([{}, undefined]);
+  });
+
   test('has the address that Express trusts', async () => {
     const trusting = express().set('trust proxy', true);
     const clients: unknown[] = [];

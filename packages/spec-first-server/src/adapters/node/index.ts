@@ -9,4 +9,5 @@ export {
 } from './listener.ts';
 export { NodeCall } from './node-call.ts';
 export { http, type OnRejected } from './rejected.ts';
+export { hasBody } from './request-body.ts';
 export { discardBody, writeBody } from './write-answer.ts';
