@@ -93,14 +93,15 @@ test('the service of the page runs in an Express app, as a fetch handler and as 
     const results = [];
     for (const answer of answers) results.push([answer.status, await answer.text()]);
     for (const [method, body] of [['PUT', '{"name":"Loft"}'], ['GET', undefined]]) {
-      const { statusCode, body: text } = await handler({
+      const { statusCode, cookies, body: text } = await handler({
         rawPath: '/v1/rooms/2',
         rawQueryString: '',
         headers: { ...headers, host: 'any.example', 'content-type': 'application/json' },
+        cookies: ['a=1', 'b=2'],
         requestContext: { http: { method } },
         body,
       });
-      results.push([statusCode, text]);
+      results.push([statusCode, text, cookies]);
     }
     console.log(JSON.stringify(results));
     process.exit();`;
@@ -113,8 +114,8 @@ test('the service of the page runs in an Express app, as a fetch handler and as 
   expect(JSON.parse(stdout)).toEqual([
     ...[[200, 'home'], changes, missing, missing, changes, changes],
     ...[
-      [204, ''],
-      [200, '{"name":"Loft"}'],
+      [204, '', []],
+      [200, '{"name":"Loft"}', []],
     ],
   ]);
 });
