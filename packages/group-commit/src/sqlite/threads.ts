@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
+import { packError } from './errors.ts';
+import type { SentOutcome } from './runner.ts';
 import type { BatchResult, Request, Source } from './session.ts';
 
 /** Sends requests to a session in this thread or in a worker. Responses arrive in order. */
@@ -33,11 +35,30 @@ export function openThread(source: Source): SessionClient {
   const resolvers: ((answer: BatchResult) => void)[] = [];
   worker.on('message', (answer: BatchResult) => resolvers.shift()?.(answer));
 
-  return {
-    send(request) {
+  async function send(request: Request): Promise<BatchResult> {
+    try {
       worker.postMessage(request);
-      return new Promise((resolve) => resolvers.push(resolve));
-    },
+    } catch (error) {
+      return sendSeparately(request, error);
+    }
+    return new Promise((resolve) => resolvers.push(resolve));
+  }
+
+  /** Sends each call alone, so that only those whose arguments cannot be cloned fail. */
+  async function sendSeparately(request: Request, error: unknown): Promise<BatchResult> {
+    const { calls } = request;
+    if (calls.length === 1) return [{ error: packError(error) }];
+    const answers = await Promise.all(calls.map((call) => send({ ...request, calls: [call] })));
+    const outcomes: SentOutcome[] = [];
+    for (const answer of answers) {
+      if ('permanent' in answer) return answer;
+      outcomes.push(answer[0]);
+    }
+    return outcomes;
+  }
+
+  return {
+    send,
     async close() {
       worker.postMessage('close');
       await once(worker, 'exit');

@@ -102,6 +102,7 @@ describe('A call', () => {
     await database.write('add', { id: 4, text: 'e' });
     expect(ids()).toEqual([4]);
     expect(database.stats().waiting).toBe(0);
+    await database.ready();
   });
 
   test.each(['write', 'read'] as const)('to %s is rejected if too many wait', async (kind) => {

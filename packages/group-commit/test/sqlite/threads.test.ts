@@ -58,13 +58,42 @@ describe.each([
   });
 });
 
-test('a thread reports a result that cannot be cloned, and answers the next request', async () => {
+test('only the calls with an argument or a result that cannot be cloned fail', async () => {
   session = openThread({ file, module, readOnly: false });
-  expect(await session.send(request('write', ['uncloneable']))).toMatchObject({
-    message: expect.stringMatching(/could not be cloned/),
-    permanent: true,
-  });
-  expect(await session.send(request('write', add(1)))).toEqual([]);
+  const symbol: Call = ['add', { id: Symbol('id'), text: 'a' }];
+  const calls = [add(1), symbol, ['uncloneable'], ['bytes', 1], add(2)] satisfies Call[];
+  const error = (message: string) => ({ error: { name: 'DataCloneError', message } });
+  const outcomes = [
+    undefined,
+    error('Symbol(id) could not be cloned.'),
+    error('() => 1 could not be cloned.'),
+    { result: new Uint8Array([7]) },
+    undefined,
+  ];
+  expect(await session.send(request('write', ...calls))).toMatchObject(outcomes);
+  expect(ids()).toEqual([1, 2]);
+});
+
+test('the calls beside one with a result that cannot be cloned share its commit', async () => {
+  session = openThread({ file, module, readOnly: false });
+  const answer = await session.send(request('write', add(1), ['uncloneable'], add(2)));
+  expect(answer).toMatchObject([undefined, { error: { name: 'DataCloneError' } }, undefined]);
+  expect(ids()).toEqual([1, 2]);
+});
+
+test('an error of the module is reported also if a member of it cannot be cloned', async () => {
+  const thrower =
+    "data:text/javascript,export default () => { throw Object.assign(new Error('a fault'), { retry() {} }) }";
+  session = openThread({ file, module: thrower, readOnly: false });
+  const answer = await session.send(request('rehearse'));
+  expect(answer).toMatchObject({ message: expect.stringMatching(/a fault/), permanent: true });
+});
+
+test('an outage is reported also if an argument cannot be cloned', async () => {
+  const missing = '/nonexistent/folder/notes.db';
+  session = openThread({ file: missing, module, readOnly: true });
+  const answer = await session.send(request('read', ['list'], ['bytes', Symbol('length')]));
+  expect(answer).toMatchObject({ permanent: true });
 });
 
 test('a thread has a small heap for new objects, and a name', async () => {
