@@ -1,6 +1,6 @@
 /**
- * Creates a project like `npm create spec-first`, without a registry: the libraries are tarballs in
- * its folder `vendor`.
+ * Creates a project like `npm create spec-first`. The libraries need not be published: they are
+ * tarballs in its folder `vendor`.
  *
  * Usage: npm run new -- DIR [DOCUMENT]
  */
@@ -10,12 +10,12 @@ import { run } from 'spec-first/new';
 import { pack } from './pack.ts';
 
 const args = process.argv.slice(2);
-const folder = args[0] ?? '';
+const folder = args.find((arg) => !arg.startsWith('-'));
 process.exitCode = await run(args);
-if (process.exitCode === 0 && !folder.startsWith('-')) addTarballs();
+if (process.exitCode === 0 && folder !== undefined && !args.includes('--help')) addTarballs(folder);
 
 /** Packs the libraries into the new project, and changes its dependencies to the tarballs. */
-function addTarballs(): void {
+function addTarballs(folder: string): void {
   console.log('\nPacking the libraries …');
   const vendor = join(folder, 'vendor');
   mkdirSync(vendor);
@@ -24,13 +24,13 @@ function addTarballs(): void {
     Object.fromEntries(
       names.map((name) => [name, `file:vendor/${basename(tarballs.get(name) ?? '')}`]),
     );
-  edit('package.json', (text) => {
+  edit(join(folder, 'package.json'), (text) => {
     const project = JSON.parse(text);
     Object.assign(project.dependencies, local('openapi-document', 'spec-first-server'));
     Object.assign(project.devDependencies, local('spec-first'));
     return `${JSON.stringify(project, undefined, 2)}\n`;
   });
-  edit('Dockerfile', (text) =>
+  edit(join(folder, 'Dockerfile'), (text) =>
     text.replace('package-lock.json ./\n', 'package-lock.json ./\nCOPY vendor ./vendor\n'),
   );
   console.log(`The libraries are tarballs in ${vendor}. To take them from a registry later:
@@ -38,7 +38,6 @@ function addTarballs(): void {
   npm install spec-first@1 spec-first-server@1 openapi-document@1`);
 }
 
-function edit(name: string, change: (text: string) => string): void {
-  const path = join(folder, name);
+function edit(path: string, change: (text: string) => string): void {
   writeFileSync(path, change(readFileSync(path, 'utf8')));
 }
